@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prime field as the rooms field/, curve/, msm/, ntt/ and poseidon/ see it: constants derived
+ * from one modulus, and the host arithmetic over them. Nothing here knows of a device; the PTX
+ * generator reads this struct only.
+ *
+ * An element is `limbs` little-endian 64-bit limbs in memory, except that a field of at most 32
+ * bits has elements of one 32-bit word wherever arrays of elements leave the library (`bytes` is 4
+ * then). Host functions below always work on full 64-bit limbs. "Montgomery form" of x is x * R mod
+ * p with R = 2^(32 * words), on host and device alike.
+ */
+#ifndef DEVICEPOOL_FIELD_FIELD_H
+#define DEVICEPOOL_FIELD_FIELD_H
+
+#include <devicepool/field.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FIELD_MAX_BITS = 768,
+    FIELD_MAX_LIMBS = FIELD_MAX_BITS / 64,
+    FIELD_MAX_WORDS = FIELD_MAX_BITS / 32,
+    FIELD_MAX_NAME = 63,
+};
+
+/* How the device computes in the field. The host always uses Montgomery arithmetic. */
+enum field_kind {
+    FIELD_KIND_MONTGOMERY =
+        0, /* any odd prime; device elements in Montgomery form, R = 2^(32 * words) */
+    FIELD_KIND_MONTGOMERY_31, /* at most 31 bits, one word, Montgomery form, R = 2^32 */
+    FIELD_KIND_GOLDILOCKS,    /* p = 2^64 - 2^32 + 1; device elements in standard form */
+    FIELD_KIND_MERSENNE_31,   /* p = 2^31 - 1; device elements in standard form */
+};
+
+enum field_flag {
+    FIELD_SPARE_BIT =
+        1u << 0, /* 2p < R: sums of two reduced values do not overflow; lazy [0,2p) forms exist */
+    FIELD_TWO_SPARE_BITS =
+        1u << 1, /* 4p < R: Montgomery products of values in [0,2p) stay in [0,2p) */
+    FIELD_DEVICE_STANDARD = 1u << 2, /* device elements are in standard, not Montgomery, form */
+    FIELD_BUILT_IN = 1u << 3,        /* static storage, never freed */
+    FIELD_FULL_GENERATOR = 1u << 4,  /* `generator` was given, not just the smallest non-residue */
+};
+
+struct pool_field {
+    atomic_uint references; /* unused when FIELD_BUILT_IN */
+    char name[FIELD_MAX_NAME + 1];
+    uint8_t fingerprint[32]; /* SHA-256 over modulus and root of unity: all that device text depends
+                                on */
+    enum field_kind kind;
+    uint32_t flags;       /* enum field_flag */
+    uint32_t bits;        /* of the modulus */
+    uint32_t limbs;       /* 64-bit limbs: ceil(bits / 64) */
+    uint32_t words;       /* 32-bit limbs on the device: 1 when bits <= 32, else 2 * limbs */
+    uint32_t bytes;       /* of a packed element: 4 * words */
+    uint32_t spare_bits;  /* 32 * words - bits */
+    uint32_t two_adicity; /* s, where p - 1 = 2^s * t with t odd */
+    uint32_t inverse32;   /* -p^-1 mod 2^32 */
+    uint64_t inverse64;   /* -p^-1 mod 2^64 */
+    /* all little-endian, `limbs` of them in use, the rest zero */
+    uint64_t modulus[FIELD_MAX_LIMBS];
+    uint64_t one[FIELD_MAX_LIMBS];       /* R mod p: 1 in Montgomery form */
+    uint64_t r2[FIELD_MAX_LIMBS];        /* R^2 mod p: factor into Montgomery form */
+    uint64_t odd_part[FIELD_MAX_LIMBS];  /* t, an integer */
+    uint64_t generator[FIELD_MAX_LIMBS]; /* Montgomery form; a quadratic non-residue in any case */
+    uint64_t root[FIELD_MAX_LIMBS]; /* Montgomery form; primitive 2^s-th root of unity, generator^t
+                                       unless given */
+    uint64_t inverse_root[FIELD_MAX_LIMBS]; /* Montgomery form */
+};
+
+/* The 32-bit word `index` of a limb array, as the device stores it. */
+static inline uint32_t field_word(const uint64_t *limbs, uint32_t index)
+{
+    return (uint32_t)(limbs[index / 2] >> (32 * (index % 2)));
+}
+
+/*
+ * Host arithmetic (arith.c). Arguments are `field->limbs` limbs, below p, in Montgomery form;
+ * results likewise. Results may overlap arguments entirely. Running time and memory access depend
+ * on the field only, never on values.
+ */
+void field_add(const pool_field *field, uint64_t *sum, const uint64_t *x, const uint64_t *y);
+void field_sub(const pool_field *field, uint64_t *difference, const uint64_t *x, const uint64_t *y);
+void field_neg(const pool_field *field, uint64_t *negative, const uint64_t *x);
+void field_double(const pool_field *field, uint64_t *twice, const uint64_t *x);
+void field_halve(const pool_field *field, uint64_t *half, const uint64_t *x);
+void field_mul(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y);
+void field_sqr(const pool_field *field, uint64_t *square, const uint64_t *x);
+void field_to_montgomery(const pool_field *field, uint64_t *montgomery, const uint64_t *standard);
+void field_from_montgomery(const pool_field *field, uint64_t *standard, const uint64_t *montgomery);
+void field_select(const pool_field *field, uint64_t *chosen, uint64_t condition,
+    const uint64_t *if_one, const uint64_t *if_zero);
+void field_copy(const pool_field *field, uint64_t *to, const uint64_t *from);
+void field_set_zero(const pool_field *field, uint64_t *x);
+void field_set_one(const pool_field *field, uint64_t *x);
+void field_set_integer(const pool_field *field, uint64_t *x, int64_t value);
+bool field_is_zero(const pool_field *field, const uint64_t *x);
+bool field_equal(const pool_field *field, const uint64_t *x, const uint64_t *y);
+bool field_is_canonical(const pool_field *field, const uint64_t *x); /* x < p; any limbs */
+
+/*
+ * power.c. The exponent is public: time depends on it. field_inverse and field_batch_inverse map 0
+ * to 0.
+ */
+void field_pow(const pool_field *field, uint64_t *power, const uint64_t *base,
+    const uint64_t *exponent, size_t exponent_limbs);
+void field_inverse(const pool_field *field, uint64_t *inverse, const uint64_t *x);
+/* `scratch` holds count * limbs limbs and may not overlap `values`. */
+void field_batch_inverse(
+    const pool_field *field, uint64_t *values, size_t count, uint64_t *scratch);
+/* 1, 0 or -1. */
+int field_legendre(const pool_field *field, const uint64_t *x);
+/* False, and root untouched, when x is no square. Either root; time depends on x. */
+bool field_sqrt(const pool_field *field, uint64_t *root, const uint64_t *x);
+/* Whether standard(x) > (p - 1) / 2: the "lexicographically largest" of x and -x. */
+bool field_is_larger_half(const pool_field *field, const uint64_t *x);
+/* Primitive 2^log2_order-th root of unity in Montgomery form: root^(2^(two_adicity - log2_order)).
+ */
+void field_root_of_unity(const pool_field *field, uint64_t *root, uint32_t log2_order);
+
+/* Elements as they lie in packed arrays (field->bytes each) to and from limbs; no change of form,
+ * no check. */
+void field_load(const pool_field *field, uint64_t *limbs, const void *packed);
+void field_store(const pool_field *field, void *packed, const uint64_t *limbs);
+
+/* Fills all derived constants from modulus and generator or root; see derive.c. */
+struct field_definition;
+pool_status field_derive(pool_field *field, const struct field_definition *definition);
+
+#endif
