@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool: a pool of CUDA devices for programs that run zero-knowledge work on GPUs.
+ * This header is all of them; each one below can also be included by itself.
+ */
+#ifndef DEVICEPOOL_H
+#define DEVICEPOOL_H
+
+#include <devicepool/device.h>
+#include <devicepool/driver.h>
+#include <devicepool/log.h>
+#include <devicepool/pool.h>
+#include <devicepool/status.h>
+#include <devicepool/version.h>
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of driver functions. Everything the library asks of CUDA goes through one such table:
+ * the loaded libcuda, the simulated driver and a mock all fill the same one. Programs need this
+ * header only to put their own driver under a pool (pool_params.driver), as unit tests do.
+ *
+ * The types are the driver's ABI without cuda.h: handles are typed exactly as cuda.h types them
+ * (both headers can be included in either order), enumerations are passed as unsigned int and the
+ * few structs have their own names and the same layout.
+ */
+#ifndef DEVICEPOOL_DRIVER_H
+#define DEVICEPOOL_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <devicepool/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef __cuda_cuda_h__
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+#endif
+
+typedef unsigned int pool_cu_result;
+typedef unsigned int pool_cu_enum; /* any of the driver's enumerations as an argument */
+typedef void (*pool_cu_host_function)(void *user);
+typedef size_t (*pool_cu_block_to_shared)(int block_size);
+
+typedef struct pool_cu_uuid {
+    char bytes[16];
+} pool_cu_uuid;
+
+typedef struct pool_cu_mem_location {
+    pool_cu_enum type; /* 1: device */
+    int id;
+} pool_cu_mem_location;
+
+typedef struct pool_cu_mem_pool_props {
+    pool_cu_enum allocation_type; /* 1: pinned */
+    pool_cu_enum handle_types;
+    pool_cu_mem_location location;
+    void *win32_security_attributes;
+    size_t max_size;
+    unsigned short usage;
+    unsigned char reserved[54];
+} pool_cu_mem_pool_props;
+
+typedef struct pool_cu_mem_access {
+    pool_cu_mem_location location;
+    pool_cu_enum flags; /* 0: none, 1: read, 3: read and write */
+} pool_cu_mem_access;
+
+/*
+ * Result codes: X(name, code, class). The class is the largest thing that the code harms; it is
+ * what pool_status_class answers for a failure with that cause (CUDA 13.0's list).
+ */
+#define POOL_CU_RESULTS(X)                                                                         \
+    X(SUCCESS, 0, NONE)                                                                            \
+    X(INVALID_VALUE, 1, CALL)                                                                      \
+    X(OUT_OF_MEMORY, 2, CALL)                                                                      \
+    X(NOT_INITIALIZED, 3, CALL)                                                                    \
+    X(DEINITIALIZED, 4, SHUTDOWN)                                                                  \
+    X(PROFILER_DISABLED, 5, CALL)                                                                  \
+    X(PROFILER_NOT_INITIALIZED, 6, CALL)                                                           \
+    X(PROFILER_ALREADY_STARTED, 7, CALL)                                                           \
+    X(PROFILER_ALREADY_STOPPED, 8, CALL)                                                           \
+    X(STUB_LIBRARY, 34, HOST)                                                                      \
+    X(CALL_REQUIRES_NEWER_DRIVER, 36, HOST)                                                        \
+    X(DEVICE_UNAVAILABLE, 46, DEVICE)                                                              \
+    X(NO_DEVICE, 100, DEVICE)                                                                      \
+    X(INVALID_DEVICE, 101, DEVICE)                                                                 \
+    X(DEVICE_NOT_LICENSED, 102, DEVICE)                                                            \
+    X(INVALID_IMAGE, 200, CALL)                                                                    \
+    X(INVALID_CONTEXT, 201, CALL)                                                                  \
+    X(CONTEXT_ALREADY_CURRENT, 202, CALL)                                                          \
+    X(MAP_FAILED, 205, CALL)                                                                       \
+    X(UNMAP_FAILED, 206, CALL)                                                                     \
+    X(ARRAY_IS_MAPPED, 207, CALL)                                                                  \
+    X(ALREADY_MAPPED, 208, CALL)                                                                   \
+    X(NO_BINARY_FOR_GPU, 209, CALL)                                                                \
+    X(ALREADY_ACQUIRED, 210, CALL)                                                                 \
+    X(NOT_MAPPED, 211, CALL)                                                                       \
+    X(NOT_MAPPED_AS_ARRAY, 212, CALL)                                                              \
+    X(NOT_MAPPED_AS_POINTER, 213, CALL)                                                            \
+    X(ECC_UNCORRECTABLE, 214, PROCESS)                                                             \
+    X(UNSUPPORTED_LIMIT, 215, CALL)                                                                \
+    X(CONTEXT_ALREADY_IN_USE, 216, CALL)                                                           \
+    X(PEER_ACCESS_UNSUPPORTED, 217, CALL)                                                          \
+    X(INVALID_PTX, 218, CALL)                                                                      \
+    X(INVALID_GRAPHICS_CONTEXT, 219, CALL)                                                         \
+    X(NVLINK_UNCORRECTABLE, 220, PROCESS)                                                          \
+    X(JIT_COMPILER_NOT_FOUND, 221, CALL)                                                           \
+    X(UNSUPPORTED_PTX_VERSION, 222, CALL)                                                          \
+    X(JIT_COMPILATION_DISABLED, 223, CALL)                                                         \
+    X(UNSUPPORTED_EXEC_AFFINITY, 224, CALL)                                                        \
+    X(UNSUPPORTED_DEVSIDE_SYNC, 225, CALL)                                                         \
+    X(CONTAINED, 226, PROCESS)                                                                     \
+    X(INVALID_SOURCE, 300, CALL)                                                                   \
+    X(FILE_NOT_FOUND, 301, CALL)                                                                   \
+    X(SHARED_OBJECT_SYMBOL_NOT_FOUND, 302, CALL)                                                   \
+    X(SHARED_OBJECT_INIT_FAILED, 303, CALL)                                                        \
+    X(OPERATING_SYSTEM, 304, CALL)                                                                 \
+    X(INVALID_HANDLE, 400, CALL)                                                                   \
+    X(ILLEGAL_STATE, 401, CALL)                                                                    \
+    X(LOSSY_QUERY, 402, CALL)                                                                      \
+    X(NOT_FOUND, 500, CALL)                                                                        \
+    X(NOT_READY, 600, CALL)                                                                        \
+    X(ILLEGAL_ADDRESS, 700, PROCESS)                                                               \
+    X(LAUNCH_OUT_OF_RESOURCES, 701, CALL)                                                          \
+    X(LAUNCH_TIMEOUT, 702, PROCESS)                                                                \
+    X(LAUNCH_INCOMPATIBLE_TEXTURING, 703, CALL)                                                    \
+    X(PEER_ACCESS_ALREADY_ENABLED, 704, CALL)                                                      \
+    X(PEER_ACCESS_NOT_ENABLED, 705, CALL)                                                          \
+    X(PRIMARY_CONTEXT_ACTIVE, 708, CALL)                                                           \
+    X(CONTEXT_IS_DESTROYED, 709, CALL)                                                             \
+    X(ASSERT, 710, PROCESS)                                                                        \
+    X(TOO_MANY_PEERS, 711, CALL)                                                                   \
+    X(HOST_MEMORY_ALREADY_REGISTERED, 712, CALL)                                                   \
+    X(HOST_MEMORY_NOT_REGISTERED, 713, CALL)                                                       \
+    X(HARDWARE_STACK_ERROR, 714, PROCESS)                                                          \
+    X(ILLEGAL_INSTRUCTION, 715, PROCESS)                                                           \
+    X(MISALIGNED_ADDRESS, 716, PROCESS)                                                            \
+    X(INVALID_ADDRESS_SPACE, 717, PROCESS)                                                         \
+    X(INVALID_PC, 718, PROCESS)                                                                    \
+    X(LAUNCH_FAILED, 719, PROCESS)                                                                 \
+    X(COOPERATIVE_LAUNCH_TOO_LARGE, 720, CALL)                                                     \
+    X(TENSOR_MEMORY_LEAK, 721, PROCESS)                                                            \
+    X(NOT_PERMITTED, 800, CALL)                                                                    \
+    X(NOT_SUPPORTED, 801, CALL)                                                                    \
+    X(SYSTEM_NOT_READY, 802, DEVICE)                                                               \
+    X(SYSTEM_DRIVER_MISMATCH, 803, DEVICE)                                                         \
+    X(COMPAT_NOT_SUPPORTED_ON_DEVICE, 804, DEVICE)                                                 \
+    X(MPS_CONNECTION_FAILED, 805, DEVICE)                                                          \
+    X(MPS_RPC_FAILURE, 806, DEVICE)                                                                \
+    X(MPS_SERVER_NOT_READY, 807, DEVICE)                                                           \
+    X(MPS_MAX_CLIENTS_REACHED, 808, DEVICE)                                                        \
+    X(MPS_MAX_CONNECTIONS_REACHED, 809, CALL)                                                      \
+    X(MPS_CLIENT_TERMINATED, 810, PROCESS)                                                         \
+    X(CDP_NOT_SUPPORTED, 811, CALL)                                                                \
+    X(CDP_VERSION_MISMATCH, 812, CALL)                                                             \
+    X(STREAM_CAPTURE_UNSUPPORTED, 900, CALL)                                                       \
+    X(STREAM_CAPTURE_INVALIDATED, 901, CALL)                                                       \
+    X(STREAM_CAPTURE_MERGE, 902, CALL)                                                             \
+    X(STREAM_CAPTURE_UNMATCHED, 903, CALL)                                                         \
+    X(STREAM_CAPTURE_UNJOINED, 904, CALL)                                                          \
+    X(STREAM_CAPTURE_ISOLATION, 905, CALL)                                                         \
+    X(STREAM_CAPTURE_IMPLICIT, 906, CALL)                                                          \
+    X(CAPTURED_EVENT, 907, CALL)                                                                   \
+    X(STREAM_CAPTURE_WRONG_THREAD, 908, CALL)                                                      \
+    X(TIMEOUT, 909, CALL)                                                                          \
+    X(GRAPH_EXEC_UPDATE_FAILURE, 910, CALL)                                                        \
+    X(EXTERNAL_DEVICE, 911, PROCESS)                                                               \
+    X(INVALID_CLUSTER_SIZE, 912, CALL)                                                             \
+    X(FUNCTION_NOT_LOADED, 913, CALL)                                                              \
+    X(INVALID_RESOURCE_TYPE, 914, CALL)                                                            \
+    X(INVALID_RESOURCE_CONFIGURATION, 915, CALL)                                                   \
+    X(KEY_ROTATION, 916, CALL)                                                                     \
+    X(UNKNOWN, 999, CALL)
+
+typedef enum pool_cu_code {
+#define POOL_CU_CODE(name, code, harms) POOL_CU_##name = code,
+    POOL_CU_RESULTS(POOL_CU_CODE)
+#undef POOL_CU_CODE
+        POOL_CU_CODE_MAX = 0x7fffffff
+} pool_cu_code;
+
+/*
+ * Functions: X(field, symbol, suffix, version, need, parameters). `symbol` and `version` go to
+ * cuGetProcAddress; `symbol` with `suffix` is the export looked for where that is missing. A driver
+ * without a NEEDED function is too old; without an EXTRA one only what uses it is off. The order is
+ * ABI: new entries go to the end.
+ */
+#define POOL_CUDA_FUNCTIONS(X)                                                                     \
+    X(Init, "cuInit", "", 2000, NEEDED, (unsigned int flags))                                      \
+    X(DriverGetVersion, "cuDriverGetVersion", "", 2020, NEEDED, (int *version))                    \
+    X(GetErrorName, "cuGetErrorName", "", 6000, NEEDED, (pool_cu_result error, const char **name)) \
+    X(GetErrorString, "cuGetErrorString", "", 6000, NEEDED,                                        \
+        (pool_cu_result error, const char **text))                                                 \
+    X(DeviceGet, "cuDeviceGet", "", 2000, NEEDED, (CUdevice * device, int ordinal))                \
+    X(DeviceGetCount, "cuDeviceGetCount", "", 2000, NEEDED, (int *count))                          \
+    X(DeviceGetName, "cuDeviceGetName", "", 2000, NEEDED, (char *name, int size, CUdevice device)) \
+    X(DeviceGetUuid, "cuDeviceGetUuid", "", 9020, NEEDED, (pool_cu_uuid * uuid, CUdevice device))  \
+    X(DeviceGetUuidV2, "cuDeviceGetUuid", "_v2", 11040, EXTRA,                                     \
+        (pool_cu_uuid * uuid, CUdevice device))                                                    \
+    X(DeviceTotalMem, "cuDeviceTotalMem", "_v2", 3020, NEEDED, (size_t * bytes, CUdevice device))  \
+    X(DeviceGetAttribute, "cuDeviceGetAttribute", "", 2000, NEEDED,                                \
+        (int *value, pool_cu_enum attribute, CUdevice device))                                     \
+    X(DeviceGetPCIBusId, "cuDeviceGetPCIBusId", "", 4010, NEEDED,                                  \
+        (char *text, int size, CUdevice device))                                                   \
+    X(DeviceGetByPCIBusId, "cuDeviceGetByPCIBusId", "", 4010, NEEDED,                              \
+        (CUdevice * device, const char *text))                                                     \
+    X(DeviceCanAccessPeer, "cuDeviceCanAccessPeer", "", 4000, NEEDED,                              \
+        (int *can_access, CUdevice device, CUdevice peer))                                         \
+    X(DeviceGetP2PAttribute, "cuDeviceGetP2PAttribute", "", 8000, NEEDED,                          \
+        (int *value, pool_cu_enum attribute, CUdevice source, CUdevice destination))               \
+    X(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", "", 7000, NEEDED,                        \
+        (CUcontext * context, CUdevice device))                                                    \
+    X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", "_v2", 11000, NEEDED,                  \
+        (CUdevice device))                                                                         \
+    X(DevicePrimaryCtxGetState, "cuDevicePrimaryCtxGetState", "", 7000, NEEDED,                    \
+        (CUdevice device, unsigned int *flags, int *active))                                       \
+    X(CtxCreate, "cuCtxCreate", "_v2", 3020, NEEDED,                                               \
+        (CUcontext * context, unsigned int flags, CUdevice device))                                \
+    X(CtxDestroy, "cuCtxDestroy", "_v2", 4000, NEEDED, (CUcontext context))                        \
+    X(CtxPushCurrent, "cuCtxPushCurrent", "_v2", 4000, NEEDED, (CUcontext context))                \
+    X(CtxPopCurrent, "cuCtxPopCurrent", "_v2", 4000, NEEDED, (CUcontext * context))                \
+    X(CtxSetCurrent, "cuCtxSetCurrent", "", 4000, NEEDED, (CUcontext context))                     \
+    X(CtxGetCurrent, "cuCtxGetCurrent", "", 4000, NEEDED, (CUcontext * context))                   \
+    X(CtxGetDevice, "cuCtxGetDevice", "", 2000, NEEDED, (CUdevice * device))                       \
+    X(CtxSynchronize, "cuCtxSynchronize", "", 2000, NEEDED, (void))                                \
+    X(CtxGetFlags, "cuCtxGetFlags", "", 7000, NEEDED, (unsigned int *flags))                       \
+    X(CtxGetApiVersion, "cuCtxGetApiVersion", "", 3020, NEEDED,                                    \
+        (CUcontext context, unsigned int *version))                                                \
+    X(CtxGetLimit, "cuCtxGetLimit", "", 3010, NEEDED, (size_t * value, pool_cu_enum limit))        \
+    X(CtxSetLimit, "cuCtxSetLimit", "", 3010, NEEDED, (pool_cu_enum limit, size_t value))          \
+    X(CtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", "", 5050, NEEDED,                  \
+        (int *least, int *greatest))                                                               \
+    X(CtxEnablePeerAccess, "cuCtxEnablePeerAccess", "", 4000, NEEDED,                              \
+        (CUcontext peer, unsigned int flags))                                                      \
+    X(CtxDisablePeerAccess, "cuCtxDisablePeerAccess", "", 4000, NEEDED, (CUcontext peer))          \
+    X(MemGetInfo, "cuMemGetInfo", "_v2", 3020, NEEDED,                                             \
+        (size_t * free_bytes, size_t * total_bytes))                                               \
+    X(MemAlloc, "cuMemAlloc", "_v2", 3020, NEEDED, (CUdeviceptr * address, size_t bytes))          \
+    X(MemFree, "cuMemFree", "_v2", 3020, NEEDED, (CUdeviceptr address))                            \
+    X(MemGetAddressRange, "cuMemGetAddressRange", "_v2", 3020, NEEDED,                             \
+        (CUdeviceptr * base, size_t * bytes, CUdeviceptr address))                                 \
+    X(MemHostAlloc, "cuMemHostAlloc", "", 2020, NEEDED,                                            \
+        (void **memory, size_t bytes, unsigned int flags))                                         \
+    X(MemFreeHost, "cuMemFreeHost", "", 2000, NEEDED, (void *memory))                              \
+    X(MemHostRegister, "cuMemHostRegister", "_v2", 6050, NEEDED,                                   \
+        (void *memory, size_t bytes, unsigned int flags))                                          \
+    X(MemHostUnregister, "cuMemHostUnregister", "", 4000, NEEDED, (void *memory))                  \
+    X(MemHostGetDevicePointer, "cuMemHostGetDevicePointer", "_v2", 3020, NEEDED,                   \
+        (CUdeviceptr * address, void *memory, unsigned int flags))                                 \
+    X(MemcpyHtoD, "cuMemcpyHtoD", "_v2", 3020, NEEDED,                                             \
+        (CUdeviceptr to, const void *from, size_t bytes))                                          \
+    X(MemcpyDtoH, "cuMemcpyDtoH", "_v2", 3020, NEEDED, (void *to, CUdeviceptr from, size_t bytes)) \
+    X(MemcpyDtoD, "cuMemcpyDtoD", "_v2", 3020, NEEDED,                                             \
+        (CUdeviceptr to, CUdeviceptr from, size_t bytes))                                          \
+    X(MemcpyPeer, "cuMemcpyPeer", "", 4000, NEEDED,                                                \
+        (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,           \
+            size_t bytes))                                                                         \
+    X(MemcpyHtoDAsync, "cuMemcpyHtoDAsync", "_v2", 3020, NEEDED,                                   \
+        (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                         \
+    X(MemcpyDtoHAsync, "cuMemcpyDtoHAsync", "_v2", 3020, NEEDED,                                   \
+        (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                               \
+    X(MemcpyDtoDAsync, "cuMemcpyDtoDAsync", "_v2", 3020, NEEDED,                                   \
+        (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                         \
+    X(MemcpyPeerAsync, "cuMemcpyPeerAsync", "", 4000, NEEDED,                                      \
+        (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,           \
+            size_t bytes, CUstream stream))                                                        \
+    X(MemsetD8, "cuMemsetD8", "_v2", 3020, NEEDED,                                                 \
+        (CUdeviceptr to, unsigned char value, size_t count))                                       \
+    X(MemsetD16, "cuMemsetD16", "_v2", 3020, NEEDED,                                               \
+        (CUdeviceptr to, unsigned short value, size_t count))                                      \
+    X(MemsetD32, "cuMemsetD32", "_v2", 3020, NEEDED,                                               \
+        (CUdeviceptr to, unsigned int value, size_t count))                                        \
+    X(MemsetD8Async, "cuMemsetD8Async", "", 3020, NEEDED,                                          \
+        (CUdeviceptr to, unsigned char value, size_t count, CUstream stream))                      \
+    X(MemsetD16Async, "cuMemsetD16Async", "", 3020, NEEDED,                                        \
+        (CUdeviceptr to, unsigned short value, size_t count, CUstream stream))                     \
+    X(MemsetD32Async, "cuMemsetD32Async", "", 3020, NEEDED,                                        \
+        (CUdeviceptr to, unsigned int value, size_t count, CUstream stream))                       \
+    X(PointerGetAttribute, "cuPointerGetAttribute", "", 4000, NEEDED,                              \
+        (void *value, pool_cu_enum attribute, CUdeviceptr address))                                \
+    X(MemPoolCreate, "cuMemPoolCreate", "", 11020, EXTRA,                                          \
+        (CUmemoryPool * pool, const pool_cu_mem_pool_props *props))                                \
+    X(MemPoolDestroy, "cuMemPoolDestroy", "", 11020, EXTRA, (CUmemoryPool pool))                   \
+    X(MemPoolTrimTo, "cuMemPoolTrimTo", "", 11020, EXTRA, (CUmemoryPool pool, size_t keep_bytes))  \
+    X(MemPoolSetAttribute, "cuMemPoolSetAttribute", "", 11020, EXTRA,                              \
+        (CUmemoryPool pool, pool_cu_enum attribute, void *value))                                  \
+    X(MemPoolGetAttribute, "cuMemPoolGetAttribute", "", 11020, EXTRA,                              \
+        (CUmemoryPool pool, pool_cu_enum attribute, void *value))                                  \
+    X(MemPoolSetAccess, "cuMemPoolSetAccess", "", 11020, EXTRA,                                    \
+        (CUmemoryPool pool, const pool_cu_mem_access *access, size_t count))                       \
+    X(MemAllocFromPoolAsync, "cuMemAllocFromPoolAsync", "", 11020, EXTRA,                          \
+        (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream))                 \
+    X(MemFreeAsync, "cuMemFreeAsync", "", 11020, EXTRA, (CUdeviceptr address, CUstream stream))    \
+    X(ModuleLoadData, "cuModuleLoadData", "", 2000, NEEDED,                                        \
+        (CUmodule * module, const void *image))                                                    \
+    X(ModuleLoadDataEx, "cuModuleLoadDataEx", "", 2010, NEEDED,                                    \
+        (CUmodule * module, const void *image, unsigned int count, pool_cu_enum *options,          \
+            void **values))                                                                        \
+    X(ModuleUnload, "cuModuleUnload", "", 2000, NEEDED, (CUmodule module))                         \
+    X(ModuleGetFunction, "cuModuleGetFunction", "", 2000, NEEDED,                                  \
+        (CUfunction * function, CUmodule module, const char *name))                                \
+    X(ModuleGetGlobal, "cuModuleGetGlobal", "_v2", 3020, NEEDED,                                   \
+        (CUdeviceptr * address, size_t * bytes, CUmodule module, const char *name))                \
+    X(FuncGetAttribute, "cuFuncGetAttribute", "", 2020, NEEDED,                                    \
+        (int *value, pool_cu_enum attribute, CUfunction function))                                 \
+    X(FuncSetAttribute, "cuFuncSetAttribute", "", 9000, NEEDED,                                    \
+        (CUfunction function, pool_cu_enum attribute, int value))                                  \
+    X(FuncSetCacheConfig, "cuFuncSetCacheConfig", "", 3000, NEEDED,                                \
+        (CUfunction function, pool_cu_enum config))                                                \
+    X(FuncGetParamInfo, "cuFuncGetParamInfo", "", 12040, EXTRA,                                    \
+        (CUfunction function, size_t index, size_t * offset, size_t * bytes))                      \
+    X(OccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",    \
+        "", 6050, NEEDED,                                                                          \
+        (int *blocks, CUfunction function, int block_size, size_t dynamic_shared_bytes))           \
+    X(OccupancyMaxPotentialBlockSize, "cuOccupancyMaxPotentialBlockSize", "", 6050, NEEDED,        \
+        (int *min_grid_size, int *block_size, CUfunction function,                                 \
+            pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes, int block_size_limit)) \
+    X(LaunchKernel, "cuLaunchKernel", "", 4000, NEEDED,                                            \
+        (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,       \
+            unsigned int block_x, unsigned int block_y, unsigned int block_z,                      \
+            unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra))   \
+    X(LaunchCooperativeKernel, "cuLaunchCooperativeKernel", "", 9000, NEEDED,                      \
+        (CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,       \
+            unsigned int block_x, unsigned int block_y, unsigned int block_z,                      \
+            unsigned int dynamic_shared_bytes, CUstream stream, void **arguments))                 \
+    X(LaunchHostFunc, "cuLaunchHostFunc", "", 10000, NEEDED,                                       \
+        (CUstream stream, pool_cu_host_function function, void *user))                             \
+    X(StreamCreateWithPriority, "cuStreamCreateWithPriority", "", 5050, NEEDED,                    \
+        (CUstream * stream, unsigned int flags, int priority))                                     \
+    X(StreamDestroy, "cuStreamDestroy", "_v2", 4000, NEEDED, (CUstream stream))                    \
+    X(StreamSynchronize, "cuStreamSynchronize", "", 2000, NEEDED, (CUstream stream))               \
+    X(StreamQuery, "cuStreamQuery", "", 2000, NEEDED, (CUstream stream))                           \
+    X(StreamWaitEvent, "cuStreamWaitEvent", "", 3020, NEEDED,                                      \
+        (CUstream stream, CUevent event, unsigned int flags))                                      \
+    X(StreamGetPriority, "cuStreamGetPriority", "", 5050, NEEDED,                                  \
+        (CUstream stream, int *priority))                                                          \
+    X(StreamGetFlags, "cuStreamGetFlags", "", 5050, NEEDED,                                        \
+        (CUstream stream, unsigned int *flags))                                                    \
+    X(StreamGetCtx, "cuStreamGetCtx", "", 9020, NEEDED, (CUstream stream, CUcontext * context))    \
+    X(EventCreate, "cuEventCreate", "", 2000, NEEDED, (CUevent * event, unsigned int flags))       \
+    X(EventDestroy, "cuEventDestroy", "_v2", 4000, NEEDED, (CUevent event))                        \
+    X(EventRecord, "cuEventRecord", "", 2000, NEEDED, (CUevent event, CUstream stream))            \
+    X(EventQuery, "cuEventQuery", "", 2000, NEEDED, (CUevent event))                               \
+    X(EventSynchronize, "cuEventSynchronize", "", 2000, NEEDED, (CUevent event))                   \
+    X(EventElapsedTime, "cuEventElapsedTime", "", 2000, NEEDED,                                    \
+        (float *milliseconds, CUevent start, CUevent end))
+
+/*
+ * The table. `struct_size` is sizeof(pool_cuda_api) of whoever filled it; entries beyond it, and
+ * NULL ones, are missing functions. The table and what it points to must outlive every pool made
+ * with it.
+ */
+typedef struct pool_cuda_api {
+    size_t struct_size;
+#define POOL_CUDA_FIELD(field, symbol, suffix, version, need, parameters)                          \
+    pool_cu_result(*field) parameters;
+    POOL_CUDA_FUNCTIONS(POOL_CUDA_FIELD)
+#undef POOL_CUDA_FIELD
+} pool_cuda_api;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Status names and the thread's error detail. The detail has fixed size, so that recording an
+ * out-of-memory failure needs no memory.
+ */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static _Thread_local struct base_error_copy detail = {.error = {.driver_name = ""}};
+
+static const struct status_row {
+    pool_status status;
+    const char *name;
+    const char *text;
+} status_rows[] = {
+#define ROW(name, text)                                                                            \
+    {                                                                                              \
+        POOL_##name, "POOL_" #name, text                                                           \
+    }
+    ROW(OK, "success"),
+    ROW(ERR_INVALID_ARGUMENT, "an argument is wrong"),
+    ROW(ERR_OUT_OF_HOST_MEMORY, "the host has no memory left"),
+    ROW(ERR_OUT_OF_DEVICE_MEMORY, "the device has no memory left"),
+    ROW(ERR_NOT_FOUND, "what was named does not exist"),
+    ROW(ERR_NOT_BOUND, "the calling thread has no device of the pool bound"),
+    ROW(ERR_WRONG_DEVICE, "another device is bound or meant"),
+    ROW(ERR_BUSY, "still in use"),
+    ROW(ERR_NOT_READY, "asynchronous work is still under way"),
+    ROW(ERR_TIMEOUT, "the deadline passed"),
+    ROW(ERR_CANCELLED, "cancelled by the caller"),
+    ROW(ERR_UNSUPPORTED, "this driver, device or build cannot do it"),
+    ROW(ERR_COMPILE, "the kernel source does not compile"),
+    ROW(ERR_BAD_IMAGE, "the device cannot load this PTX or cubin"),
+    ROW(ERR_BAD_DATA, "the data breaks its format"),
+    ROW(ERR_IO, "a file operation failed"),
+    ROW(ERR_UNBALANCED, "bind and unbind do not match"),
+    ROW(ERR_DRIVER, "a driver call failed"),
+    ROW(ERR_DEVICE_UNUSABLE, "the device cannot be used"),
+    ROW(ERR_NO_DRIVER, "there is no usable CUDA driver"),
+    ROW(ERR_DRIVER_TOO_OLD, "the CUDA driver is too old"),
+    ROW(ERR_NO_DEVICE, "there is no usable device"),
+    ROW(ERR_NO_COMPILER, "there is no usable NVRTC compiler"),
+    ROW(ERR_PROCESS_POISONED, "a sticky device fault ended this process's use of every GPU"),
+    ROW(ERR_FORKED, "the pool belongs to the parent process"),
+    ROW(ERR_SHUTDOWN, "the driver is shutting down"),
+    ROW(ERR_INTERNAL, "a defect of the library"),
+#undef ROW
+};
+
+static const struct status_row *find_row(pool_status status)
+{
+    for (size_t i = 0; i < sizeof(status_rows) / sizeof(status_rows[0]); i++)
+        if (status_rows[i].status == status)
+            return &status_rows[i];
+    return NULL;
+}
+
+const char *pool_status_name(pool_status status)
+{
+    const struct status_row *row = find_row(status);
+
+    return row ? row->name : "POOL_ERR_?";
+}
+
+const char *pool_status_text(pool_status status)
+{
+    const struct status_row *row = find_row(status);
+
+    return row ? row->text : "not a status of this library";
+}
+
+pool_error_class pool_status_class(pool_status status)
+{
+    if (status == POOL_OK)
+        return POOL_CLASS_NONE;
+    if (!find_row(status) || status <= POOL_ERR_INTERNAL)
+        return POOL_CLASS_INTERNAL;
+    if (status <= POOL_ERR_PROCESS_POISONED)
+        return POOL_CLASS_PROCESS;
+    if (status <= POOL_ERR_NO_DRIVER)
+        return POOL_CLASS_HOST;
+    return status <= POOL_ERR_DEVICE_UNUSABLE ? POOL_CLASS_DEVICE : POOL_CLASS_CALL;
+}
+
+const char *pool_error_class_name(pool_error_class error_class)
+{
+    static const char *const names[] = {"none", "call", "device", "host", "process", "internal"};
+    size_t index = (size_t)error_class;
+
+    return index < sizeof(names) / sizeof(names[0]) ? names[index] : "internal";
+}
+
+const pool_error *pool_last_error(void)
+{
+    detail.error.call = detail.call;
+    detail.error.message = detail.message;
+    return &detail.error;
+}
+
+static void record(pool_status status, int driver_code, const char *driver_name, const char *call,
+    const char *format, va_list arguments)
+{
+    char message[sizeof(detail.message)];
+
+    /* The arguments may point into the old detail, so the text is made apart. */
+    vsnprintf(message, sizeof(message), format, arguments);
+    detail.error.status = status;
+    detail.error.driver_code = driver_code;
+    detail.error.driver_name = driver_name;
+    snprintf(detail.call, sizeof(detail.call), "%s", call);
+    memcpy(detail.message, message, sizeof(message));
+    base_log(POOL_LOG_ERROR, "%s: %s", pool_status_name(status), detail.message);
+}
+
+pool_status base_fail(pool_status status, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    record(status, 0, "", "", format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+pool_status base_fail_driver(pool_status status, int driver_code, const char *driver_name,
+    const char *call, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    record(status, driver_code, driver_name, call, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+pool_status base_fail_memory(const char *what)
+{
+    return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory for %s", what);
+}
+
+void base_error_save(struct base_error_copy *copy)
+{
+    *copy = detail;
+}
+
+void base_error_restore(const struct base_error_copy *copy)
+{
+    detail = *copy;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recording a failure. The first function that knows the cause calls base_fail (or, in driver/,
+ * base_fail_driver) once; everybody above passes the status on.
+ */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+#include <devicepool/status.h>
+
+/* Fills the thread's detail, logs it at ERROR and returns `status`. */
+pool_status base_fail(pool_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for a driver call: its code, the code's name and the call's text go into the detail. */
+pool_status base_fail_driver(pool_status status, int driver_code, const char *driver_name,
+    const char *call, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* "out of host memory" with what it was for. */
+pool_status base_fail_memory(const char *what);
+
+/* A copy of the thread's detail, to be put back by a caller that tries something else in between.
+ */
+struct base_error_copy {
+    pool_error error;
+    char call[128];
+    char message[2048];
+};
+void base_error_save(struct base_error_copy *copy);
+void base_error_restore(const struct base_error_copy *copy);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base/: statuses and their classes, error detail, log, memory, SHA-256.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <devicepool.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "base/status.h"
+
+static void test_status_classes(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_status_class(POOL_OK), POOL_CLASS_NONE);
+    assert_int_equal(pool_status_class(POOL_ERR_INVALID_ARGUMENT), POOL_CLASS_CALL);
+    assert_int_equal(pool_status_class(POOL_ERR_DRIVER), POOL_CLASS_CALL);
+    assert_int_equal(pool_status_class(POOL_ERR_DEVICE_UNUSABLE), POOL_CLASS_DEVICE);
+    assert_int_equal(pool_status_class(POOL_ERR_NO_DRIVER), POOL_CLASS_HOST);
+    assert_int_equal(pool_status_class(POOL_ERR_NO_COMPILER), POOL_CLASS_HOST);
+    assert_int_equal(pool_status_class(POOL_ERR_PROCESS_POISONED), POOL_CLASS_PROCESS);
+    assert_int_equal(pool_status_class(POOL_ERR_SHUTDOWN), POOL_CLASS_PROCESS);
+    assert_int_equal(pool_status_class(POOL_ERR_INTERNAL), POOL_CLASS_INTERNAL);
+    assert_int_equal(pool_status_class((pool_status)-77), POOL_CLASS_INTERNAL);
+    assert_int_equal(pool_status_class((pool_status)5), POOL_CLASS_INTERNAL);
+    assert_string_equal(pool_error_class_name(POOL_CLASS_HOST), "host");
+    assert_string_equal(pool_error_class_name((pool_error_class)99), "internal");
+    assert_string_equal(pool_status_name(POOL_ERR_FORKED), "POOL_ERR_FORKED");
+    assert_string_equal(pool_status_name((pool_status)1), "POOL_ERR_?");
+    assert_true(strlen(pool_status_text(POOL_ERR_FORKED)) > 5);
+}
+
+static void test_error_detail(void **state)
+{
+    (void)state;
+    assert_int_equal(base_fail(POOL_ERR_TIMEOUT, "waited %d ms", 5), POOL_ERR_TIMEOUT);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_TIMEOUT);
+    assert_string_equal(pool_last_error()->message, "waited 5 ms");
+    assert_string_equal(pool_last_error()->call, "");
+    /* The detail's own texts may be arguments of the next failure. */
+    base_fail_driver(POOL_ERR_DRIVER, 700, "X", "cuY(z)", "after: %s", pool_last_error()->message);
+    assert_string_equal(pool_last_error()->message, "after: waited 5 ms");
+    assert_string_equal(pool_last_error()->call, "cuY(z)");
+    assert_int_equal(pool_last_error()->driver_code, 700);
+
+    struct base_error_copy copy;
+    base_error_save(&copy);
+    base_fail_memory("a test");
+    assert_int_equal(pool_last_error()->status, POOL_ERR_OUT_OF_HOST_MEMORY);
+    base_error_restore(&copy);
+    assert_string_equal(pool_last_error()->message, "after: waited 5 ms");
+}
+
+static void *other_thread_detail(void *arg)
+{
+    *(int *)arg = pool_last_error()->status;
+    base_fail(POOL_ERR_IO, "other thread");
+    return NULL;
+}
+
+static void test_error_detail_is_per_thread(void **state)
+{
+    int seen = 1;
+    pthread_t thread;
+
+    (void)state;
+    base_fail(POOL_ERR_BUSY, "mine");
+    assert_int_equal(pthread_create(&thread, NULL, other_thread_detail, &seen), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(seen, POOL_OK);
+    assert_string_equal(pool_last_error()->message, "mine");
+}
+
+struct heard {
+    int count;
+    pool_log_level level;
+    char last[256];
+};
+
+static void hear(void *user, pool_log_level level, const char *message)
+{
+    struct heard *heard = user;
+
+    heard->count++;
+    heard->level = level;
+    snprintf(heard->last, sizeof(heard->last), "%s", message);
+}
+
+static void test_log_levels(void **state)
+{
+    struct heard heard = {0};
+
+    (void)state;
+    base_log(POOL_LOG_ERROR, "nobody listens");
+    pool_log_set(hear, &heard, POOL_LOG_WARN);
+    base_log(POOL_LOG_INFO, "too fine");
+    assert_int_equal(heard.count, 0);
+    base_log(POOL_LOG_WARN, "n=%d", 3);
+    assert_int_equal(heard.count, 1);
+    assert_string_equal(heard.last, "n=3");
+    base_fail(POOL_ERR_IO, "disk");
+    assert_int_equal(heard.count, 2);
+    assert_int_equal(heard.level, POOL_LOG_ERROR);
+    assert_string_equal(heard.last, "POOL_ERR_IO: disk");
+    pool_log_set(NULL, NULL, POOL_LOG_DEBUG);
+    assert_false(base_log_wanted(POOL_LOG_ERROR));
+}
+
+static int refuse(void *user)
+{
+    return (*(int *)user)-- == 0;
+}
+
+static void test_alloc(void **state)
+{
+    int countdown = 1;
+    char *text;
+
+    (void)state;
+    assert_null(base_calloc(SIZE_MAX, 2));
+    assert_null(base_realloc(NULL, SIZE_MAX / 2, 3));
+    assert_null(base_aligned_calloc(64, SIZE_MAX - 3));
+    void *aligned = base_aligned_calloc(4096, 10);
+    assert_int_equal((uintptr_t)aligned % 4096, 0);
+    base_free(aligned);
+    text = base_format("%s-%d", "a", 7);
+    assert_string_equal(text, "a-7");
+    base_wipe(text, 3);
+    assert_int_equal(text[0] | text[1] | text[2], 0);
+    base_free(text);
+    base_alloc_set_hook(refuse, &countdown);
+    text = base_strdup("first");
+    assert_non_null(text);
+    assert_null(base_strdup("second"));
+    base_alloc_set_hook(NULL, NULL);
+    base_free(text);
+    base_free(NULL);
+}
+
+/* FIPS 180-2, appendix B. */
+static void test_sha256(void **state)
+{
+    static const uint8_t abc[4] = {0xba, 0x78, 0x16, 0xbf};
+    uint8_t whole[BASE_SHA256_BYTES];
+    uint8_t parts[BASE_SHA256_BYTES];
+    struct base_sha256 *digest;
+
+    (void)state;
+    assert_int_equal(base_sha256_of("abc", 3, whole), POOL_OK);
+    assert_memory_equal(whole, abc, 4);
+    digest = base_sha256_begin();
+    assert_non_null(digest);
+    base_sha256_add(digest, "a", 1);
+    base_sha256_add(digest, "bc", 2);
+    assert_int_equal(base_sha256_end(digest, parts), POOL_OK);
+    assert_memory_equal(whole, parts, BASE_SHA256_BYTES);
+}
+
+static void test_version(void **state)
+{
+    (void)state;
+    assert_int_equal(pool_version_number(), POOL_VERSION_NUMBER);
+    assert_string_equal(pool_version_text(), "0.1.0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_status_classes),
+        cmocka_unit_test(test_error_detail),
+        cmocka_unit_test(test_error_detail_is_per_thread),
+        cmocka_unit_test(test_log_levels),
+        cmocka_unit_test(test_alloc),
+        cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_version),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
