@@ -25,9 +25,11 @@ static int refused(void)
 
 void *base_calloc(size_t count, size_t size)
 {
-    if (refused())
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes) || refused())
         return NULL;
-    return calloc(count ? count : 1, size ? size : 1);
+    return calloc(bytes ? bytes : 1, 1);
 }
 
 void *base_realloc(void *old, size_t count, size_t size)

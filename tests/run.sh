@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs every suite that needs no GPU:
+#   release    gcc, all suites
+#   asan       clang with AddressSanitizer and UBSan, the quick suites
+#   tsan       gcc with ThreadSanitizer, the suites with threads
+# A GPU is used too where there is one: suite gpu skips by itself elsewhere.
+# usage: sh tests/run.sh [release] [asan] [tsan] [valgrind]     (default: release asan tsan)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/install-needs.sh
+
+build_needs
+need g++ command -v g++
+need clang command -v clang
+need libcmocka-dev test -e /usr/include/cmocka.h
+need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux-gnu/gmp.h"
+need libyaml-dev test -e /usr/include/yaml.h
+clang_version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
+need "libclang-rt-${clang_version:-14}-dev" sh -c 'test -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.asan-x86_64.a"'
+install_needs || exit 1
+
+kinds=${*:-release asan tsan}
+logs=""
+failed=0
+
+# build KIND COMPILER MESON-OPTIONS...
+build() {
+    kind=$1
+    compiler=$2
+    shift 2
+    folder=build/$kind
+    if [ ! -f "$folder/build.ninja" ]; then
+        CC=$compiler meson setup "$folder" "$@" >"build/$kind.log" 2>&1 || {
+            cat "build/$kind.log"
+            return 1
+        }
+    fi
+    echo "== $kind: building with $compiler"
+    ninja -C "$folder" >"build/$kind.log" 2>&1 || {
+        grep -v '^\[' "build/$kind.log" | tail -n 60
+        return 1
+    }
+}
+
+# run KIND MESON-TEST-OPTIONS...
+run() {
+    kind=$1
+    shift
+    echo "== $kind: testing"
+    meson test -C "build/$kind" --no-rebuild --print-errorlogs "$@" || failed=1
+    logs="$logs $kind=build/$kind/meson-logs/testlog${log_suffix:-}.json"
+}
+
+mkdir -p build
+for kind in $kinds; do
+    case $kind in
+    release)
+        build release gcc -Dtests=enabled && run release --no-suite bench || failed=1
+        ;;
+    asan)
+        build asan clang -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
+            -Db_sanitize=address,undefined &&
+            run asan --no-suite bench --no-suite gpu --no-suite compile --timeout-multiplier 4 ||
+            failed=1
+        ;;
+    tsan)
+        build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
+            -Db_sanitize=thread &&
+            run tsan --suite unit --suite threads --suite sim --timeout-multiplier 6 || failed=1
+        ;;
+    valgrind)
+        need valgrind command -v valgrind
+        install_needs || exit 1
+        build valgrind gcc -Dtests=enabled --buildtype=debugoptimized || failed=1
+        log_suffix=-valgrind run valgrind --setup valgrind --suite unit --suite kat --suite torture
+        ;;
+    *)
+        echo "error: '$kind' is none of release, asan, tsan, valgrind" >&2
+        exit 2
+        ;;
+    esac
+done
+
+# shellcheck disable=SC2086 # a list on purpose
+python3 tests/summary.py $logs || failed=1
+exit $failed

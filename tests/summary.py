@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Counts the test cases in Meson's logs and prints one closing line.
+
+usage: summary.py NAME=testlog.json ...
+
+A program built on cmocka counts by its cases, any other as one. A program that failed without
+saying which case counts at least one failure.
+"""
+import json
+import re
+import sys
+
+
+def count(entry):
+    text = (entry.get("stdout") or "") + "\n" + (entry.get("stderr") or "")
+    result = entry["result"]
+    if result == "SKIP":
+        return 0, 0, 1
+
+    def total(word):
+        return sum(int(n) for n in re.findall(r"\[ +%s +\] (\d+) test\(s\)[.,]" % word, text))
+
+    passed, failed, skipped = total("PASSED"), total("FAILED"), total("SKIPPED")
+    if result in ("OK", "EXPECTEDFAIL"):
+        return (passed or 1), 0, skipped
+    return passed, max(failed, 1), skipped
+
+
+def main(arguments):
+    totals = [0, 0, 0]
+    for argument in arguments:
+        name, path = argument.split("=", 1)
+        rows = [0, 0, 0]
+        with open(path, encoding="utf-8") as log:
+            for line in log:
+                entry = json.loads(line)
+                numbers = count(entry)
+                rows = [a + b for a, b in zip(rows, numbers)]
+                if numbers[1]:
+                    print("failed: %s: %s (%s)" % (name, entry["name"], entry["result"]))
+        print("%-10s %5d passed, %d failed, %d skipped" % (name, *rows))
+        totals = [a + b for a, b in zip(totals, rows)]
+    print("%d passed, %d failed, %d skipped" % tuple(totals))
+    return 1 if totals[1] or not totals[0] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
