@@ -43,6 +43,20 @@ enum device_child {
 void device_child_added(pool_device *device, enum device_child kind);
 void device_child_removed(pool_device *device, enum device_child kind);
 
+/*
+ * What a room keeps on a device for as long as the pool lives (its memory pool, staging ring,
+ * loaded modules). Made at the first use, once, however many threads ask; a failed make is tried
+ * again by the next caller. pool_destroy unmakes them, the last made first, with the device's
+ * context current and `driver_alive` 1; after a sticky fault, in a forked child and at process exit
+ * with 0: then only host memory may be touched.
+ */
+struct device_keep {
+    const char *name;
+    pool_status (*make)(pool_device *device, void **object); /* inside device_enter */
+    void (*unmake)(pool_device *device, void *object, int driver_alive);
+};
+pool_status device_kept(pool_device *device, const struct device_keep *kind, void **object);
+
 /* The device's facts as read once when the pool was made. */
 const pool_device_info *device_facts(const pool_device *device);
 
