@@ -340,6 +340,9 @@ typedef enum pool_cu_code {
     X(EventElapsedTime, "cuEventElapsedTime", "", 2000, NEEDED,                                    \
         (float *milliseconds, CUevent start, CUevent end))
 
+/* The driver takes PTX only: modules are compiled to PTX, never to machine code of a chip. */
+#define POOL_CUDA_PTX_ONLY 1u
+
 /*
  * The table. `struct_size` is sizeof(pool_cuda_api) of whoever filled it; entries beyond it, and
  * NULL ones, are missing functions. The table and what it points to must outlive every pool made
@@ -347,6 +350,7 @@ typedef enum pool_cu_code {
  */
 typedef struct pool_cuda_api {
     size_t struct_size;
+    uint64_t flags; /* POOL_CUDA_PTX_ONLY or 0 */
 #define POOL_CUDA_FIELD(field, symbol, suffix, version, need, parameters)                          \
     pool_cu_result(*field) parameters;
     POOL_CUDA_FUNCTIONS(POOL_CUDA_FIELD)
