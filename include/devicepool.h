@@ -9,8 +9,10 @@
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
 #include <devicepool/log.h>
+#include <devicepool/memory.h>
 #include <devicepool/pool.h>
 #include <devicepool/status.h>
+#include <devicepool/stream.h>
 #include <devicepool/version.h>
 
 #endif
