@@ -126,8 +126,90 @@ void field_root_of_unity(const pool_field *field, uint64_t *root, uint32_t log2_
 void field_load(const pool_field *field, uint64_t *limbs, const void *packed);
 void field_store(const pool_field *field, void *packed, const uint64_t *limbs);
 
-/* Fills all derived constants from modulus and generator or root; see derive.c. */
-struct field_definition;
+/*
+ * What a field is made from. Limbs are standard form, FIELD_MAX_LIMBS of them.
+ */
+struct field_definition {
+    const char *name;
+    uint64_t modulus[FIELD_MAX_LIMBS];
+    bool has_generator;
+    uint64_t generator[FIELD_MAX_LIMBS];
+    bool has_root;
+    uint64_t root[FIELD_MAX_LIMBS];
+};
+
+/*
+ * derive.c. The first fills what Montgomery arithmetic needs and is right for every odd modulus
+ * above 1, prime or not; the second fills the rest, for a prime. Generator and root are believed;
+ * create.c checks those that a user gives.
+ */
+void field_derive_montgomery(pool_field *field, const uint64_t *modulus);
 pool_status field_derive(pool_field *field, const struct field_definition *definition);
+
+/* prime.c. Whether the modulus of a field that field_derive_montgomery has prepared is prime. */
+pool_status field_is_prime(const pool_field *field, bool *prime);
+/* The Jacobi symbol (value / modulus), for a small value of either sign. */
+int field_jacobi_small(const pool_field *field, int64_t value);
+
+/* random.c: element `index` of a seed, in standard form. */
+void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64_t *standard);
+
+/* builtin.c: another system's generator for roots of unity; NULL when the field has no such
+ * convention. */
+const char *field_convention_generator(const pool_field *field, const char *convention);
+
+/*
+ * extension.c. Coordinates of points: the field itself (degree 1) or Fp2 = F[u] / (u^2 -
+ * nonresidue) (degree 2), an element c0 + c1 u being limbs of c0 and then limbs of c1, both in
+ * Montgomery form. Results may overlap arguments.
+ */
+struct field_extension {
+    const pool_field *field;
+    uint32_t degree;
+    uint32_t limbs;                               /* of an element: degree * field->limbs */
+    uint32_t bytes;                               /* of a packed element: degree * field->bytes */
+    int32_t nonresidue;                           /* 0 for degree 1 */
+    uint64_t nonresidue_element[FIELD_MAX_LIMBS]; /* Montgomery form */
+};
+
+enum { FIELD_EXTENSION_MAX_LIMBS = 2 * FIELD_MAX_LIMBS };
+
+/* nonresidue 0: degree 1. Fails when it is a square. */
+pool_status field_extension_init(
+    struct field_extension *extension, const pool_field *field, int32_t nonresidue);
+void field_extension_add(
+    const struct field_extension *extension, uint64_t *sum, const uint64_t *x, const uint64_t *y);
+void field_extension_sub(const struct field_extension *extension, uint64_t *difference,
+    const uint64_t *x, const uint64_t *y);
+void field_extension_neg(
+    const struct field_extension *extension, uint64_t *negative, const uint64_t *x);
+void field_extension_double(
+    const struct field_extension *extension, uint64_t *twice, const uint64_t *x);
+void field_extension_mul(const struct field_extension *extension, uint64_t *product,
+    const uint64_t *x, const uint64_t *y);
+void field_extension_sqr(
+    const struct field_extension *extension, uint64_t *square, const uint64_t *x);
+void field_extension_inverse(
+    const struct field_extension *extension, uint64_t *inverse, const uint64_t *x);
+/* `scratch` holds count * extension->limbs limbs. Zeros stay zeros. */
+void field_extension_batch_inverse(
+    const struct field_extension *extension, uint64_t *values, size_t count, uint64_t *scratch);
+bool field_extension_sqrt(
+    const struct field_extension *extension, uint64_t *root, const uint64_t *x);
+void field_extension_copy(
+    const struct field_extension *extension, uint64_t *to, const uint64_t *from);
+void field_extension_set_zero(const struct field_extension *extension, uint64_t *x);
+void field_extension_set_one(const struct field_extension *extension, uint64_t *x);
+bool field_extension_is_zero(const struct field_extension *extension, const uint64_t *x);
+bool field_extension_equal(
+    const struct field_extension *extension, const uint64_t *x, const uint64_t *y);
+/* The zcash rule: c1 decides, and c0 when c1 is zero. */
+bool field_extension_is_larger_half(const struct field_extension *extension, const uint64_t *x);
+/* Packed elements of either form to Montgomery limbs and back; false when a coefficient is not
+ * below p. */
+bool field_extension_load(
+    const struct field_extension *extension, uint64_t *x, const void *packed, pool_form form);
+void field_extension_store(
+    const struct field_extension *extension, void *packed, pool_form form, const uint64_t *x);
 
 #endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public conversions of arrays of elements, with every argument and every value checked before
+ * anything is written.
+ */
+#include <string.h>
+
+#include "base/status.h"
+#include "field/field.h"
+#include "field/integer.h"
+
+static pool_status fail_null(const char *call)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: an argument is NULL", call);
+}
+
+static pool_status check_form(pool_form form)
+{
+    if (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)form);
+    return POOL_OK;
+}
+
+/* One Montgomery element out in the form asked for. */
+static void store_in_form(
+    const pool_field *field, void *packed, pool_form form, const uint64_t *montgomery)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+
+    if (form == POOL_FORM_STANDARD)
+        field_from_montgomery(field, limbs, montgomery);
+    else
+        field_copy(field, limbs, montgomery);
+    field_store(field, packed, limbs);
+}
+
+pool_status pool_field_modulus(const pool_field *field, void *modulus)
+{
+    if (!field || !modulus)
+        return fail_null("pool_field_modulus");
+    field_store(field, modulus, field->modulus);
+    return POOL_OK;
+}
+
+pool_status pool_field_generator(const pool_field *field, pool_form form, void *generator)
+{
+    if (!field || !generator)
+        return fail_null("pool_field_generator");
+    if (check_form(form))
+        return POOL_ERR_INVALID_ARGUMENT;
+    store_in_form(field, generator, form, field->generator);
+    return POOL_OK;
+}
+
+pool_status pool_field_root_of_unity(const pool_field *field, const char *convention,
+    uint32_t log2_order, pool_form form, void *root)
+{
+    uint64_t power[FIELD_MAX_LIMBS];
+
+    if (!field || !root)
+        return fail_null("pool_field_root_of_unity");
+    if (check_form(form))
+        return POOL_ERR_INVALID_ARGUMENT;
+    if (log2_order > field->two_adicity)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the field %s has roots of unity of order 2^%u at most, not 2^%u", field->name,
+            field->two_adicity, log2_order);
+    if (convention) {
+        const char *text = field_convention_generator(field, convention);
+        uint64_t generator[FIELD_MAX_LIMBS];
+
+        if (!text || field_integer_parse(generator, FIELD_MAX_LIMBS, text))
+            return base_fail(POOL_ERR_NOT_FOUND,
+                "the field %s has no convention \"%.80s\" for roots of unity", field->name,
+                convention);
+        field_to_montgomery(field, generator, generator);
+        field_pow(field, power, generator, field->odd_part, field->limbs);
+        for (uint32_t i = log2_order; i < field->two_adicity; i++)
+            field_sqr(field, power, power);
+    } else {
+        field_root_of_unity(field, power, log2_order);
+    }
+    store_in_form(field, root, form, power);
+    return POOL_OK;
+}
+
+pool_status pool_field_parse(
+    const pool_field *field, const char *text, pool_form form, void *element)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+    const char *wrong;
+
+    if (!field || !text || !element)
+        return fail_null("pool_field_parse");
+    if (check_form(form))
+        return POOL_ERR_INVALID_ARGUMENT;
+    wrong = field_integer_parse(limbs, field->limbs, text);
+    if (!wrong && !field_is_canonical(field, limbs))
+        wrong = "is not below the modulus";
+    if (wrong)
+        return base_fail(POOL_ERR_BAD_DATA, "the element \"%.200s\" %s", text, wrong);
+    if (form == POOL_FORM_MONTGOMERY)
+        field_to_montgomery(field, limbs, limbs);
+    field_store(field, element, limbs);
+    return POOL_OK;
+}
+
+pool_status pool_field_check(
+    const pool_field *field, const void *elements, size_t count, size_t *first_bad)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+
+    if (!field || (!elements && count))
+        return fail_null("pool_field_check");
+    for (size_t i = 0; i < count; i++) {
+        field_load(field, limbs, (const uint8_t *)elements + i * field->bytes);
+        if (field_is_canonical(field, limbs))
+            continue;
+        if (first_bad)
+            *first_bad = i;
+        return base_fail(
+            POOL_ERR_BAD_DATA, "element %zu is not below the modulus of %s", i, field->name);
+    }
+    return POOL_OK;
+}
+
+typedef void (*unary)(const pool_field *field, uint64_t *result, const uint64_t *x);
+
+static pool_status convert_all(
+    const pool_field *field, const void *from, size_t count, void *to, unary convert)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+    pool_status status;
+
+    if (!field || ((!from || !to) && count))
+        return fail_null("conversion of elements");
+    status = pool_field_check(field, from, count, NULL);
+    for (size_t i = 0; i < count && !status; i++) {
+        field_load(field, limbs, (const uint8_t *)from + i * field->bytes);
+        convert(field, limbs, limbs);
+        field_store(field, (uint8_t *)to + i * field->bytes, limbs);
+    }
+    return status;
+}
+
+pool_status pool_field_to_montgomery(
+    const pool_field *field, const void *standard, size_t count, void *montgomery)
+{
+    return convert_all(field, standard, count, montgomery, field_to_montgomery);
+}
+
+pool_status pool_field_from_montgomery(
+    const pool_field *field, const void *montgomery, size_t count, void *standard)
+{
+    return convert_all(field, montgomery, count, standard, field_from_montgomery);
+}
+
+static pool_status check_bytes_arguments(const pool_field *field, const void *one,
+    const void *other, size_t count, pool_byte_order order, pool_form form)
+{
+    if (!field || ((!one || !other) && count))
+        return fail_null("conversion of bytes");
+    if (order != POOL_LITTLE_ENDIAN && order != POOL_BIG_ENDIAN)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_byte_order", (int)order);
+    return check_form(form);
+}
+
+pool_status pool_field_from_bytes(const pool_field *field, const uint8_t *bytes, size_t width,
+    pool_byte_order order, size_t count, pool_form form, void *elements)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+    pool_status status = check_bytes_arguments(field, bytes, elements, count, order, form);
+
+    if (status)
+        return status;
+    if (!width)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "byte strings of width 0 hold no element");
+    for (size_t i = 0; i < count; i++) {
+        if (!field_integer_from_bytes(
+                limbs, field->limbs, bytes + i * width, width, order == POOL_BIG_ENDIAN) ||
+            !field_is_canonical(field, limbs))
+            return base_fail(
+                POOL_ERR_BAD_DATA, "value %zu is not below the modulus of %s", i, field->name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        field_integer_from_bytes(
+            limbs, field->limbs, bytes + i * width, width, order == POOL_BIG_ENDIAN);
+        if (form == POOL_FORM_MONTGOMERY)
+            field_to_montgomery(field, limbs, limbs);
+        field_store(field, (uint8_t *)elements + i * field->bytes, limbs);
+    }
+    return POOL_OK;
+}
+
+pool_status pool_field_to_bytes(const pool_field *field, const void *elements, pool_form form,
+    size_t count, size_t width, pool_byte_order order, uint8_t *bytes)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+    pool_status status = check_bytes_arguments(field, elements, bytes, count, order, form);
+
+    if (status)
+        return status;
+    if (width < (field->bits + 7) / 8)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%zu bytes are too few for the %u bits of %s",
+            width, field->bits, field->name);
+    status = pool_field_check(field, elements, count, NULL);
+    for (size_t i = 0; i < count && !status; i++) {
+        field_load(field, limbs, (const uint8_t *)elements + i * field->bytes);
+        if (form == POOL_FORM_MONTGOMERY)
+            field_from_montgomery(field, limbs, limbs);
+        field_integer_to_bytes(
+            bytes + i * width, width, order == POOL_BIG_ENDIAN, limbs, field->limbs);
+    }
+    return status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unsigned integers of a fixed number of little-endian 64-bit limbs. Knows nothing of fields.
+ * Values that pass through here are public parameters and encodings; functions that secret scalars
+ * pass through say that they do not branch.
+ */
+#ifndef DEVICEPOOL_FIELD_INTEGER_H
+#define DEVICEPOOL_FIELD_INTEGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 field_wide;
+
+/* sum = x + y + carry; returns the carry out. No branches. */
+static inline uint64_t field_limb_add(uint64_t *sum, uint64_t x, uint64_t y, uint64_t carry)
+{
+    field_wide wide = (field_wide)x + y + carry;
+
+    *sum = (uint64_t)wide;
+    return (uint64_t)(wide >> 64);
+}
+
+/* difference = x - y - borrow; returns the borrow out. No branches. */
+static inline uint64_t field_limb_sub(uint64_t *difference, uint64_t x, uint64_t y, uint64_t borrow)
+{
+    field_wide wide = (field_wide)x - y - borrow;
+
+    *difference = (uint64_t)wide;
+    return (uint64_t)(wide >> 64) & 1;
+}
+
+/* The carry or borrow out. Results may overlap arguments entirely. No branches on values. */
+uint64_t field_integer_add(uint64_t *sum, const uint64_t *x, const uint64_t *y, size_t count);
+uint64_t field_integer_sub(
+    uint64_t *difference, const uint64_t *x, const uint64_t *y, size_t count);
+/* x -= small, x += small; the borrow or carry out. */
+uint64_t field_integer_sub_small(uint64_t *x, uint64_t small, size_t count);
+uint64_t field_integer_add_small(uint64_t *x, uint64_t small, size_t count);
+/* product has x_count + y_count limbs and overlaps nothing. */
+void field_integer_mul(
+    uint64_t *product, const uint64_t *x, size_t x_count, const uint64_t *y, size_t y_count);
+/* x = x * factor + summand; the limb out. */
+uint64_t field_integer_mul_small(uint64_t *x, uint64_t factor, uint64_t summand, size_t count);
+void field_integer_shift_right(uint64_t *x, uint32_t bits, size_t count);
+
+/* -1, 0 or 1. */
+int field_integer_compare(const uint64_t *x, const uint64_t *y, size_t count);
+/* Whether x < y; no branches on values. */
+bool field_integer_less(const uint64_t *x, const uint64_t *y, size_t count);
+bool field_integer_is_zero(const uint64_t *x, size_t count);
+/* 0 for 0. */
+uint32_t field_integer_bits(const uint64_t *x, size_t count);
+uint32_t field_integer_trailing_zeros(const uint64_t *x, size_t count);
+bool field_integer_bit(const uint64_t *x, uint32_t index);
+uint64_t field_integer_mod_small(const uint64_t *x, uint64_t divisor, size_t count);
+/* x = x / divisor, the remainder is returned. */
+uint64_t field_integer_div_small(uint64_t *x, uint64_t divisor, size_t count);
+bool field_integer_is_square(const uint64_t *x, size_t count);
+
+/*
+ * Reads decimal or, after 0x, hexadecimal digits. NULL when all is well, else what is wrong with
+ * the text; `limbs` is written only when all is well.
+ */
+const char *field_integer_parse(uint64_t *limbs, size_t count, const char *text);
+
+/* Bytes of given order to limbs; false when the value does not fit. No branches on values. */
+bool field_integer_from_bytes(
+    uint64_t *limbs, size_t count, const uint8_t *bytes, size_t width, bool big_endian);
+/* The low `width` bytes. */
+void field_integer_to_bytes(
+    uint8_t *bytes, size_t width, bool big_endian, const uint64_t *limbs, size_t count);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reproducible elements for tests and measurements: element i of a seed is the same whatever else
+ * is asked for.
+ */
+#include "base/status.h"
+#include "field/field.h"
+
+/* The finalizer of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014): a bijection that mixes
+ * every bit. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Draws of exactly the modulus's bits until one is below it: fewer than two on average. */
+void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64_t *standard)
+{
+    const uint64_t step = 0x9e3779b97f4a7c15u;
+    uint64_t state = mix(mix(seed + step) ^ (index + 1) * step);
+    uint64_t top_mask = ~(uint64_t)0 >> (64 * field->limbs - field->bits);
+
+    do {
+        for (uint32_t i = 0; i < field->limbs; i++) {
+            state += step;
+            standard[i] = mix(state);
+        }
+        standard[field->limbs - 1] &= top_mask;
+    } while (!field_is_canonical(field, standard));
+}
+
+pool_status pool_random_scalars(
+    const pool_field *field, uint64_t seed, pool_form form, size_t count, void *elements)
+{
+    uint64_t limbs[FIELD_MAX_LIMBS];
+
+    if (!field || (!elements && count))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_random_scalars: an argument is NULL");
+    if (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)form);
+    for (size_t i = 0; i < count; i++) {
+        field_random(field, seed, i, limbs);
+        if (form == POOL_FORM_MONTGOMERY)
+            field_to_montgomery(field, limbs, limbs);
+        field_store(field, (uint8_t *)elements + i * field->bytes, limbs);
+    }
+    return POOL_OK;
+}
