@@ -8,6 +8,7 @@
 
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
+#include <devicepool/field.h>
 #include <devicepool/log.h>
 #include <devicepool/memory.h>
 #include <devicepool/pool.h>
