@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The accumulators of a Montgomery product while its instructions are written: rows of products are
+ * added, rows of the modulus clear the lowest word. Shared by ptx_mul.c and ptx_sqr.c.
+ *
+ * The multiplier's widest instruction takes two 32-bit words and adds their 64-bit product to an
+ * aligned register pair with carry in and out. A row of products x[0..n) * y is therefore kept in
+ * two accumulators of n words: products of even index in `even`, of odd index in `odd`, value =
+ * even + 2^32 odd, so that every product meets an aligned pair and one chain of n / 2 wide
+ * instructions adds half a row. A row of the multiplicand is followed by the row of the modulus
+ * that clears the lowest word; dropping that word makes `odd` the new even accumulator and shifts
+ * the old even one down by a pair, which the next row's first chain does in passing.
+ *
+ * Bounds. Between rows the value is below the sum of the multiplicands plus p. While that fits in n
+ * words no carry leaves the accumulators; for moduli without room a word `top` (g0) takes it.
+ */
+#ifndef DEVICEPOOL_FIELD_PTX_ROWS_H
+#define DEVICEPOOL_FIELD_PTX_ROWS_H
+
+#include "field/ptx_emit.h"
+
+struct ptx_rows {
+    struct ptx_writer *writer;
+    char even; /* bank of the even accumulator: the two swap after each row of the modulus */
+    char odd;
+    bool has_top;
+    bool even_started; /* whether the accumulator holds something yet */
+    bool odd_started;
+    bool is_shifted; /* a division by 2^32 is pending, done by the next chain */
+};
+
+/* Where the words of a row's multiplicand come from; `which` is passed through. */
+typedef struct ptx_arg ptx_word_source(
+    const struct ptx_writer *writer, uint32_t which, uint32_t index);
+
+/* Declares banks e, o, t, g, m and those of a reduction. */
+void ptx_rows_declare(struct ptx_writer *writer);
+
+/* value += source * y */
+void ptx_rows_add(struct ptx_rows *rows, ptx_word_source *source, uint32_t which, struct ptx_arg y);
+
+/* value = (value + m p) / 2^32 with the m that makes it exact */
+void ptx_rows_reduce(struct ptx_rows *rows);
+
+/* Bank t, or the function's result, = value; the top word goes to t[words]. */
+void ptx_rows_merge(struct ptx_rows *rows, bool into_result);
+
+/* low, high = x y + (add_low, add_high): one wide instruction once compiled. A multiplicand x that
+ * is 0 or 1 costs two additions instead. */
+void ptx_put_wide(struct ptx_writer *writer, struct ptx_arg low, struct ptx_arg high,
+    struct ptx_arg x, struct ptx_arg y, struct ptx_arg add_low, struct ptx_arg add_high,
+    bool carry_in, bool carry_out);
+
+/* bank[index], bank[index + 1] = x y */
+void ptx_put_product(
+    struct ptx_writer *writer, char bank, uint32_t index, struct ptx_arg x, struct ptx_arg y);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The generated device text as text: which names it defines for which field, that it depends on the
+ * modulus only, refused arguments, and memory that fails at every allocation. What the text
+ * computes is tested on devices (tests/gpu, tests/sim).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "field/ptx.h"
+
+static const char *const every_name[] = {"zero", "one", "modulus", "r2", "add", "sub", "neg", "dbl",
+    "mul", "sqr", "mul_add", "mul_sub", "add_lazy", "sub_lazy", "neg_lazy", "dbl_lazy", "mul_lazy",
+    "sqr_lazy", "mul_add_lazy", "mul_sub_lazy", "reduce", "is_zero", "is_zero_lazy", "eq", "less",
+    "select", "cneg", "to_mont", "from_mont"};
+
+/* How often `prefix_name(` opens a definition. */
+static int definitions(const char *text, const char *name)
+{
+    char opening[64];
+    int count = 0;
+    snprintf(opening, sizeof opening, " zz_%s(", name);
+    for (const char *at = strstr(text, opening); at != NULL; at = strstr(at + 1, opening)) {
+        const char *line = at;
+        while (line > text && line[-1] != '\n')
+            line--;
+        count += strncmp(line, "static ", 7) == 0;
+    }
+    return count;
+}
+
+static void test_every_field_defines_every_name(void **state)
+{
+    (void)state;
+    assert_true(pool_field_count() > 0);
+    for (size_t i = 0; i < pool_field_count(); i++) {
+        const pool_field *field = pool_field_at(i);
+        char *text = NULL;
+        assert_int_equal(field_ptx_generate(field, "zz", &text), POOL_OK);
+        for (size_t name = 0; name < sizeof every_name / sizeof every_name[0]; name++)
+            if (definitions(text, every_name[name]) != 1)
+                fail_msg("%s: zz_%s is defined %d times", pool_field_name(field), every_name[name],
+                    definitions(text, every_name[name]));
+        base_free(text);
+    }
+}
+
+static void test_custom_field_has_the_same_text(void **state)
+{
+    (void)state;
+    const pool_field *built_in = pool_field_by_name("bn254_fq");
+    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field *custom = NULL;
+    char *expected = NULL;
+    char *text = NULL;
+
+    params.modulus = "0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
+    params.name = "mine";
+    assert_int_equal(pool_field_create(&params, &custom), POOL_OK);
+    assert_int_equal(field_ptx_generate(built_in, "fq", &expected), POOL_OK);
+    assert_int_equal(field_ptx_generate(custom, "fq", &text), POOL_OK);
+    assert_string_equal(text, expected);
+    base_free(text);
+    base_free(expected);
+    pool_field_destroy(&custom);
+}
+
+static void test_refused_arguments(void **state)
+{
+    (void)state;
+    const pool_field *field = pool_field_by_name("bn254_fq");
+    char *text = NULL;
+    assert_int_equal(field_ptx_generate(NULL, "fq", &text), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(field_ptx_generate(field, NULL, &text), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(field_ptx_generate(field, "fq", NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(field_ptx_generate(field, "a_prefix_of_far_too_many_letters", &text),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_null(text);
+}
+
+static int fail_one(void *user)
+{
+    int *left = user;
+    return (*left)-- == 0;
+}
+
+static void test_failing_memory(void **state)
+{
+    (void)state;
+    const pool_field *field = pool_field_by_name("bw6_761_fq");
+    pool_status status = POOL_ERR_INTERNAL;
+    int failures = 0;
+    for (int n = 0; status != POOL_OK; n++) {
+        int left = n;
+        char *text = NULL;
+        base_alloc_set_hook(fail_one, &left);
+        status = field_ptx_generate(field, "fq", &text);
+        base_alloc_set_hook(NULL, NULL);
+        if (status == POOL_OK) {
+            base_free(text);
+            break;
+        }
+        assert_int_equal(status, POOL_ERR_OUT_OF_HOST_MEMORY);
+        assert_null(text);
+        failures++;
+        assert_true(n < 1000);
+    }
+    assert_true(failures >= 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_field_defines_every_name),
+        cmocka_unit_test(test_custom_field_has_the_same_text),
+        cmocka_unit_test(test_refused_arguments),
+        cmocka_unit_test(test_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
