@@ -7,6 +7,7 @@
 #ifndef DRIVER_DRIVER_H
 #define DRIVER_DRIVER_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -16,10 +17,14 @@
 /* The first sticky fault. Written once, before `poisoned` is set. */
 struct driver_fault {
     int code;
+    int device; /* ordinal of the context that was current where it showed, -1: not known */
     char name[64];
-    char message[512];
+    char call[128];
+    char message[512]; /* call, code, device and what the code means */
     uint64_t unix_time;
 };
+
+struct driver_listener;
 
 struct driver {
     pool_cuda_api api;   /* complete: what the maker's table lacks is NULL */
@@ -27,26 +32,38 @@ struct driver {
     char path[256];      /* the library file, or "custom table", "simulated" */
     atomic_int poisoned; /* process latch */
     struct driver_fault fault;
-    /* the rest is driver/'s own */
-    const pool_cuda_api *source;
+    /* the rest is driver/'s own, guarded by its state lock where it is not constant */
+    const pool_cuda_api *source; /* the caller's table; NULL: the library */
+    void *library;
+    unsigned generation; /* of the process that opened it */
     unsigned references;
     struct driver *next;
+    struct driver_listener *listeners;
+    struct driver_listener *calling; /* the listener that is being told right now */
+    pthread_t caller;                /* the thread that tells it */
 };
 
 /*
- * The driver of a table; NULL: libcuda.so.1. Loads, initialises and asks its version; the same
- * table gives the same driver while it is open. A failure is not remembered: a later call tries
- * again.
+ * The driver of a table; NULL: libcuda.so.1, or what DEVICEPOOL_LIBCUDA names. Loads, initialises
+ * and asks its version; the same table gives the same driver while it is open. A failure is not
+ * remembered: a later call tries again. The library, once initialised, is never unloaded and keeps
+ * its fault latch when the last user closes it: POOL_ERR_PROCESS_POISONED from then on. In a forked
+ * child a driver that the parent opened is POOL_ERR_FORKED.
  */
 pool_status driver_open(const pool_cuda_api *table, struct driver **driver);
 void driver_close(struct driver **driver);
 
-/* POOL_OK, or POOL_ERR_PROCESS_POISONED with the first cause. No driver call. */
+/* POOL_OK, POOL_ERR_FORKED, or POOL_ERR_PROCESS_POISONED with the first cause. No driver call. */
 pool_status driver_usable(struct driver *driver);
 
 /*
  * Turns a driver call's code into a status. A failure fills the thread's detail and is logged here;
- * a code of class PROCESS sets the latch and calls the listeners.
+ * a code of class PROCESS sets the latch and calls the listeners. Once the latch is set every
+ * failure is POOL_ERR_PROCESS_POISONED with the first cause.
+ *
+ * CUDA_ERROR_UNKNOWN (999) can be either: the thread's current context is then probed with
+ * cuMemGetInfo, which waits for nothing and which a poisoned context refuses. If the probe answers
+ * 999 again or another code of class PROCESS, the latch is set; else only the call is harmed.
  */
 pool_status driver_check(struct driver *driver, pool_cu_result code, const char *call);
 
@@ -59,12 +76,19 @@ pool_status driver_status_of(pool_cu_result code);
 const char *driver_code_name(pool_cu_result code);
 pool_error_class driver_code_class(pool_cu_result code);
 
-/* Told once about the first sticky fault, on the thread that met it. */
+/*
+ * Told once about the first sticky fault, on the thread that met it and with no lock held.
+ * driver_listen fails when the fault has already happened. After driver_unlisten has returned the
+ * listener does not run any more; it may unlisten itself.
+ */
 typedef void (*driver_fault_listener)(void *user, const struct driver_fault *fault);
 pool_status driver_listen(struct driver *driver, driver_fault_listener listener, void *user);
 void driver_unlisten(struct driver *driver, driver_fault_listener listener, void *user);
 
-/* Fork: counts up in every child. A pool keeps the number it was made with. */
+/*
+ * Fork: counts up in every child. A pool keeps the number it was made with. No system call; a child
+ * made by a bare clone() is noticed by driver_open and by the first failing driver call.
+ */
 unsigned driver_fork_generation(void);
 
 /* status = DRIVER_CALL(driver, CtxSynchronize()); the call's text goes into the detail. */

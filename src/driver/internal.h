@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share with one another and with nobody else.
+ */
+#ifndef DRIVER_INTERNAL_H
+#define DRIVER_INTERNAL_H
+
+#include <stddef.h>
+
+#include "driver/driver.h"
+
+/* One row of POOL_CUDA_FUNCTIONS as data. */
+struct driver_symbol {
+    const char *name;
+    const char *suffix;
+    int version;
+    int needed;
+    size_t offset; /* of the entry in pool_cuda_api */
+};
+extern const struct driver_symbol driver_symbols[];
+extern const size_t driver_symbol_count;
+
+/* The version that has every NEEDED function. */
+int driver_needed_version(void);
+
+/* The first NEEDED symbol whose entry is NULL, or NULL. */
+const struct driver_symbol *driver_missing_symbol(const pool_cuda_api *api);
+
+/* Copies a caller's table into driver->api. */
+pool_status driver_table_copy(struct driver *driver, const pool_cuda_api *table);
+
+/* Opens libcuda and fills api, path and library; on failure it is closed again. */
+pool_status driver_library_load(struct driver *driver);
+void driver_library_unload(struct driver *driver);
+
+/* POOL_ERR_NO_DRIVER that says that the toolkit's stub was found, and where. */
+pool_status driver_stub_failure(const char *path);
+
+/* The file that a dlopen handle is, with all links resolved; "" when that is not known. */
+void driver_library_path(void *handle, char *path, size_t size);
+
+/* Version of the loaded kernel module ("580.82.07"), or "" when there is none. */
+void driver_kernel_module_version(char *text, size_t size);
+
+/* What the code means and what can be done about it; "" when there is nothing to add. */
+const char *driver_code_hint(pool_cu_result code);
+
+/* Guards the list of drivers, their references, fault and listeners. Held for moments only. */
+void driver_state_lock(void);
+void driver_state_unlock(void);
+
+/* Called in a forked child: the parent's threads, and so the holders of locks, are not there. */
+void driver_state_reset(void);
+void driver_open_reset(void);
+void driver_nvrtc_reset(void);
+
+/* Notices a child that was made past the fork handlers. Costs a system call. */
+void driver_fork_check(void);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds and loads NVRTC, and turns its results into statuses.
+ */
+#include "driver/nvrtc.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/internal.h"
+#include "driver/note.h"
+
+#define COMPILER_VARIABLE "DEVICEPOOL_NVRTC"
+
+/* The first version with cubin output, the list of chips and everything else in the table. */
+#define VERSION_MIN 11020
+
+/* Newest first; from 11.2 on every 11.x has that soname, and libnvrtc.so is a toolkit's link. */
+static const char *const names[] = {
+    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
+#define NAME_COUNT (sizeof(names) / sizeof(names[0]))
+
+DRIVER_NOTE_DLOPEN(nvrtc_note,
+    "[{\"feature\":\"nvrtc\",\"description\":\"Kernels compiled for the chip at hand\","
+    "\"priority\":\"recommended\",\"soname\":[\"libnvrtc.so.13\",\"libnvrtc.so.12\","
+    "\"libnvrtc.so.11.2\"]}]");
+
+/* Where toolkits lie that are not in the library path: variable or fixed folder, and below it. */
+static const struct place {
+    const char *variable;
+    const char *folder;
+} places[] = {
+    {"CUDA_HOME", "lib64"},
+    {"CUDA_HOME", "lib"},
+    {"CUDA_PATH", "lib64"},
+    {"CUDA_PATH", "lib"},
+    {NULL, "/usr/local/cuda/lib64"},
+    {NULL, "/usr/local/cuda/lib"},
+};
+#define PLACE_COUNT (sizeof(places) / sizeof(places[0]))
+
+#define SYMBOL_NEEDED 1
+#define SYMBOL_EXTRA 0
+static const struct symbol {
+    const char *name;
+    size_t offset;
+    int needed;
+} symbols[] = {
+#define SYMBOL(field, symbol, need, returned, parameters)                                          \
+    {symbol, offsetof(struct nvrtc_api, field), SYMBOL_##need},
+    NVRTC_FUNCTIONS(SYMBOL)
+#undef SYMBOL
+};
+#define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nvrtc compiler; /* written under open_lock, before is_open */
+static atomic_int is_open;
+
+/* Why the candidates so far did not do: the first that was there at all, else nothing. */
+struct search {
+    struct nvrtc found;
+    char problem[1024];
+};
+
+void driver_nvrtc_reset(void)
+{
+    open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+__attribute__((format(printf, 2, 3))) static void note_problem(
+    struct search *search, const char *format, ...)
+{
+    va_list arguments;
+
+    if (search->problem[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(search->problem, sizeof(search->problem), format, arguments);
+    va_end(arguments);
+}
+
+/* The first needed symbol that the library lacks, or NULL. */
+static const char *fill_table(void *library, struct nvrtc_api *api)
+{
+    const char *missing = NULL;
+
+    for (size_t i = 0; i < SYMBOL_COUNT; i++) {
+        void *function = dlsym(library, symbols[i].name);
+
+        memcpy((char *)api + symbols[i].offset, &function, sizeof(function));
+        if (!function && symbols[i].needed && !missing)
+            missing = symbols[i].name;
+    }
+    return missing;
+}
+
+static int accept(struct search *search, void *library)
+{
+    struct nvrtc *found = &search->found;
+    const char *missing = fill_table(library, &found->api);
+    int major = 0, minor = 0;
+
+    driver_library_path(library, found->path, sizeof(found->path));
+    if (!found->api.Version || found->api.Version(&major, &minor) != DRIVER_NVRTC_SUCCESS) {
+        note_problem(search, "%s does not tell its version", found->path);
+        return 0;
+    }
+    found->version = major * 1000 + minor * 10;
+    if (found->version < VERSION_MIN || missing) {
+        note_problem(search, "%s is NVRTC %d.%d%s%s; at least %d.%d is needed", found->path, major,
+            minor, missing ? " and lacks " : "", missing ? missing : "", VERSION_MIN / 1000,
+            VERSION_MIN % 1000 / 10);
+        return 0;
+    }
+    return 1;
+}
+
+static int try_file(struct search *search, const char *name)
+{
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *reason;
+
+    if (!library) {
+        reason = dlerror();
+        if (!reason || strncmp(reason, name, strlen(name)) != 0 || !strstr(reason, "No such file"))
+            note_problem(search, "%s could not be loaded: %s", name, reason ? reason : "");
+        return 0;
+    }
+    if (accept(search, library))
+        return 1;
+    dlclose(library);
+    return 0;
+}
+
+static int try_place(struct search *search, const struct place *place)
+{
+    const char *root = place->variable ? base_env(place->variable) : NULL;
+    char file[PATH_MAX];
+
+    if (place->variable && (!root || root[0] != '/'))
+        return 0;
+    for (size_t i = 0; i < NAME_COUNT; i++) {
+        snprintf(file, sizeof(file), "%s%s%s/%s", root ? root : "", root ? "/" : "", place->folder,
+            names[i]);
+        if (try_file(search, file))
+            return 1;
+    }
+    return 0;
+}
+
+static int try_everywhere(struct search *search)
+{
+    for (size_t i = 0; i < NAME_COUNT; i++)
+        if (try_file(search, names[i]))
+            return 1;
+    for (size_t i = 0; i < PLACE_COUNT; i++)
+        if (try_place(search, &places[i]))
+            return 1;
+    return 0;
+}
+
+/* The path of the builtins library that NVRTC opens by itself while it compiles. */
+static void builtins_path(const struct nvrtc *nvrtc, char *path, size_t size)
+{
+    const char *slash = strrchr(nvrtc->path, '/');
+
+    snprintf(path, size, "%.*slibnvrtc-builtins.so.%d.%d",
+        slash ? (int)(slash + 1 - nvrtc->path) : 0, nvrtc->path, nvrtc->version / 1000,
+        nvrtc->version % 1000 / 10);
+}
+
+static pool_status search_compiler(struct search *search)
+{
+    const char *wanted = base_env(COMPILER_VARIABLE);
+    char builtins[PATH_MAX];
+
+    memset(search, 0, sizeof(*search));
+    if (wanted && wanted[0]) {
+        if (!try_file(search, wanted))
+            return base_fail(POOL_ERR_NO_COMPILER,
+                COMPILER_VARIABLE " names %s, which cannot be used: %s", wanted,
+                search->problem[0] ? search->problem : "there is no such library");
+    } else if (!try_everywhere(search)) {
+        if (search->problem[0])
+            return base_fail(POOL_ERR_NO_COMPILER, "no usable NVRTC: %s", search->problem);
+        return base_fail(POOL_ERR_NO_COMPILER,
+            "NVRTC was not found: install libnvrtc with its libnvrtc-builtins beside it (package "
+            "cuda-nvrtc-13-0 or cuda-nvrtc-12-x of the CUDA repository, or the pip package "
+            "nvidia-cuda-nvrtc), or let " COMPILER_VARIABLE " name the file libnvrtc.so.13");
+    }
+    base_log(POOL_LOG_INFO, "NVRTC %d.%d from %s", search->found.version / 1000,
+        search->found.version % 1000 / 10, search->found.path);
+    builtins_path(&search->found, builtins, sizeof(builtins));
+    if (access(builtins, R_OK) != 0)
+        base_log(
+            POOL_LOG_WARN, "%s is not there; NVRTC will need it from the library path", builtins);
+    return POOL_OK;
+}
+
+pool_status driver_nvrtc_open(const struct nvrtc **nvrtc)
+{
+    struct search search;
+    pool_status status = POOL_OK;
+
+    if (!atomic_load_explicit(&is_open, memory_order_acquire)) {
+        driver_fork_check();
+        pthread_mutex_lock(&open_lock);
+        if (!atomic_load_explicit(&is_open, memory_order_relaxed)) {
+            status = search_compiler(&search);
+            if (!status) {
+                compiler = search.found;
+                atomic_store_explicit(&is_open, 1, memory_order_release);
+            }
+        }
+        pthread_mutex_unlock(&open_lock);
+    }
+    if (!status)
+        *nvrtc = &compiler;
+    return status;
+}
+
+const char *driver_nvrtc_result_name(int result)
+{
+    switch (result) {
+#define CASE(name, code)                                                                           \
+    case code:                                                                                     \
+        return "NVRTC_" #name;
+        NVRTC_RESULTS(CASE)
+#undef CASE
+    default:
+        return "NVRTC_ERROR_?";
+    }
+}
+
+static pool_status status_of(int result)
+{
+    switch (result) {
+    case DRIVER_NVRTC_SUCCESS:
+        return POOL_OK;
+    case DRIVER_NVRTC_ERROR_OUT_OF_MEMORY:
+        return POOL_ERR_OUT_OF_HOST_MEMORY;
+    case DRIVER_NVRTC_ERROR_INVALID_INPUT:
+    case DRIVER_NVRTC_ERROR_INVALID_PROGRAM:
+    case DRIVER_NVRTC_ERROR_INVALID_OPTION:
+        return POOL_ERR_INVALID_ARGUMENT;
+    case DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
+        return POOL_ERR_NO_COMPILER;
+    case DRIVER_NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID:
+        return POOL_ERR_NOT_FOUND;
+    case DRIVER_NVRTC_ERROR_CANCELLED:
+        return POOL_ERR_CANCELLED;
+    default:
+        return POOL_ERR_COMPILE;
+    }
+}
+
+pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, int result, const char *call)
+{
+    char builtins[PATH_MAX];
+
+    if (result == DRIVER_NVRTC_SUCCESS)
+        return POOL_OK;
+    if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
+        builtins_path(nvrtc, builtins, sizeof(builtins));
+        return base_fail(POOL_ERR_NO_COMPILER,
+            "%s failed: %s (%d): NVRTC could not open its builtins library, which belongs at %s",
+            call, driver_nvrtc_result_name(result), result, builtins);
+    }
+    return base_fail(status_of(result), "%s failed: %s (%d) in NVRTC %d.%d of %s", call,
+        driver_nvrtc_result_name(result), result, nvrtc->version / 1000, nvrtc->version % 1000 / 10,
+        nvrtc->path);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NVRTC, the run-time compiler: its functions as a table, found and loaded when first asked for. It
+ * needs no driver and no device.
+ */
+#ifndef DRIVER_NVRTC_H
+#define DRIVER_NVRTC_H
+
+#include <stddef.h>
+
+#include <devicepool/status.h>
+
+typedef struct _nvrtcProgram *nvrtc_program;                    /* the tag is nvrtc.h's */
+typedef int (*nvrtc_flow_callback)(void *user, void *reserved); /* 1 cancels the compilation */
+
+/* Result codes: X(name without NVRTC_, code). */
+#define NVRTC_RESULTS(X)                                                                           \
+    X(SUCCESS, 0)                                                                                  \
+    X(ERROR_OUT_OF_MEMORY, 1)                                                                      \
+    X(ERROR_PROGRAM_CREATION_FAILURE, 2)                                                           \
+    X(ERROR_INVALID_INPUT, 3)                                                                      \
+    X(ERROR_INVALID_PROGRAM, 4)                                                                    \
+    X(ERROR_INVALID_OPTION, 5)                                                                     \
+    X(ERROR_COMPILATION, 6)                                                                        \
+    X(ERROR_BUILTIN_OPERATION_FAILURE, 7)                                                          \
+    X(ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION, 8)                                              \
+    X(ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION, 9)                                                \
+    X(ERROR_NAME_EXPRESSION_NOT_VALID, 10)                                                         \
+    X(ERROR_INTERNAL_ERROR, 11)                                                                    \
+    X(ERROR_TIME_FILE_WRITE_FAILED, 12)                                                            \
+    X(ERROR_NO_PCH_CREATE_ATTEMPTED, 13)                                                           \
+    X(ERROR_PCH_CREATE_HEAP_EXHAUSTED, 14)                                                         \
+    X(ERROR_PCH_CREATE, 15)                                                                        \
+    X(ERROR_CANCELLED, 16)                                                                         \
+    X(ERROR_TIME_TRACE_FILE_WRITE_FAILED, 17)
+
+enum nvrtc_code {
+#define NVRTC_CODE(name, code) DRIVER_NVRTC_##name = code,
+    NVRTC_RESULTS(NVRTC_CODE)
+#undef NVRTC_CODE
+};
+
+/* Functions: X(field, symbol, need, returned type, parameters). */
+#define NVRTC_FUNCTIONS(X)                                                                         \
+    X(Version, "nvrtcVersion", NEEDED, int, (int *major, int *minor))                              \
+    X(GetErrorString, "nvrtcGetErrorString", NEEDED, const char *, (int result))                   \
+    X(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", NEEDED, int, (int *count))                \
+    X(GetSupportedArchs, "nvrtcGetSupportedArchs", NEEDED, int, (int *archs))                      \
+    X(CreateProgram, "nvrtcCreateProgram", NEEDED, int,                                            \
+        (nvrtc_program * program, const char *source, const char *name, int header_count,          \
+            const char *const *headers, const char *const *header_names))                          \
+    X(DestroyProgram, "nvrtcDestroyProgram", NEEDED, int, (nvrtc_program * program))               \
+    X(CompileProgram, "nvrtcCompileProgram", NEEDED, int,                                          \
+        (nvrtc_program program, int option_count, const char *const *options))                     \
+    X(GetPTXSize, "nvrtcGetPTXSize", NEEDED, int, (nvrtc_program program, size_t * size))          \
+    X(GetPTX, "nvrtcGetPTX", NEEDED, int, (nvrtc_program program, char *text))                     \
+    X(GetCUBINSize, "nvrtcGetCUBINSize", NEEDED, int, (nvrtc_program program, size_t * size))      \
+    X(GetCUBIN, "nvrtcGetCUBIN", NEEDED, int, (nvrtc_program program, char *image))                \
+    X(GetProgramLogSize, "nvrtcGetProgramLogSize", NEEDED, int,                                    \
+        (nvrtc_program program, size_t * size))                                                    \
+    X(GetProgramLog, "nvrtcGetProgramLog", NEEDED, int, (nvrtc_program program, char *log))        \
+    X(AddNameExpression, "nvrtcAddNameExpression", NEEDED, int,                                    \
+        (nvrtc_program program, const char *expression))                                           \
+    X(GetLoweredName, "nvrtcGetLoweredName", NEEDED, int,                                          \
+        (nvrtc_program program, const char *expression, const char **lowered))                     \
+    X(SetFlowCallback, "nvrtcSetFlowCallback", EXTRA, int,                                         \
+        (nvrtc_program program, nvrtc_flow_callback callback, void *user))
+
+struct nvrtc_api {
+#define NVRTC_FIELD(field, symbol, need, returned, parameters) returned(*field) parameters;
+    NVRTC_FUNCTIONS(NVRTC_FIELD)
+#undef NVRTC_FIELD
+};
+
+struct nvrtc {
+    struct nvrtc_api api; /* SetFlowCallback is NULL before CUDA 12.8 */
+    int version;          /* 13000 is CUDA 13.0 */
+    char path[256];       /* the library file */
+};
+
+/*
+ * The compiler. Looks for what DEVICEPOOL_NVRTC names or, when that is not set, for the usual names
+ * (newest first) in the library path and then in the toolkit folders. Loaded once and never
+ * unloaded; a failure is not remembered. POOL_ERR_NO_COMPILER says what was found or what to
+ * install. Any thread.
+ */
+pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
+
+/*
+ * Turns a result into a status; a failure fills the thread's detail. For ERROR_COMPILATION the
+ * caller does better by itself: it has the log.
+ */
+pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, int result, const char *call);
+
+/* "NVRTC_ERROR_COMPILATION" and so on; "NVRTC_ERROR_?" for a code that is not in the list. */
+const char *driver_nvrtc_result_name(int result);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and closing drivers: one struct driver for each caller's table and one for the library,
+ * shared by all who open it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/internal.h"
+
+/* Lets one thread at a time open drivers; cuInit can take a second, so it is not the state lock. */
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct driver *drivers; /* guarded by the state lock */
+
+void driver_open_reset(void)
+{
+    open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+/* The open driver of `table` with one more reference, or NULL. */
+static struct driver *take_open(const pool_cuda_api *table)
+{
+    struct driver *driver;
+
+    driver_state_lock();
+    for (driver = drivers; driver && driver->source != table;)
+        driver = driver->next;
+    if (driver)
+        driver->references++;
+    driver_state_unlock();
+    return driver;
+}
+
+/* What cuInit's answer says about the host. */
+static pool_status init_status(pool_cu_result code)
+{
+    switch (code) {
+    case POOL_CU_NOT_INITIALIZED:
+        return POOL_ERR_FORKED; /* a parent process had initialised the driver */
+    case POOL_CU_NO_DEVICE:
+    case POOL_CU_INVALID_DEVICE:
+    case POOL_CU_DEVICE_UNAVAILABLE:
+    case POOL_CU_DEVICE_NOT_LICENSED:
+    case POOL_CU_SYSTEM_NOT_READY:
+    case POOL_CU_MPS_CONNECTION_FAILED:
+    case POOL_CU_MPS_RPC_FAILURE:
+    case POOL_CU_MPS_SERVER_NOT_READY:
+    case POOL_CU_MPS_MAX_CLIENTS_REACHED:
+        return POOL_ERR_NO_DEVICE;
+    case POOL_CU_SYSTEM_DRIVER_MISMATCH:
+    case POOL_CU_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    case POOL_CU_UNKNOWN:
+        return POOL_ERR_NO_DRIVER;
+    default:
+        return driver_status_of(code);
+    }
+}
+
+static pool_status init_failure(struct driver *driver, pool_cu_result code)
+{
+    char module[64];
+    int version = 0, needed = driver_needed_version();
+
+    if (code == POOL_CU_STUB_LIBRARY && driver->library)
+        return driver_stub_failure(driver->path);
+    driver->api.DriverGetVersion(&version);
+    driver_kernel_module_version(module, sizeof(module));
+    return base_fail_driver(init_status(code), (int)code, driver_code_name(code), "cuInit(0)",
+        "cuInit of %s failed: %s (%u): %s (driver for CUDA %d.%d, needed CUDA %d.%d, kernel module "
+        "%s)",
+        driver->path, driver_code_name(code), code, driver_code_hint(code), version / 1000,
+        version % 1000 / 10, needed / 1000, needed % 1000 / 10, module[0] ? module : "not loaded");
+}
+
+static pool_status initialise(struct driver *driver)
+{
+    pool_cu_result code = driver->api.Init(0);
+    pool_status status;
+
+    if (code != POOL_CU_SUCCESS) {
+        status = init_failure(driver, code);
+        /* The stub holds the real library's name: it has to go before that can be loaded. */
+        if (code == POOL_CU_STUB_LIBRARY)
+            driver_library_unload(driver);
+        return status;
+    }
+    code = driver->api.DriverGetVersion(&driver->version);
+    if (code != POOL_CU_SUCCESS)
+        return base_fail_driver(driver_status_of(code), (int)code, driver_code_name(code),
+            "cuDriverGetVersion(&version)", "%s does not tell its version: %s (%u)", driver->path,
+            driver_code_name(code), code);
+    return POOL_OK;
+}
+
+static pool_status make(const pool_cuda_api *table, struct driver **made)
+{
+    struct driver *driver = base_calloc(1, sizeof(*driver));
+    pool_status status;
+
+    if (!driver)
+        return base_fail_memory("a driver");
+    driver->source = table;
+    driver->generation = driver_fork_generation();
+    driver->references = 1;
+    status = table ? driver_table_copy(driver, table) : driver_library_load(driver);
+    if (!status)
+        status = initialise(driver);
+    if (status) {
+        base_free(driver);
+        return status;
+    }
+    base_log(POOL_LOG_INFO, "driver %s for CUDA %d.%d", driver->path, driver->version / 1000,
+        driver->version % 1000 / 10);
+    driver_state_lock();
+    driver->next = drivers;
+    drivers = driver;
+    driver_state_unlock();
+    *made = driver;
+    return POOL_OK;
+}
+
+pool_status driver_open(const pool_cuda_api *table, struct driver **driver)
+{
+    struct driver *found;
+    pool_status status;
+
+    driver_fork_check();
+    pthread_mutex_lock(&open_lock);
+    found = take_open(table);
+    status = found ? driver_usable(found) : make(table, &found);
+    pthread_mutex_unlock(&open_lock);
+    if (status) {
+        driver_close(&found);
+        return status;
+    }
+    *driver = found;
+    return POOL_OK;
+}
+
+/* The library is never unloaded, and a fault that poisoned it is the process's for good. */
+static int stays(const struct driver *driver)
+{
+    return !driver->source;
+}
+
+void driver_close(struct driver **driver)
+{
+    struct driver *closing = driver ? *driver : NULL;
+    struct driver **link = &drivers;
+
+    if (!closing)
+        return;
+    *driver = NULL;
+    driver_fork_check();
+    driver_state_lock();
+    if (--closing->references == 0 && !stays(closing)) {
+        while (*link && *link != closing)
+            link = &(*link)->next;
+        if (*link)
+            *link = closing->next;
+    } else {
+        closing = NULL;
+    }
+    driver_state_unlock();
+    base_free(closing);
+}
