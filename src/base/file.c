@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * File operations with a failure hook.
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static base_file_hook file_hook;
+static void *file_hook_user;
+
+void base_file_set_hook(base_file_hook hook, void *user)
+{
+    file_hook_user = user;
+    file_hook = hook;
+}
+
+static int refused(const char *operation)
+{
+    int error = file_hook ? file_hook(file_hook_user, operation) : 0;
+
+    if (error)
+        errno = error;
+    return error;
+}
+
+int base_openat(int folder, const char *name, int flags, mode_t mode)
+{
+    return refused("open") ? -1 : openat(folder, name, flags | O_CLOEXEC, mode);
+}
+
+int base_fstat(int file, struct stat *facts)
+{
+    return refused("stat") ? -1 : fstat(file, facts);
+}
+
+int base_mkdirat(int folder, const char *name, mode_t mode)
+{
+    return refused("mkdir") ? -1 : mkdirat(folder, name, mode);
+}
+
+int base_fsync(int file)
+{
+    return refused("fsync") ? -1 : fsync(file);
+}
+
+int base_renameat(int folder, const char *from, const char *to)
+{
+    return refused("rename") ? -1 : renameat(folder, from, folder, to);
+}
+
+int base_unlinkat(int folder, const char *name)
+{
+    return refused("unlink") ? -1 : unlinkat(folder, name, 0);
+}
+
+int base_read_all(int file, void *bytes, size_t size)
+{
+    char *next = bytes;
+
+    if (refused("read"))
+        return -1;
+    while (size) {
+        ssize_t got = read(file, next, size);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return -1;
+        next += got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+int base_write_all(int file, const void *bytes, size_t size)
+{
+    const char *next = bytes;
+
+    if (refused("write"))
+        return -1;
+    while (size) {
+        ssize_t put = write(file, next, size);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return -1;
+        next += put;
+        size -= (size_t)put;
+    }
+    return 0;
+}
+
+void base_close(int file)
+{
+    if (file >= 0)
+        close(file);
+}

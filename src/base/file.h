@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * File operations of the library, so that a test can make the n-th one fail. Each returns what the
+ * system call of that name returns and sets errno; read and write go on until all is done.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+int base_openat(int folder, const char *name, int flags, mode_t mode); /* adds O_CLOEXEC */
+int base_fstat(int file, struct stat *facts);
+int base_mkdirat(int folder, const char *name, mode_t mode);
+int base_fsync(int file);
+int base_renameat(int folder, const char *from, const char *to);
+int base_unlinkat(int folder, const char *name);
+int base_read_all(int file, void *bytes, size_t size); /* 0, or -1 also when the file is shorter */
+int base_write_all(int file, const void *bytes, size_t size); /* 0 or -1 */
+void base_close(int file);                                    /* -1 is nothing */
+
+/*
+ * Test hook: asked before every operation but close with the operation's name; a non-zero answer
+ * makes it fail with that errno. NULL removes it. Set it only while no other thread works on files.
+ */
+typedef int (*base_file_hook)(void *user, const char *operation);
+void base_file_set_hook(base_file_hook hook, void *user);
+
+#endif

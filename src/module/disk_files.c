@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Listing the cache folder, and the public calls that look at it: cache.h.
+ */
+#include "module/disk_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/status.h"
+
+/* A temporary file as old as this has no writer any more. */
+#define STALE_SECONDS 3600
+
+static int is_key_name(const char *name)
+{
+    return strlen(name) == 2 * BASE_SHA256_BYTES &&
+           strspn(name, "0123456789abcdef") == 2 * BASE_SHA256_BYTES;
+}
+
+static int grow(struct disk_file **files, size_t count, size_t *room)
+{
+    struct disk_file *larger;
+
+    if (count < *room)
+        return 0;
+    larger = base_realloc(*files, *room ? 2 * *room : 64, sizeof(**files));
+    if (!larger)
+        return -1;
+    *files = larger;
+    *room = *room ? 2 * *room : 64;
+    return 0;
+}
+
+static void delete_stale(int folder, const char *name)
+{
+    struct stat about;
+
+    if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+        about.st_mtim.tv_sec + STALE_SECONDS < time(NULL))
+        base_unlinkat(folder, name);
+}
+
+int disk_list(int folder, struct disk_file **files, size_t *count)
+{
+    int again = base_openat(folder, ".", O_RDONLY | O_DIRECTORY, 0); /* closedir closes its own */
+    DIR *stream = again < 0 ? NULL : fdopendir(again);
+    struct disk_file *found = NULL;
+    struct dirent *entry;
+    struct stat about;
+    size_t room = 0;
+    size_t n = 0;
+
+    if (!stream) {
+        base_close(again);
+        return -1;
+    }
+    while ((entry = readdir(stream))) {
+        if (strncmp(entry->d_name, DISK_TEMPORARY, strlen(DISK_TEMPORARY)) == 0)
+            delete_stale(folder, entry->d_name);
+        if (!is_key_name(entry->d_name) ||
+            fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW))
+            continue;
+        if (grow(&found, n, &room)) {
+            base_free(found);
+            closedir(stream);
+            return -1;
+        }
+        memcpy(found[n].name, entry->d_name, sizeof(found[n].name));
+        found[n].bytes = (uint64_t)about.st_size;
+        found[n].used = about.st_mtim;
+        n++;
+    }
+    closedir(stream);
+    *files = found;
+    *count = n;
+    return 0;
+}
+
+/* Opens the folder for one of the public calls. A folder that is not there yet is an empty cache.
+ */
+static pool_status open_for(const char *call, int *folder)
+{
+    char path[4096];
+    char reason[256];
+
+    *folder = disk_open_folder(0, path, sizeof(path), reason, sizeof(reason));
+    if (*folder < 0 && path[0] && access(path, F_OK) && errno == ENOENT)
+        return POOL_OK;
+    if (*folder < 0)
+        return base_fail(POOL_ERR_UNSUPPORTED, "%s: the disk cache is off: %s", call, reason);
+    return POOL_OK;
+}
+
+pool_status pool_cache_folder(char *path, size_t size)
+{
+    char found[4096];
+    char reason[256];
+    int folder;
+
+    if (!path || !size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_folder: no room for the path");
+    folder = disk_open_folder(0, found, sizeof(found), reason, sizeof(reason));
+    base_close(folder);
+    if (folder < 0 && (!found[0] || access(found, F_OK) == 0))
+        return base_fail(
+            POOL_ERR_UNSUPPORTED, "pool_cache_folder: the disk cache is off: %s", reason);
+    if (strlen(found) >= size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_folder: the path needs %zu bytes",
+            strlen(found) + 1);
+    memcpy(path, found, strlen(found) + 1);
+    return POOL_OK;
+}
+
+static void key_from_text(const char *text, struct module_key *key)
+{
+    for (size_t i = 0; i < BASE_SHA256_BYTES; i++) {
+        unsigned value = 0;
+
+        sscanf(text + 2 * i, "%2x", &value);
+        key->bytes[i] = (uint8_t)value;
+    }
+}
+
+/* Every file with what reading it gave; `each` answers other than 0 to end. */
+static pool_status walk(const char *call,
+    int (*each)(void *user, int folder, const pool_cache_entry *entry), void *user)
+{
+    struct disk_file *files;
+    pool_status status;
+    int answer = 0;
+    size_t count;
+    int folder;
+
+    status = open_for(call, &folder);
+    if (status || folder < 0)
+        return status;
+    if (disk_list(folder, &files, &count)) {
+        base_close(folder);
+        return base_fail(POOL_ERR_IO, "%s: cannot list the cache folder", call);
+    }
+    for (size_t i = 0; i < count && !answer; i++) {
+        pool_cache_entry entry = {.struct_size = sizeof(entry), .bytes = files[i].bytes};
+        struct disk_facts facts = {.name = ""};
+        struct module_image *image;
+        struct module_key key;
+
+        key_from_text(files[i].name, &key);
+        image = disk_read(folder, files[i].name, &key, &facts);
+        memcpy(entry.key, files[i].name, sizeof(entry.key));
+        if (image) {
+            memcpy(entry.name, facts.name, sizeof(entry.name));
+            entry.made_unix_time = facts.made_unix_time;
+            entry.compute_capability = facts.compute_capability;
+            entry.is_ptx = image->form == MODULE_PTX;
+            entry.valid = 1;
+        }
+        module_image_release(image);
+        answer = each(user, folder, &entry);
+    }
+    base_free(files);
+    base_close(folder);
+    return POOL_OK;
+}
+
+struct visit {
+    pool_cache_visitor visit;
+    void *user;
+};
+
+static int visit_entry(void *user, int folder, const pool_cache_entry *entry)
+{
+    const struct visit *visit = user;
+
+    (void)folder;
+    return visit->visit(visit->user, entry);
+}
+
+pool_status pool_cache_each(pool_cache_visitor visit, void *user)
+{
+    struct visit with = {visit, user};
+
+    if (!visit)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_each: visit is NULL");
+    return walk("pool_cache_each", visit_entry, &with);
+}
+
+struct counts {
+    uint64_t kept;
+    uint64_t deleted;
+    int failed;
+    int everything;
+};
+
+static int count_entry(void *user, int folder, const pool_cache_entry *entry)
+{
+    struct counts *counts = user;
+
+    if (entry->valid && !counts->everything)
+        counts->kept++;
+    else if (base_unlinkat(folder, entry->key) == 0)
+        counts->deleted++;
+    else
+        counts->failed = 1;
+    return 0;
+}
+
+static pool_status delete_some(const char *call, int everything, uint64_t *kept, uint64_t *deleted)
+{
+    struct counts counts = {.everything = everything};
+    pool_status status = walk(call, count_entry, &counts);
+
+    if (!status && counts.failed)
+        status = base_fail(POOL_ERR_IO, "%s: some entries could not be deleted", call);
+    if (kept)
+        *kept = counts.kept;
+    if (deleted)
+        *deleted = counts.deleted;
+    return status;
+}
+
+pool_status pool_cache_verify(uint64_t *kept, uint64_t *deleted)
+{
+    return delete_some("pool_cache_verify", 0, kept, deleted);
+}
+
+pool_status pool_cache_clear(uint64_t *deleted)
+{
+    return delete_some("pool_cache_clear", 1, NULL, deleted);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the disk cache is, and whether it is safe to use there: off for setuid programs, never a
+ * folder that another user owns or can write, never through a symbolic link in the last step.
+ */
+#include "module/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/file.h"
+
+/* The folder by the environment; -1 with the reason when the cache is off. */
+static int folder_path(char *path, size_t size, char *reason, size_t reason_size)
+{
+    const char *own = base_env("DEVICEPOOL_CACHE_DIR");
+    const char *caches = base_env("XDG_CACHE_HOME");
+    const char *home = base_env("HOME");
+    const char *state = base_env("DEVICEPOOL_CACHE");
+    int length;
+
+    path[0] = '\0';
+    if (getauxval(AT_SECURE)) {
+        snprintf(reason, reason_size, "the program runs setuid or setgid");
+        return -1;
+    }
+    if (state && strcmp(state, "off") == 0) {
+        snprintf(reason, reason_size, "DEVICEPOOL_CACHE=off");
+        return -1;
+    }
+    if (own && own[0] == '/')
+        length = snprintf(path, size, "%s", own);
+    else if (caches && caches[0] == '/')
+        length = snprintf(path, size, "%s/devicepool", caches);
+    else if (home && home[0] == '/')
+        length = snprintf(path, size, "%s/.cache/devicepool", home);
+    else {
+        snprintf(reason, reason_size,
+            "none of DEVICEPOOL_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path");
+        return -1;
+    }
+    if (length < 0 || (size_t)length >= size) {
+        snprintf(reason, reason_size, "the path of the cache folder is too long");
+        return -1;
+    }
+    return 0;
+}
+
+/* Makes every missing folder of the path, 0700. */
+static int make_folders(const char *path)
+{
+    char part[4096];
+
+    for (const char *end = strchr(path + 1, '/');; end = strchr(end + 1, '/')) {
+        size_t length = end ? (size_t)(end - path) : strlen(path);
+
+        if (length >= sizeof(part))
+            return -1;
+        memcpy(part, path, length);
+        part[length] = '\0';
+        if (base_mkdirat(AT_FDCWD, part, 0700) && errno != EEXIST)
+            return -1;
+        if (!end)
+            return 0;
+    }
+}
+
+/* Ours, and nobody else can write in it, nor swap it from the folder above. */
+static int is_safe(int folder, char *reason, size_t reason_size)
+{
+    struct stat facts;
+    int above;
+    int got;
+
+    if (base_fstat(folder, &facts)) {
+        snprintf(reason, reason_size, "cannot read its facts: %s", strerror(errno));
+        return 0;
+    }
+    if (facts.st_uid != geteuid()) {
+        snprintf(reason, reason_size, "it belongs to user %u", (unsigned)facts.st_uid);
+        return 0;
+    }
+    if (facts.st_mode & (S_IWGRP | S_IWOTH)) {
+        snprintf(reason, reason_size, "others can write in it (mode %03o)",
+            (unsigned)(facts.st_mode & 0777));
+        return 0;
+    }
+    above = base_openat(folder, "..", O_RDONLY | O_DIRECTORY, 0);
+    got = above < 0 ? -1 : base_fstat(above, &facts);
+    base_close(above);
+    if (got || (facts.st_mode & S_IWOTH)) {
+        snprintf(reason, reason_size, "everybody can write in the folder above it");
+        return 0;
+    }
+    return 1;
+}
+
+int disk_open_folder(int make, char *path, size_t path_size, char *reason, size_t reason_size)
+{
+    int folder;
+
+    if (folder_path(path, path_size, reason, reason_size))
+        return -1;
+    folder = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (folder < 0 && errno == ENOENT && make && !make_folders(path))
+        folder = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (folder < 0) {
+        snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
+        return -1;
+    }
+    if (!is_safe(folder, reason, reason_size)) {
+        base_close(folder);
+        return -1;
+    }
+    return folder;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images and their keys.
+ */
+#include "module/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+/* Goes up when what is compiled from the same request can change: entries of before are then
+ * misses. */
+#define KEY_FORMAT 1u
+
+struct module_image *module_image_new(enum module_form form, size_t size)
+{
+    struct module_image *image;
+    size_t bytes;
+
+    if (__builtin_add_overflow(sizeof(*image) + 1, size, &bytes))
+        return NULL;
+    image = base_calloc(bytes, 1);
+    if (!image)
+        return NULL;
+    atomic_init(&image->references, 1);
+    image->form = form;
+    image->size = size;
+    return image;
+}
+
+struct module_image *module_image_retain(struct module_image *image)
+{
+    atomic_fetch_add_explicit(&image->references, 1, memory_order_relaxed);
+    return image;
+}
+
+void module_image_release(struct module_image *image)
+{
+    if (image && atomic_fetch_sub_explicit(&image->references, 1, memory_order_acq_rel) == 1)
+        base_free(image);
+}
+
+static void add_number(struct base_sha256 *digest, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    base_sha256_add(digest, bytes, sizeof(bytes));
+}
+
+/* Each text goes in with its length, so that no two lists give the same bytes. */
+static void add_text(struct base_sha256 *digest, const char *text)
+{
+    add_number(digest, strlen(text));
+    base_sha256_add(digest, text, strlen(text));
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/*
+ * Options in sorted order: it does not change what is compiled. That holds only where each is one
+ * word; with a detached value ("-D", "X") the order is kept.
+ */
+static pool_status add_options(struct base_sha256 *digest, const char *const *texts, size_t count)
+{
+    const char **sorted = base_calloc(count, sizeof(*sorted));
+    int detached = 0;
+
+    if (!sorted)
+        return base_fail_memory("sorting the compile options");
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = texts[i];
+        detached |= texts[i][0] != '-';
+    }
+    if (!detached)
+        qsort(sorted, count, sizeof(*sorted), compare_texts);
+    add_number(digest, count);
+    for (size_t i = 0; i < count; i++)
+        add_text(digest, sorted[i]);
+    base_free(sorted);
+    return POOL_OK;
+}
+
+pool_status module_key_of(
+    const struct module_request *request, int compiler_version, struct module_key *key)
+{
+    const pool_module_params *params = request->params;
+    struct base_sha256 *digest = base_sha256_begin();
+    pool_status status;
+    pool_status ended;
+
+    if (!digest)
+        return base_fail_memory("the key of a module");
+    add_number(digest, KEY_FORMAT);
+    add_text(digest, pool_version_text());
+    add_number(digest, (uint64_t)compiler_version);
+    add_number(digest, (uint64_t)request->compute_capability);
+    add_number(digest, (uint64_t)request->ptx_only);
+    add_text(digest, request->name);
+    add_text(digest, params->source);
+    add_number(digest, params->header_count);
+    for (size_t i = 0; i < params->header_count; i++) {
+        add_text(digest, params->headers[i].name);
+        add_text(digest, params->headers[i].text);
+    }
+    add_number(digest, params->define_count);
+    for (size_t i = 0; i < params->define_count; i++)
+        add_text(digest, params->defines[i]);
+    status = add_options(digest, params->options, params->option_count);
+    ended = base_sha256_end(digest, key->bytes);
+    return status ? status : ended;
+}
+
+void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYTES + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < BASE_SHA256_BYTES; i++) {
+        text[2 * i] = digits[key->bytes[i] >> 4];
+        text[2 * i + 1] = digits[key->bytes[i] & 15];
+    }
+    text[2 * BASE_SHA256_BYTES] = '\0';
+}

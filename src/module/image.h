@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A compiled module that is not loaded yet: PTX text or machine code, and the request it answers.
+ * Nothing here knows a device; a request is a value.
+ */
+#ifndef MODULE_IMAGE_H
+#define MODULE_IMAGE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <devicepool/module.h>
+
+#include "base/sha256.h"
+
+enum module_form { MODULE_PTX = 1, MODULE_CUBIN = 2 };
+
+/* Immutable once made; shared by reference. PTX ends in a zero that `size` does not count. */
+struct module_image {
+    atomic_uint references;
+    enum module_form form;
+    size_t size;
+    char bytes[];
+};
+
+struct module_image *module_image_new(enum module_form form, size_t size); /* NULL: no memory */
+struct module_image *module_image_retain(struct module_image *image);
+void module_image_release(struct module_image *image); /* NULL is nothing */
+
+/* What is to be compiled: the caller's texts, and for which chip in which form. */
+struct module_request {
+    const pool_module_params *params;
+    const char *name;       /* params->name or its default */
+    int compute_capability; /* 90 */
+    int ptx_only;           /* the driver takes no machine code */
+};
+
+struct module_key {
+    uint8_t bytes[BASE_SHA256_BYTES];
+};
+
+/*
+ * The key of a request: SHA-256 over the cache format, the library's version, sources, headers,
+ * defines, sorted options, chip, form and NVRTC's version, each with its length.
+ */
+pool_status module_key_of(
+    const struct module_request *request, int compiler_version, struct module_key *key);
+void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYTES + 1]);
+
+/*
+ * request → image: from memory, from disk, else compiled, once however many threads ask for the
+ * same key at the same time. The caller releases the image.
+ */
+pool_status module_image_get(const struct module_request *request, struct module_image **image);
+
+/* Forgets what memory holds (tests; the disk stays). */
+void module_image_forget(void);
+
+/* A maker of images. NVRTC is one. */
+pool_status module_compile_nvrtc(const struct module_request *request, struct module_image **image);
+
+#endif
