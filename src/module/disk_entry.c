@@ -47,7 +47,7 @@ int disk_encode(const struct module_key *key, const struct disk_facts *facts,
     put_number(made + 16, facts->made_unix_time, 8);
     put_number(made + 24, image->size, 8);
     memcpy(made + 32, key->bytes, sizeof(key->bytes));
-    strncpy((char *)made + 64, facts->name, 63);
+    memcpy(made + 64, facts->name, strnlen(facts->name, 63));
     memcpy(made + HEADER_BYTES, image->bytes, image->size);
     if (base_sha256_of(made, body, made + body)) {
         base_free(made);

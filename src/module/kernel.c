@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels: found once by name, their facts read once.
+ */
+#include "module/module.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+
+static pool_status attribute(
+    struct driver *driver, CUfunction function, pool_cu_enum which, int *value)
+{
+    return DRIVER_CALL(driver, FuncGetAttribute(value, which, function));
+}
+
+/* Asks for parameter after parameter until the driver says that there is none. */
+static void read_parameters(struct driver *driver, struct pool_kernel *kernel)
+{
+    size_t count = 0;
+
+    kernel->parameter_count = -1;
+    if (!driver->api.FuncGetParamInfo)
+        return;
+    while (count < MODULE_MAX_PARAMETERS &&
+           driver->api.FuncGetParamInfo(kernel->function, count, &kernel->parameter_offset[count],
+               &kernel->parameter_bytes[count]) == POOL_CU_SUCCESS)
+        count++;
+    if (count < MODULE_MAX_PARAMETERS)
+        kernel->parameter_count = (int)count;
+}
+
+static pool_status read_facts(struct device_scope *scope, struct pool_kernel *kernel)
+{
+    uint64_t optin = device_facts(scope->device)->shared_bytes_per_block_optin;
+    int static_shared = 0;
+    int dynamic_shared = 0;
+    pool_status status;
+
+    status = attribute(scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        &kernel->max_threads);
+    if (!status)
+        status = attribute(scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            &static_shared);
+    if (!status)
+        status = attribute(scope->driver, kernel->function,
+            DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic_shared);
+    if (status)
+        return status;
+    kernel->static_shared_bytes = (uint64_t)static_shared;
+    kernel->max_dynamic_shared_bytes =
+        optin > kernel->static_shared_bytes ? optin - kernel->static_shared_bytes : 0;
+    atomic_init(&kernel->allowed_dynamic_shared_bytes, (uint64_t)dynamic_shared);
+    read_parameters(scope->driver, kernel);
+    return POOL_OK;
+}
+
+/* With the module's lock held. */
+static pool_status make_kernel(pool_module *module, const char *name, struct pool_kernel **kernel)
+{
+    struct device_scope scope;
+    struct pool_kernel *made = base_calloc(sizeof(*made) + strlen(name) + 1, 1);
+    pool_status status;
+
+    if (!made)
+        return base_fail_memory("a kernel");
+    made->module = module;
+    memcpy(made->name, name, strlen(name) + 1);
+    status = device_enter(module->device, &scope);
+    if (!status) {
+        status =
+            DRIVER_CALL(scope.driver, ModuleGetFunction(&made->function, module->handle, name));
+        if (status == POOL_ERR_NOT_FOUND)
+            base_fail(status,
+                "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__",
+                name);
+        if (!status)
+            status = read_facts(&scope, made);
+        status = device_leave(&scope, status);
+    }
+    if (status) {
+        base_free(made);
+        return status;
+    }
+    made->next = module->kernels;
+    module->kernels = made;
+    *kernel = made;
+    return POOL_OK;
+}
+
+pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel **kernel)
+{
+    pool_status status = POOL_OK;
+    struct pool_kernel *found;
+
+    if (!module || !name || !kernel)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_get: module, name or kernel is NULL");
+    pthread_mutex_lock(&module->lock);
+    for (found = module->kernels; found && strcmp(found->name, name) != 0;)
+        found = found->next;
+    if (!found)
+        status = make_kernel(module, name, &found);
+    pthread_mutex_unlock(&module->lock);
+    if (!status)
+        *kernel = found;
+    return status;
+}
+
+pool_status pool_kernel_handle(pool_kernel *kernel, CUfunction *handle)
+{
+    if (!kernel || !handle)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_kernel_handle: kernel or handle is NULL");
+    *handle = kernel->function;
+    return POOL_OK;
+}
+
+static pool_status fill_info(
+    struct driver *driver, const struct pool_kernel *kernel, pool_kernel_info *info)
+{
+    int local = 0;
+    int constant = 0;
+    pool_status status;
+
+    info->max_threads_per_block = kernel->max_threads;
+    info->static_shared_bytes = kernel->static_shared_bytes;
+    info->max_dynamic_shared_bytes = kernel->max_dynamic_shared_bytes;
+    info->parameter_count = kernel->parameter_count;
+    status = attribute(driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_NUM_REGS, &info->registers);
+    if (!status)
+        status =
+            attribute(driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local);
+    if (!status)
+        status =
+            attribute(driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &constant);
+    if (!status)
+        status = attribute(
+            driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &info->ptx_version);
+    if (!status)
+        status = attribute(
+            driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION, &info->binary_version);
+    info->local_bytes = (uint64_t)local;
+    info->constant_bytes = (uint64_t)constant;
+    return status;
+}
+
+pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info)
+{
+    pool_kernel_info facts = {0};
+    struct device_scope scope;
+    pool_status status;
+
+    if (!kernel || !info || info->struct_size < sizeof(info->struct_size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_kernel_get_info: kernel or info is NULL, or its struct_size is not set");
+    status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, fill_info(scope.driver, kernel, &facts));
+    if (status)
+        return status;
+    facts.struct_size = info->struct_size < sizeof(facts) ? info->struct_size : sizeof(facts);
+    memcpy(info, &facts, facts.struct_size);
+    return POOL_OK;
+}
+
+pool_status pool_kernel_parameter(
+    pool_kernel *kernel, size_t index, uint64_t *offset, uint64_t *bytes)
+{
+    if (!kernel || !offset || !bytes)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_parameter: kernel, offset or bytes is NULL");
+    if (kernel->parameter_count < 0)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "this driver does not tell the parameters of \"%s\" (CUDA 12.4 does)", kernel->name);
+    if (index >= (size_t)kernel->parameter_count)
+        return base_fail(POOL_ERR_NOT_FOUND, "kernel \"%s\" has %d parameters, there is no %zu",
+            kernel->name, kernel->parameter_count, index);
+    *offset = kernel->parameter_offset[index];
+    *bytes = kernel->parameter_bytes[index];
+    return POOL_OK;
+}
+
+pool_status pool_kernel_occupancy(pool_kernel *kernel, uint32_t block_threads,
+    uint64_t dynamic_shared_bytes, uint32_t *blocks_per_multiprocessor)
+{
+    struct device_scope scope;
+    pool_status status;
+    int blocks = 0;
+
+    if (!kernel || !blocks_per_multiprocessor || !block_threads || block_threads > INT32_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_kernel_occupancy: kernel or result is NULL, or there are no threads");
+    status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(
+        scope.driver, OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel->function,
+                          (int)block_threads, (size_t)dynamic_shared_bytes));
+    status = device_leave(&scope, status);
+    if (!status)
+        *blocks_per_multiprocessor = (uint32_t)blocks;
+    return status;
+}
+
+pool_status pool_kernel_best_block(
+    pool_kernel *kernel, uint64_t dynamic_shared_bytes, uint32_t *block_threads, uint32_t *blocks)
+{
+    struct device_scope scope;
+    pool_status status;
+    int threads = 0;
+    int grid = 0;
+
+    if (!kernel || !block_threads || !blocks)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_best_block: kernel or a result is NULL");
+    status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    status =
+        DRIVER_CALL(scope.driver, OccupancyMaxPotentialBlockSize(&grid, &threads, kernel->function,
+                                      NULL, (size_t)dynamic_shared_bytes, 0));
+    status = device_leave(&scope, status);
+    if (status)
+        return status;
+    *block_threads = (uint32_t)threads;
+    *blocks = (uint32_t)grid;
+    return POOL_OK;
+}

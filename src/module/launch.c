@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches: checks first, then one driver call.
+ */
+#include "module/module.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "driver/attributes.h"
+
+/* Threads a block of pool_shape_for: enough to hide latency on every chip, and allowed by all. */
+#define SHAPE_BLOCK 256u
+
+pool_status pool_shape_for(uint64_t n, pool_launch_shape *shape)
+{
+    uint64_t blocks = n / SHAPE_BLOCK + (n % SHAPE_BLOCK != 0);
+
+    if (!shape)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_shape_for: shape is NULL");
+    if (blocks > INT32_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_shape_for: %llu items need more than 2^31-1 blocks of %u threads; let each "
+            "thread "
+            "do several items",
+            (unsigned long long)n, SHAPE_BLOCK);
+    memset(shape, 0, sizeof(*shape));
+    shape->struct_size = sizeof(*shape);
+    shape->grid[0] = blocks ? (uint32_t)blocks : 1;
+    shape->grid[1] = shape->grid[2] = 1;
+    shape->block[0] = SHAPE_BLOCK;
+    shape->block[1] = shape->block[2] = 1;
+    return POOL_OK;
+}
+
+static pool_status check_arguments(
+    const struct pool_kernel *kernel, const pool_launch_shape *shape, void **arguments)
+{
+    if (shape->argument_count && !arguments)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_launch: arguments is NULL");
+    for (uint32_t i = 0; i < shape->argument_count; i++)
+        if (!arguments[i])
+            return base_fail(
+                POOL_ERR_INVALID_ARGUMENT, "pool_launch: argument %u is a NULL pointer", i);
+    if (kernel->parameter_count < 0)
+        return POOL_OK;
+    if (shape->argument_count != (uint32_t)kernel->parameter_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_launch: kernel \"%s\" takes %d arguments, shape.argument_count is %u",
+            kernel->name, kernel->parameter_count, shape->argument_count);
+    for (uint32_t i = 0; shape->argument_bytes && i < shape->argument_count; i++)
+        if (shape->argument_bytes[i] != kernel->parameter_bytes[i])
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_launch: argument %u of kernel \"%s\" has %zu bytes, %zu were given", i,
+                kernel->name, kernel->parameter_bytes[i], shape->argument_bytes[i]);
+    return POOL_OK;
+}
+
+static pool_status check_shape(const struct pool_kernel *kernel, const pool_launch_shape *shape)
+{
+    uint64_t threads = (uint64_t)shape->block[0] * shape->block[1];
+
+    if (threads > UINT32_MAX)
+        threads = UINT32_MAX;
+    threads *= shape->block[2];
+    if (threads > (uint64_t)kernel->max_threads)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_launch: kernel \"%s\" allows %d threads a block, the shape has %u x %u x %u",
+            kernel->name, kernel->max_threads, shape->block[0], shape->block[1], shape->block[2]);
+    if (shape->dynamic_shared_bytes > kernel->max_dynamic_shared_bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_launch: kernel \"%s\" can have %llu bytes of dynamic shared memory on this "
+            "device, the shape asks for %llu",
+            kernel->name, (unsigned long long)kernel->max_dynamic_shared_bytes,
+            (unsigned long long)shape->dynamic_shared_bytes);
+    return POOL_OK;
+}
+
+/* More dynamic shared memory than the default has to be asked for once. */
+static pool_status allow_shared(struct driver *driver, struct pool_kernel *kernel, uint64_t bytes)
+{
+    pool_status status;
+
+    if (bytes <= atomic_load_explicit(&kernel->allowed_dynamic_shared_bytes, memory_order_relaxed))
+        return POOL_OK;
+    /* The whole that is possible at once: racing threads then cannot lower each other's. */
+    status = DRIVER_CALL(driver,
+        FuncSetAttribute(kernel->function, DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            (int)kernel->max_dynamic_shared_bytes));
+    if (!status)
+        atomic_store_explicit(&kernel->allowed_dynamic_shared_bytes,
+            kernel->max_dynamic_shared_bytes, memory_order_relaxed);
+    return status;
+}
+
+static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
+    const pool_launch_shape *s, void **arguments, CUstream stream)
+{
+    pool_status status = allow_shared(driver, kernel, s->dynamic_shared_bytes);
+    unsigned shared = (unsigned)s->dynamic_shared_bytes;
+
+    if (status)
+        return status;
+    if (s->cooperative)
+        return DRIVER_CALL(
+            driver, LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],
+                        s->block[0], s->block[1], s->block[2], shared, stream, arguments));
+    return DRIVER_CALL(
+        driver, LaunchKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2], s->block[0],
+                    s->block[1], s->block[2], shared, stream, arguments, NULL));
+}
+
+static pool_status copy_shape(const pool_launch_shape *given, pool_launch_shape *shape)
+{
+    if (!given || given->struct_size < offsetof(pool_launch_shape, dynamic_shared_bytes))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_launch: shape is NULL or its struct_size is not set (pool_shape_for does)");
+    memset(shape, 0, sizeof(*shape));
+    memcpy(shape, given, given->struct_size < sizeof(*shape) ? given->struct_size : sizeof(*shape));
+    for (int i = 0; i < 3; i++) {
+        shape->grid[i] += !shape->grid[i];
+        shape->block[i] += !shape->block[i];
+    }
+    return POOL_OK;
+}
+
+pool_status pool_launch(
+    pool_kernel *kernel, const pool_launch_shape *shape, void **arguments, pool_stream *stream)
+{
+    struct device_scope scope;
+    pool_launch_shape copy;
+    CUstream handle = NULL;
+    pool_status status;
+
+    if (!kernel)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_launch: kernel is NULL");
+    status = copy_shape(shape, &copy);
+    if (!status)
+        status = check_shape(kernel, &copy);
+    if (!status)
+        status = check_arguments(kernel, &copy, arguments);
+    if (!status && stream)
+        status = pool_stream_handle(stream, &handle);
+    if (!status && stream && pool_stream_device(stream) != kernel->module->device)
+        status = base_fail(POOL_ERR_WRONG_DEVICE,
+            "pool_launch: the stream is of another device than kernel \"%s\"", kernel->name);
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    return device_leave(&scope, enqueue(scope.driver, kernel, &copy, arguments, handle));
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules: compile or take an image, load it on a device, unload it.
+ */
+#include "module/module.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "driver/nvrtc.h"
+#include "module/image.h"
+
+#define JIT_LOG_BYTES 4096
+
+/* Says more about a load that failed than the driver's code does. */
+static void explain(const struct driver *driver, const char *log)
+{
+    pool_error error = *pool_last_error();
+    char hint[256] = "";
+    char call[64];
+    int compiler = 0;
+
+    if (error.driver_code == POOL_CU_UNSUPPORTED_PTX_VERSION ||
+        error.driver_code == POOL_CU_NO_BINARY_FOR_GPU) {
+        nvrtc_loaded_version(&compiler);
+        if (compiler / 1000 > driver->version / 1000)
+            snprintf(hint, sizeof(hint),
+                "; NVRTC %d.%d is newer than the driver's CUDA %d.%d: update the driver or install "
+                "an NVRTC of its version",
+                compiler / 1000, compiler % 1000 / 10, driver->version / 1000,
+                driver->version % 1000 / 10);
+    }
+    if (!log[0] && !hint[0])
+        return;
+    snprintf(call, sizeof(call), "%s", error.call);
+    base_fail_driver(error.status, error.driver_code, error.driver_name, call, "%.900s%s%s%.1000s",
+        error.message, hint, log[0] ? "; the driver's log: " : "", log);
+}
+
+pool_status module_load_inside(struct device_scope *scope, const void *image, CUmodule *handle)
+{
+    char log[JIT_LOG_BYTES] = "";
+    pool_cu_enum options[] = {DRIVER_JIT_ERROR_LOG_BUFFER, DRIVER_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
+    pool_status status;
+
+    status = DRIVER_CALL(scope->driver, ModuleLoadDataEx(handle, image, 2, options, values));
+    log[sizeof(log) - 1] = '\0';
+    if (status && pool_status_class(status) == POOL_CLASS_CALL)
+        explain(scope->driver, log);
+    return status;
+}
+
+/* Wraps an image that was checked. */
+static pool_status load_image(pool_device *device, const void *image, pool_module **module)
+{
+    struct device_scope scope;
+    pool_module *made = base_calloc(1, sizeof(*made));
+    pool_status status;
+
+    if (!made)
+        return base_fail_memory("a module");
+    status = device_enter(device, &scope);
+    if (!status) {
+        status = module_load_inside(&scope, image, &made->handle);
+        if (!status)
+            device_child_added(device, DEVICE_CHILD_MODULE);
+        status = device_leave(&scope, status);
+    }
+    if (status && !made->handle) {
+        base_free(made);
+        return status;
+    }
+    made->device = device;
+    pthread_mutex_init(&made->lock, NULL);
+    if (status) {
+        pool_module_destroy(&made);
+        return status;
+    }
+    *module = made;
+    return POOL_OK;
+}
+
+static pool_status texts_are_given(const char *const *texts, size_t count, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!texts || !texts[i])
+            return base_fail(
+                POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: %s %zu is NULL", what, i);
+    return POOL_OK;
+}
+
+static pool_status check_params(const pool_module_params *params)
+{
+    pool_status status;
+
+    if (!params->source)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: there is no source");
+    for (size_t i = 0; i < params->header_count; i++)
+        if (!params->headers || !params->headers[i].name || !params->headers[i].text)
+            return base_fail(
+                POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: header %zu is NULL", i);
+    status = texts_are_given(params->defines, params->define_count, "define");
+    return status ? status : texts_are_given(params->options, params->option_count, "option");
+}
+
+/* The caller's struct may be older and shorter than ours. */
+static pool_status copy_params(const pool_module_params *given, pool_module_params *params)
+{
+    size_t size;
+
+    if (!given || given->struct_size < offsetof(pool_module_params, name))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_module_compile: params is NULL or its struct_size is not set");
+    size = given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params);
+    memset(params, 0, sizeof(*params));
+    memcpy(params, given, size);
+    return check_params(params);
+}
+
+pool_status pool_module_compile(
+    pool_device *device, const pool_module_params *params, pool_module **module)
+{
+    struct module_image *image = NULL;
+    struct module_request request = {0};
+    pool_module_params copy;
+    pool_status status;
+
+    if (!device || !module)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: device or module is NULL");
+    status = copy_params(params, &copy);
+    if (!status)
+        status = driver_usable(device_driver(device));
+    if (status)
+        return status;
+    request.params = &copy;
+    request.name = copy.name ? copy.name : "kernel.cu";
+    request.compute_capability =
+        10 * device_facts(device)->compute_major + device_facts(device)->compute_minor;
+    request.ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
+    status = module_image_get(&request, &image);
+    if (!status)
+        status = load_image(device, image->bytes, module);
+    module_image_release(image);
+    return status;
+}
+
+pool_status pool_module_load(
+    pool_device *device, const void *image, size_t size, pool_module **module)
+{
+    pool_status status;
+    char *text = NULL;
+    int is_text;
+
+    if (!device || !image || !module)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_module_load: device, image or module is NULL");
+    status = module_image_check(image, size, &is_text);
+    if (status)
+        return status;
+    if (is_text) {
+        text = base_calloc(size + 1, 1);
+        if (!text)
+            return base_fail_memory("the PTX text");
+        memcpy(text, image, size);
+    }
+    status = load_image(device, text ? text : image, module);
+    base_free(text);
+    return status;
+}
+
+void pool_module_destroy(pool_module **module)
+{
+    struct device_scope scope;
+    struct pool_kernel *next;
+    pool_module *gone;
+
+    if (!module || !*module)
+        return;
+    gone = *module;
+    *module = NULL;
+    if (!device_enter_for_end(gone->device, &scope)) {
+        pool_status status = DRIVER_CALL(scope.driver, ModuleUnload(gone->handle));
+
+        if (status)
+            base_log(POOL_LOG_WARN, "unloading a module failed: %s", pool_last_error()->message);
+        device_leave(&scope, status);
+    }
+    for (struct pool_kernel *kernel = gone->kernels; kernel; kernel = next) {
+        next = kernel->next;
+        base_free(kernel);
+    }
+    device_child_removed(gone->device, DEVICE_CHILD_MODULE);
+    pthread_mutex_destroy(&gone->lock);
+    base_free(gone);
+}
+
+pool_device *pool_module_device(const pool_module *module)
+{
+    return module ? module->device : NULL;
+}
+
+pool_status pool_module_handle(pool_module *module, CUmodule *handle)
+{
+    if (!module || !handle)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_module_handle: module or handle is NULL");
+    *handle = module->handle;
+    return POOL_OK;
+}
+
+pool_status pool_module_variable(
+    pool_module *module, const char *name, CUdeviceptr *address, uint64_t *bytes)
+{
+    struct device_scope scope;
+    CUdeviceptr found = 0;
+    pool_status status;
+    size_t size = 0;
+
+    if (!module || !name || !address)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_module_variable: module, name or address is NULL");
+    status = device_enter(module->device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, ModuleGetGlobal(&found, &size, module->handle, name));
+    if (status == POOL_ERR_NOT_FOUND)
+        base_fail(status, "the module has no variable \"%s\"", name);
+    status = device_leave(&scope, status);
+    if (status)
+        return status;
+    *address = found;
+    if (bytes)
+        *bytes = size;
+    return POOL_OK;
+}
