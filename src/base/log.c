@@ -32,7 +32,7 @@ int base_log_wanted(pool_log_level level)
 void base_log(pool_log_level level, const char *format, ...)
 {
     pool_log_callback callback;
-    char message[2200];
+    char message[4200];
     va_list arguments;
     void *user;
 

@@ -24,7 +24,7 @@ pool_status base_fail_memory(const char *what);
 struct base_error_copy {
     pool_error error;
     char call[128];
-    char message[2048];
+    char message[4096]; /* a compile error comes with its source lines */
 };
 void base_error_save(struct base_error_copy *copy);
 void base_error_restore(const struct base_error_copy *copy);

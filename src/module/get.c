@@ -219,16 +219,31 @@ static pool_status get_once(const struct module_request *request, const struct m
     return status;
 }
 
+/* Options by which NVRTC reads files: their text is not in the key, so nothing may be kept. */
+static int reads_files(const pool_module_params *params)
+{
+    static const char *const starts[] = {"-I", "--include-path", "-include", "--pre-include",
+        "-use-pch", "--use-pch", "-pch", "--pch"};
+
+    for (size_t i = 0; i < params->option_count; i++)
+        for (size_t j = 0; j < sizeof(starts) / sizeof(starts[0]); j++)
+            if (strncmp(params->options[i], starts[j], strlen(starts[j])) == 0)
+                return 1;
+    return 0;
+}
+
 pool_status module_image_get(const struct module_request *request, struct module_image **image)
 {
+    const struct nvrtc *nvrtc;
     struct module_key key;
     pool_status status;
-    int version;
     int retry;
 
-    status = nvrtc_version(&version);
+    if (reads_files(request->params))
+        return module_compile_nvrtc(request, image);
+    status = driver_nvrtc_open(&nvrtc);
     if (!status)
-        status = module_key_of(request, version, &key);
+        status = module_key_of(request, nvrtc->version, &key);
     if (status)
         return status;
     pthread_mutex_lock(&lock);

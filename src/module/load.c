@@ -22,17 +22,19 @@ static void explain(const struct driver *driver, const char *log)
     pool_error error = *pool_last_error();
     char hint[256] = "";
     char call[64];
-    int compiler = 0;
+    const struct nvrtc *nvrtc;
+    struct base_error_copy first;
 
     if (error.driver_code == POOL_CU_UNSUPPORTED_PTX_VERSION ||
         error.driver_code == POOL_CU_NO_BINARY_FOR_GPU) {
-        nvrtc_loaded_version(&compiler);
-        if (compiler / 1000 > driver->version / 1000)
+        base_error_save(&first);
+        if (!driver_nvrtc_open(&nvrtc) && nvrtc->version > driver->version)
             snprintf(hint, sizeof(hint),
                 "; NVRTC %d.%d is newer than the driver's CUDA %d.%d: update the driver or install "
                 "an NVRTC of its version",
-                compiler / 1000, compiler % 1000 / 10, driver->version / 1000,
+                nvrtc->version / 1000, nvrtc->version % 1000 / 10, driver->version / 1000,
                 driver->version % 1000 / 10);
+        base_error_restore(&first);
     }
     if (!log[0] && !hint[0])
         return;
@@ -174,30 +176,38 @@ pool_status pool_module_load(
     return status;
 }
 
+void module_free(pool_module *module, int driver_alive)
+{
+    struct driver *driver = device_driver(module->device);
+    struct pool_kernel *next;
+
+    if (driver_alive && DRIVER_CALL(driver, ModuleUnload(module->handle)))
+        base_log(POOL_LOG_WARN, "unloading a module failed: %s", pool_last_error()->message);
+    for (struct pool_kernel *kernel = module->kernels; kernel; kernel = next) {
+        next = kernel->next;
+        base_free(kernel);
+    }
+    pthread_mutex_destroy(&module->lock);
+    base_free(module);
+}
+
 void pool_module_destroy(pool_module **module)
 {
     struct device_scope scope;
-    struct pool_kernel *next;
+    pool_device *device;
     pool_module *gone;
+    int entered;
 
     if (!module || !*module)
         return;
     gone = *module;
     *module = NULL;
-    if (!device_enter_for_end(gone->device, &scope)) {
-        pool_status status = DRIVER_CALL(scope.driver, ModuleUnload(gone->handle));
-
-        if (status)
-            base_log(POOL_LOG_WARN, "unloading a module failed: %s", pool_last_error()->message);
-        device_leave(&scope, status);
-    }
-    for (struct pool_kernel *kernel = gone->kernels; kernel; kernel = next) {
-        next = kernel->next;
-        base_free(kernel);
-    }
-    device_child_removed(gone->device, DEVICE_CHILD_MODULE);
-    pthread_mutex_destroy(&gone->lock);
-    base_free(gone);
+    device = gone->device;
+    entered = device_alive(device) && !device_enter(device, &scope);
+    module_free(gone, entered);
+    if (entered)
+        device_leave(&scope, POOL_OK);
+    device_child_removed(device, DEVICE_CHILD_MODULE);
 }
 
 pool_device *pool_module_device(const pool_module *module)

@@ -34,10 +34,14 @@ struct pool_module {
     CUmodule handle;
     pthread_mutex_t lock;
     struct pool_kernel *kernels; /* guarded by lock */
+    pool_module *next_kept;      /* in the list of modules that warm-up keeps */
 };
 
 /* Whether `image` of `size` bytes can be given to the driver, which is not told the size. */
 pool_status module_image_check(const void *image, size_t size, int *is_text);
+
+/* Unloads (with the context current, unless the driver is gone) and frees. */
+void module_free(pool_module *module, int driver_alive);
 
 /* Inside device_enter. `image` ends in a zero when it is text. */
 pool_status module_load_inside(struct device_scope *scope, const void *image, CUmodule *handle);

@@ -28,6 +28,12 @@ pool_status device_enter(pool_device *device, struct device_scope *scope);
  */
 pool_status device_leave(struct device_scope *scope, pool_status status);
 
+/*
+ * 1 when driver calls can be made on the device at all: not after fork, not poisoned, and it has a
+ * context. Records nothing: for destructors, which then free host memory only and stay silent.
+ */
+int device_alive(const pool_device *device);
+
 /* The device to run on: `wanted`, or when that is NULL the device this thread bound last. */
 pool_status device_or_bound(pool_device *wanted, pool_device **device);
 

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The maker of images that compiles: one request through NVRTC, to machine code of the very chip,
+ * or to PTX where the driver takes nothing else or NVRTC does not know the chip yet.
+ */
+#include "module/image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/nvrtc.h"
+#include "module/listing.h"
+
+/* NVRTC reads the folder of the source's name as an include path unless told not to (since 12.0).
+ */
+#define NO_SOURCE_INCLUDE_VERSION 12000
+
+struct target {
+    int arch;
+    enum module_form form;
+};
+
+/* The chips that this NVRTC compiles for, sorted upwards. The caller frees *archs. */
+static pool_status supported_archs(const struct nvrtc *nvrtc, int **archs, int *count)
+{
+    pool_status status = driver_nvrtc_check(
+        nvrtc, nvrtc->api.GetNumSupportedArchs(count), "nvrtcGetNumSupportedArchs(count)");
+
+    if (status)
+        return status;
+    *archs = base_calloc((size_t)*count, sizeof(**archs));
+    if (!*archs)
+        return base_fail_memory("the list of chips");
+    status = driver_nvrtc_check(
+        nvrtc, nvrtc->api.GetSupportedArchs(*archs), "nvrtcGetSupportedArchs(archs)");
+    if (status)
+        base_free(*archs);
+    return status;
+}
+
+/* The chip itself as machine code, else the newest older one as PTX, which the driver translates.
+ */
+static pool_status choose_target(
+    const struct nvrtc *nvrtc, const struct module_request *request, struct target *target)
+{
+    int oldest = 0;
+    int best = 0;
+    pool_status status;
+    int *archs;
+    int count;
+
+    status = supported_archs(nvrtc, &archs, &count);
+    if (status)
+        return status;
+    for (int i = 0; i < count; i++) {
+        if (!oldest || archs[i] < oldest)
+            oldest = archs[i];
+        if (archs[i] <= request->compute_capability && archs[i] > best)
+            best = archs[i];
+    }
+    base_free(archs);
+    if (!best)
+        return base_fail(POOL_ERR_NO_COMPILER,
+            "NVRTC %d.%d (%s) does not compile for sm_%d any more, its oldest chip is sm_%d: "
+            "install "
+            "an older NVRTC beside the driver and name it in DEVICEPOOL_NVRTC",
+            nvrtc->version / 1000, nvrtc->version % 1000 / 10, nvrtc->path,
+            request->compute_capability, oldest);
+    target->arch = best;
+    target->form =
+        best == request->compute_capability && !request->ptx_only ? MODULE_CUBIN : MODULE_PTX;
+    if (best != request->compute_capability && !request->ptx_only)
+        base_log(POOL_LOG_INFO,
+            "NVRTC %d.%d does not know sm_%d yet: %s is compiled to PTX for compute_%d and "
+            "translated by the driver",
+            nvrtc->version / 1000, nvrtc->version % 1000 / 10, request->compute_capability,
+            request->name, best);
+    return POOL_OK;
+}
+
+/* The option list: ours, the defines, the caller's. All texts live in one block. */
+static const char **make_options(const struct nvrtc *nvrtc, const struct module_request *request,
+    const struct target *target, int *count)
+{
+    const pool_module_params *params = request->params;
+    size_t texts = 64;
+    const char **options;
+    size_t n = 0;
+    char *next;
+
+    for (size_t i = 0; i < params->define_count; i++)
+        texts += strlen(params->defines[i]) + 3;
+    options = base_calloc(
+        (3 + params->define_count + params->option_count) * sizeof(*options) + texts, 1);
+    if (!options)
+        return NULL;
+    next = (char *)(options + 3 + params->define_count + params->option_count);
+    options[n++] = next;
+    next += 1 + sprintf(next, "--gpu-architecture=%s_%d",
+                    target->form == MODULE_CUBIN ? "sm" : "compute", target->arch);
+    options[n++] = "--std=c++17";
+    if (nvrtc->version >= NO_SOURCE_INCLUDE_VERSION)
+        options[n++] = "--no-source-include";
+    for (size_t i = 0; i < params->define_count; i++) {
+        options[n++] = next;
+        next += 1 + sprintf(next, "-D%s", params->defines[i]);
+    }
+    for (size_t i = 0; i < params->option_count; i++)
+        options[n++] = params->options[i];
+    *count = (int)n;
+    return options;
+}
+
+static pool_status create_program(
+    const struct nvrtc *nvrtc, const struct module_request *request, nvrtc_program *program)
+{
+    const pool_module_params *params = request->params;
+    const char **texts = base_calloc(2 * params->header_count, sizeof(*texts));
+    const char **names = texts ? texts + params->header_count : NULL;
+    pool_status status;
+
+    if (!texts)
+        return base_fail_memory("the headers of a source");
+    for (size_t i = 0; i < params->header_count; i++) {
+        texts[i] = params->headers[i].text;
+        names[i] = params->headers[i].name;
+    }
+    status = driver_nvrtc_check(nvrtc,
+        nvrtc->api.CreateProgram(
+            program, params->source, request->name, (int)params->header_count, texts, names),
+        "nvrtcCreateProgram(program, source, name, headers)");
+    base_free(texts);
+    return status;
+}
+
+/* The compiler's log, or an empty text. The caller frees it unless it is NULL. */
+static char *program_log(const struct nvrtc *nvrtc, nvrtc_program program)
+{
+    size_t size = 0;
+    char *log;
+
+    if (nvrtc->api.GetProgramLogSize(program, &size) || !size)
+        return NULL;
+    log = base_calloc(size + 1, 1);
+    if (log && nvrtc->api.GetProgramLog(program, log))
+        log[0] = '\0';
+    return log;
+}
+
+static pool_status compile_failed(const struct nvrtc *nvrtc, const struct module_request *request,
+    nvrtc_program program, int result)
+{
+    char *listing;
+    char *log;
+    pool_status status;
+
+    if (pool_cancel_requested(request->params->cancel))
+        return base_fail(
+            POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
+    if (result != DRIVER_NVRTC_ERROR_COMPILATION && result != DRIVER_NVRTC_ERROR_INVALID_OPTION)
+        return driver_nvrtc_check(nvrtc, result, "nvrtcCompileProgram(program, options)");
+    log = program_log(nvrtc, program);
+    listing = log ? module_listing(log, request->params, request->name) : NULL;
+    status = base_fail(POOL_ERR_COMPILE, "%s does not compile:\n%.2400s%s%.1400s", request->name,
+        log && log[0] ? log : "(the compiler's log is empty)\n",
+        log && strlen(log) > 2400 ? "…\n" : "", listing ? listing : "");
+    base_free(listing);
+    base_free(log);
+    return status;
+}
+
+static pool_status fetch_image(const struct nvrtc *nvrtc, nvrtc_program program,
+    const struct target *target, struct module_image **image)
+{
+    int cubin = target->form == MODULE_CUBIN;
+    struct module_image *made;
+    pool_status status;
+    size_t size = 0;
+
+    status = driver_nvrtc_check(nvrtc,
+        cubin ? nvrtc->api.GetCUBINSize(program, &size) : nvrtc->api.GetPTXSize(program, &size),
+        cubin ? "nvrtcGetCUBINSize(program, size)" : "nvrtcGetPTXSize(program, size)");
+    if (status)
+        return status;
+    made = module_image_new(target->form, size);
+    if (!made)
+        return base_fail_memory("a compiled module");
+    status = driver_nvrtc_check(nvrtc,
+        cubin ? nvrtc->api.GetCUBIN(program, made->bytes) : nvrtc->api.GetPTX(program, made->bytes),
+        cubin ? "nvrtcGetCUBIN(program, image)" : "nvrtcGetPTX(program, text)");
+    if (status) {
+        module_image_release(made);
+        return status;
+    }
+    if (!cubin && size && made->bytes[size - 1] == '\0')
+        made->size = size - 1;
+    *image = made;
+    return POOL_OK;
+}
+
+static int ask_cancel(void *user, void *reserved)
+{
+    (void)reserved;
+    return pool_cancel_requested(user);
+}
+
+static pool_status compile_program(const struct nvrtc *nvrtc, const struct module_request *request,
+    const struct target *target, nvrtc_program program)
+{
+    const char **options;
+    int result;
+    int count;
+
+    options = make_options(nvrtc, request, target, &count);
+    if (!options)
+        return base_fail_memory("the compile options");
+    if (request->params->cancel && nvrtc->api.SetFlowCallback)
+        nvrtc->api.SetFlowCallback(program, ask_cancel, request->params->cancel);
+    result = nvrtc->api.CompileProgram(program, count, options);
+    base_free(options);
+    if (!result && pool_cancel_requested(request->params->cancel))
+        result = DRIVER_NVRTC_ERROR_CANCELLED;
+    return result ? compile_failed(nvrtc, request, program, result) : POOL_OK;
+}
+
+pool_status module_compile_nvrtc(const struct module_request *request, struct module_image **image)
+{
+    const struct nvrtc *nvrtc;
+    uint64_t start = base_clock_ns();
+    nvrtc_program program = NULL;
+    struct target target = {0};
+    pool_status status;
+
+    status = driver_nvrtc_open(&nvrtc);
+    if (!status)
+        status = choose_target(nvrtc, request, &target);
+    if (!status)
+        status = create_program(nvrtc, request, &program);
+    if (status)
+        return status;
+    status = compile_program(nvrtc, request, &target, program);
+    if (!status)
+        status = fetch_image(nvrtc, program, &target, image);
+    nvrtc->api.DestroyProgram(&program);
+    if (!status)
+        base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%d, %zu bytes, in %.0f ms", request->name,
+            target.form == MODULE_CUBIN ? "machine code" : "PTX", target.arch, (*image)->size,
+            (double)(base_clock_ns() - start) / 1e6);
+    return status;
+}

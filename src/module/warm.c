@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Warm-up: every module on every usable device, by a few threads, kept until the pool goes.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "module/module.h"
+
+/* As many threads as get_once lets compile at once; loads of other devices overlap with them. */
+#define MAX_THREADS 8
+
+/* The modules that warm-up keeps on one device. */
+struct kept_modules {
+    pthread_mutex_t lock;
+    pool_module *first; /* guarded by lock; linked by next_kept */
+};
+
+static pool_status make_kept(pool_device *device, void **object)
+{
+    struct kept_modules *kept = base_calloc(1, sizeof(*kept));
+
+    (void)device;
+    if (!kept)
+        return base_fail_memory("the kept modules of a device");
+    pthread_mutex_init(&kept->lock, NULL);
+    *object = kept;
+    return POOL_OK;
+}
+
+static void unmake_kept(pool_device *device, void *object, int driver_alive)
+{
+    struct kept_modules *kept = object;
+    pool_module *next;
+
+    (void)device;
+    for (pool_module *module = kept->first; module; module = next) {
+        next = module->next_kept;
+        module_free(module, driver_alive);
+    }
+    pthread_mutex_destroy(&kept->lock);
+    base_free(kept);
+}
+
+static const struct device_keep kept_kind = {"warm modules", make_kept, unmake_kept};
+
+struct warm_up {
+    pool_device **devices;
+    size_t device_count;
+    const pool_module_params *modules;
+    size_t module_count;
+    atomic_size_t next;
+    pthread_mutex_t lock;
+    pool_status status;             /* guarded by lock: the first failure */
+    struct base_error_copy failure; /* guarded by lock */
+};
+
+static pool_status warm_one(pool_device *device, const pool_module_params *params)
+{
+    struct kept_modules *kept;
+    pool_module *module;
+    pool_status status;
+    void *object;
+
+    status = device_kept(device, &kept_kind, &object);
+    if (!status)
+        status = pool_module_compile(device, params, &module);
+    if (status)
+        return status;
+    kept = object;
+    device_child_removed(device, DEVICE_CHILD_MODULE); /* ours now, no reason to refuse destroy */
+    pthread_mutex_lock(&kept->lock);
+    module->next_kept = kept->first;
+    kept->first = module;
+    pthread_mutex_unlock(&kept->lock);
+    return POOL_OK;
+}
+
+static void *work(void *arg)
+{
+    struct warm_up *all = arg;
+    size_t total = all->device_count * all->module_count;
+    pool_status status;
+
+    for (size_t i; (i = atomic_fetch_add(&all->next, 1)) < total;) {
+        status =
+            warm_one(all->devices[i % all->device_count], &all->modules[i / all->device_count]);
+        if (!status)
+            continue;
+        pthread_mutex_lock(&all->lock);
+        if (!all->status) {
+            all->status = status;
+            base_error_save(&all->failure);
+        }
+        pthread_mutex_unlock(&all->lock);
+    }
+    return NULL;
+}
+
+/* The calling thread works too, so that no thread at all is only slower. */
+static void work_in_parallel(struct warm_up *all)
+{
+    size_t total = all->device_count * all->module_count;
+    pthread_t threads[MAX_THREADS];
+    size_t started = 0;
+
+    while (started + 1 < total && started < MAX_THREADS &&
+           !pthread_create(&threads[started], NULL, work, all))
+        started++;
+    work(all);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static size_t usable_devices(device_pool *pool, pool_device **devices)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < pool_device_count(pool); i++) {
+        pool_device_info info = {.struct_size = sizeof(info)};
+        pool_device *device;
+
+        if (!pool_device_at(pool, i, &device) && !pool_device_get_info(device, &info) &&
+            info.state == POOL_DEVICE_READY)
+            devices[count++] = device;
+    }
+    return count;
+}
+
+pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, size_t count)
+{
+    struct warm_up all = {.modules = modules, .module_count = count};
+
+    if (!pool || (count && !modules))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_warm_up: pool or modules is NULL");
+    all.devices = base_calloc(pool_device_count(pool), sizeof(*all.devices));
+    if (!all.devices)
+        return base_fail_memory("the devices to warm up");
+    pthread_mutex_init(&all.lock, NULL);
+    all.device_count = usable_devices(pool, all.devices);
+    if (!all.device_count)
+        all.status = base_fail(POOL_ERR_NO_DEVICE, "pool_warm_up: the pool has no usable device");
+    else if (count)
+        work_in_parallel(&all);
+    pthread_mutex_destroy(&all.lock);
+    base_free(all.devices);
+    if (all.failure.error.status)
+        base_error_restore(&all.failure);
+    return all.status;
+}
