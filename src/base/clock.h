@@ -17,4 +17,13 @@ static inline uint64_t base_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The same clock as it stood at the last tick, some milliseconds ago at most; four times cheaper. */
+static inline uint64_t base_clock_coarse_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 #endif

@@ -87,9 +87,15 @@ void driver_unlisten(struct driver *driver, driver_fault_listener listener, void
 
 /*
  * Fork: counts up in every child. A pool keeps the number it was made with. No system call; a child
- * made by a bare clone() is noticed by driver_open and by the first failing driver call.
+ * made by a bare clone() is noticed by driver_open and by the first failing driver call. Inline
+ * because the shortest calls of the library take a few nanoseconds.
  */
-unsigned driver_fork_generation(void);
+extern atomic_uint driver_fork_count __attribute__((visibility("hidden")));
+
+static inline unsigned driver_fork_generation(void)
+{
+    return atomic_load_explicit(&driver_fork_count, memory_order_relaxed);
+}
 
 /* status = DRIVER_CALL(driver, CtxSynchronize()); the call's text goes into the detail. */
 #define DRIVER_CALL(driver, call) driver_check((driver), (driver)->api.call, "cu" #call)

@@ -11,8 +11,8 @@
 #include "driver/internal.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_uint generation;
-static atomic_int owner; /* process id that `generation` belongs to */
+atomic_uint driver_fork_count; /* moves only once the handlers are installed, by driver_open */
+static atomic_int owner; /* process id that `driver_fork_count` belongs to */
 
 /*
  * Nothing is locked before a fork: the driver itself forks (it starts nvidia-modprobe) while a
@@ -22,7 +22,7 @@ static atomic_int owner; /* process id that `generation` belongs to */
 static void enter_child(void)
 {
     atomic_store(&owner, (int)getpid());
-    atomic_fetch_add(&generation, 1);
+    atomic_fetch_add(&driver_fork_count, 1);
     driver_state_reset();
     driver_open_reset();
     driver_nvrtc_reset();
@@ -34,17 +34,11 @@ static void install(void)
     pthread_atfork(NULL, NULL, enter_child);
 }
 
-unsigned driver_fork_generation(void)
-{
-    pthread_once(&once, install);
-    return atomic_load_explicit(&generation, memory_order_relaxed);
-}
-
 void driver_fork_check(void)
 {
     int before;
 
-    driver_fork_generation();
+    pthread_once(&once, install);
     before = atomic_load(&owner);
     if (before != (int)getpid() && atomic_compare_exchange_strong(&owner, &before, (int)getpid()))
         enter_child();

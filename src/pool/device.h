@@ -14,6 +14,8 @@ struct device_scope {
     pool_device *device;
     struct driver *driver;
     CUcontext context;
+    int is_pushed;
+    pool_device *outer; /* what the thread was inside of before */
 };
 
 /*
@@ -62,6 +64,13 @@ struct device_keep {
     void (*unmake)(pool_device *device, void *object, int driver_alive);
 };
 pool_status device_kept(pool_device *device, const struct device_keep *kind, void **object);
+
+/*
+ * What pool_best_device has to know of memory that the driver cannot see: bytes promised to a lease
+ * and not allocated yet (added and taken back), and bytes that our own memory pool holds unused.
+ */
+void device_reserved_changed(pool_device *device, int64_t bytes);
+void device_set_unused(pool_device *device, uint64_t bytes);
 
 /* The device's facts as read once when the pool was made. */
 const pool_device_info *device_facts(const pool_device *device);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a thread or a piece of memory is: the questions about contexts that change nothing.
+ */
+#include <stdint.h>
+
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "pool/pool.h"
+
+pool_status pool_bound_device(device_pool *pool, pool_device **device)
+{
+    CUcontext current = NULL;
+    pool_status status;
+
+    if (!pool || !device)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_bound_device: pool or device is NULL");
+    status = device_pool_check(pool);
+    if (!status)
+        status = DRIVER_CALL(pool->driver, CtxGetCurrent(&current));
+    if (status)
+        return status;
+    for (size_t i = 0; current && i < pool->count; i++)
+        if (atomic_load_explicit(&pool->devices[i].context, memory_order_acquire) == current) {
+            *device = &pool->devices[i];
+            return POOL_OK;
+        }
+    return base_fail(POOL_ERR_NOT_BOUND, "%s",
+        current ? "the current context of this thread is none of the pool's"
+                : "this thread has no current context");
+}
+
+pool_status pool_check_device(device_pool *pool, int ordinal)
+{
+    pool_device *bound = NULL;
+    pool_status status = pool_bound_device(pool, &bound);
+
+    if (status)
+        return status;
+    if (bound->facts.ordinal != ordinal)
+        return base_fail(POOL_ERR_WRONG_DEVICE, "device %d (%s) is bound, not device %d",
+            bound->facts.ordinal, bound->facts.uuid, ordinal);
+    return POOL_OK;
+}
+
+/* POOL_ERR_NOT_FOUND also for what the driver does not know at all. */
+static pool_status ask_pointer(
+    device_pool *pool, const void *ptr, pool_cu_enum attribute, void *value)
+{
+    pool_cu_result code =
+        pool->driver->api.PointerGetAttribute(value, attribute, (CUdeviceptr)(uintptr_t)ptr);
+
+    if (code == POOL_CU_INVALID_VALUE)
+        return base_fail(POOL_ERR_NOT_FOUND, "%p is not memory that the driver knows", ptr);
+    return driver_check(pool->driver, code, "cuPointerGetAttribute(value, attribute, ptr)");
+}
+
+pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device **device)
+{
+    unsigned int type = 0;
+    int ordinal = -1;
+    pool_status status;
+
+    if (!pool || !device)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_pointer_device: pool or device is NULL");
+    status = device_pool_check(pool);
+    if (!status)
+        status = ask_pointer(pool, ptr, DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, &type);
+    if (!status && type == DRIVER_MEMORYTYPE_HOST)
+        status = base_fail(POOL_ERR_NOT_FOUND, "%p is host memory", ptr);
+    if (!status)
+        status = ask_pointer(pool, ptr, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL, &ordinal);
+    if (status)
+        return status;
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->devices[i].facts.ordinal == ordinal) {
+            *device = &pool->devices[i];
+            return POOL_OK;
+        }
+    return base_fail(
+        POOL_ERR_NOT_FOUND, "%p is memory of device %d, which is not in the pool", ptr, ordinal);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contexts: making one exactly once, giving it back, and being inside of it for the length of a
+ * call of the library (device_enter, device_leave).
+ */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "pool/pool.h"
+
+/* The device that this thread is inside of: a fault that shows now showed there. */
+static _Thread_local pool_device *acting __attribute__((tls_model("initial-exec")));
+
+pool_device *device_acting(void)
+{
+    return acting;
+}
+
+/* cuCtxCreate leaves the new context on top of the caller's: it has to come off again. */
+static pool_status create_own(pool_device *device, CUcontext *context)
+{
+    struct driver *driver = device->driver;
+    CUcontext made = NULL;
+    int is_off;
+    pool_status status =
+        DRIVER_CALL(driver, CtxCreate(&made, device->pool->context_flags, device->handle));
+
+    if (status)
+        return status;
+    status = device_context_pop(driver, made, &is_off);
+    if (status) {
+        /* Destroying takes it off the stack too, where popping did not. */
+        if (pool_status_class(status) != POOL_CLASS_PROCESS)
+            driver->api.CtxDestroy(made);
+        return status;
+    }
+    *context = made;
+    return POOL_OK;
+}
+
+static pool_status create(pool_device *device, CUcontext *context)
+{
+    if (device->pool->context_mode == POOL_CONTEXT_OWN)
+        return create_own(device, context);
+    return DRIVER_CALL(device->driver, DevicePrimaryCtxRetain(context, device->handle));
+}
+
+/* Called with context_lock held. */
+static pool_status make_locked(pool_device *device, CUcontext *context)
+{
+    pool_device *outer = acting;
+    CUcontext made = NULL;
+    pool_status status;
+
+    if (atomic_load(&device->state) != POOL_DEVICE_READY)
+        return device_unusable(device);
+    *context = atomic_load_explicit(&device->context, memory_order_relaxed);
+    if (*context)
+        return POOL_OK;
+    acting = device;
+    status = create(device, &made);
+    acting = outer;
+    if (!status) {
+        base_log(POOL_LOG_INFO, "device %d (%s): context made", device->facts.ordinal,
+            device->facts.uuid);
+        atomic_store_explicit(&device->context, made, memory_order_release);
+        *context = made;
+        return POOL_OK;
+    }
+    if (pool_status_class(status) == POOL_CLASS_PROCESS)
+        return status;
+    return device_mark_unusable(device);
+}
+
+pool_status device_context_make(pool_device *device, CUcontext *context)
+{
+    pool_status status = device_pool_check(device->pool);
+
+    if (status)
+        return status;
+    pthread_mutex_lock(&device->context_lock);
+    status = make_locked(device, context);
+    pthread_mutex_unlock(&device->context_lock);
+    return status;
+}
+
+void device_context_release(pool_device *device)
+{
+    struct driver *driver = device->driver;
+    CUcontext context = atomic_exchange(&device->context, NULL);
+    pool_cu_result code = POOL_CU_SUCCESS;
+    const char *call = "";
+
+    if (!context)
+        return;
+    switch (device->pool->context_mode) {
+    case POOL_CONTEXT_PRIMARY:
+        call = "cuDevicePrimaryCtxRelease(device)";
+        code = driver->api.DevicePrimaryCtxRelease(device->handle);
+        break;
+    case POOL_CONTEXT_OWN:
+        call = "cuCtxDestroy(context)";
+        code = driver->api.CtxDestroy(context);
+        break;
+    case POOL_CONTEXT_ADOPT:
+        break;
+    }
+    if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
+        driver_check(driver, code, call);
+    else if (code && code != POOL_CU_DEINITIALIZED)
+        base_log(POOL_LOG_WARN, "device %d (%s): %s failed with %s (%u) and is left at that",
+            device->facts.ordinal, device->facts.uuid, call, driver_code_name(code), code);
+}
+
+/*
+ * A pop that fails leaves the stack as it is. It is tried a second time, so that a passing failure
+ * does not leave the thread with a context that it does not expect; the failure is reported anyway.
+ */
+static pool_status pop_again(
+    struct driver *driver, pool_cu_result code, CUcontext *popped, int *is_off)
+{
+    pool_status status = driver_check(driver, code, "cuCtxPopCurrent(&popped)");
+
+    *is_off = 1;
+    *popped = NULL;
+    if (pool_status_class(status) != POOL_CLASS_PROCESS)
+        driver->api.CtxPopCurrent(popped);
+    return status;
+}
+
+pool_status device_context_pop(struct driver *driver, CUcontext context, int *is_off)
+{
+    CUcontext popped = NULL;
+    pool_cu_result code = driver->api.CtxPopCurrent(&popped);
+    pool_status status = POOL_OK;
+
+    *is_off = 1;
+    if (__builtin_expect(code == POOL_CU_SUCCESS && popped == context, 1))
+        return POOL_OK;
+    if (code)
+        status = pop_again(driver, code, &popped, is_off);
+    if (!popped || popped == context)
+        return status ? status
+                      : base_fail(POOL_ERR_UNBALANCED,
+                            "the context stack of this thread is empty: somebody took the "
+                            "device's context off");
+    *is_off = 0;
+    code = driver->api.CtxPushCurrent(popped);
+    if (code)
+        return driver_check(driver, code, "cuCtxPushCurrent(popped)");
+    return base_fail(POOL_ERR_UNBALANCED,
+        "another context than the device's is on top of this thread's stack: whoever pushed or "
+        "set it has to take it off first");
+}
+
+pool_status device_enter(pool_device *device, struct device_scope *scope)
+{
+    CUcontext current = NULL;
+    pool_status status;
+
+    if (!device)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the device is NULL");
+    scope->device = device;
+    scope->driver = device->driver;
+    scope->is_pushed = 0;
+    status = device_context_get(device, &scope->context);
+    if (status)
+        return status;
+    scope->outer = acting;
+    acting = device;
+    DRIVER_TRY(scope->driver, status, fail, CtxGetCurrent(&current));
+    if (current != scope->context) {
+        DRIVER_TRY(scope->driver, status, fail, CtxPushCurrent(scope->context));
+        scope->is_pushed = 1;
+    }
+    return POOL_OK;
+
+fail:
+    acting = scope->outer;
+    return device_judge(device, status);
+}
+
+/* Pops without letting the pop's failure hide an earlier one. */
+static void pop_behind(struct device_scope *scope)
+{
+    struct base_error_copy first;
+    int is_off;
+
+    base_error_save(&first);
+    device_context_pop(scope->driver, scope->context, &is_off);
+    base_error_restore(&first);
+}
+
+pool_status device_leave(struct device_scope *scope, pool_status status)
+{
+    int is_off;
+
+    if (scope->is_pushed) {
+        if (status)
+            pop_behind(scope);
+        else
+            status = device_context_pop(scope->driver, scope->context, &is_off);
+    }
+    acting = scope->outer;
+    return device_judge(scope->device, status);
+}
+
+pool_status pool_device_context(pool_device *device, CUcontext *context)
+{
+    if (!device || !context)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_device_context: device or context is NULL");
+    return device_context_get(device, context);
+}
+
+pool_status pool_device_handle(pool_device *device, CUdevice *handle)
+{
+    if (!device || !handle)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_handle: device or handle is NULL");
+    *handle = device->handle;
+    return POOL_OK;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making a pool: params, source of devices, facts, contexts.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "pool/pool.h"
+#include "pool/source.h"
+
+void pool_params_init(pool_params *params)
+{
+    if (!params)
+        return;
+    memset(params, 0, sizeof(*params));
+    params->struct_size = sizeof(*params);
+}
+
+static pool_status check_adopt(const pool_params *params)
+{
+    if (params->context_mode != POOL_CONTEXT_ADOPT) {
+        if (params->contexts || params->context_count)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_create: contexts are given, but context_mode is not POOL_CONTEXT_ADOPT");
+        return POOL_OK;
+    }
+    if (!params->contexts || !params->context_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: POOL_CONTEXT_ADOPT needs contexts and context_count");
+    if (params->devices)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: with POOL_CONTEXT_ADOPT the contexts say which devices, so devices has "
+            "to be NULL");
+    return POOL_OK;
+}
+
+static pool_status read_params(pool_params *params, const pool_params *given)
+{
+    size_t size = given ? given->struct_size : sizeof(*params);
+
+    pool_params_init(params);
+    if (size < sizeof(size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: struct_size is %zu; set it to sizeof(pool_params)", size);
+    if (given)
+        memcpy(params, given, size < sizeof(*params) ? size : sizeof(*params));
+    if ((unsigned)params->context_mode > POOL_CONTEXT_ADOPT)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: there is no context mode %d",
+            (int)params->context_mode);
+    if (params->context_flags && params->context_mode != POOL_CONTEXT_OWN)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: context_flags are for POOL_CONTEXT_OWN; other contexts are not only the "
+            "pool's to configure");
+    return check_adopt(params);
+}
+
+static void init_lock(pthread_mutex_t *lock, int type)
+{
+    pthread_mutexattr_t attributes;
+
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, type);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+static void init_devices(device_pool *pool, const struct device_source *source)
+{
+    for (size_t i = 0; i < source->count; i++) {
+        pool_device *device = &pool->devices[i];
+
+        device->pool = pool;
+        device->driver = source->driver;
+        device->handle = source->handles[i];
+        device->facts.struct_size = sizeof(device->facts);
+        device->facts.index = (uint32_t)i;
+        device->facts.ordinal = source->ordinals[i];
+        device->facts.numa_node = -1;
+        init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
+        init_lock(&device->kept_lock, PTHREAD_MUTEX_RECURSIVE);
+    }
+    pool->count = source->count;
+}
+
+/* Memory and locks only. */
+static pool_status allocate(
+    const pool_params *params, const struct device_source *source, device_pool **made)
+{
+    device_pool *pool = base_aligned_calloc(CACHE_LINE, sizeof(*pool));
+    pool_status status;
+
+    if (!pool)
+        return base_fail_memory("the pool");
+    pool->generation = driver_fork_generation();
+    pool->driver = source->driver;
+    pool->context_mode = params->context_mode;
+    pool->context_flags = params->context_flags;
+    pool->is_lazy = params->lazy != 0;
+    pool->fault_hook = params->fault_hook;
+    pool->fault_user = params->fault_user;
+    init_lock(&pool->sample_lock, PTHREAD_MUTEX_NORMAL);
+    init_lock(&pool->state_lock, PTHREAD_MUTEX_NORMAL);
+    pool->devices = base_aligned_calloc(CACHE_LINE, source->count * sizeof(*pool->devices));
+    if (pool->devices)
+        init_devices(pool, source);
+    status = pool->devices ? device_set_allocate(pool) : base_fail_memory("the pool's devices");
+    if (status) {
+        device_pool_free(pool);
+        return status;
+    }
+    *made = pool;
+    return POOL_OK;
+}
+
+void device_pool_free(device_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        pthread_mutex_destroy(&pool->devices[i].context_lock);
+        pthread_mutex_destroy(&pool->devices[i].kept_lock);
+    }
+    pthread_mutex_destroy(&pool->sample_lock);
+    pthread_mutex_destroy(&pool->state_lock);
+    device_set_free(pool);
+    base_free(pool->devices);
+    base_free(pool);
+}
+
+/* Facts, then the context unless it can wait. Only a lost process is a failure here. */
+static pool_status prepare(pool_device *device, const pool_params *params)
+{
+    CUcontext context;
+    pool_status status = device_read_identity(device);
+
+    if (!status)
+        status = device_read_facts(device);
+    if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
+        atomic_store(&device->context, params->contexts[device->facts.index]);
+    else if (!status && !params->lazy)
+        status = device_context_make(device, &context);
+    else if (!status && device->facts.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED)
+        status = base_fail(POOL_ERR_DEVICE_UNUSABLE,
+            "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
+        if (atomic_load(&device->state) == POOL_DEVICE_READY)
+            device_mark_unusable(device);
+        return POOL_OK;
+    }
+    return status;
+}
+
+static pool_status enough(const device_pool *pool, const pool_params *params)
+{
+    size_t usable = pool_usable_count(pool), least = params->min_devices ? params->min_devices : 1;
+    char reasons[1024];
+
+    if (usable >= least)
+        return POOL_OK;
+    if (!usable)
+        return device_pool_none_usable(pool);
+    device_pool_reasons(pool, reasons, sizeof(reasons));
+    return base_fail(POOL_ERR_NO_DEVICE, "%zu of %zu devices can be used, %zu are asked for%s%s",
+        usable, pool->count, least, reasons[0] ? ": " : "", reasons);
+}
+
+static pool_status start(device_pool *pool, const pool_params *params)
+{
+    pool_status status = driver_listen(pool->driver, device_pool_fault, pool);
+
+    if (status)
+        return status;
+    device_set_publish(pool);
+    for (size_t i = 0; i < pool->count && !status; i++)
+        status = prepare(&pool->devices[i], params);
+    if (!status)
+        status = device_pool_check(pool);
+    if (!status)
+        status = enough(pool, params);
+    return status;
+}
+
+pool_status pool_create(device_pool **pool, const pool_params *given)
+{
+    struct base_error_copy cause;
+    struct device_source source;
+    device_pool *made = NULL;
+    pool_params params;
+    pool_status status;
+
+    if (!pool)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: pool is NULL");
+    status = read_params(&params, given);
+    if (!status)
+        status = device_source_open(&params, &source);
+    if (status)
+        return status;
+    status = allocate(&params, &source, &made);
+    if (status)
+        goto close_source;
+    status = start(made, &params);
+    if (status)
+        goto stop;
+    source.driver = NULL; /* the pool's from here */
+    device_source_close(&source);
+    *pool = made;
+    return POOL_OK;
+
+stop:
+    /* Giving contexts back may fail too; what counts is why the pool could not be made. */
+    base_error_save(&cause);
+    device_pool_stop(made);
+    base_error_restore(&cause);
+close_source:
+    device_source_close(&source);
+    return status;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pool as a text for people: what a person looks for when something is wrong with the GPUs.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "pool/pool.h"
+
+/* A text that grows. */
+struct page {
+    char *text;
+    size_t used, room;
+    int is_broken; /* out of memory: nothing more is written */
+};
+
+__attribute__((format(printf, 2, 3))) static void write_text(
+    struct page *page, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    if (page->is_broken)
+        return;
+    va_start(arguments, format);
+    length = vsnprintf(
+        page->text ? page->text + page->used : NULL, page->room - page->used, format, arguments);
+    va_end(arguments);
+    if (page->used + (size_t)length >= page->room) {
+        size_t room = 2 * page->room + (size_t)length + 1024;
+        char *text = base_realloc(page->text, room, 1);
+
+        if (!text) {
+            page->is_broken = 1;
+            return;
+        }
+        page->text = text;
+        page->room = room;
+        va_start(arguments, format);
+        vsnprintf(page->text + page->used, page->room - page->used, format, arguments);
+        va_end(arguments);
+    }
+    page->used += (size_t)length;
+}
+
+const char *device_context_mode_name(pool_context_mode mode)
+{
+    switch (mode) {
+    case POOL_CONTEXT_PRIMARY:
+        return "primary";
+    case POOL_CONTEXT_OWN:
+        return "own";
+    case POOL_CONTEXT_ADOPT:
+        return "adopted";
+    }
+    return "?";
+}
+
+static double gib(uint64_t bytes)
+{
+    return (double)bytes / (1024.0 * 1024.0 * 1024.0);
+}
+
+static void write_device(struct page *page, const pool_device_info *info, int name_width)
+{
+    char memory[32], flags[32] = "", numa[12] = "-";
+
+    if (info->has_context && info->state == POOL_DEVICE_READY)
+        snprintf(
+            memory, sizeof(memory), "%.1f / %.1f", gib(info->free_bytes), gib(info->total_bytes));
+    else
+        snprintf(memory, sizeof(memory), "? / %.1f", gib(info->total_bytes));
+    snprintf(flags, sizeof(flags), "%s%s%s%s", info->ecc ? " ecc" : "", info->mps ? " mps" : "",
+        info->mig ? " mig" : "", info->integrated ? " integrated" : "");
+    if (info->numa_node >= 0)
+        snprintf(numa, sizeof(numa), "%d", info->numa_node);
+    write_text(page, "%3u  %3d  %-*s  %-40s  %-12s  %2d.%-2d %4d  %5.2f  %15s  %4s  %-8s %s\n",
+        info->index, info->ordinal, name_width, info->name, info->uuid, info->pci,
+        info->compute_major, info->compute_minor, info->multiprocessors,
+        (double)info->clock_khz / 1e6, memory, numa, device_state_name(info->state),
+        flags[0] ? flags + 1 : "");
+}
+
+static void write_devices(struct page *page, const struct pool_snapshot *snapshot)
+{
+    int name_width = 4;
+
+    for (size_t i = 0; i < snapshot->count; i++)
+        if ((int)strlen(snapshot->devices[i].name) > name_width)
+            name_width = (int)strlen(snapshot->devices[i].name);
+    write_text(page, "  #  ord  %-*s  %-40s  %-12s  %-5s %4s  %5s  %15s  %4s  %-8s %s\n",
+        name_width, "name", "uuid", "pci", "cc", "SMs", "GHz", "free / GiB", "numa", "state",
+        "flags");
+    for (size_t i = 0; i < snapshot->count; i++)
+        write_device(page, &snapshot->devices[i], name_width);
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (snapshot->devices[i].reason[0])
+            write_text(
+                page, "device %d: %s\n", snapshot->devices[i].ordinal, snapshot->devices[i].reason);
+}
+
+/* "-" is the device itself, "no" no access, else the driver's rank of the link, * with atomics. */
+static void write_peers(struct page *page, const struct pool_snapshot *snapshot)
+{
+    size_t count = snapshot->count;
+
+    if (!snapshot->peers || count < 2)
+        return;
+    write_text(page, "\npeer access, row to column: rank of the link (0 is best), * with atomics, "
+                     "no: none\n   ");
+    for (size_t to = 0; to < count; to++)
+        write_text(page, " %4zu", to);
+    for (size_t from = 0; from < count; from++) {
+        write_text(page, "\n%3zu", from);
+        for (size_t to = 0; to < count; to++) {
+            const pool_peer_info *peer = &snapshot->peers[from * count + to];
+
+            if (from == to)
+                write_text(page, "    -");
+            else if (!peer->access)
+                write_text(page, "   no");
+            else
+                write_text(
+                    page, " %3d%s", peer->performance_rank, peer->native_atomics ? "*" : " ");
+        }
+    }
+    write_text(page, "\n");
+}
+
+static pool_status write_page(device_pool *pool, const struct pool_snapshot *snapshot, char **text)
+{
+    const struct driver *driver = pool->driver;
+    struct page page = {0};
+    pool_health_info health = {.struct_size = sizeof(health)};
+
+    pool_health(pool, &health);
+    write_text(&page, "driver    %s, CUDA %d.%d\n", driver->path, driver->version / 1000,
+        driver->version % 1000 / 10);
+    write_text(&page, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
+        health.usable_devices, device_context_mode_name(pool->context_mode),
+        pool->is_lazy ? " made at first use" : "", health.bindings);
+    if (health.first_cause[0])
+        write_text(&page, "POISONED  %s\n", health.first_cause);
+    write_text(&page, "\n");
+    write_devices(&page, snapshot);
+    write_peers(&page, snapshot);
+    if (page.is_broken) {
+        base_free(page.text);
+        return base_fail_memory("the description of the pool");
+    }
+    *text = page.text;
+    return POOL_OK;
+}
+
+/* A device or a link that cannot be asked leaves a gap; it does not hide the others. */
+static pool_status take_snapshot(device_pool *pool, struct pool_snapshot *snapshot)
+{
+    size_t count = pool->count;
+
+    snapshot->count = count;
+    snapshot->devices = base_calloc(count, sizeof(*snapshot->devices));
+    snapshot->peers = base_calloc(count * count, sizeof(*snapshot->peers));
+    if (!snapshot->devices || !snapshot->peers)
+        return base_fail_memory("the description of the pool");
+    for (size_t i = 0; i < count; i++) {
+        snapshot->devices[i].struct_size = sizeof(*snapshot->devices);
+        if (pool_device_get_info(&pool->devices[i], &snapshot->devices[i]))
+            snapshot->devices[i] = pool->devices[i].facts;
+    }
+    for (size_t i = 0; i < count * count && device_pool_is_fit(pool); i++)
+        if (i / count != i % count)
+            device_read_peer(
+                &pool->devices[i / count], &pool->devices[i % count], &snapshot->peers[i]);
+    if (!device_pool_is_fit(pool)) {
+        base_free(snapshot->peers);
+        snapshot->peers = NULL;
+    }
+    return POOL_OK;
+}
+
+pool_status pool_describe(device_pool *pool, int as_json, char **text)
+{
+    struct pool_snapshot snapshot = {0};
+    pool_status status;
+
+    if (!pool || !text)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_describe: pool or text is NULL");
+    if (pool->generation != driver_fork_generation())
+        return device_pool_refusal(pool);
+    status = take_snapshot(pool, &snapshot);
+    if (!status)
+        status = as_json ? device_pool_write_json(pool, &snapshot, text)
+                         : write_page(pool, &snapshot, text);
+    base_free(snapshot.devices);
+    base_free(snapshot.peers);
+    return status;
+}
+
+void pool_text_free(char **text)
+{
+    if (!text)
+        return;
+    base_free(*text);
+    *text = NULL;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pool as JSON. Names are those of the structs, so that there is one thing to learn.
+ */
+#include <stdlib.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "pool/pool.h"
+
+/*
+ * Sizes as numbers: a double holds whole numbers to 2^53, eight thousand times the memory of the
+ * largest device.
+ */
+static int add_number(cJSON *object, const char *name, double value)
+{
+    return cJSON_AddNumberToObject(object, name, value) != NULL;
+}
+
+static int add_text(cJSON *object, const char *name, const char *value)
+{
+    return cJSON_AddStringToObject(object, name, value) != NULL;
+}
+
+static int add_flag(cJSON *object, const char *name, int value)
+{
+    return cJSON_AddBoolToObject(object, name, value != 0) != NULL;
+}
+
+static int fill_device(cJSON *object, const pool_device_info *info)
+{
+    return add_number(object, "index", info->index) &&
+           add_number(object, "ordinal", info->ordinal) && add_text(object, "uuid", info->uuid) &&
+           add_text(object, "pci", info->pci) && add_text(object, "name", info->name) &&
+           add_text(object, "state", device_state_name(info->state)) &&
+           add_text(object, "reason", info->reason) &&
+           add_number(object, "compute_major", info->compute_major) &&
+           add_number(object, "compute_minor", info->compute_minor) &&
+           add_number(object, "multiprocessors", info->multiprocessors) &&
+           add_number(object, "clock_khz", info->clock_khz) &&
+           add_number(object, "memory_clock_khz", info->memory_clock_khz) &&
+           add_number(object, "memory_bus_bits", info->memory_bus_bits) &&
+           add_number(object, "l2_bytes", (double)info->l2_bytes) &&
+           add_number(object, "total_bytes", (double)info->total_bytes) &&
+           add_number(object, "free_bytes", (double)info->free_bytes) &&
+           add_flag(object, "has_context", info->has_context) &&
+           add_flag(object, "ecc", info->ecc) && add_flag(object, "mps", info->mps) &&
+           add_flag(object, "mig", info->mig) && add_number(object, "numa_node", info->numa_node) &&
+           add_flag(object, "integrated", info->integrated) &&
+           add_number(object, "compute_mode", info->compute_mode) &&
+           add_number(object, "warp_size", info->warp_size) &&
+           add_number(object, "max_threads_per_block", info->max_threads_per_block) &&
+           add_number(
+               object, "max_threads_per_multiprocessor", info->max_threads_per_multiprocessor) &&
+           add_number(
+               object, "max_blocks_per_multiprocessor", info->max_blocks_per_multiprocessor) &&
+           add_number(object, "registers_per_multiprocessor", info->registers_per_multiprocessor) &&
+           add_number(object, "copy_engines", info->copy_engines) &&
+           add_number(object, "shared_bytes_per_block", (double)info->shared_bytes_per_block) &&
+           add_number(object, "shared_bytes_per_block_optin",
+               (double)info->shared_bytes_per_block_optin) &&
+           add_number(object, "shared_bytes_per_multiprocessor",
+               (double)info->shared_bytes_per_multiprocessor) &&
+           add_flag(object, "memory_pools", info->memory_pools) &&
+           add_flag(object, "cooperative_launch", info->cooperative_launch);
+}
+
+static int fill_devices(cJSON *root, const struct pool_snapshot *snapshot)
+{
+    cJSON *devices = cJSON_AddArrayToObject(root, "devices");
+
+    for (size_t i = 0; devices && i < snapshot->count; i++) {
+        cJSON *object = cJSON_CreateObject();
+
+        if (!object || !cJSON_AddItemToArray(devices, object)) {
+            cJSON_Delete(object);
+            return 0;
+        }
+        if (!fill_device(object, &snapshot->devices[i]))
+            return 0;
+    }
+    return devices != NULL;
+}
+
+/* A row a device; null where the driver was not to be asked, and for a device and itself. */
+static int fill_peers(cJSON *root, const struct pool_snapshot *snapshot)
+{
+    cJSON *rows = cJSON_AddArrayToObject(root, "peers");
+    size_t count = snapshot->count;
+
+    for (size_t from = 0; rows && snapshot->peers && from < count; from++) {
+        cJSON *row = cJSON_CreateArray();
+
+        if (!row || !cJSON_AddItemToArray(rows, row)) {
+            cJSON_Delete(row);
+            return 0;
+        }
+        for (size_t to = 0; to < count; to++) {
+            const pool_peer_info *peer = &snapshot->peers[from * count + to];
+            cJSON *object = from == to ? cJSON_CreateNull() : cJSON_CreateObject();
+
+            if (!object || !cJSON_AddItemToArray(row, object)) {
+                cJSON_Delete(object);
+                return 0;
+            }
+            if (from != to && !(add_flag(object, "access", peer->access) &&
+                                  add_flag(object, "native_atomics", peer->native_atomics) &&
+                                  add_number(object, "performance_rank", peer->performance_rank)))
+                return 0;
+        }
+    }
+    return rows != NULL;
+}
+
+static int fill_pool(cJSON *root, device_pool *pool)
+{
+    pool_health_info health = {.struct_size = sizeof(health)};
+    cJSON *driver = cJSON_AddObjectToObject(root, "driver");
+
+    pool_health(pool, &health);
+    return driver && add_text(driver, "path", pool->driver->path) &&
+           add_number(driver, "version", pool->driver->version) &&
+           add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&
+           add_flag(root, "lazy", pool->is_lazy) &&
+           add_text(root, "harmed", pool_error_class_name(health.harmed)) &&
+           add_text(root, "first_cause", health.first_cause) &&
+           add_number(root, "bindings", health.bindings) &&
+           add_number(root, "usable_devices", health.usable_devices);
+}
+
+pool_status device_pool_write_json(
+    device_pool *pool, const struct pool_snapshot *snapshot, char **text)
+{
+    cJSON *root = cJSON_CreateObject();
+    char *printed = NULL, *copy = NULL;
+
+    if (root && fill_pool(root, pool) && fill_devices(root, snapshot) && fill_peers(root, snapshot))
+        printed = cJSON_Print(root);
+    cJSON_Delete(root);
+    if (printed)
+        copy = base_strdup(printed);
+    cJSON_free(printed);
+    if (!copy)
+        return base_fail_memory("the description of the pool");
+    *text = copy;
+    return POOL_OK;
+}

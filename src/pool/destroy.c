@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a pool. Never waits, and never asks a driver that is lost.
+ */
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "pool/pool.h"
+
+/* What a driver call would be good for: nothing in a forked child or after a sticky fault. */
+static int is_driver_alive(const device_pool *pool)
+{
+    CUcontext current;
+
+    if (!device_pool_is_fit(pool))
+        return 0;
+    return pool->driver->api.CtxGetCurrent(&current) != POOL_CU_DEINITIALIZED;
+}
+
+static void unmake_kept(pool_device *device, int driver_alive)
+{
+    struct device_scope scope;
+    int is_inside;
+
+    if (!atomic_load(&device->kept))
+        return;
+    is_inside = driver_alive && device_enter(device, &scope) == POOL_OK;
+    device_unmake_kept(device, is_inside);
+    if (is_inside)
+        device_leave(&scope, POOL_OK);
+}
+
+void device_pool_stop(device_pool *pool)
+{
+    int driver_alive = is_driver_alive(pool);
+
+    for (size_t i = pool->count; i-- > 0;) {
+        unmake_kept(&pool->devices[i], driver_alive);
+        if (driver_alive)
+            device_context_release(&pool->devices[i]);
+    }
+    driver_unlisten(pool->driver, device_pool_fault, pool);
+    device_pool_free(pool);
+}
+
+/* POOL_ERR_BUSY with what is in the way, or POOL_OK. */
+static pool_status check_idle(const device_pool *pool)
+{
+    unsigned bindings = device_pool_bindings(pool), children[DEVICE_CHILD_KINDS] = {0}, all = 0;
+
+    for (size_t i = 0; i < pool->count; i++)
+        for (int kind = 0; kind < DEVICE_CHILD_KINDS; kind++)
+            children[kind] +=
+                atomic_load_explicit(&pool->devices[i].children[kind], memory_order_acquire);
+    for (int kind = 0; kind < DEVICE_CHILD_KINDS; kind++)
+        all += children[kind];
+    if (!bindings && !all)
+        return POOL_OK;
+    return base_fail(POOL_ERR_BUSY,
+        "the pool is in use: %u bindings held by threads, %u buffers, %u streams or events, %u "
+        "modules",
+        bindings, children[DEVICE_CHILD_BUFFER], children[DEVICE_CHILD_STREAM],
+        children[DEVICE_CHILD_MODULE]);
+}
+
+pool_status pool_destroy(device_pool **pool)
+{
+    struct driver *driver;
+    pool_status status;
+
+    if (!pool || !*pool)
+        return POOL_OK;
+    /* In a forked child those who hold something are not there to give it back. */
+    if ((*pool)->generation == driver_fork_generation()) {
+        status = check_idle(*pool);
+        if (status)
+            return status;
+    }
+    driver = (*pool)->driver;
+    device_pool_stop(*pool);
+    driver_close(&driver);
+    *pool = NULL;
+    return POOL_OK;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device string: "all", ordinals and ranges, starts of UUIDs, PCI addresses, in a list with
+ * commas. Text in, data out: which devices there are is not known here.
+ */
+#include "pool/devices_text.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+static const char grammar[] =
+    "expected \"all\", ordinals and ranges (\"0,2-3\"), \"GPU-…\" or \"MIG-…\" with the start of a "
+    "UUID, a PCI address (\"0000:06:00.0\"), or \"sim\"";
+
+/* Digits to a number that fits `limit`; *end is moved behind them. 0: there were none. */
+static int read_number(const char **end, int base, int64_t limit, int64_t *value)
+{
+    const char *at = *end;
+
+    if (!(base == 16 ? isxdigit((unsigned char)*at) : isdigit((unsigned char)*at)))
+        return 0;
+    for (*value = 0; base == 16 ? isxdigit((unsigned char)*at) : isdigit((unsigned char)*at);
+         at++) {
+        int digit =
+            isdigit((unsigned char)*at) ? *at - '0' : tolower((unsigned char)*at) - 'a' + 10;
+
+        *value = *value * base + digit;
+        if (*value > limit)
+            return 0;
+    }
+    *end = at;
+    return 1;
+}
+
+int pci_address_parse(const char *text, struct pci_address *address)
+{
+    int64_t parts[3], function = -1;
+    int count = 0;
+
+    for (;;) {
+        if (!read_number(&text, 16, count ? 0xff : 0xffffffff, &parts[count]))
+            return 0;
+        count++;
+        if (*text != ':' || count == 3)
+            break;
+        text++;
+    }
+    if (count < 2)
+        return 0;
+    if (*text == '.') {
+        text++;
+        if (!read_number(&text, 16, 7, &function))
+            return 0;
+    }
+    if (*text || parts[count - 2] > 0xff || parts[count - 1] > 0x1f)
+        return 0;
+    address->domain = count == 3 ? parts[0] : -1;
+    address->bus = (int)parts[count - 2];
+    address->device = (int)parts[count - 1];
+    address->function = (int)function;
+    return 1;
+}
+
+int pci_address_matches(const struct pci_address *wanted, const struct pci_address *whole)
+{
+    return (wanted->domain < 0 || wanted->domain == whole->domain) && wanted->bus == whole->bus &&
+           wanted->device == whole->device &&
+           (wanted->function < 0 || wanted->function == whole->function);
+}
+
+static int parse_ordinals(const char *text, struct device_selector *selector)
+{
+    int64_t first, last;
+
+    if (!read_number(&text, 10, INT_MAX, &first))
+        return 0;
+    last = first;
+    if (*text == '-') {
+        text++;
+        if (!read_number(&text, 10, INT_MAX, &last))
+            return 0;
+    }
+    if (*text || last < first)
+        return 0;
+    selector->kind = DEVICE_SELECT_ORDINALS;
+    selector->first = (int)first;
+    selector->last = (int)last;
+    return 1;
+}
+
+static int parse_uuid(const char *text, struct device_selector *selector)
+{
+    size_t length = strlen(text);
+
+    /* The prefix and at least one digit, at most a whole UUID. */
+    if ((strncasecmp(text, "GPU-", 4) && strncasecmp(text, "MIG-", 4)) || length < 5 || length > 40)
+        return 0;
+    if (strspn(text + 4, "0123456789abcdefABCDEF-") != length - 4 || text[4] == '-')
+        return 0;
+    selector->kind = DEVICE_SELECT_UUID;
+    snprintf(selector->uuid, sizeof(selector->uuid), "%s", text);
+    return 1;
+}
+
+static int parse_pci(const char *text, struct device_selector *selector)
+{
+    selector->kind = DEVICE_SELECT_PCI;
+    return strchr(text, ':') && pci_address_parse(text, &selector->pci);
+}
+
+static pool_status parse_part(const char *part, size_t length, struct device_selector *selector)
+{
+    while (length && isspace((unsigned char)part[0])) {
+        part++;
+        length--;
+    }
+    while (length && isspace((unsigned char)part[length - 1]))
+        length--;
+    if (!length)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the device string has an empty part: %s", grammar);
+    if (length >= sizeof(selector->text))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "\"%.*s…\" in the device string is too long: %s", 20, part, grammar);
+    memcpy(selector->text, part, length);
+    selector->text[length] = '\0';
+    if (!strcasecmp(selector->text, "all")) {
+        selector->kind = DEVICE_SELECT_ALL;
+        return POOL_OK;
+    }
+    if (parse_ordinals(selector->text, selector) || parse_uuid(selector->text, selector) ||
+        parse_pci(selector->text, selector))
+        return POOL_OK;
+    if (!strncasecmp(selector->text, "sim", 3))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "simulated devices (\"%s\") cannot be mixed with others in one device string",
+            selector->text);
+    return base_fail(POOL_ERR_INVALID_ARGUMENT, "\"%s\" in the device string is no device: %s",
+        selector->text, grammar);
+}
+
+pool_status devices_text_parse(const char *text, struct device_selector **selectors, size_t *count)
+{
+    struct device_selector *list;
+    size_t parts = 1, used = 0;
+    pool_status status = POOL_OK;
+
+    for (const char *at = text; *at; at++)
+        parts += *at == ',';
+    list = base_calloc(parts, sizeof(*list));
+    if (!list)
+        return base_fail_memory("the device string");
+    for (const char *at = text; !status && used < parts; used++) {
+        size_t length = strcspn(at, ",");
+
+        status = parse_part(at, length, &list[used]);
+        at += length + (at[length] == ',');
+    }
+    if (status) {
+        base_free(list);
+        return status;
+    }
+    *selectors = list;
+    *count = parts;
+    return POOL_OK;
+}
+
+int devices_text_is_simulated(const char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    if (strncasecmp(text, "sim", 3))
+        return 0;
+    text += 3;
+    while (isspace((unsigned char)*text))
+        text++;
+    return *text == '\0' || *text == ':';
+}

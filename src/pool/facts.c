@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What does not change about a device, read once when the pool is made: all of it cheap questions
+ * that need no context.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "driver/attributes.h"
+#include "pool/pool.h"
+
+/* An attribute that the driver may not know: then `fallback`. Fails only with the process. */
+static pool_status ask(pool_device *device, pool_cu_enum attribute, int fallback, int *value)
+{
+    pool_cu_result code = device->driver->api.DeviceGetAttribute(value, attribute, device->handle);
+
+    if (code == POOL_CU_SUCCESS)
+        return POOL_OK;
+    *value = fallback;
+    if (driver_code_class(code) == POOL_CLASS_CALL && code != POOL_CU_UNKNOWN)
+        return POOL_OK;
+    return driver_check(device->driver, code, "cuDeviceGetAttribute(value, attribute, device)");
+}
+
+/* The system's word where the driver has none (before CUDA 12.4). */
+static int numa_node_of(const char *pci)
+{
+    char path[64], line[16] = "";
+    FILE *file;
+    int node = -1;
+
+    for (const char *at = pci; *at; at++)
+        if (!isxdigit((unsigned char)*at) && *at != ':' && *at != '.')
+            return -1;
+    snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", pci);
+    file = fopen(path, "re");
+    if (!file)
+        return -1;
+    if (fgets(line, sizeof(line), file))
+        node = (int)strtol(line, NULL, 10);
+    fclose(file);
+    return node < 0 ? -1 : node;
+}
+
+static pool_status read_numbers(pool_device *device)
+{
+    pool_device_info *facts = &device->facts;
+    int l2 = 0, block = 0, optin = 0, whole = 0;
+    const struct {
+        pool_cu_enum attribute;
+        int fallback;
+        int *value;
+    } questions[] = {
+        {DRIVER_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0, &facts->multiprocessors},
+        {DRIVER_DEVICE_ATTRIBUTE_CLOCK_RATE, 0, &facts->clock_khz},
+        {DRIVER_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, &facts->memory_clock_khz},
+        {DRIVER_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 0, &facts->memory_bus_bits},
+        {DRIVER_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 0, &l2},
+        {DRIVER_DEVICE_ATTRIBUTE_ECC_ENABLED, 0, &facts->ecc},
+        {DRIVER_DEVICE_ATTRIBUTE_MPS_ENABLED, 0, &facts->mps},
+        {DRIVER_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1, &facts->numa_node},
+        {DRIVER_DEVICE_ATTRIBUTE_INTEGRATED, 0, &facts->integrated},
+        {DRIVER_DEVICE_ATTRIBUTE_COMPUTE_MODE, 0, &facts->compute_mode},
+        {DRIVER_DEVICE_ATTRIBUTE_WARP_SIZE, 32, &facts->warp_size},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0, &facts->max_threads_per_block},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 0,
+            &facts->max_threads_per_multiprocessor},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 0,
+            &facts->max_blocks_per_multiprocessor},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 0,
+            &facts->registers_per_multiprocessor},
+        {DRIVER_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 0, &facts->copy_engines},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0, &block},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0, &optin},
+        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0, &whole},
+        {DRIVER_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0, &facts->memory_pools},
+        {DRIVER_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &facts->cooperative_launch},
+    };
+
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+        pool_status status =
+            ask(device, questions[i].attribute, questions[i].fallback, questions[i].value);
+
+        if (status)
+            return status;
+    }
+    facts->l2_bytes = (uint64_t)l2;
+    facts->shared_bytes_per_block = (uint64_t)block;
+    facts->shared_bytes_per_block_optin = (uint64_t)(optin > block ? optin : block);
+    facts->shared_bytes_per_multiprocessor = (uint64_t)whole;
+    return POOL_OK;
+}
+
+pool_status device_read_facts(pool_device *device)
+{
+    struct driver *driver = device->driver;
+    pool_device_info *facts = &device->facts;
+    size_t total = 0;
+    pool_status status;
+
+    /* Without these nothing can be compiled for the device or planned on it. */
+    DRIVER_TRY(driver, status, out,
+        DeviceGetAttribute(&facts->compute_major, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+            device->handle));
+    DRIVER_TRY(driver, status, out,
+        DeviceGetAttribute(&facts->compute_minor, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+            device->handle));
+    DRIVER_TRY(driver, status, out, DeviceTotalMem(&total, device->handle));
+    facts->total_bytes = total;
+    status = read_numbers(device);
+    if (status)
+        goto out;
+    if (facts->numa_node < 0)
+        facts->numa_node = numa_node_of(facts->pci);
+out:
+    return status;
+}

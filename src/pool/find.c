@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finding a device of the pool: by position, ordinal, UUID, one after another. No driver calls.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "base/status.h"
+#include "pool/pool.h"
+
+size_t pool_device_count(const device_pool *pool)
+{
+    return pool ? pool->count : 0;
+}
+
+size_t pool_usable_count(const device_pool *pool)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; pool && i < pool->count; i++)
+        count += device_state(&pool->devices[i]) == POOL_DEVICE_READY;
+    return count;
+}
+
+pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device)
+{
+    if (!pool || !device)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_at: pool or device is NULL");
+    if (index >= pool->count)
+        return base_fail(POOL_ERR_NOT_FOUND, "there is no device at position %zu of a pool of %zu",
+            index, pool->count);
+    *device = &pool->devices[index];
+    return POOL_OK;
+}
+
+pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device **device)
+{
+    if (!pool || !device)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_device_by_ordinal: pool or device is NULL");
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->devices[i].facts.ordinal == ordinal) {
+            *device = &pool->devices[i];
+            return POOL_OK;
+        }
+    return base_fail(POOL_ERR_NOT_FOUND, "the pool has no device with ordinal %d", ordinal);
+}
+
+int device_uuid_starts_with(const char *whole, const char *start)
+{
+    return !strncasecmp(whole, start, strlen(start));
+}
+
+pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device **device)
+{
+    pool_device *found = NULL;
+    int is_prefixed;
+
+    if (!pool || !uuid || !device)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_device_by_uuid: pool, uuid or device is NULL");
+    if (!*uuid)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_by_uuid: the UUID is empty");
+    is_prefixed = !strncasecmp(uuid, "GPU-", 4) || !strncasecmp(uuid, "MIG-", 4);
+    for (size_t i = 0; i < pool->count; i++) {
+        const char *whole = pool->devices[i].facts.uuid;
+
+        if (!*whole || !device_uuid_starts_with(is_prefixed ? whole : whole + 4, uuid))
+            continue;
+        if (found)
+            return base_fail(POOL_ERR_NOT_FOUND,
+                "\"%s\" is the start of more than one UUID of the pool: %s and %s", uuid,
+                found->facts.uuid, whole);
+        found = &pool->devices[i];
+    }
+    if (!found)
+        return base_fail(POOL_ERR_NOT_FOUND, "the pool has no device with a UUID \"%s…\"", uuid);
+    *device = found;
+    return POOL_OK;
+}
+
+pool_status pool_device_each(device_pool *pool, pool_device_visitor visit, void *user, int *answer)
+{
+    int last = 0;
+
+    if (!pool || !visit)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_each: pool or visit is NULL");
+    for (size_t i = 0; i < pool->count && !last; i++)
+        last = visit(user, &pool->devices[i]);
+    if (answer)
+        *answer = last;
+    return POOL_OK;
+}
+
+int pool_device_index(const pool_device *device)
+{
+    return device ? (int)device->facts.index : -1;
+}
+
+int pool_device_ordinal(const pool_device *device)
+{
+    return device ? device->facts.ordinal : -1;
+}
+
+const char *pool_device_uuid(const pool_device *device)
+{
+    return device ? device->facts.uuid : "";
+}
+
+const pool_device_info *device_facts(const pool_device *device)
+{
+    return &device->facts;
+}
+
+struct driver *device_driver(const pool_device *device)
+{
+    return device->driver;
+}

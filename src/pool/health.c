@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Faults: what makes a device or the whole pool useless, who is told, and how the pool stands. All
+ * questions are answered from memory, so that they also work when the driver does not.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "pool/pool.h"
+
+pool_status device_pool_refusal(const device_pool *pool)
+{
+    if (pool->generation != driver_fork_generation())
+        return base_fail(POOL_ERR_FORKED,
+            "the pool was made before fork(): CUDA does not work in a forked child, make a pool in "
+            "a process that was started anew");
+    if (atomic_load_explicit(&pool->has_fault, memory_order_acquire))
+        return base_fail_driver(POOL_ERR_PROCESS_POISONED, pool->driver->fault.code,
+            pool->driver->fault.name, "",
+            "a sticky fault ended this process's use of every GPU, only another process can go on; "
+            "first cause: %s",
+            pool->first_cause);
+    return driver_usable(pool->driver);
+}
+
+pool_status device_unusable(const pool_device *device)
+{
+    return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) cannot be used: %s",
+        device->facts.ordinal, device->facts.uuid, device->reason);
+}
+
+void device_pool_reasons(const device_pool *pool, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < pool->count && used < size; i++) {
+        const pool_device *device = &pool->devices[i];
+
+        if (atomic_load(&device->state) == POOL_DEVICE_UNUSABLE)
+            used += (size_t)snprintf(text + used, size - used, "%sdevice %d (%s): %s",
+                used ? "; " : "", device->facts.ordinal, device->facts.uuid, device->reason);
+    }
+}
+
+pool_status device_pool_none_usable(const device_pool *pool)
+{
+    char reasons[1024];
+
+    device_pool_reasons(pool, reasons, sizeof(reasons));
+    return base_fail(
+        POOL_ERR_NO_DEVICE, "none of the pool's %zu devices can be used: %s", pool->count, reasons);
+}
+
+static void tell(device_pool *pool, pool_error_class error_class, const pool_error *error,
+    const char *message, pool_device *device)
+{
+    pool_fault fault = {
+        .error_class = error_class,
+        .driver_code = error->driver_code,
+        .driver_name = error->driver_name,
+        .message = message,
+        .device = device,
+    };
+
+    if (pool->fault_hook)
+        pool->fault_hook(pool->fault_user, &fault);
+}
+
+/* 1 when this call was the one that changed the state. */
+static int set_unusable(pool_device *device, const char *reason)
+{
+    device_pool *pool = device->pool;
+    int is_first;
+
+    pthread_mutex_lock(&pool->state_lock);
+    is_first = atomic_load(&device->state) == POOL_DEVICE_READY;
+    if (is_first) {
+        snprintf(device->reason, sizeof(device->reason), "%.255s", reason);
+        atomic_store(&device->state, POOL_DEVICE_UNUSABLE);
+    }
+    pthread_mutex_unlock(&pool->state_lock);
+    return is_first;
+}
+
+pool_status device_mark_unusable(pool_device *device)
+{
+    struct base_error_copy cause;
+
+    base_error_save(&cause);
+    if (set_unusable(device, cause.message)) {
+        device_set_publish(device->pool);
+        tell(device->pool, POOL_CLASS_DEVICE, &cause.error, device->reason, device);
+    }
+    return base_fail_driver(POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
+        cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
+        device->facts.ordinal, device->facts.uuid, device->reason);
+}
+
+pool_status device_judge(pool_device *device, pool_status status)
+{
+    if (status == POOL_ERR_DEVICE_UNUSABLE && atomic_load(&device->state) == POOL_DEVICE_READY)
+        return device_mark_unusable(device);
+    return status;
+}
+
+/* The device of this pool where a fault on this thread showed, or NULL. */
+static pool_device *where(device_pool *pool, const struct driver_fault *fault)
+{
+    pool_device *device = device_acting();
+
+    if (device && device->pool == pool)
+        return device;
+    for (size_t i = 0; i < pool->count; i++)
+        if (fault->device >= 0 && pool->devices[i].facts.ordinal == fault->device)
+            return &pool->devices[i];
+    return NULL;
+}
+
+void device_pool_fault(void *user, const struct driver_fault *fault)
+{
+    device_pool *pool = user;
+    pool_device *device = where(pool, fault);
+    pool_error error = {.driver_code = fault->code, .driver_name = fault->name};
+
+    pthread_mutex_lock(&pool->state_lock);
+    pool->is_poisoned = 1;
+    if (device)
+        snprintf(pool->first_cause, sizeof(pool->first_cause), "device %d (%s): %.440s",
+            device->facts.ordinal, device->facts.uuid, fault->message);
+    else
+        snprintf(pool->first_cause, sizeof(pool->first_cause), "%s", fault->message);
+    atomic_store_explicit(&pool->has_fault, 1, memory_order_release);
+    pthread_mutex_unlock(&pool->state_lock);
+    device_set_publish(pool);
+    tell(pool, POOL_CLASS_PROCESS, &error, pool->first_cause, device);
+}
+
+pool_device_state device_state(const pool_device *device)
+{
+    if (atomic_load(&device->driver->poisoned))
+        return POOL_DEVICE_POISONED;
+    return (pool_device_state)atomic_load(&device->state);
+}
+
+const char *device_state_name(pool_device_state state)
+{
+    switch (state) {
+    case POOL_DEVICE_READY:
+        return "ready";
+    case POOL_DEVICE_UNUSABLE:
+        return "unusable";
+    case POOL_DEVICE_POISONED:
+        return "poisoned";
+    }
+    return "?";
+}
+
+pool_status pool_health(device_pool *pool, pool_health_info *info)
+{
+    pool_health_info now = {.struct_size = sizeof(now)};
+    size_t size;
+
+    if (!pool || !info || info->struct_size < sizeof(info->struct_size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_health: pool or info is NULL, or info->struct_size is not set");
+    if (pool->generation != driver_fork_generation())
+        return device_pool_refusal(pool);
+    now.devices = (uint32_t)pool->count;
+    now.bindings = device_pool_bindings(pool);
+    for (size_t i = 0; i < pool->count; i++)
+        now.usable_devices += device_state(&pool->devices[i]) == POOL_DEVICE_READY;
+    if (now.usable_devices < now.devices)
+        now.harmed = POOL_CLASS_DEVICE;
+    if (atomic_load_explicit(&pool->driver->poisoned, memory_order_acquire)) {
+        /* Complete since before the latch; the pool's own text comes a moment later. */
+        const struct driver_fault *fault = &pool->driver->fault;
+        int is_told = atomic_load_explicit(&pool->has_fault, memory_order_acquire);
+
+        now.harmed = POOL_CLASS_PROCESS;
+        now.driver_code = fault->code;
+        now.fault_unix_time = fault->unix_time;
+        memcpy(now.driver_name, fault->name, sizeof(now.driver_name));
+        memcpy(
+            now.first_cause, is_told ? pool->first_cause : fault->message, sizeof(now.first_cause));
+    }
+    size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
+    now.struct_size = info->struct_size;
+    memcpy(info, &now, size);
+    return POOL_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a device is called: UUID (of the MIG instance where it is one), PCI address, name. Ordinals
+ * are positions, not identities.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "driver/attributes.h"
+#include "pool/devices_text.h"
+#include "pool/pool.h"
+
+static void write_uuid(const pool_cu_uuid *uuid, int is_mig, char text[POOL_UUID_TEXT])
+{
+    char *at = text + snprintf(text, POOL_UUID_TEXT, "%s", is_mig ? "MIG-" : "GPU-");
+
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        at += snprintf(at, 3, "%02x", (unsigned char)uuid->bytes[i]);
+    }
+}
+
+/*
+ * The newer call answers the UUID of a MIG instance, the older one that of the GPU it is cut from;
+ * the instance's name tells it too.
+ */
+static pool_status read_uuid(pool_device *device)
+{
+    struct driver *driver = device->driver;
+    pool_cu_uuid whole = {{0}}, uuid;
+    int is_mig = strstr(device->facts.name, " MIG ") != NULL;
+    pool_status status = DRIVER_CALL(driver, DeviceGetUuid(&whole, device->handle));
+
+    if (status)
+        return status;
+    uuid = whole;
+    if (driver->api.DeviceGetUuidV2) {
+        status = DRIVER_CALL(driver, DeviceGetUuidV2(&uuid, device->handle));
+        if (status)
+            return status;
+        is_mig |= memcmp(&uuid, &whole, sizeof(uuid)) != 0;
+    }
+    write_uuid(&uuid, is_mig, device->facts.uuid);
+    device->facts.mig = is_mig;
+    return POOL_OK;
+}
+
+pool_status device_read_identity(pool_device *device)
+{
+    struct driver *driver = device->driver;
+    pool_device_info *facts = &device->facts;
+    pool_status status;
+
+    if (device->is_named)
+        return POOL_OK;
+    DRIVER_TRY(
+        driver, status, out, DeviceGetName(facts->name, (int)sizeof(facts->name), device->handle));
+    facts->name[sizeof(facts->name) - 1] = '\0';
+    status = read_uuid(device);
+    if (status)
+        goto out;
+    DRIVER_TRY(driver, status, out,
+        DeviceGetPCIBusId(facts->pci, (int)sizeof(facts->pci), device->handle));
+    facts->pci[sizeof(facts->pci) - 1] = '\0';
+    for (char *at = facts->pci; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    device->is_named = 1;
+out:
+    return status;
+}

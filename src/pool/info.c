@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a device is and how it reaches the others, for callers.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "pool/pool.h"
+
+/* Facts, and what changes: free memory, state, reason. */
+static pool_status fill(pool_device *device, pool_device_info *info)
+{
+    pool_status status = POOL_OK;
+
+    *info = device->facts;
+    info->state = device_state(device);
+    info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
+    if (info->state == POOL_DEVICE_READY && info->has_context)
+        status = device_sample(device, &info->free_bytes);
+    /* The question itself may have shown that the device or the process is lost. */
+    info->state = device_state(device);
+    if (info->state == POOL_DEVICE_UNUSABLE)
+        snprintf(info->reason, sizeof(info->reason), "%.255s", device->reason);
+    else if (info->state == POOL_DEVICE_POISONED)
+        snprintf(info->reason, sizeof(info->reason), "%.255s", device->driver->fault.message);
+    return info->state == POOL_DEVICE_READY ? status : POOL_OK;
+}
+
+pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
+{
+    pool_device_info now;
+    pool_status status;
+    size_t size;
+
+    if (!device || !info || info->struct_size < sizeof(info->struct_size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_device_get_info: device or info is NULL, or info->struct_size is not set");
+    if (device->pool->generation != driver_fork_generation())
+        return device_pool_refusal(device->pool);
+    status = fill(device, &now);
+    if (status)
+        return status;
+    size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
+    now.struct_size = info->struct_size;
+    memcpy(info, &now, size);
+    return POOL_OK;
+}
+
+pool_status device_read_peer(const pool_device *from, const pool_device *to, pool_peer_info *info)
+{
+    struct driver *driver = from->driver;
+    int access = 0, atomics = 0, rank = 0;
+    pool_status status;
+
+    DRIVER_TRY(driver, status, out,
+        DeviceGetP2PAttribute(
+            &access, DRIVER_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, from->handle, to->handle));
+    DRIVER_TRY(driver, status, out,
+        DeviceGetP2PAttribute(&atomics, DRIVER_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+            from->handle, to->handle));
+    DRIVER_TRY(driver, status, out,
+        DeviceGetP2PAttribute(
+            &rank, DRIVER_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, from->handle, to->handle));
+    info->access = access != 0;
+    info->native_atomics = atomics != 0;
+    info->performance_rank = rank;
+out:
+    return status;
+}
+
+pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_info *info)
+{
+    pool_peer_info now = {0};
+    pool_status status;
+    size_t size;
+
+    if (!from || !to || !info || info->struct_size < sizeof(info->struct_size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_device_get_peer: a device or info is NULL, or info->struct_size is not set");
+    if (from->pool != to->pool)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_device_get_peer: the devices are of two pools");
+    status = device_pool_check(from->pool);
+    if (!status && from == to)
+        now.access = now.native_atomics = 1;
+    else if (!status)
+        status = device_read_peer(from, to, &now);
+    if (status)
+        return status;
+    size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
+    now.struct_size = info->struct_size;
+    memcpy(info, &now, size);
+    return POOL_OK;
+}
