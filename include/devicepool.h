@@ -6,11 +6,14 @@
 #ifndef DEVICEPOOL_H
 #define DEVICEPOOL_H
 
+#include <devicepool/cache.h>
+#include <devicepool/cancel.h>
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
 #include <devicepool/field.h>
 #include <devicepool/log.h>
 #include <devicepool/memory.h>
+#include <devicepool/module.h>
 #include <devicepool/pool.h>
 #include <devicepool/status.h>
 #include <devicepool/stream.h>

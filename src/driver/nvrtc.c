@@ -229,7 +229,7 @@ pool_status driver_nvrtc_open(const struct nvrtc **nvrtc)
     return status;
 }
 
-const char *driver_nvrtc_result_name(int result)
+const char *driver_nvrtc_result_name(nvrtc_result result)
 {
     switch (result) {
 #define CASE(name, code)                                                                           \
@@ -242,7 +242,7 @@ const char *driver_nvrtc_result_name(int result)
     }
 }
 
-static pool_status status_of(int result)
+static pool_status status_of(nvrtc_result result)
 {
     switch (result) {
     case DRIVER_NVRTC_SUCCESS:
@@ -264,7 +264,7 @@ static pool_status status_of(int result)
     }
 }
 
-pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, int result, const char *call)
+pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, nvrtc_result result, const char *call)
 {
     char builtins[PATH_MAX];
 
@@ -273,10 +273,10 @@ pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, int result, const char
     if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
         builtins_path(nvrtc, builtins, sizeof(builtins));
         return base_fail(POOL_ERR_NO_COMPILER,
-            "%s failed: %s (%d): NVRTC could not open its builtins library, which belongs at %s",
+            "%s failed: %s (%u): NVRTC could not open its builtins library, which belongs at %s",
             call, driver_nvrtc_result_name(result), result, builtins);
     }
-    return base_fail(status_of(result), "%s failed: %s (%d) in NVRTC %d.%d of %s", call,
+    return base_fail(status_of(result), "%s failed: %s (%u) in NVRTC %d.%d of %s", call,
         driver_nvrtc_result_name(result), result, nvrtc->version / 1000, nvrtc->version % 1000 / 10,
         nvrtc->path);
 }

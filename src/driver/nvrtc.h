@@ -11,6 +11,7 @@
 #include <devicepool/status.h>
 
 typedef struct _nvrtcProgram *nvrtc_program;                    /* the tag is nvrtc.h's */
+typedef unsigned int nvrtc_result;                              /* an enumeration there */
 typedef int (*nvrtc_flow_callback)(void *user, void *reserved); /* 1 cancels the compilation */
 
 /* Result codes: X(name without NVRTC_, code). */
@@ -42,28 +43,30 @@ enum nvrtc_code {
 
 /* Functions: X(field, symbol, need, returned type, parameters). */
 #define NVRTC_FUNCTIONS(X)                                                                         \
-    X(Version, "nvrtcVersion", NEEDED, int, (int *major, int *minor))                              \
-    X(GetErrorString, "nvrtcGetErrorString", NEEDED, const char *, (int result))                   \
-    X(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", NEEDED, int, (int *count))                \
-    X(GetSupportedArchs, "nvrtcGetSupportedArchs", NEEDED, int, (int *archs))                      \
-    X(CreateProgram, "nvrtcCreateProgram", NEEDED, int,                                            \
+    X(Version, "nvrtcVersion", NEEDED, nvrtc_result, (int *major, int *minor))                     \
+    X(GetErrorString, "nvrtcGetErrorString", NEEDED, const char *, (nvrtc_result result))          \
+    X(GetNumSupportedArchs, "nvrtcGetNumSupportedArchs", NEEDED, nvrtc_result, (int *count))       \
+    X(GetSupportedArchs, "nvrtcGetSupportedArchs", NEEDED, nvrtc_result, (int *archs))             \
+    X(CreateProgram, "nvrtcCreateProgram", NEEDED, nvrtc_result,                                   \
         (nvrtc_program * program, const char *source, const char *name, int header_count,          \
             const char *const *headers, const char *const *header_names))                          \
-    X(DestroyProgram, "nvrtcDestroyProgram", NEEDED, int, (nvrtc_program * program))               \
-    X(CompileProgram, "nvrtcCompileProgram", NEEDED, int,                                          \
+    X(DestroyProgram, "nvrtcDestroyProgram", NEEDED, nvrtc_result, (nvrtc_program * program))      \
+    X(CompileProgram, "nvrtcCompileProgram", NEEDED, nvrtc_result,                                 \
         (nvrtc_program program, int option_count, const char *const *options))                     \
-    X(GetPTXSize, "nvrtcGetPTXSize", NEEDED, int, (nvrtc_program program, size_t * size))          \
-    X(GetPTX, "nvrtcGetPTX", NEEDED, int, (nvrtc_program program, char *text))                     \
-    X(GetCUBINSize, "nvrtcGetCUBINSize", NEEDED, int, (nvrtc_program program, size_t * size))      \
-    X(GetCUBIN, "nvrtcGetCUBIN", NEEDED, int, (nvrtc_program program, char *image))                \
-    X(GetProgramLogSize, "nvrtcGetProgramLogSize", NEEDED, int,                                    \
+    X(GetPTXSize, "nvrtcGetPTXSize", NEEDED, nvrtc_result, (nvrtc_program program, size_t * size)) \
+    X(GetPTX, "nvrtcGetPTX", NEEDED, nvrtc_result, (nvrtc_program program, char *text))            \
+    X(GetCUBINSize, "nvrtcGetCUBINSize", NEEDED, nvrtc_result,                                     \
         (nvrtc_program program, size_t * size))                                                    \
-    X(GetProgramLog, "nvrtcGetProgramLog", NEEDED, int, (nvrtc_program program, char *log))        \
-    X(AddNameExpression, "nvrtcAddNameExpression", NEEDED, int,                                    \
+    X(GetCUBIN, "nvrtcGetCUBIN", NEEDED, nvrtc_result, (nvrtc_program program, char *image))       \
+    X(GetProgramLogSize, "nvrtcGetProgramLogSize", NEEDED, nvrtc_result,                           \
+        (nvrtc_program program, size_t * size))                                                    \
+    X(GetProgramLog, "nvrtcGetProgramLog", NEEDED, nvrtc_result,                                   \
+        (nvrtc_program program, char *log))                                                        \
+    X(AddNameExpression, "nvrtcAddNameExpression", NEEDED, nvrtc_result,                           \
         (nvrtc_program program, const char *expression))                                           \
-    X(GetLoweredName, "nvrtcGetLoweredName", NEEDED, int,                                          \
+    X(GetLoweredName, "nvrtcGetLoweredName", NEEDED, nvrtc_result,                                 \
         (nvrtc_program program, const char *expression, const char **lowered))                     \
-    X(SetFlowCallback, "nvrtcSetFlowCallback", EXTRA, int,                                         \
+    X(SetFlowCallback, "nvrtcSetFlowCallback", EXTRA, nvrtc_result,                                \
         (nvrtc_program program, nvrtc_flow_callback callback, void *user))
 
 struct nvrtc_api {
@@ -90,9 +93,9 @@ pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
  * Turns a result into a status; a failure fills the thread's detail. For ERROR_COMPILATION the
  * caller does better by itself: it has the log.
  */
-pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, int result, const char *call);
+pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, nvrtc_result result, const char *call);
 
 /* "NVRTC_ERROR_COMPILATION" and so on; "NVRTC_ERROR_?" for a code that is not in the list. */
-const char *driver_nvrtc_result_name(int result);
+const char *driver_nvrtc_result_name(nvrtc_result result);
 
 #endif

@@ -153,7 +153,7 @@ static char *program_log(const struct nvrtc *nvrtc, nvrtc_program program)
 }
 
 static pool_status compile_failed(const struct nvrtc *nvrtc, const struct module_request *request,
-    nvrtc_program program, int result)
+    nvrtc_program program, nvrtc_result result)
 {
     char *listing;
     char *log;
@@ -213,7 +213,7 @@ static pool_status compile_program(const struct nvrtc *nvrtc, const struct modul
     const struct target *target, nvrtc_program program)
 {
     const char **options;
-    int result;
+    nvrtc_result result;
     int count;
 
     options = make_options(nvrtc, request, target, &count);

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every public header by itself, twice in one file, as C99, C11 and C++17 without a warning; with
+# cuda.h before and after it where there is one.
+# usage: compile.sh INCLUDE-FOLDER C-COMPILER C++-COMPILER|none TOOLKIT-INCLUDE|none
+set -u
+include=$1
+c_compiler=$2
+cpp_compiler=$3
+toolkit=$4
+folder=$(mktemp -d) || exit 1
+trap 'rm -r "$folder"' EXIT
+strict="-fsyntax-only -Wall -Wextra -Wshadow -Wundef -pedantic-errors -Werror -I$include"
+checked=0
+failed=0
+
+# check WHAT COMPILER-AND-OPTIONS...: compiles $folder/file.c as what the options say
+check() {
+    what=$1
+    shift
+    checked=$((checked + 1))
+    if ! "$@" "$folder/file.c" 2>"$folder/log"; then
+        failed=$((failed + 1))
+        echo "$what:"
+        cat "$folder/log"
+    fi
+}
+
+for header in "$include"/devicepool.h "$include"/devicepool/*.h; do
+    name=${header#"$include"/}
+    printf '#include <%s>\n#include <%s>\nextern int unused;\n' "$name" "$name" >"$folder/file.c"
+    # shellcheck disable=SC2086
+    for standard in c99 c11; do
+        check "$name as $standard" $c_compiler -std=$standard -Wstrict-prototypes $strict
+    done
+    # shellcheck disable=SC2086
+    [ "$cpp_compiler" = none ] || check "$name as C++17" $cpp_compiler -x c++ -std=c++17 $strict
+    [ "$toolkit" = none ] && continue
+    for order in before after; do
+        if [ $order = before ]; then
+            printf '#include <cuda.h>\n#include <%s>\n' "$name" >"$folder/file.c"
+        else
+            printf '#include <%s>\n#include <cuda.h>\n' "$name" >"$folder/file.c"
+        fi
+        # shellcheck disable=SC2086
+        check "$name, cuda.h $order it, C11" $c_compiler -std=c11 -isystem "$toolkit" $strict
+        # shellcheck disable=SC2086
+        [ "$cpp_compiler" = none ] ||
+            check "$name, cuda.h $order it, C++17" $cpp_compiler -x c++ -std=c++17 -isystem "$toolkit" $strict
+    done
+done
+
+# Every header is in the umbrella.
+for header in "$include"/devicepool/*.h; do
+    grep -q "#include <devicepool/$(basename "$header")>" "$include/devicepool.h" || {
+        echo "$(basename "$header") is not in devicepool.h"
+        failed=$((failed + 1))
+    }
+done
+echo "$checked compilations, $failed failures"
+[ "$failed" -eq 0 ] && [ "$checked" -gt 0 ]
