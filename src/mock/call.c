@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every driver call goes through before and after its own work: counting, the test's hook,
+ * script and failures, the sticky fault, the checks that all functions share, the log.
+ */
+#include "mock/mock.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Set while a hook, effect or host function of the test runs on this thread. */
+static _Thread_local int guest_depth;
+
+/* This thread's entry in the mock of that generation. */
+static _Thread_local uint64_t thread_generation;
+static _Thread_local struct mock_thread *thread_entry;
+
+void mock_guest_begin(void)
+{
+    guest_depth++;
+}
+
+void mock_guest_end(void)
+{
+    guest_depth--;
+}
+
+bool mock_is_sticky(pool_cu_result code)
+{
+    switch (code) {
+#define MOCK_STICKY_NONE false
+#define MOCK_STICKY_CALL false
+#define MOCK_STICKY_DEVICE false
+#define MOCK_STICKY_HOST false
+#define MOCK_STICKY_SHUTDOWN false
+#define MOCK_STICKY_PROCESS true
+#define MOCK_STICKY(name, number, harms)                                                           \
+    case number:                                                                                   \
+        return MOCK_STICKY_##harms;
+        POOL_CU_RESULTS(MOCK_STICKY)
+#undef MOCK_STICKY
+    default:
+        return false;
+    }
+}
+
+static const struct {
+    const char *symbol;
+    const char *full;
+} names[MOCK_FN_COUNT] = {
+#define MOCK_NAME(field, symbol, suffix, version, need, parameters) {symbol, symbol suffix},
+    POOL_CUDA_FUNCTIONS(MOCK_NAME)
+#undef MOCK_NAME
+};
+
+const char *mock_fn_name(enum mock_fn fn)
+{
+    return names[fn].full;
+}
+
+bool mock_fn_is(enum mock_fn fn, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length > 0 && name[length - 1] == '*')
+        return strncmp(names[fn].full, name, length - 1) == 0;
+    if (strcmp(names[fn].full, name) == 0)
+        return true;
+    /* The second version of a symbol that is in the table twice goes by its full name only. */
+    return fn != MOCK_FN_DeviceGetUuidV2 && strcmp(names[fn].symbol, name) == 0;
+}
+
+bool mock_fn_known(const char *name)
+{
+    for (int fn = 0; fn < MOCK_FN_COUNT; fn++)
+        if (mock_fn_is((enum mock_fn)fn, name))
+            return true;
+    return false;
+}
+
+struct mock_thread *mock_thread_of(pool_mock *mock)
+{
+    if (thread_generation != mock->generation) {
+        struct mock_thread *made = calloc(1, sizeof(*made));
+
+        if (!made)
+            return NULL;
+        made->next = mock->threads;
+        mock->threads = made;
+        thread_entry = made;
+        thread_generation = mock->generation;
+    }
+    return thread_entry;
+}
+
+/* ---- the text ------------------------------------------------------------------------------- */
+
+static void name_handle(pool_mock *mock, const void *handle, char *text, size_t size)
+{
+    const struct mock_object *object = mock_object_find(mock, handle);
+
+    if (!handle)
+        snprintf(text, size, "NULL");
+    else if (object)
+        mock_object_name(object, text, size);
+    else
+        snprintf(text, size, "stale %p", handle);
+}
+
+static void name_address(pool_mock *mock, uint64_t address, char *text, size_t size)
+{
+    const struct mock_memory *memory = mock_memory_at(mock, address);
+    char name[32];
+
+    if (!memory) {
+        snprintf(text, size, address ? "0x%llx" : "0", (unsigned long long)address);
+        return;
+    }
+    mock_memory_name(memory, name, sizeof(name));
+    if (address == memory->base)
+        snprintf(text, size, "%s", name);
+    else
+        snprintf(text, size, "%s+%llu", name, (unsigned long long)(address - memory->base));
+}
+
+static void write_text(struct mock_call *call, const char *format, va_list list)
+{
+    size_t size = sizeof(call->text);
+    const char *name =
+        call->fn == MOCK_FN_DeviceGetUuidV2 ? names[call->fn].full : names[call->fn].symbol;
+    size_t used = (size_t)snprintf(call->text, size, "%s(", name);
+
+    for (const char *at = format; *at; at++) {
+        char one[80];
+
+        switch (*at) {
+        case 'h':
+            name_handle(call->mock, va_arg(list, const void *), one, sizeof(one));
+            break;
+        case 'a':
+            name_address(call->mock, va_arg(list, unsigned long long), one, sizeof(one));
+            break;
+        case 'p':
+            snprintf(one, sizeof(one), "%s", va_arg(list, const void *) ? "host" : "NULL");
+            break;
+        case 'i':
+            snprintf(one, sizeof(one), "%d", va_arg(list, int));
+            break;
+        case 'u':
+            snprintf(one, sizeof(one), "%u", va_arg(list, unsigned));
+            break;
+        case 'z':
+            snprintf(one, sizeof(one), "%zu", va_arg(list, size_t));
+            break;
+        default: {
+            const char *text = va_arg(list, const char *);
+            snprintf(one, sizeof(one), "%.60s", text ? text : "NULL");
+        }
+        }
+        if (used < size)
+            used += (size_t)snprintf(
+                call->text + used, size - used, "%s%s", at == format ? "" : ", ", one);
+    }
+    if (used > size - 2)
+        used = size - 2;
+    snprintf(call->text + used, size - used, ")");
+}
+
+static void write_log(struct mock_call *call, pool_cu_result code)
+{
+    pool_mock *mock = call->mock;
+    char line[280];
+    char device[24] = "";
+
+    if (mock->no_log)
+        return;
+    if (call->device >= 0)
+        snprintf(device, sizeof(device), " on dev%d", call->device);
+    snprintf(line, sizeof(line), "%llu: %s = %u%s", (unsigned long long)call->number, call->text,
+        code, device);
+    char **slot = &mock->lines[mock->line_count++ % MOCK_LOG_LINES];
+    free(*slot);
+    *slot = strdup(line);
+}
+
+/* ---- script and failures -------------------------------------------------------------------- */
+
+static bool fits(const struct mock_call *call, const char *expected)
+{
+    return strchr(expected, '(') ? strcmp(call->text, expected) == 0
+                                 : mock_fn_is(call->fn, expected);
+}
+
+/* The answer that the script wants for this call, or 0. */
+static pool_cu_result follow_script(struct mock_call *call)
+{
+    pool_mock *mock = call->mock;
+    size_t at = mock->script_next;
+
+    if (mock->script_count == 0 || mock->script_broken || call->fn == MOCK_FN_GetErrorName ||
+        call->fn == MOCK_FN_GetErrorString)
+        return 0;
+    bool gap = at < mock->script_count && strcmp(mock->script[at].call, "...") == 0;
+    if (gap)
+        at++;
+    if (at < mock->script_count && fits(call, mock->script[at].call)) {
+        mock->script_next = at + 1;
+        return (pool_cu_result)mock->script[at].answer;
+    }
+    if (gap)
+        return 0;
+    mock->script_broken = true;
+    mock_text_add(&mock->complaints, "call %llu: expected %s, came %s\n",
+        (unsigned long long)call->number,
+        at < mock->script_count ? mock->script[at].call : "no more calls", call->text);
+    return 0;
+}
+
+static bool concerns(const struct mock_failure *failure, const struct mock_call *call)
+{
+    return (failure->device < 0 || failure->device == call->device) &&
+           (!failure->function || mock_fn_is(call->fn, failure->function));
+}
+
+/* Every failure counts the calls that it concerns, also those that another one answers. */
+static pool_cu_result due_failure(struct mock_call *call)
+{
+    pool_mock *mock = call->mock;
+    pool_cu_result code = 0;
+
+    for (size_t i = 0; i < mock->failure_count; i++) {
+        struct mock_failure *failure = &mock->failures[i];
+
+        if (!failure->left || !concerns(failure, call))
+            continue;
+        if (failure->left > 1) {
+            failure->left--;
+            continue;
+        }
+        if (failure->repeat == POOL_MOCK_ONCE)
+            failure->left = 0;
+        if (code == 0)
+            code = (pool_cu_result)failure->code;
+    }
+    return code;
+}
+
+/* ---- the checks ----------------------------------------------------------------------------- */
+
+static bool fault_concerns(const pool_mock *mock, enum mock_needs needs)
+{
+    if (!mock->sticky || needs == MOCK_ANYTIME)
+        return false;
+    return mock->sticky_everywhere || needs == MOCK_WORK || needs == MOCK_INSIDE;
+}
+
+static pool_cu_result check_state(struct mock_call *call, enum mock_needs needs)
+{
+    pool_mock *mock = call->mock;
+
+    if (fault_concerns(mock, needs))
+        return mock->sticky;
+    if (needs != MOCK_ANYTIME && !mock->initialised)
+        return POOL_CU_NOT_INITIALIZED;
+    if (needs == MOCK_INSIDE && call->thread->depth == 0)
+        return POOL_CU_INVALID_CONTEXT;
+    if (needs == MOCK_INSIDE && !call->context)
+        return call->thread->stack[call->thread->depth - 1] ? POOL_CU_CONTEXT_IS_DESTROYED
+                                                            : POOL_CU_INVALID_CONTEXT;
+    return 0;
+}
+
+static bool refuse(struct mock_call *call, pool_cu_result code, bool on_demand)
+{
+    call->on_demand = on_demand;
+    if (on_demand)
+        call->mock->failures_made++;
+    call->code = mock_leave(call, code);
+    return false;
+}
+
+static void look_around(struct mock_call *call, int device)
+{
+    struct mock_thread *thread = call->thread;
+
+    call->context = NULL;
+    if (thread->depth > 0)
+        call->context = mock_context_get(call->mock, thread->stack[thread->depth - 1]);
+    call->device = device >= 0 ? device : call->context ? call->context->object.device : -1;
+}
+
+bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, int device,
+    const char *format, ...)
+{
+    pool_mock *mock = mock_current();
+    pool_cu_result wanted = 0;
+    va_list list;
+
+    memset(call, 0, offsetof(struct mock_call, text));
+    call->text[0] = '\0';
+    call->mock = mock;
+    call->fn = fn;
+    call->code = POOL_CU_DEINITIALIZED;
+    if (!mock)
+        return false;
+    call->code = POOL_CU_NOT_INITIALIZED;
+    if (mock->pid != getpid())
+        return false; /* a forked child; its copy of the lock may be taken for ever */
+    call->code = POOL_CU_NOT_PERMITTED;
+    if (guest_depth > 0)
+        return false;
+    pthread_mutex_lock(&mock->lock);
+    call->code = POOL_CU_OUT_OF_MEMORY;
+    call->thread = mock_thread_of(mock);
+    if (!call->thread) {
+        pthread_mutex_unlock(&mock->lock);
+        return false;
+    }
+    call->number = ++mock->calls;
+    mock->calls_of[fn]++;
+    if (mock->hook) {
+        pool_mock_hook hook = mock->hook;
+        void *user = mock->hook_user;
+
+        pthread_mutex_unlock(&mock->lock);
+        mock_guest_begin();
+        wanted = hook(user, mock_fn_name(fn), call->number);
+        mock_guest_end();
+        pthread_mutex_lock(&mock->lock);
+    }
+    look_around(call, device);
+    va_start(list, format);
+    if (!mock->no_log || mock->script_count > 0)
+        write_text(call, format, list);
+    va_end(list);
+    pool_cu_result scripted = follow_script(call);
+    pool_cu_result due = due_failure(call);
+    wanted = wanted ? wanted : scripted ? scripted : due;
+    if (wanted)
+        return refuse(call, wanted, true);
+    pool_cu_result bad = check_state(call, needs);
+    return bad ? refuse(call, bad, false) : true;
+}
+
+pool_cu_result mock_leave(struct mock_call *call, pool_cu_result code)
+{
+    pool_mock *mock = call->mock;
+
+    if (mock_is_sticky(code) && !mock->sticky)
+        mock->sticky = code;
+    write_log(call, code);
+    pthread_mutex_unlock(&mock->lock);
+    return code;
+}

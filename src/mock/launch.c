@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions: their attributes, occupancy, launches with their checks and records.
+ */
+#include "mock/mock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FUNC_MAX_THREADS = 0,
+    FUNC_SHARED = 1,
+    FUNC_CONST = 2,
+    FUNC_LOCAL = 3,
+    FUNC_REGISTERS = 4,
+    FUNC_PTX_VERSION = 5,
+    FUNC_BINARY_VERSION = 6,
+    FUNC_CACHE_MODE = 7,
+    FUNC_MAX_DYNAMIC_SHARED = 8,
+    FUNC_CARVEOUT = 9
+};
+
+#define LAUNCH_PARAM_BUFFER_POINTER 1u
+#define LAUNCH_PARAM_BUFFER_SIZE 2u
+
+static const int *attributes_of(const struct mock_call *call, const struct mock_function *function)
+{
+    return call->mock->devices[function->object.device].attributes;
+}
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+pool_cu_result mock_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfunction handle)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_FuncGetAttribute, MOCK_INSIDE, -1, "uh", attribute, handle))
+        return call.code;
+    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    if (!value)
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    if (!function)
+        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    const int *device = attributes_of(&call, function);
+    int binary = device[75] * 10 + device[76];
+    const int values[] = {(int)function->kernel->max_threads, (int)function->kernel->shared_bytes,
+        0, (int)function->kernel->local_bytes, (int)function->kernel->registers, binary, binary, 0,
+        function->max_dynamic_shared, function->carveout};
+    if (attribute >= sizeof(values) / sizeof(values[0]))
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    *value = values[attribute];
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+pool_cu_result mock_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribute, int value)
+{
+    struct mock_call call;
+
+    if (!mock_enter(
+            &call, MOCK_FN_FuncSetAttribute, MOCK_INSIDE, -1, "hui", handle, attribute, value))
+        return call.code;
+    struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    if (!function)
+        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    int most = attributes_of(&call, function)[97] - (int)function->kernel->shared_bytes;
+    if (attribute == FUNC_MAX_DYNAMIC_SHARED && value >= 0 && value <= most)
+        function->max_dynamic_shared = value;
+    else if (attribute == FUNC_CARVEOUT && value >= -1 && value <= 100)
+        function->carveout = value;
+    else
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+pool_cu_result mock_cu_FuncSetCacheConfig(CUfunction handle, pool_cu_enum config)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_FuncSetCacheConfig, MOCK_INSIDE, -1, "hu", handle, config))
+        return call.code;
+    if (!mock_object_get(call.mock, handle, MOCK_FUNCTION))
+        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    return mock_leave(&call, config > 3 ? POOL_CU_INVALID_VALUE : POOL_CU_SUCCESS);
+}
+
+pool_cu_result mock_cu_FuncGetParamInfo(
+    CUfunction handle, size_t index, size_t *offset, size_t *bytes)
+{
+    struct mock_call call;
+    size_t at = 0;
+
+    if (!mock_enter(&call, MOCK_FN_FuncGetParamInfo, MOCK_INSIDE, -1, "hz", handle, index))
+        return call.code;
+    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    if (!function)
+        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    if (!offset || index >= function->kernel->argument_count)
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    for (size_t i = 0; i <= index; i++) {
+        size_t size = function->kernel->argument_bytes[i];
+        size_t align = size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
+
+        at = (at + align - 1) / align * align;
+        if (i < index)
+            at += size;
+    }
+    *offset = at;
+    if (bytes)
+        *bytes = function->kernel->argument_bytes[index];
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+/* ---- occupancy ------------------------------------------------------------------------------ */
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks that fit on a multiprocessor at once. */
+static int blocks_that_fit(
+    const int *device, const struct mock_function *function, int threads, size_t dynamic)
+{
+    int warps = (threads + 31) / 32;
+    int registers = (int)(function->kernel->registers + 7) / 8 * 8 * 32 * warps;
+    size_t shared = function->kernel->shared_bytes + dynamic + (size_t)device[111];
+    int blocks = smaller(device[106], device[39] / (warps * 32));
+
+    if (threads > (int)function->kernel->max_threads || threads > device[1])
+        return 0;
+    if (dynamic > (size_t)function->max_dynamic_shared)
+        return 0;
+    blocks = smaller(blocks, device[82] / registers);
+    return smaller(blocks, (int)((size_t)device[81] / shared));
+}
+
+pool_cu_result mock_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, CUfunction handle, int block_size, size_t dynamic_shared_bytes)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_OccupancyMaxActiveBlocksPerMultiprocessor, MOCK_INSIDE, -1,
+            "hiz", handle, block_size, dynamic_shared_bytes))
+        return call.code;
+    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    if (!blocks || block_size <= 0)
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    if (!function)
+        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    *blocks =
+        blocks_that_fit(attributes_of(&call, function), function, block_size, dynamic_shared_bytes);
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+pool_cu_result mock_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
+    CUfunction handle, pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes,
+    int block_size_limit)
+{
+    struct mock_call call;
+    int best_threads = 0;
+    int best_blocks = 0;
+
+    if (!mock_enter(&call, MOCK_FN_OccupancyMaxPotentialBlockSize, MOCK_INSIDE, -1, "hzi", handle,
+            dynamic_shared_bytes, block_size_limit))
+        return call.code;
+    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    if (!min_grid_size || !block_size || block_size_limit < 0)
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    if (!function)
+        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    const int *device = attributes_of(&call, function);
+    int most = smaller((int)function->kernel->max_threads, device[1]);
+    if (block_size_limit > 0)
+        most = smaller(most, block_size_limit);
+    for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
+        size_t dynamic = shared_of ? shared_of(threads) : dynamic_shared_bytes;
+        int blocks = blocks_that_fit(device, function, threads, dynamic);
+
+        if (blocks * threads > best_blocks * best_threads) {
+            best_threads = threads;
+            best_blocks = blocks;
+        }
+    }
+    *block_size = best_threads;
+    *min_grid_size = best_blocks * device[16];
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+static pool_cu_result check_shape(
+    const int *device, const struct mock_function *function, const pool_mock_launch *launch)
+{
+    uint64_t threads = 1;
+
+    for (int i = 0; i < 3; i++) {
+        if (launch->grid[i] == 0 || launch->grid[i] > (unsigned)device[5 + i])
+            return POOL_CU_INVALID_VALUE;
+        if (launch->block[i] == 0 || launch->block[i] > (unsigned)device[2 + i])
+            return POOL_CU_INVALID_VALUE;
+        threads *= launch->block[i];
+    }
+    if (threads > (unsigned)device[1])
+        return POOL_CU_INVALID_VALUE;
+    if (launch->dynamic_shared_bytes > (unsigned)function->max_dynamic_shared)
+        return POOL_CU_INVALID_VALUE;
+    if (threads > function->kernel->max_threads)
+        return POOL_CU_LAUNCH_OUT_OF_RESOURCES;
+    int fit = blocks_that_fit(device, function, (int)threads, launch->dynamic_shared_bytes);
+    if (fit == 0)
+        return POOL_CU_LAUNCH_OUT_OF_RESOURCES;
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    if (launch->cooperative && blocks > (uint64_t)fit * (uint64_t)device[16])
+        return POOL_CU_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return POOL_CU_SUCCESS;
+}
+
+/* Copies the arguments' values, from single pointers or from the packed buffer of `extra`. */
+static bool copy_arguments(struct mock_record *record, const struct mock_kernel *kernel,
+    void **arguments, const unsigned char *packed)
+{
+    size_t total = 0;
+    size_t used = 0;
+    size_t offset = 0;
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++)
+        total += kernel->argument_bytes[i] + 15;
+    record->values = aligned_alloc(16, (total + 31) / 16 * 16);
+    if (!record->values)
+        return false;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        size_t size = kernel->argument_bytes[i];
+        size_t align = size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
+
+        offset = (offset + align - 1) / align * align;
+        used = (used + 15) / 16 * 16;
+        memcpy(record->values + used, arguments ? arguments[i] : packed + offset, size);
+        record->arguments[i] = record->values + used;
+        record->argument_bytes[i] = (uint32_t)size;
+        used += size;
+        offset += size;
+    }
+    return true;
+}
+
+/* The packed arguments of the `extra` list; NULL: there are none. */
+static const unsigned char *packed_arguments(void **extra)
+{
+    const unsigned char *packed = NULL;
+
+    for (size_t i = 0; extra && extra[i] && i < 8; i += 2)
+        if ((uintptr_t)extra[i] == LAUNCH_PARAM_BUFFER_POINTER)
+            packed = extra[i + 1];
+    return packed;
+}
+
+static pool_cu_result check_arguments(
+    const struct mock_kernel *kernel, void **arguments, const unsigned char *packed)
+{
+    if (kernel->argument_count == 0 || packed)
+        return POOL_CU_SUCCESS;
+    for (uint32_t i = 0; i < kernel->argument_count; i++)
+        if (!arguments || !arguments[i])
+            return POOL_CU_INVALID_VALUE;
+    return POOL_CU_SUCCESS;
+}
+
+static struct mock_record *new_record(pool_mock *mock, const struct mock_kernel *kernel,
+    const pool_mock_launch *launch, void **arguments, const unsigned char *packed)
+{
+    struct mock_record *record = &mock->records[mock->launch_count % MOCK_LAUNCHES];
+
+    free(record->name);
+    free(record->values);
+    memset(record, 0, sizeof(*record));
+    record->launch = *launch;
+    record->name = strdup(kernel->name);
+    if (!record->name || !copy_arguments(record, kernel, arguments, packed))
+        return NULL;
+    record->launch.kernel = record->name;
+    record->launch.argument_count = kernel->argument_count;
+    record->launch.arguments = record->arguments;
+    record->launch.argument_bytes = record->argument_bytes;
+    return record;
+}
+
+/* Runs the effect outside the lock, on a copy of the record that no later launch overwrites. */
+static pool_cu_result run_effect(
+    struct mock_call *call, const struct mock_kernel *kernel, const struct mock_record *record)
+{
+    struct mock_record own = *record;
+    pool_mock_effect effect = kernel->effect;
+    void *user = kernel->user;
+    pool_cu_result code = POOL_CU_SUCCESS;
+
+    own.name = strdup(record->name);
+    void **none = NULL;
+    own.values = NULL;
+    if (!own.name || !copy_arguments(&own, kernel,
+                         record->launch.argument_count ? (void **)record->arguments : none, NULL)) {
+        free(own.name);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    own.launch.kernel = own.name;
+    own.launch.arguments = own.arguments;
+    own.launch.argument_bytes = own.argument_bytes;
+    pthread_mutex_unlock(&call->mock->lock);
+    mock_guest_begin();
+    code = effect(user, &own.launch);
+    mock_guest_end();
+    pthread_mutex_lock(&call->mock->lock);
+    free(own.name);
+    free(own.values);
+    return code;
+}
+
+static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstream stream_handle,
+    pool_mock_launch *launch, void **arguments, void **extra)
+{
+    struct mock_function *function = mock_object_get(call->mock, handle, MOCK_FUNCTION);
+    const unsigned char *packed = packed_arguments(extra);
+    struct mock_stream *stream;
+    pool_cu_result code;
+
+    if (!function || function->object.context != call->context)
+        return POOL_CU_INVALID_HANDLE;
+    code = mock_stream_get(call, stream_handle, &stream);
+    if (code == POOL_CU_SUCCESS && stream->object.context != call->context)
+        code = POOL_CU_INVALID_HANDLE;
+    if (code == POOL_CU_SUCCESS)
+        code = check_shape(attributes_of(call, function), function, launch);
+    if (code == POOL_CU_SUCCESS && arguments && extra)
+        code = POOL_CU_INVALID_VALUE;
+    if (code == POOL_CU_SUCCESS)
+        code = check_arguments(function->kernel, arguments, packed);
+    if (code)
+        return code;
+    launch->device = call->device;
+    launch->stream = stream_handle;
+    struct mock_kernel *kernel = function->kernel;
+    struct mock_record *record = new_record(call->mock, kernel, launch, arguments, packed);
+    if (!record)
+        return POOL_CU_OUT_OF_MEMORY;
+    call->mock->launch_count++;
+    kernel->launches++;
+    mock_stream_work(call, stream);
+    return kernel->effect ? run_effect(call, kernel, record) : POOL_CU_SUCCESS;
+}
+
+pool_cu_result mock_cu_LaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+    unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
+    unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra)
+{
+    struct mock_call call;
+    pool_mock_launch launch = {.grid = {grid_x, grid_y, grid_z},
+        .block = {block_x, block_y, block_z},
+        .dynamic_shared_bytes = dynamic_shared_bytes};
+
+    if (!mock_enter(&call, MOCK_FN_LaunchKernel, MOCK_INSIDE, -1, "huuuuuuuh", function, grid_x,
+            grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, stream))
+        return call.code;
+    return mock_leave(&call, launch_on(&call, function, stream, &launch, arguments, extra));
+}
+
+pool_cu_result mock_cu_LaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
+    unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+    unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments)
+{
+    struct mock_call call;
+    pool_mock_launch launch = {.grid = {grid_x, grid_y, grid_z},
+        .block = {block_x, block_y, block_z},
+        .dynamic_shared_bytes = dynamic_shared_bytes,
+        .cooperative = 1};
+
+    if (!mock_enter(&call, MOCK_FN_LaunchCooperativeKernel, MOCK_INSIDE, -1, "huuuuuuuh", function,
+            grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, stream))
+        return call.code;
+    return mock_leave(&call, launch_on(&call, function, stream, &launch, arguments, NULL));
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+uint64_t pool_mock_launches(pool_mock *mock, const char *kernel)
+{
+    uint64_t count = 0;
+
+    if (!mock)
+        return 0;
+    pthread_mutex_lock(&mock->lock);
+    if (!kernel)
+        count = mock->launch_count;
+    for (size_t i = 0; kernel && i < mock->kernel_count; i++)
+        if (strcmp(mock->kernels[i]->name, kernel) == 0)
+            count = mock->kernels[i]->launches;
+    pthread_mutex_unlock(&mock->lock);
+    return count;
+}
+
+pool_status pool_mock_get_launch(pool_mock *mock, uint64_t index, pool_mock_launch *launch)
+{
+    if (!mock || !launch)
+        return POOL_ERR_INVALID_ARGUMENT;
+    pthread_mutex_lock(&mock->lock);
+    bool kept = index < mock->launch_count && mock->launch_count - index <= MOCK_LAUNCHES;
+    if (kept)
+        *launch = mock->records[index % MOCK_LAUNCHES].launch;
+    pthread_mutex_unlock(&mock->lock);
+    return kept ? POOL_OK : POOL_ERR_NOT_FOUND;
+}
