@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devicepool: a pool of CUDA devices for programs that run zero-knowledge work on GPUs.
- * This header is all of them; each one below can also be included by itself.
+ * This header is all of them but <devicepool/mock.h>, which belongs to a library of its own for
+ * tests; each one below can also be included by itself.
  */
 #ifndef DEVICEPOOL_H
 #define DEVICEPOOL_H

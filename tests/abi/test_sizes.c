@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <devicepool.h>
+#include <devicepool/mock.h>
 
 static const struct row {
     const char *name;
