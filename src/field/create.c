@@ -31,7 +31,7 @@ static pool_status read_number(uint64_t *limbs, const char *text, const char *wh
 }
 
 static pool_status read_definition(
-    struct field_definition *definition, const pool_field_params *params)
+    struct field_definition *definition, const pool_field_params *params, const char *what)
 {
     pool_status status;
 
@@ -41,8 +41,8 @@ static pool_status read_definition(
             "the field's name has %zu characters, %d are allowed", strlen(definition->name),
             FIELD_MAX_NAME);
     if (!params->modulus)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a field needs a modulus");
-    status = read_number(definition->modulus, params->modulus, "modulus");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is missing", what);
+    status = read_number(definition->modulus, params->modulus, what);
     if (!status && params->generator) {
         definition->has_generator = true;
         status = read_number(definition->generator, params->generator, "generator");
@@ -54,23 +54,23 @@ static pool_status read_definition(
     return status;
 }
 
-static pool_status check_modulus(const struct field_definition *definition)
+static pool_status check_modulus(const struct field_definition *definition, const char *what)
 {
     pool_field candidate;
     pool_status status;
     bool prime;
 
     if (field_integer_bits(definition->modulus, FIELD_MAX_LIMBS) < 2)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the modulus is below 3");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is below 3", what);
     if (!(definition->modulus[0] & 1))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the modulus is even");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is even", what);
     memset(&candidate, 0, sizeof(candidate));
     field_derive_montgomery(&candidate, definition->modulus);
     status = field_is_prime(&candidate, &prime);
     if (status)
         return status;
     if (!prime)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the modulus is not prime");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is not prime", what);
     if ((definition->has_generator && !field_is_canonical(&candidate, definition->generator)) ||
         (definition->has_root && !field_is_canonical(&candidate, definition->root)))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "generator and root must be below the modulus");
@@ -125,23 +125,14 @@ static pool_status check_root(const pool_field *field)
     return POOL_OK;
 }
 
-pool_status pool_field_create(const pool_field_params *params, pool_field **field)
+pool_status field_create(const pool_field_params *params, const char *what, pool_field **field)
 {
     struct field_definition definition = {0};
-    pool_field_params given = POOL_FIELD_PARAMS_INIT;
     pool_field *made;
-    pool_status status;
+    pool_status status = read_definition(&definition, params, what);
 
-    if (!params || !field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_create: an argument is NULL");
-    if (params->struct_size < sizeof(size_t) + sizeof(char *))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_field_params.struct_size is %zu", params->struct_size);
-    memcpy(
-        &given, params, params->struct_size < sizeof(given) ? params->struct_size : sizeof(given));
-    status = read_definition(&definition, &given);
     if (!status)
-        status = check_modulus(&definition);
+        status = check_modulus(&definition, what);
     if (status)
         return status;
     made = base_calloc(1, sizeof(*made));
@@ -158,6 +149,20 @@ pool_status pool_field_create(const pool_field_params *params, pool_field **fiel
     }
     *field = made;
     return POOL_OK;
+}
+
+pool_status pool_field_create(const pool_field_params *params, pool_field **field)
+{
+    pool_field_params given = POOL_FIELD_PARAMS_INIT;
+    size_t size;
+
+    if (!params || !field)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_create: an argument is NULL");
+    size = params->struct_size;
+    if (size < offsetof(pool_field_params, name))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_params.struct_size is %zu", size);
+    memcpy(&given, params, size < sizeof(given) ? size : sizeof(given));
+    return field_create(&given, "modulus", field);
 }
 
 pool_field *pool_field_retain(const pool_field *field)

@@ -146,6 +146,9 @@ struct field_definition {
 void field_derive_montgomery(pool_field *field, const uint64_t *modulus);
 pool_status field_derive(pool_field *field, const struct field_definition *definition);
 
+/* create.c: pool_field_create for complete params; error texts call the modulus `what`. */
+pool_status field_create(const pool_field_params *params, const char *what, pool_field **field);
+
 /* prime.c. Whether the modulus of a field that field_derive_montgomery has prepared is prime. */
 pool_status field_is_prime(const pool_field *field, bool *prime);
 /* The Jacobi symbol (value / modulus), for a small value of either sign. */

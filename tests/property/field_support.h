@@ -5,10 +5,11 @@
 #ifndef TEST_FIELD_SUPPORT_H
 #define TEST_FIELD_SUPPORT_H
 
-#include <gmp.h>
-#include <stdio.h>
+#include <stdio.h> /* before gmp.h, which looks for it */
 #include <stdlib.h>
 #include <string.h>
+
+#include <gmp.h>
 
 #include <devicepool/field.h>
 

@@ -81,7 +81,7 @@ static void test_refused_moduli(void **state)
     };
 
     (void)state;
-    assert_refused(NULL, NULL, NULL, "needs a modulus");
+    assert_refused(NULL, NULL, NULL, "modulus is missing");
     assert_refused("", NULL, NULL, "no digits");
     assert_refused("0x", NULL, NULL, "no digits");
     assert_refused("12a", NULL, NULL, "no digit");

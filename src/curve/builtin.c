@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The curves of params.def, derived together when the first of them is asked for.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "curve/curve.h"
+
+struct entry {
+    const char *name;
+    const char *field;
+    const char *scalar_field;
+    int32_t nonresidue;
+    const char *a[2];
+    const char *b[2];
+    const char *generator_x[2];
+    const char *generator_y[2];
+    const char *cofactor;
+};
+
+#define COORDINATE(...)                                                                            \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define CURVE(name, field, scalar_field, nonresidue, a, b, x, y, cofactor)                         \
+    {#name, #field, #scalar_field, nonresidue, a, b, x, y, cofactor},
+static const struct entry entries[] = {
+#include "curve/params.def"
+};
+#undef COORDINATE
+#undef CURVE
+
+enum { ENTRY_COUNT = sizeof(entries) / sizeof(entries[0]) };
+
+static pthread_mutex_t derive_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool derived;            /* set last, under derive_lock */
+static pool_curve curves[ENTRY_COUNT]; /* written under derive_lock until `derived` */
+
+static pool_status derive_entry(pool_curve *curve, const struct entry *entry)
+{
+    const pool_field *scalar_field = pool_field_by_name(entry->scalar_field);
+    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_status status;
+
+    params.field = pool_field_by_name(entry->field);
+    if (!params.field || !scalar_field)
+        return pool_last_error()->status;
+    params.name = entry->name;
+    params.nonresidue = entry->nonresidue;
+    memcpy(params.a, entry->a, sizeof(params.a));
+    memcpy(params.b, entry->b, sizeof(params.b));
+    memcpy(params.generator_x, entry->generator_x, sizeof(params.generator_x));
+    memcpy(params.generator_y, entry->generator_y, sizeof(params.generator_y));
+    params.cofactor = entry->cofactor;
+    status = curve_derive(curve, &params, scalar_field, false);
+    curve->built_in = true;
+    return status;
+}
+
+static pool_status derive_all(void)
+{
+    pool_status status = POOL_OK;
+
+    if (atomic_load_explicit(&derived, memory_order_acquire))
+        return POOL_OK;
+    pthread_mutex_lock(&derive_lock);
+    if (!atomic_load_explicit(&derived, memory_order_relaxed)) {
+        for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
+            status = derive_entry(&curves[i], &entries[i]);
+        if (!status)
+            atomic_store_explicit(&derived, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&derive_lock);
+    return status;
+}
+
+size_t pool_curve_count(void)
+{
+    return ENTRY_COUNT;
+}
+
+const pool_curve *pool_curve_at(size_t index)
+{
+    if (index >= ENTRY_COUNT || derive_all())
+        return NULL;
+    return &curves[index];
+}
+
+const pool_curve *pool_curve_by_name(const char *name)
+{
+    if (!name) {
+        base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_by_name: the name is NULL");
+        return NULL;
+    }
+    for (size_t i = 0; i < ENTRY_COUNT; i++) {
+        if (!strcmp(entries[i].name, name))
+            return pool_curve_at(i);
+    }
+    base_fail(POOL_ERR_NOT_FOUND, "there is no built-in curve \"%.80s\"", name);
+    return NULL;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A curve as the rooms curve/ and msm/ see it, and host arithmetic on its points. Knows of fields,
+ * not of devices.
+ *
+ * All functions on points are right for every argument on the curve: infinity, equal points,
+ * opposite points, points of order two. Their time depends on the points.
+ */
+#ifndef DEVICEPOOL_CURVE_CURVE_H
+#define DEVICEPOOL_CURVE_CURVE_H
+
+#include <devicepool/curve.h>
+
+#include "field/field.h"
+
+enum {
+    CURVE_MAX_LIMBS = FIELD_EXTENSION_MAX_LIMBS, /* of a coordinate, and of a cofactor */
+};
+
+enum curve_a {
+    CURVE_A_ZERO = 0,
+    CURVE_A_MINUS_3,
+    CURVE_A_GENERAL,
+};
+
+/* Coordinates in Montgomery form, `coordinates.limbs` limbs each. */
+struct curve_affine {
+    uint64_t x[CURVE_MAX_LIMBS];
+    uint64_t y[CURVE_MAX_LIMBS];
+    bool infinity; /* x and y are 0 then */
+};
+
+/* x = X / Z^2, y = Y / Z^3; infinity when Z is 0. */
+struct curve_jacobian {
+    uint64_t x[CURVE_MAX_LIMBS];
+    uint64_t y[CURVE_MAX_LIMBS];
+    uint64_t z[CURVE_MAX_LIMBS];
+};
+
+/* x = X / ZZ, y = Y / ZZZ, ZZ^3 = ZZZ^2; infinity when ZZ is 0. */
+struct curve_xyzz {
+    uint64_t x[CURVE_MAX_LIMBS];
+    uint64_t y[CURVE_MAX_LIMBS];
+    uint64_t zz[CURVE_MAX_LIMBS];
+    uint64_t zzz[CURVE_MAX_LIMBS];
+};
+
+struct pool_curve {
+    atomic_uint references; /* unused when built in */
+    bool built_in;
+    bool cofactor_known;
+    char name[FIELD_MAX_NAME + 1];
+    uint8_t fingerprint[32];
+    const pool_field *scalar_field;     /* one reference held */
+    struct field_extension coordinates; /* its field: one reference held */
+    enum curve_a a_kind;
+    uint64_t a[CURVE_MAX_LIMBS]; /* Montgomery form, as b and the generator */
+    uint64_t b[CURVE_MAX_LIMBS];
+    struct curve_affine generator;
+    uint64_t cofactor[CURVE_MAX_LIMBS]; /* an integer */
+};
+
+/* affine.c */
+void curve_affine_set_infinity(const pool_curve *curve, struct curve_affine *p);
+void curve_affine_neg(
+    const pool_curve *curve, struct curve_affine *negative, const struct curve_affine *p);
+bool curve_affine_equal(
+    const pool_curve *curve, const struct curve_affine *p, const struct curve_affine *q);
+bool curve_affine_is_on_curve(const pool_curve *curve, const struct curve_affine *p);
+/* y^2 for a given x. */
+void curve_y_squared(const pool_curve *curve, uint64_t *y_squared, const uint64_t *x);
+/* product = a * x, by the kind of a. */
+void curve_multiply_a(const pool_curve *curve, uint64_t *product, const uint64_t *x);
+
+/* jacobian.c */
+void curve_jacobian_set_infinity(const pool_curve *curve, struct curve_jacobian *p);
+bool curve_jacobian_is_infinity(const pool_curve *curve, const struct curve_jacobian *p);
+void curve_jacobian_from_affine(
+    const pool_curve *curve, struct curve_jacobian *p, const struct curve_affine *q);
+void curve_jacobian_to_affine(
+    const pool_curve *curve, struct curve_affine *p, const struct curve_jacobian *q);
+/* One inversion for all. `scratch` holds 2 * count coordinates. */
+void curve_jacobian_batch_to_affine(const pool_curve *curve, struct curve_affine *p,
+    const struct curve_jacobian *q, size_t count, uint64_t *scratch);
+void curve_jacobian_double(
+    const pool_curve *curve, struct curve_jacobian *twice, const struct curve_jacobian *p);
+void curve_jacobian_add(const pool_curve *curve, struct curve_jacobian *sum,
+    const struct curve_jacobian *p, const struct curve_jacobian *q);
+void curve_jacobian_add_affine(const pool_curve *curve, struct curve_jacobian *sum,
+    const struct curve_jacobian *p, const struct curve_affine *q);
+void curve_jacobian_neg(
+    const pool_curve *curve, struct curve_jacobian *negative, const struct curve_jacobian *p);
+bool curve_jacobian_equal(
+    const pool_curve *curve, const struct curve_jacobian *p, const struct curve_jacobian *q);
+bool curve_jacobian_is_on_curve(const pool_curve *curve, const struct curve_jacobian *p);
+
+/* xyzz.c */
+void curve_xyzz_set_infinity(const pool_curve *curve, struct curve_xyzz *p);
+bool curve_xyzz_is_infinity(const pool_curve *curve, const struct curve_xyzz *p);
+void curve_xyzz_from_affine(
+    const pool_curve *curve, struct curve_xyzz *p, const struct curve_affine *q);
+void curve_xyzz_from_jacobian(
+    const pool_curve *curve, struct curve_xyzz *p, const struct curve_jacobian *q);
+void curve_xyzz_to_jacobian(
+    const pool_curve *curve, struct curve_jacobian *p, const struct curve_xyzz *q);
+void curve_xyzz_double(
+    const pool_curve *curve, struct curve_xyzz *twice, const struct curve_xyzz *p);
+void curve_xyzz_add(const pool_curve *curve, struct curve_xyzz *sum, const struct curve_xyzz *p,
+    const struct curve_xyzz *q);
+void curve_xyzz_add_affine(const pool_curve *curve, struct curve_xyzz *sum,
+    const struct curve_xyzz *p, const struct curve_affine *q);
+
+/* multiply.c: the scalar is an integer of `count` limbs, any size. */
+void curve_multiply(const pool_curve *curve, struct curve_jacobian *product,
+    const struct curve_jacobian *p, const uint64_t *scalar, size_t count);
+bool curve_is_in_subgroup(const pool_curve *curve, const struct curve_jacobian *p);
+
+/*
+ * layout.c: one point in memory to and from Jacobian. Loading gives NULL or what is wrong with the
+ * point (coordinates only; the curve equation is not looked at).
+ */
+size_t curve_point_stride(const pool_curve *curve, const pool_point_format *format);
+const char *curve_load(const pool_curve *curve, struct curve_jacobian *p,
+    const pool_point_format *format, const void *memory);
+void curve_store(const pool_curve *curve, void *memory, const pool_point_format *format,
+    const struct curve_jacobian *p);
+void curve_store_affine(const pool_curve *curve, void *memory, const pool_point_format *format,
+    const struct curve_affine *p);
+/* NULL or what is wrong; `checks` as in POOL_CHECK_…. */
+const char *curve_check(const pool_curve *curve, const struct curve_jacobian *p, uint32_t checks);
+/* Refuses unknown layouts and forms and strides that are too small. NULL means all zeros and gives
+ * that in *given. */
+pool_status curve_read_format(
+    const pool_curve *curve, const pool_point_format *format, pool_point_format *given);
+
+/* create.c: fills everything but the references from texts; checks all that pool_curve_create
+ * promises if asked to. */
+pool_status curve_derive(
+    pool_curve *curve, const pool_curve_params *params, const pool_field *scalar_field, bool check);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public calls on arrays of points and on single points: checks, changes of format, sums.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "curve/curve.h"
+#include "field/integer.h"
+
+/* Points converted with one inversion: enough that it costs less than the rest, little enough for
+ * the stack. */
+enum { CHUNK = 32 };
+
+static pool_status fail_null(const char *call)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: an argument is NULL", call);
+}
+
+static pool_status fail_point(const pool_curve *curve, size_t index, const char *wrong)
+{
+    return base_fail(POOL_ERR_BAD_DATA, "point %zu of %s %s", index, curve->name, wrong);
+}
+
+static const void *point_at(
+    const pool_curve *curve, const void *points, const pool_point_format *format, size_t index)
+{
+    return (const uint8_t *)points + index * curve_point_stride(curve, format);
+}
+
+static pool_status check_all(const pool_curve *curve, const void *points,
+    const pool_point_format *format, size_t count, uint32_t checks, size_t *first_bad)
+{
+    if (checks != POOL_CHECK_CANONICAL && checks != POOL_CHECK_ON_CURVE &&
+        checks != POOL_CHECK_SUBGROUP)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%u are no POOL_CHECK_…", checks);
+    for (size_t i = 0; i < count; i++) {
+        struct curve_jacobian p;
+        const char *wrong = curve_load(curve, &p, format, point_at(curve, points, format, i));
+
+        if (!wrong)
+            wrong = curve_check(curve, &p, checks);
+        if (wrong && first_bad)
+            *first_bad = i;
+        if (wrong)
+            return fail_point(curve, i, wrong);
+    }
+    return POOL_OK;
+}
+
+pool_status pool_points_check(const pool_curve *curve, const void *points,
+    const pool_point_format *format, size_t count, uint32_t checks, size_t *first_bad)
+{
+    pool_point_format given;
+    pool_status status;
+
+    if (!curve || (!points && count))
+        return fail_null("pool_points_check");
+    status = curve_read_format(curve, format, &given);
+    if (status)
+        return status;
+    return check_all(curve, points, &given, count, checks, first_bad);
+}
+
+static void convert_chunk(const pool_curve *curve, const void *from,
+    const pool_point_format *from_format, size_t count, void *to,
+    const pool_point_format *to_format)
+{
+    struct curve_jacobian loaded[CHUNK];
+    struct curve_affine affine[CHUNK];
+    uint64_t scratch[2 * CHUNK * CURVE_MAX_LIMBS];
+    size_t stride = curve_point_stride(curve, to_format);
+    bool to_affine =
+        to_format->layout == POOL_POINT_AFFINE || to_format->layout == POOL_POINT_AFFINE_FLAG;
+
+    for (size_t i = 0; i < count; i++)
+        curve_load(curve, &loaded[i], from_format, point_at(curve, from, from_format, i));
+    if (to_affine)
+        curve_jacobian_batch_to_affine(curve, affine, loaded, count, scratch);
+    for (size_t i = 0; i < count; i++) {
+        void *memory = (uint8_t *)to + i * stride;
+
+        if (to_affine)
+            curve_store_affine(curve, memory, to_format, &affine[i]);
+        else
+            curve_store(curve, memory, to_format, &loaded[i]);
+    }
+}
+
+pool_status pool_points_convert(const pool_curve *curve, const void *from,
+    const pool_point_format *from_format, size_t count, uint32_t checks, void *to,
+    const pool_point_format *to_format)
+{
+    pool_point_format source;
+    pool_point_format target;
+    pool_status status;
+
+    if (!curve || ((!from || !to) && count))
+        return fail_null("pool_points_convert");
+    status = curve_read_format(curve, from_format, &source);
+    if (!status)
+        status = curve_read_format(curve, to_format, &target);
+    if (!status)
+        status = check_all(curve, from, &source, count, checks, NULL);
+    for (size_t i = 0; i < count && !status; i += CHUNK) {
+        size_t chunk = count - i < CHUNK ? count - i : CHUNK;
+
+        convert_chunk(curve, point_at(curve, from, &source, i), &source, chunk,
+            (uint8_t *)to + i * curve_point_stride(curve, &target), &target);
+    }
+    return status;
+}
+
+/* One point that must lie on the curve. */
+static pool_status load_checked(const pool_curve *curve, struct curve_jacobian *p,
+    const pool_point_format *format, const void *memory)
+{
+    const char *wrong = curve_load(curve, p, format, memory);
+
+    if (!wrong)
+        wrong = curve_check(curve, p, POOL_CHECK_ON_CURVE);
+    return wrong ? fail_point(curve, 0, wrong) : POOL_OK;
+}
+
+pool_status pool_point_add(const pool_curve *curve, const pool_point_format *format, const void *p,
+    const void *q, void *sum)
+{
+    pool_point_format given;
+    struct curve_jacobian left;
+    struct curve_jacobian right;
+    pool_status status;
+
+    if (!curve || !p || !q || !sum)
+        return fail_null("pool_point_add");
+    status = curve_read_format(curve, format, &given);
+    if (!status)
+        status = load_checked(curve, &left, &given, p);
+    if (!status)
+        status = load_checked(curve, &right, &given, q);
+    if (status)
+        return status;
+    curve_jacobian_add(curve, &left, &left, &right);
+    curve_store(curve, sum, &given, &left);
+    return POOL_OK;
+}
+
+pool_status pool_point_mul(const pool_curve *curve, const pool_point_format *format, const void *p,
+    const uint8_t *scalar, size_t scalar_bytes, void *product)
+{
+    pool_point_format given;
+    struct curve_jacobian base;
+    struct curve_jacobian result;
+    pool_status status;
+
+    if (!curve || !p || !product || (!scalar && scalar_bytes))
+        return fail_null("pool_point_mul");
+    status = curve_read_format(curve, format, &given);
+    if (!status)
+        status = load_checked(curve, &base, &given, p);
+    if (status)
+        return status;
+    curve_jacobian_set_infinity(curve, &result);
+    for (size_t bit = 8 * scalar_bytes; bit-- > 0;) {
+        curve_jacobian_double(curve, &result, &result);
+        if (scalar[bit / 8] >> (bit % 8) & 1)
+            curve_jacobian_add(curve, &result, &result, &base);
+    }
+    curve_store(curve, product, &given, &result);
+    return POOL_OK;
+}
+
+pool_status pool_point_equal(const pool_curve *curve, const void *p,
+    const pool_point_format *p_format, const void *q, const pool_point_format *q_format, int *equal)
+{
+    pool_point_format p_given;
+    pool_point_format q_given;
+    struct curve_jacobian left;
+    struct curve_jacobian right;
+    pool_status status;
+
+    if (!curve || !p || !q || !equal)
+        return fail_null("pool_point_equal");
+    status = curve_read_format(curve, p_format, &p_given);
+    if (!status)
+        status = curve_read_format(curve, q_format, &q_given);
+    if (!status)
+        status = load_checked(curve, &left, &p_given, p);
+    if (!status)
+        status = load_checked(curve, &right, &q_given, q);
+    if (status)
+        return status;
+    *equal = curve_jacobian_equal(curve, &left, &right);
+    return POOL_OK;
+}
+
+pool_status pool_curve_generator(
+    const pool_curve *curve, const pool_point_format *format, void *point)
+{
+    pool_point_format given;
+    struct curve_jacobian generator;
+    pool_status status;
+
+    if (!curve || !point)
+        return fail_null("pool_curve_generator");
+    status = curve_read_format(curve, format, &given);
+    if (status)
+        return status;
+    curve_jacobian_from_affine(curve, &generator, &curve->generator);
+    curve_store(curve, point, &given, &generator);
+    return POOL_OK;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reproducible points of known discrete logarithm. Point i is A[i mod TABLE] + B[i / TABLE], where
+ * A and B are random multiples of the generator: one affine addition a point, with one inversion
+ * for many of them, instead of one scalar multiplication.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "curve/curve.h"
+
+enum {
+    TABLE = 1024, /* 2^20 points take 2048 scalar multiplications; part of the result, so do not
+                     change */
+    CHUNK = 32,
+};
+
+/* Seeds of both tables, apart from those that users pass to pool_random_scalars by a constant each.
+ */
+static const uint64_t seed_a = 0x706f696e74732041u;
+static const uint64_t seed_b = 0x706f696e74732042u;
+
+static void table_entry(const pool_curve *curve, uint64_t seed, uint64_t index,
+    struct curve_jacobian *p, uint64_t *scalar)
+{
+    struct curve_jacobian generator;
+
+    field_random(curve->scalar_field, seed, index, scalar);
+    curve_jacobian_from_affine(curve, &generator, &curve->generator);
+    curve_multiply(curve, p, &generator, scalar, curve->scalar_field->limbs);
+}
+
+struct table {
+    struct curve_affine *points;
+    uint64_t *scalars; /* standard form, limbs of the scalar field each */
+    struct curve_affine high;
+    uint64_t high_scalar[FIELD_MAX_LIMBS];
+};
+
+static void fill_table(const pool_curve *curve, struct table *table, uint64_t seed, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct curve_jacobian p;
+
+        table_entry(curve, seed ^ seed_a, i, &p, table->scalars + i * curve->scalar_field->limbs);
+        curve_jacobian_to_affine(curve, &table->points[i], &p);
+    }
+}
+
+/* sums[i] = low[i] + high: slopes with a common inversion; equal x and infinity the long way. */
+static void add_chunk(const pool_curve *curve, struct curve_affine *sums,
+    const struct curve_affine *low, const struct curve_affine *high, size_t count)
+{
+    const struct field_extension *f = &curve->coordinates;
+    uint64_t inverses[CHUNK * CURVE_MAX_LIMBS];
+    uint64_t scratch[CHUNK * CURVE_MAX_LIMBS];
+    uint64_t slope[CURVE_MAX_LIMBS];
+    uint64_t x[CURVE_MAX_LIMBS];
+
+    for (size_t i = 0; i < count; i++)
+        field_extension_sub(f, inverses + i * f->limbs, low[i].x, high->x);
+    field_extension_batch_inverse(f, inverses, count, scratch);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *inverse = inverses + i * f->limbs;
+        struct curve_jacobian p;
+
+        if (low[i].infinity || high->infinity || field_extension_is_zero(f, inverse)) {
+            curve_jacobian_from_affine(curve, &p, high);
+            curve_jacobian_add_affine(curve, &p, &p, &low[i]);
+            curve_jacobian_to_affine(curve, &sums[i], &p);
+            continue;
+        }
+        field_extension_sub(f, slope, low[i].y, high->y);
+        field_extension_mul(f, slope, slope, inverse);
+        field_extension_sqr(f, x, slope);
+        field_extension_sub(f, x, x, low[i].x);
+        field_extension_sub(f, sums[i].x, x, high->x);
+        field_extension_sub(f, x, high->x, sums[i].x);
+        field_extension_mul(f, x, x, slope);
+        field_extension_sub(f, sums[i].y, x, high->y);
+        sums[i].infinity = false;
+    }
+}
+
+static void store_point(const pool_curve *curve, void *memory, const pool_point_format *format,
+    const struct curve_affine *p)
+{
+    struct curve_jacobian q;
+
+    if (format->layout == POOL_POINT_AFFINE || format->layout == POOL_POINT_AFFINE_FLAG) {
+        curve_store_affine(curve, memory, format, p);
+        return;
+    }
+    curve_jacobian_from_affine(curve, &q, p);
+    curve_store(curve, memory, format, &q);
+}
+
+static void make_points(const pool_curve *curve, struct table *table, uint64_t seed, size_t count,
+    uint8_t *points, const pool_point_format *format, uint8_t *scalars)
+{
+    const pool_field *scalar_field = curve->scalar_field;
+    size_t stride = curve_point_stride(curve, format);
+
+    for (size_t i = 0; i < count; i += CHUNK) {
+        size_t chunk = count - i < CHUNK ? count - i : CHUNK;
+        size_t low = i % TABLE;
+        struct curve_affine sums[CHUNK];
+
+        if (low == 0) {
+            struct curve_jacobian p;
+
+            table_entry(curve, seed ^ seed_b, i / TABLE, &p, table->high_scalar);
+            curve_jacobian_to_affine(curve, &table->high, &p);
+        }
+        add_chunk(curve, sums, table->points + low, &table->high, chunk);
+        for (size_t j = 0; j < chunk; j++) {
+            uint64_t scalar[FIELD_MAX_LIMBS];
+
+            store_point(curve, points + (i + j) * stride, format, &sums[j]);
+            if (!scalars)
+                continue;
+            field_add(scalar_field, scalar, table->scalars + (low + j) * scalar_field->limbs,
+                table->high_scalar);
+            field_store(scalar_field, scalars + (i + j) * scalar_field->bytes, scalar);
+        }
+    }
+}
+
+pool_status pool_random_points(const pool_curve *curve, uint64_t seed, size_t count, void *points,
+    const pool_point_format *format, void *scalars)
+{
+    struct table table = {0};
+    size_t entries = count < TABLE ? count : TABLE;
+    pool_point_format given;
+    pool_status status;
+
+    if (!curve || (!points && count))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_random_points: an argument is NULL");
+    status = curve_read_format(curve, format, &given);
+    if (status || !count)
+        return status;
+    table.points = base_calloc(entries, sizeof(*table.points));
+    table.scalars = base_calloc(entries, curve->scalar_field->limbs * sizeof(*table.scalars));
+    if (!table.points || !table.scalars) {
+        status = base_fail_memory("random points");
+        goto free_table;
+    }
+    fill_table(curve, &table, seed, entries);
+    make_points(curve, &table, seed, count, points, &given, scalars);
+
+free_table:
+    base_free(table.scalars);
+    base_free(table.points);
+    return status;
+}
