@@ -16,10 +16,12 @@ enum {
     CHUNK = 32,
 };
 
-/* Seeds of both tables, apart from those that users pass to pool_random_scalars by a constant each.
+/*
+ * The tables' scalars are elements of the seed at indices that no array reaches, so that points
+ * share nothing with pool_random_scalars of the same seed.
  */
-static const uint64_t seed_a = 0x706f696e74732041u;
-static const uint64_t seed_b = 0x706f696e74732042u;
+static const uint64_t index_a = (uint64_t)1 << 62;
+static const uint64_t index_b = (uint64_t)1 << 63;
 
 static void table_entry(const pool_curve *curve, uint64_t seed, uint64_t index,
     struct curve_jacobian *p, uint64_t *scalar)
@@ -43,7 +45,7 @@ static void fill_table(const pool_curve *curve, struct table *table, uint64_t se
     for (size_t i = 0; i < count; i++) {
         struct curve_jacobian p;
 
-        table_entry(curve, seed ^ seed_a, i, &p, table->scalars + i * curve->scalar_field->limbs);
+        table_entry(curve, seed, index_a + i, &p, table->scalars + i * curve->scalar_field->limbs);
         curve_jacobian_to_affine(curve, &table->points[i], &p);
     }
 }
@@ -110,7 +112,7 @@ static void make_points(const pool_curve *curve, struct table *table, uint64_t s
         if (low == 0) {
             struct curve_jacobian p;
 
-            table_entry(curve, seed ^ seed_b, i / TABLE, &p, table->high_scalar);
+            table_entry(curve, seed, index_b + i / TABLE, &p, table->high_scalar);
             curve_jacobian_to_affine(curve, &table->high, &p);
         }
         add_chunk(curve, sums, table->points + low, &table->high, chunk);
