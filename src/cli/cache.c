@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool cache: the compiled kernels on disk.
+ */
+#include <getopt.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+struct listing {
+    int as_json;
+    uint64_t entries;
+    uint64_t bytes;
+};
+
+static int print_entry(void *user, const pool_cache_entry *entry)
+{
+    struct listing *listing = user;
+    time_t made = (time_t)entry->made_unix_time;
+    char size[32];
+    char date[32] = "";
+
+    if (listing->as_json) {
+        printf("%s{\"key\": \"%s\", \"bytes\": %llu, \"valid\": %s, \"name\": ",
+            listing->entries ? ",\n " : "", entry->key, (unsigned long long)entry->bytes,
+            entry->valid ? "true" : "false");
+        cli_print_json_text(stdout, entry->name);
+        printf(", \"compute_capability\": %d, \"form\": \"%s\", \"made_unix_time\": %llu}",
+            entry->compute_capability, entry->is_ptx ? "ptx" : "cubin",
+            (unsigned long long)entry->made_unix_time);
+    } else {
+        strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&made));
+        cli_bytes(entry->bytes, size, sizeof(size));
+        if (entry->valid)
+            printf("%.16s  %-16s  sm_%-3d  %-5s  %10s  %s\n", entry->key, date,
+                entry->compute_capability, entry->is_ptx ? "ptx" : "cubin", size, entry->name);
+        else
+            printf("%.16s  damaged                          %10s\n", entry->key, size);
+    }
+    listing->entries++;
+    listing->bytes += entry->bytes;
+    return 0;
+}
+
+static int list(const char *folder, int as_json)
+{
+    struct listing listing = {.as_json = as_json};
+    pool_status status;
+    char size[32];
+
+    if (as_json)
+        printf("[");
+    status = pool_cache_each(print_entry, &listing);
+    if (as_json)
+        printf("]\n");
+    else if (!status)
+        printf("%llu entries, %s in %s\n", (unsigned long long)listing.entries,
+            cli_bytes(listing.bytes, size, sizeof(size)), folder);
+    return status ? cli_fail(status, 0) : CLI_OK;
+}
+
+static int report(pool_status status, int as_json, uint64_t kept, uint64_t deleted)
+{
+    if (status)
+        return cli_fail(status, as_json);
+    printf(as_json ? "{\"kept\": %llu, \"deleted\": %llu}\n" : "%llu entries kept, %llu deleted\n",
+        (unsigned long long)kept, (unsigned long long)deleted);
+    return CLI_OK;
+}
+
+static int run_verb(const char *verb, int as_json)
+{
+    char folder[4096];
+    uint64_t deleted = 0;
+    uint64_t kept = 0;
+    pool_status status = pool_cache_folder(folder, sizeof(folder));
+
+    if (status)
+        return cli_fail(status, as_json);
+    if (strcmp(verb, "list") == 0)
+        return list(folder, as_json);
+    if (strcmp(verb, "path") == 0)
+        return printf("%s\n", folder) < 0 ? CLI_FAILED : CLI_OK;
+    if (strcmp(verb, "verify") == 0) {
+        status = pool_cache_verify(&kept, &deleted);
+        return report(status, as_json, kept, deleted);
+    }
+    if (strcmp(verb, "clear") == 0) {
+        status = pool_cache_clear(&deleted);
+        return report(status, as_json, 0, deleted);
+    }
+    fprintf(stderr, "devicepool: cache has no '%s'\n", verb);
+    return cli_usage("cache");
+}
+
+int cli_run_cache(int count, char **arguments)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    int as_json = 0;
+    int option;
+
+    while ((option = getopt_long(count, arguments, "jh", options, NULL)) != -1) {
+        if (option != 'j')
+            return option == 'h' ? cli_help("cache") : cli_usage("cache");
+        as_json = 1;
+    }
+    if (optind + 1 < count) {
+        fprintf(stderr, "devicepool: cache takes one argument\n");
+        return cli_usage("cache");
+    }
+    return run_verb(optind < count ? arguments[optind] : "list", as_json);
+}

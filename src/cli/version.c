@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool version: the library, the driver, the compiler.
+ */
+#include <getopt.h>
+
+#include "cli.h"
+
+static void print_component(const char *name, const pool_component *component)
+{
+    if (component->status)
+        printf("%-11s none: %s\n", name, component->message);
+    else
+        printf("%-11s CUDA %d.%d, %s\n", name, component->version / 1000,
+            component->version % 1000 / 10, component->path);
+}
+
+static void print_component_json(const char *name, const pool_component *component)
+{
+    printf(", \"%s\": {\"usable\": %s, \"version\": \"%d.%d\", \"path\": ", name,
+        component->status ? "false" : "true", component->version / 1000,
+        component->version % 1000 / 10);
+    cli_print_json_text(stdout, component->path);
+    printf(", \"message\": ");
+    cli_print_json_text(stdout, component->message);
+    printf("}");
+}
+
+int cli_run_version(int count, char **arguments)
+{
+    static const struct option options[] = {
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
+    };
+    pool_host_info info = {.struct_size = sizeof(info)};
+    pool_status status;
+    int as_json = 0;
+    int option;
+
+    while ((option = getopt_long(count, arguments, "jh", options, NULL)) != -1) {
+        if (option != 'j')
+            return option == 'h' ? cli_help("version") : cli_usage("version");
+        as_json = 1;
+    }
+    status = pool_get_host_info(&info);
+    if (status)
+        return cli_fail(status, as_json);
+    if (as_json) {
+        printf("{\"devicepool\": \"%s\"", pool_version_text());
+        print_component_json("driver", &info.driver);
+        print_component_json("nvrtc", &info.compiler);
+        printf("}\n");
+    } else {
+        printf("%-11s %s\n", "devicepool", pool_version_text());
+        print_component("driver", &info.driver);
+        print_component("nvrtc", &info.compiler);
+    }
+    return CLI_OK;
+}

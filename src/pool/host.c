@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the host has installed.
+ */
+#include <devicepool/host.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "driver/driver.h"
+#include "driver/nvrtc.h"
+
+static void note_failure(pool_component *component, pool_status status)
+{
+    component->status = status;
+    snprintf(component->message, sizeof(component->message), "%s", pool_last_error()->message);
+}
+
+static void look_at_driver(pool_component *component)
+{
+    struct driver *driver;
+    pool_status status = driver_open(NULL, &driver);
+
+    if (status) {
+        note_failure(component, status);
+        return;
+    }
+    component->version = driver->version;
+    snprintf(component->path, sizeof(component->path), "%s", driver->path);
+    driver_close(&driver);
+}
+
+static void look_at_compiler(pool_component *component)
+{
+    const struct nvrtc *nvrtc;
+    pool_status status = driver_nvrtc_open(&nvrtc);
+
+    if (status) {
+        note_failure(component, status);
+        return;
+    }
+    component->version = nvrtc->version;
+    snprintf(component->path, sizeof(component->path), "%s", nvrtc->path);
+}
+
+pool_status pool_get_host_info(pool_host_info *info)
+{
+    struct base_error_copy before;
+    pool_host_info found = {0};
+
+    if (!info || info->struct_size < sizeof(info->struct_size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_get_host_info: info is NULL or its struct_size is not set");
+    base_error_save(&before);
+    look_at_driver(&found.driver);
+    look_at_compiler(&found.compiler);
+    base_error_restore(&before); /* what is missing is an answer here */
+    found.struct_size = info->struct_size < sizeof(found) ? info->struct_size : sizeof(found);
+    memcpy(info, &found, found.struct_size);
+    return POOL_OK;
+}
