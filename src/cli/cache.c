@@ -9,63 +9,86 @@
 #include "cli.h"
 
 struct listing {
-    int as_json;
-    uint64_t entries;
+    cJSON *entries; /* NULL: as text */
+    uint64_t count;
     uint64_t bytes;
 };
 
-static int print_entry(void *user, const pool_cache_entry *entry)
+static void print_entry(const pool_cache_entry *entry)
+{
+    time_t made = (time_t)entry->made_unix_time;
+    char date[32] = "";
+    char size[32];
+
+    strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&made));
+    cli_bytes(entry->bytes, size, sizeof(size));
+    if (entry->valid)
+        printf("%.16s  %-16s  sm_%-3d  %-5s  %10s  %s\n", entry->key, date,
+            entry->compute_capability, entry->is_ptx ? "ptx" : "cubin", size, entry->name);
+    else
+        printf("%.16s  %-32s  %10s\n", entry->key, "damaged", size);
+}
+
+static void add_entry(cJSON *entries, const pool_cache_entry *entry)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(object, "key", entry->key);
+    cJSON_AddNumberToObject(object, "bytes", (double)entry->bytes);
+    cJSON_AddBoolToObject(object, "valid", entry->valid);
+    cJSON_AddStringToObject(object, "name", entry->name);
+    cJSON_AddNumberToObject(object, "compute_capability", entry->compute_capability);
+    cJSON_AddStringToObject(object, "form", entry->is_ptx ? "ptx" : "cubin");
+    cJSON_AddNumberToObject(object, "made_unix_time", (double)entry->made_unix_time);
+    cJSON_AddItemToArray(entries, object);
+}
+
+static int take_entry(void *user, const pool_cache_entry *entry)
 {
     struct listing *listing = user;
-    time_t made = (time_t)entry->made_unix_time;
-    char size[32];
-    char date[32] = "";
 
-    if (listing->as_json) {
-        printf("%s{\"key\": \"%s\", \"bytes\": %llu, \"valid\": %s, \"name\": ",
-            listing->entries ? ",\n " : "", entry->key, (unsigned long long)entry->bytes,
-            entry->valid ? "true" : "false");
-        cli_print_json_text(stdout, entry->name);
-        printf(", \"compute_capability\": %d, \"form\": \"%s\", \"made_unix_time\": %llu}",
-            entry->compute_capability, entry->is_ptx ? "ptx" : "cubin",
-            (unsigned long long)entry->made_unix_time);
-    } else {
-        strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&made));
-        cli_bytes(entry->bytes, size, sizeof(size));
-        if (entry->valid)
-            printf("%.16s  %-16s  sm_%-3d  %-5s  %10s  %s\n", entry->key, date,
-                entry->compute_capability, entry->is_ptx ? "ptx" : "cubin", size, entry->name);
-        else
-            printf("%.16s  damaged                          %10s\n", entry->key, size);
-    }
-    listing->entries++;
+    if (listing->entries)
+        add_entry(listing->entries, entry);
+    else
+        print_entry(entry);
+    listing->count++;
     listing->bytes += entry->bytes;
     return 0;
 }
 
 static int list(const char *folder, int as_json)
 {
-    struct listing listing = {.as_json = as_json};
-    pool_status status;
+    struct listing listing = {.entries = as_json ? cJSON_CreateArray() : NULL};
+    pool_status status = pool_cache_each(take_entry, &listing);
     char size[32];
 
+    if (status) {
+        cJSON_Delete(listing.entries);
+        return cli_fail(status, as_json);
+    }
     if (as_json)
-        printf("[");
-    status = pool_cache_each(print_entry, &listing);
-    if (as_json)
-        printf("]\n");
-    else if (!status)
-        printf("%llu entries, %s in %s\n", (unsigned long long)listing.entries,
+        cli_print_json(listing.entries);
+    else
+        printf("%llu entries, %s in %s\n", (unsigned long long)listing.count,
             cli_bytes(listing.bytes, size, sizeof(size)), folder);
-    return status ? cli_fail(status, 0) : CLI_OK;
+    return CLI_OK;
 }
 
 static int report(pool_status status, int as_json, uint64_t kept, uint64_t deleted)
 {
+    cJSON *object;
+
     if (status)
         return cli_fail(status, as_json);
-    printf(as_json ? "{\"kept\": %llu, \"deleted\": %llu}\n" : "%llu entries kept, %llu deleted\n",
-        (unsigned long long)kept, (unsigned long long)deleted);
+    if (!as_json) {
+        printf("%llu entries kept, %llu deleted\n", (unsigned long long)kept,
+            (unsigned long long)deleted);
+        return CLI_OK;
+    }
+    object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "kept", (double)kept);
+    cJSON_AddNumberToObject(object, "deleted", (double)deleted);
+    cli_print_json(object);
     return CLI_OK;
 }
 

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <cjson/cJSON.h>
+
 #include <devicepool.h>
 
 /* Exit codes: the class of the failure, so that scripts can tell them apart. */
@@ -52,8 +54,8 @@ int cli_usage(const char *command);
 /* The help of a command on stdout. Returns CLI_OK. */
 int cli_help(const char *command);
 
-/* A string as JSON, with its quotes. */
-void cli_print_json_text(FILE *out, const char *text);
+/* Prints a value and a newline on stdout, and deletes it. */
+void cli_print_json(cJSON *value);
 
 /* "141.1 GiB" into `text`. */
 const char *cli_bytes(uint64_t bytes, char *text, size_t size);

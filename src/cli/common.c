@@ -24,38 +24,32 @@ int cli_exit_code(pool_status status)
     }
 }
 
-void cli_print_json_text(FILE *out, const char *text)
+void cli_print_json(cJSON *value)
 {
-    fputc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
+    char *text = value ? cJSON_Print(value) : NULL;
 
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", out);
-        else if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
+    puts(text ? text : "null");
+    cJSON_free(text);
+    cJSON_Delete(value);
 }
 
 int cli_fail(pool_status status, int as_json)
 {
     const pool_error *error = pool_last_error();
     int code = cli_exit_code(status);
+    cJSON *report;
+    cJSON *detail;
 
     fprintf(stderr, "devicepool: %s\n", error->message);
-    if (as_json) {
-        printf("{\"error\": {\"status\": \"%s\", \"class\": \"%s\", \"driver_code\": %d, "
-               "\"message\": ",
-            pool_status_name(status), pool_error_class_name(pool_status_class(status)),
-            error->driver_code);
-        cli_print_json_text(stdout, error->message);
-        printf("}}\n");
-    }
+    if (!as_json)
+        return code;
+    report = cJSON_CreateObject();
+    detail = cJSON_AddObjectToObject(report, "error");
+    cJSON_AddStringToObject(detail, "status", pool_status_name(status));
+    cJSON_AddStringToObject(detail, "class", pool_error_class_name(pool_status_class(status)));
+    cJSON_AddNumberToObject(detail, "driver_code", error->driver_code);
+    cJSON_AddStringToObject(detail, "message", error->message);
+    cli_print_json(report);
     return code;
 }
 

@@ -50,6 +50,16 @@ static void print_overview(FILE *out)
         "5 sticky device fault, 6 defect of the library.\n");
 }
 
+/* getopt's messages begin with the name of the program: both words of it. */
+static int run(const struct cli_command *command, int count, char **arguments)
+{
+    static char title[64];
+
+    snprintf(title, sizeof(title), "devicepool %s", command->name);
+    arguments[0] = title;
+    return command->run(count, arguments);
+}
+
 int main(int count, char **arguments)
 {
     if (count < 2) {
@@ -66,7 +76,7 @@ int main(int count, char **arguments)
         return cli_help(arguments[2]);
     for (size_t i = 0; i < cli_command_count; i++)
         if (strcmp(cli_commands[i].name, arguments[1]) == 0)
-            return cli_commands[i].run(count - 1, arguments + 1);
+            return run(&cli_commands[i], count - 1, arguments + 1);
     fprintf(stderr, "devicepool: there is no command '%s'; 'devicepool --help' lists them\n",
         arguments[1]);
     return CLI_USAGE;

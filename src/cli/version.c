@@ -15,15 +15,27 @@ static void print_component(const char *name, const pool_component *component)
             component->version % 1000 / 10, component->path);
 }
 
-static void print_component_json(const char *name, const pool_component *component)
+static void add_component(cJSON *report, const char *name, const pool_component *component)
 {
-    printf(", \"%s\": {\"usable\": %s, \"version\": \"%d.%d\", \"path\": ", name,
-        component->status ? "false" : "true", component->version / 1000,
+    cJSON *object = cJSON_AddObjectToObject(report, name);
+    char version[32];
+
+    snprintf(version, sizeof(version), "%d.%d", component->version / 1000,
         component->version % 1000 / 10);
-    cli_print_json_text(stdout, component->path);
-    printf(", \"message\": ");
-    cli_print_json_text(stdout, component->message);
-    printf("}");
+    cJSON_AddBoolToObject(object, "usable", !component->status);
+    cJSON_AddStringToObject(object, "version", version);
+    cJSON_AddStringToObject(object, "path", component->path);
+    cJSON_AddStringToObject(object, "message", component->message);
+}
+
+static void print_report(const pool_host_info *info)
+{
+    cJSON *report = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(report, "devicepool", pool_version_text());
+    add_component(report, "driver", &info->driver);
+    add_component(report, "nvrtc", &info->compiler);
+    cli_print_json(report);
 }
 
 int cli_run_version(int count, char **arguments)
@@ -47,10 +59,7 @@ int cli_run_version(int count, char **arguments)
     if (status)
         return cli_fail(status, as_json);
     if (as_json) {
-        printf("{\"devicepool\": \"%s\"", pool_version_text());
-        print_component_json("driver", &info.driver);
-        print_component_json("nvrtc", &info.compiler);
-        printf("}\n");
+        print_report(&info);
     } else {
         printf("%-11s %s\n", "devicepool", pool_version_text());
         print_component("driver", &info.driver);
