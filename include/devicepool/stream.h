@@ -70,8 +70,9 @@ POOL_API pool_status pool_stream_create(
 
 /*
  * Wraps a stream of the caller's own; the handles 0, 1 and 2 (default, legacy, per thread) are
- * allowed. It must belong to the device's context (POOL_ERR_WRONG_DEVICE), outlive the wrapper, and
- * is not destroyed with it.
+ * allowed; 2 means, in each call, the default stream of the thread that makes the call. It must
+ * belong to the device's context (POOL_ERR_WRONG_DEVICE), outlive the wrapper, and is not destroyed
+ * with it.
  */
 POOL_API pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream **stream);
 

@@ -207,6 +207,12 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
     return device_judge(scope->device, status);
 }
 
+int device_alive(const pool_device *device)
+{
+    return device_pool_is_fit(device->pool) &&
+           atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
+}
+
 pool_status pool_device_context(pool_device *device, CUcontext *context)
 {
     if (!device || !context)

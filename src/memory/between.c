@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies between buffers: on one device, with overlap, and from device to device.
+ */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "memory/memory.h"
+
+/*
+ * Overlapping ranges are copied in pieces no longer than their distance, which do not overlap. When
+ * that would be more than this many pieces, larger ones take the way over a scratch allocation.
+ */
+#define PIECES_MAX 64
+#define SCRATCH_BYTES (64u << 20)
+
+struct pair {
+    CUdeviceptr to, from;
+    uint64_t bytes;
+    CUstream stream;
+};
+
+/* Piece number `i` from the side at which nothing unread is overwritten. */
+static uint64_t piece_start(const struct pair *pair, uint64_t size, uint64_t i, uint64_t *bytes)
+{
+    uint64_t done = i * size;
+
+    *bytes = pair->bytes - done < size ? pair->bytes - done : size;
+    return pair->to < pair->from ? done : pair->bytes - done - *bytes;
+}
+
+static pool_status copy_pieces(
+    struct driver *driver, const struct pair *pair, uint64_t size, CUdeviceptr scratch)
+{
+    uint64_t pieces = (pair->bytes - 1) / size + 1;
+    pool_status status = POOL_OK;
+
+    for (uint64_t i = 0; !status && i < pieces; i++) {
+        uint64_t bytes, start = piece_start(pair, size, i, &bytes);
+        CUdeviceptr to = pair->to + start, from = pair->from + start;
+
+        if (scratch) {
+            status =
+                DRIVER_CALL(driver, MemcpyDtoDAsync(scratch, from, (size_t)bytes, pair->stream));
+            from = scratch;
+        }
+        if (!status)
+            status = DRIVER_CALL(driver, MemcpyDtoDAsync(to, from, (size_t)bytes, pair->stream));
+    }
+    return status;
+}
+
+static pool_status copy_scratch(struct device_scope *scope, const struct pair *pair, int secret)
+{
+    struct memory_request request = {.ordered = 1, .stream = pair->stream, .secret = secret};
+    struct device_memory *memory;
+    CUdeviceptr scratch;
+    pool_status status, released;
+
+    request.bytes = pair->bytes < SCRATCH_BYTES ? pair->bytes : SCRATCH_BYTES;
+    status = memory_of(scope, &memory);
+    if (!status)
+        status = memory_allocate(memory, &request, &scratch);
+    if (status)
+        return status;
+    status = copy_pieces(scope->driver, pair, request.bytes, scratch);
+    released = memory_release(memory, &request, scratch);
+    return status ? status : released;
+}
+
+static pool_status copy_local(struct device_scope *scope, const struct pair *pair, int secret)
+{
+    uint64_t distance = pair->to < pair->from ? pair->from - pair->to : pair->to - pair->from;
+
+    if (!distance)
+        return POOL_OK;
+    if (distance >= pair->bytes)
+        return copy_pieces(scope->driver, pair, pair->bytes, 0);
+    if ((pair->bytes - 1) / distance < PIECES_MAX)
+        return copy_pieces(scope->driver, pair, distance, 0);
+    return copy_scratch(scope, pair, secret);
+}
+
+struct peer_copy {
+    struct pair pair;
+    struct device_memory *to, *from; /* of both devices */
+    pool_device *runs_on;            /* the stream's device */
+    int secret;
+};
+
+/* One half of the way through the host, done when it returns, also when it fails. */
+static pool_status copy_half(struct device_memory *side, CUstream stream, void *slots,
+    CUdeviceptr address, size_t bytes, int outward)
+{
+    struct base_error_copy first;
+    struct device_scope scope;
+    pool_status status = device_enter(side->device, &scope), waited;
+
+    if (status)
+        return status;
+    if (outward)
+        status = DRIVER_CALL(side->driver, MemcpyDtoHAsync(slots, address, bytes, stream));
+    else
+        status = DRIVER_CALL(side->driver, MemcpyHtoDAsync(address, slots, bytes, stream));
+    base_error_save(&first);
+    waited = DRIVER_CALL(side->driver, StreamSynchronize(stream));
+    if (status)
+        base_error_restore(&first);
+    else
+        status = waited;
+    return device_leave(&scope, status);
+}
+
+/*
+ * Secrets between devices that cannot address each other: through our own staging, piece by piece,
+ * because the driver's is not overwritten. The device that `stream` is not of uses its internal
+ * stream, on which everything is waited for.
+ */
+static pool_status copy_secret_by_host(struct peer_copy *copy)
+{
+    int to_runs = copy->runs_on == copy->to->device;
+    struct device_memory *here = to_runs ? copy->to : copy->from;
+    CUstream out = to_runs ? copy->from->alloc_order : copy->pair.stream;
+    CUstream in = to_runs ? copy->pair.stream : copy->to->alloc_order;
+    struct memory_ring *ring;
+    uint64_t size;
+    pool_status status = DRIVER_CALL(here->driver, StreamSynchronize(copy->pair.stream));
+
+    if (!status)
+        status = memory_ring_take(here, &ring);
+    if (status)
+        return status;
+    size = memory_ring_bytes(ring);
+    for (uint64_t done = 0; !status && done < copy->pair.bytes; done += size) {
+        uint64_t left = copy->pair.bytes - done;
+        size_t bytes = (size_t)(left < size ? left : size);
+
+        status = copy_half(copy->from, out, ring->slots, copy->pair.from + done, bytes, 1);
+        if (!status)
+            status = copy_half(copy->to, in, ring->slots, copy->pair.to + done, bytes, 0);
+    }
+    base_wipe(ring->slots, (size_t)size);
+    memory_ring_give(here, ring);
+    return status;
+}
+
+static pool_status copy_peer(struct peer_copy *copy)
+{
+    struct pair *pair = &copy->pair;
+    int to_runs = copy->runs_on == copy->to->device, direct = 0;
+    struct device_memory *here = to_runs ? copy->to : copy->from;
+    struct device_memory *there = to_runs ? copy->from : copy->to;
+    struct device_scope scope;
+    pool_status status = memory_open_to(there, here, &direct);
+
+    if (!status)
+        status = device_enter(copy->runs_on, &scope);
+    if (status)
+        return status;
+    if (copy->secret && !direct)
+        status = copy_secret_by_host(copy);
+    else
+        status =
+            DRIVER_CALL(scope.driver, MemcpyPeerAsync(pair->to, copy->to->context, pair->from,
+                                          copy->from->context, (size_t)pair->bytes, pair->stream));
+    return device_leave(&scope, status);
+}
+
+static pool_status copy_across(struct peer_copy *copy, pool_device *to, pool_device *from)
+{
+    pool_status status;
+
+    if (device_driver(to) != device_driver(from))
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the buffers are of two drivers");
+    status = memory_of_both(to, from, &copy->to, &copy->from);
+    return status ? status : copy_peer(copy);
+}
+
+/* The device whose stream it is: of either buffer; without a stream the destination's. */
+static pool_status choose_device(
+    pool_device *to, pool_device *from, const pool_stream *stream, struct peer_copy *copy)
+{
+    copy->runs_on = to;
+    if (stream && stream_check(stream) == POOL_OK && stream->device == from)
+        copy->runs_on = from;
+    return stream_handle_on(stream, copy->runs_on, &copy->pair.stream);
+}
+
+static pool_status wait_default(pool_device *device)
+{
+    struct device_scope scope;
+    pool_status status = device_enter(device, &scope);
+
+    if (status)
+        return status;
+    return device_leave(&scope, DRIVER_CALL(scope.driver, StreamSynchronize(NULL)));
+}
+
+pool_status pool_copy_between(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
+    uint64_t from_offset, uint64_t bytes, pool_stream *stream)
+{
+    struct peer_copy copy = {.pair = {.bytes = bytes}};
+    struct device_scope scope;
+    pool_status status = memory_check_range(to, to_offset, bytes, "the destination");
+
+    if (!status)
+        status = memory_check_range(from, from_offset, bytes, "the source");
+    if (!status)
+        status = choose_device(to->device, from->device, stream, &copy);
+    if (status)
+        return status;
+    copy.pair.to = to->address + to_offset;
+    copy.pair.from = from->address + from_offset;
+    copy.secret = memory_is_secret(to) || memory_is_secret(from);
+    status = device_enter(copy.runs_on, &scope);
+    if (status)
+        return status;
+    if (bytes && to->device == from->device)
+        status = copy_local(&scope, &copy.pair, copy.secret);
+    status = device_leave(&scope, status);
+    if (!status && bytes && to->device != from->device)
+        status = copy_across(&copy, to->device, from->device);
+    if (!status && bytes && !stream)
+        status = wait_default(copy.runs_on);
+    return status;
+}

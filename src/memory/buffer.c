@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffers: handles on ranges of device memory, counted references on what lies under them.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "memory/memory.h"
+
+void pool_buffer_params_init(pool_buffer_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+static pool_status check(const pool_buffer *buffer, const char *what)
+{
+    if (!buffer)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s is NULL", what);
+    if (atomic_load_explicit(&buffer->magic, memory_order_relaxed) != MEMORY_BUFFER_MAGIC)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%s is freed already or never was a buffer", what);
+    return POOL_OK;
+}
+
+pool_status memory_check_range(
+    const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *what)
+{
+    pool_status status = check(buffer, what);
+
+    if (status)
+        return status;
+    if (offset > buffer->bytes || bytes > buffer->bytes - offset)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu bytes from offset %llu on go beyond the %llu bytes of %s",
+            (unsigned long long)bytes, (unsigned long long)offset,
+            (unsigned long long)buffer->bytes, what);
+    return POOL_OK;
+}
+
+/* A handle on part of a block; takes over the caller's reference on it. */
+static pool_buffer *make_handle(
+    pool_device *device, struct memory_block *block, CUdeviceptr address, uint64_t bytes)
+{
+    pool_buffer *made = base_calloc(1, sizeof(*made));
+
+    if (!made)
+        return NULL;
+    made->device = device;
+    made->block = block;
+    made->address = address;
+    made->bytes = bytes;
+    atomic_init(&made->magic, MEMORY_BUFFER_MAGIC);
+    memory_gauge_add(&block->memory->buffers, 1);
+    device_child_added(device, DEVICE_CHILD_BUFFER);
+    return made;
+}
+
+/* Block and first handle at once, without memory under them yet. */
+static pool_status make_empty(struct device_memory *memory, uint64_t bytes, uint32_t flags,
+    struct memory_block **block, pool_buffer **buffer)
+{
+    *block = base_calloc(1, sizeof(**block));
+    if (!*block)
+        return base_fail_memory("a buffer");
+    atomic_init(&(*block)->references, 1);
+    (*block)->memory = memory;
+    (*block)->bytes = bytes;
+    (*block)->flags = flags;
+    *buffer = make_handle(memory->device, *block, 0, bytes);
+    if (!*buffer) {
+        base_free(*block);
+        return base_fail_memory("a buffer");
+    }
+    return POOL_OK;
+}
+
+static void free_handle(pool_buffer *buffer)
+{
+    memory_gauge_sub(&buffer->block->memory->buffers, 1);
+    device_child_removed(buffer->device, DEVICE_CHILD_BUFFER);
+    atomic_store_explicit(&buffer->magic, MEMORY_DEAD, memory_order_relaxed);
+    base_free(buffer);
+}
+
+static pool_status create(struct device_scope *scope, const struct memory_request *request,
+    uint32_t flags, pool_buffer **buffer)
+{
+    struct device_memory *memory;
+    struct memory_block *block;
+    pool_buffer *made;
+    pool_status status = memory_of(scope, &memory);
+
+    if (!status)
+        status = make_empty(memory, request->bytes, flags, &block, &made);
+    if (status)
+        return status;
+    if (request->bytes) {
+        status = memory_allocate(memory, request, &block->address);
+        if (status) {
+            free_handle(made);
+            base_free(block);
+            return status;
+        }
+    }
+    made->address = block->address;
+    *buffer = made;
+    return POOL_OK;
+}
+
+pool_status pool_buffer_create(
+    pool_device *device, const pool_buffer_params *params, pool_buffer **buffer)
+{
+    pool_buffer_params wanted = {.struct_size = sizeof(wanted)};
+    struct memory_request request = {0};
+    struct device_scope scope;
+    pool_buffer *made = NULL;
+    pool_status status;
+
+    if (!buffer)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the buffer");
+    if (!device)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the device is NULL");
+    if (!params || params->struct_size < sizeof(size_t))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_buffer_params is NULL or its struct_size is not set");
+    memcpy(&wanted, params,
+        params->struct_size < sizeof(wanted) ? params->struct_size : sizeof(wanted));
+    if (wanted.flags & ~(POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no buffer has", wanted.flags);
+    status = stream_handle_on(wanted.stream, device, &request.stream);
+    if (status)
+        return status;
+    request.bytes = wanted.bytes;
+    request.zeroed = (wanted.flags & POOL_BUFFER_ZEROED) != 0;
+    request.secret = (wanted.flags & POOL_BUFFER_SECRET) != 0;
+    request.ordered = wanted.stream != NULL;
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, create(&scope, &request, wanted.flags, &made));
+    if (status && made)
+        pool_buffer_free(&made);
+    if (!status)
+        *buffer = made;
+    return status;
+}
+
+pool_status pool_buffer_alloc(pool_device *device, uint64_t bytes, pool_buffer **buffer)
+{
+    pool_buffer_params params = {.struct_size = sizeof(params), .bytes = bytes};
+
+    return pool_buffer_create(device, &params, buffer);
+}
+
+pool_status pool_buffer_zeroed(pool_device *device, uint64_t bytes, pool_buffer **buffer)
+{
+    pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = bytes, .flags = POOL_BUFFER_ZEROED};
+
+    return pool_buffer_create(device, &params, buffer);
+}
+
+pool_status pool_buffer_from_host(
+    pool_device *device, const void *data, uint64_t bytes, pool_buffer **buffer)
+{
+    struct base_error_copy first;
+    pool_buffer *made = NULL;
+    pool_status status;
+
+    if (!buffer)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the buffer");
+    if (!data && bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the host data is NULL");
+    status = pool_buffer_alloc(device, bytes, &made);
+    if (status)
+        return status;
+    status = pool_copy_to_device(made, 0, data, bytes, NULL);
+    if (status) {
+        base_error_save(&first);
+        (void)pool_buffer_free(&made);
+        base_error_restore(&first);
+        return status;
+    }
+    *buffer = made;
+    return POOL_OK;
+}
+
+/* That the caller's memory is device memory of this device and reaches far enough. */
+static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address, uint64_t bytes)
+{
+    const pool_cuda_api *api = &scope->driver->api;
+    unsigned type = 0;
+    int ordinal = -1;
+    CUdeviceptr base = 0;
+    size_t size = 0;
+    pool_cu_result code =
+        api->PointerGetAttribute(&type, DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+
+    if (code == POOL_CU_INVALID_VALUE || (!code && type != DRIVER_MEMORYTYPE_DEVICE))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "0x%llx is not device memory", address);
+    if (code)
+        return driver_check(scope->driver, code, "cuPointerGetAttribute(MEMORY_TYPE)");
+    code = api->PointerGetAttribute(&ordinal, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+    if (code)
+        return driver_check(scope->driver, code, "cuPointerGetAttribute(DEVICE_ORDINAL)");
+    if (ordinal != pool_device_ordinal(scope->device))
+        return base_fail(POOL_ERR_WRONG_DEVICE, "0x%llx is memory of device %d, not of %d", address,
+            ordinal, pool_device_ordinal(scope->device));
+    code = api->MemGetAddressRange(&base, &size, address);
+    if (code)
+        return driver_check(scope->driver, code, "cuMemGetAddressRange(&base, &bytes, address)");
+    if (address < base || address - base > size || bytes > size - (address - base))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu bytes from 0x%llx on go beyond the allocation's %llu bytes from 0x%llx",
+            (unsigned long long)bytes, address, (unsigned long long)size, base);
+    return POOL_OK;
+}
+
+static pool_status adopt(
+    struct device_scope *scope, CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
+{
+    struct device_memory *memory;
+    struct memory_block *block;
+    pool_status status = check_adopted(scope, address, bytes);
+
+    if (!status)
+        status = memory_of(scope, &memory);
+    if (!status)
+        status = make_empty(memory, bytes, 0, &block, buffer);
+    if (status)
+        return status;
+    block->adopted = 1;
+    block->address = address;
+    (*buffer)->address = address;
+    return POOL_OK;
+}
+
+pool_status pool_buffer_adopt(
+    pool_device *device, CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
+{
+    struct device_scope scope;
+    pool_buffer *made = NULL;
+    pool_status status;
+
+    if (!buffer || !address || !bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s",
+            buffer ? "address or size is 0" : "there is no place for the buffer");
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, adopt(&scope, address, bytes, &made));
+    if (status && made)
+        pool_buffer_free(&made);
+    if (!status)
+        *buffer = made;
+    return status;
+}
+
+pool_status pool_buffer_slice(
+    pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **slice)
+{
+    pool_status status;
+    pool_buffer *made;
+
+    if (!slice)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the slice");
+    status = memory_check_range(parent, offset, bytes, "the parent");
+    if (status)
+        return status;
+    atomic_store(&parent->block->shared, 1);
+    atomic_fetch_add(&parent->block->references, 1);
+    made = make_handle(
+        parent->device, parent->block, parent->address ? parent->address + offset : 0, bytes);
+    if (!made) {
+        atomic_fetch_sub(&parent->block->references, 1);
+        return base_fail_memory("a slice");
+    }
+    *slice = made;
+    return POOL_OK;
+}
+
+/* The last handle is gone: gives the memory back, on `stream` alone if it was never shared. */
+static pool_status free_block(
+    struct device_scope *scope, struct memory_block *block, const pool_stream *stream, int ordered)
+{
+    struct memory_request request = {.bytes = block->bytes,
+        .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
+        .ordered = ordered && !atomic_load(&block->shared),
+        .stream = stream ? stream->handle : NULL};
+    pool_status status;
+
+    if (block->adopted || !block->bytes)
+        return POOL_OK;
+    if (!stream_enter_to_destroy(block->memory->device, scope, &status)) {
+        memory_gauge_sub(&block->memory->used, block->bytes);
+        return status;
+    }
+    return device_leave(scope, memory_release(block->memory, &request, block->address));
+}
+
+static pool_status free_buffer(pool_buffer **buffer, const pool_stream *stream, int ordered)
+{
+    struct memory_block *block = (*buffer)->block;
+    struct device_scope scope;
+    pool_status status = POOL_OK;
+
+    if (atomic_fetch_sub(&block->references, 1) == 1) {
+        status = free_block(&scope, block, stream, ordered);
+        free_handle(*buffer);
+        base_free(block);
+    } else {
+        free_handle(*buffer);
+    }
+    *buffer = NULL;
+    return status;
+}
+
+pool_status pool_buffer_free(pool_buffer **buffer)
+{
+    pool_status status;
+
+    if (!buffer || !*buffer)
+        return POOL_OK;
+    status = check(*buffer, "the buffer");
+    return status ? status : free_buffer(buffer, NULL, 0);
+}
+
+pool_status pool_buffer_free_on(pool_buffer **buffer, pool_stream *stream)
+{
+    CUstream handle;
+    pool_status status;
+
+    if (!buffer || !*buffer)
+        return POOL_OK;
+    status = check(*buffer, "the buffer");
+    if (!status)
+        status = stream_handle_on(stream, (*buffer)->device, &handle);
+    return status ? status : free_buffer(buffer, stream, 1);
+}
+
+pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
+{
+    pool_status status = check(buffer, "the buffer");
+
+    if (!status && !address)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the address");
+    if (!status)
+        *address = buffer->address;
+    return status;
+}
+
+uint64_t pool_buffer_size(const pool_buffer *buffer)
+{
+    return buffer && !check(buffer, "the buffer") ? buffer->bytes : 0;
+}
+
+uint32_t pool_buffer_flags(const pool_buffer *buffer)
+{
+    return buffer && !check(buffer, "the buffer") ? buffer->block->flags : 0;
+}
+
+pool_device *pool_buffer_device(const pool_buffer *buffer)
+{
+    return buffer && !check(buffer, "the buffer") ? buffer->device : NULL;
+}

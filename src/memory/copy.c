@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies between the host and a device: straight for pinned memory, through staging for the rest.
+ */
+#include "base/status.h"
+#include "memory/memory.h"
+
+struct host_copy {
+    struct memory_transfer transfer;
+    const pool_buffer *buffer;
+    int waits; /* no stream was given */
+    int outward;
+};
+
+static pool_status check(const struct host_copy *copy, uint64_t offset)
+{
+    uint64_t bytes = copy->transfer.bytes;
+    uintptr_t host = (uintptr_t)copy->transfer.host;
+    pool_status status = memory_check_range(copy->buffer, offset, bytes, "the buffer");
+
+    if (status)
+        return status;
+    if (bytes && (!host || bytes > SIZE_MAX || host + (uintptr_t)bytes < host))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the host memory is NULL or wraps around");
+    return POOL_OK;
+}
+
+/* One call of the driver for all; what it does with pageable memory is finished on return. */
+static pool_status copy_direct(struct driver *driver, const struct host_copy *copy)
+{
+    const struct memory_transfer *t = &copy->transfer;
+    size_t bytes = (size_t)t->bytes;
+
+    if (copy->outward)
+        return DRIVER_CALL(driver, MemcpyDtoHAsync(t->host, t->device, bytes, t->stream));
+    return DRIVER_CALL(driver, MemcpyHtoDAsync(t->device, t->host, bytes, t->stream));
+}
+
+static pool_status copy_pageable(
+    struct device_scope *scope, struct device_memory *memory, const struct host_copy *copy)
+{
+    const struct memory_transfer *t = &copy->transfer;
+    pool_status status = POOL_ERR_OUT_OF_HOST_MEMORY;
+
+    /* The driver's own staging is not overwritten, so it never sees a secret. */
+    if (t->secret || t->bytes > memory->staging.shape.direct_bytes)
+        status = copy->outward ? memory_stage_out(memory, t) : memory_stage_in(memory, t);
+    if (status == POOL_ERR_OUT_OF_HOST_MEMORY && !t->secret) {
+        status = copy_direct(scope->driver, copy);
+        if (!status && copy->outward)
+            status = DRIVER_CALL(scope->driver, StreamSynchronize(t->stream));
+    }
+    return status;
+}
+
+static pool_status copy_inside(struct device_scope *scope, const struct host_copy *copy)
+{
+    const struct memory_transfer *t = &copy->transfer;
+    struct device_memory *memory;
+    enum memory_place place;
+    pool_status status = memory_place_of(scope->driver, t->host, t->bytes, &place);
+
+    if (!status)
+        status = memory_of(scope, &memory);
+    if (status)
+        return status;
+    if (place == MEMORY_ON_DEVICE)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%p is device memory: pool_buffer_adopt and pool_copy_between are for that",
+            (void *)t->host);
+    if (place == MEMORY_PAGEABLE)
+        status = copy_pageable(scope, memory, copy);
+    else
+        status = copy_direct(scope->driver, copy);
+    if (!status && copy->waits)
+        status = DRIVER_CALL(scope->driver, StreamSynchronize(t->stream));
+    return status;
+}
+
+static pool_status copy_host(struct host_copy *copy, uint64_t offset, pool_stream *stream)
+{
+    struct device_scope scope;
+    pool_status status = check(copy, offset);
+
+    if (!status)
+        status = stream_handle_on(stream, copy->buffer->device, &copy->transfer.stream);
+    if (status)
+        return status;
+    copy->transfer.device = copy->buffer->address + offset;
+    copy->transfer.secret = memory_is_secret(copy->buffer);
+    copy->waits = !stream;
+    status = device_enter(copy->buffer->device, &scope);
+    if (status)
+        return status;
+    return device_leave(&scope, copy->transfer.bytes ? copy_inside(&scope, copy) : POOL_OK);
+}
+
+pool_status pool_copy_to_device(
+    pool_buffer *to, uint64_t offset, const void *from, uint64_t bytes, pool_stream *stream)
+{
+    struct host_copy copy = {.buffer = to};
+
+    copy.transfer.host = (unsigned char *)(uintptr_t)from; /* only read, see `outward` */
+    copy.transfer.bytes = bytes;
+    return copy_host(&copy, offset, stream);
+}
+
+pool_status pool_copy_to_host(
+    void *to, const pool_buffer *from, uint64_t offset, uint64_t bytes, pool_stream *stream)
+{
+    struct host_copy copy = {.buffer = from, .outward = 1};
+
+    copy.transfer.host = to;
+    copy.transfer.bytes = bytes;
+    return copy_host(&copy, offset, stream);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device's memory: its own stream-ordered pool, what is allocated from it and what is given back.
+ *
+ * Two internal streams carry the order. Allocations that a caller wants to use at once run on
+ * `alloc_order`, where nothing else ever waits. Frees run on the registry's reclaim stream after
+ * it was made to wait for every other stream, so that no work of a caller is held up by a free.
+ */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "memory/memory.h"
+
+void memory_gauge_add(struct memory_gauge *gauge, uint64_t bytes)
+{
+    uint64_t now = atomic_fetch_add_explicit(&gauge->now, bytes, memory_order_relaxed) + bytes;
+    uint64_t high = atomic_load_explicit(&gauge->high, memory_order_relaxed);
+
+    while (high < now && !atomic_compare_exchange_weak(&gauge->high, &high, now))
+        ;
+}
+
+void memory_gauge_sub(struct memory_gauge *gauge, uint64_t bytes)
+{
+    atomic_fetch_sub_explicit(&gauge->now, bytes, memory_order_relaxed);
+}
+
+/*
+ * The pool keeps what was freed, so that what was used at most less what is used now lies unused.
+ * This is exact enough to choose devices by, and asks no driver.
+ */
+static void tell_unused(struct device_memory *memory)
+{
+    uint64_t used = memory_gauge_now(&memory->used);
+    uint64_t kept = atomic_load_explicit(&memory->kept, memory_order_relaxed);
+    uint64_t unused, threshold = atomic_load_explicit(&memory->threshold, memory_order_relaxed);
+
+    while (kept < used && !atomic_compare_exchange_weak(&memory->kept, &kept, used))
+        ;
+    unused = kept > used ? kept - used : 0;
+    device_set_unused(memory->device, unused < threshold ? unused : threshold);
+}
+
+void memory_note_kept(struct device_memory *memory, uint64_t reserved_bytes)
+{
+    if (memory->pool) {
+        atomic_store_explicit(&memory->kept, reserved_bytes, memory_order_relaxed);
+        tell_unused(memory);
+    }
+}
+
+/* The device's pool, or none where driver or device has no stream-ordered allocation. */
+static pool_status make_pool(struct device_memory *memory)
+{
+    const pool_cuda_api *api = &memory->driver->api;
+    pool_cu_mem_pool_props props = {.allocation_type = DRIVER_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = memory->handle}};
+    uint64_t keep_all = UINT64_MAX;
+    pool_cu_result code;
+    pool_status status;
+
+    memory->pool = NULL;
+    if (!device_facts(memory->device)->memory_pools || !api->MemPoolCreate ||
+        !api->MemPoolDestroy || !api->MemPoolTrimTo || !api->MemPoolSetAttribute ||
+        !api->MemPoolGetAttribute || !api->MemAllocFromPoolAsync || !api->MemFreeAsync)
+        return POOL_OK;
+    code = api->MemPoolCreate(&memory->pool, &props);
+    if (code == POOL_CU_NOT_SUPPORTED) {
+        memory->pool = NULL;
+        return POOL_OK;
+    }
+    status = driver_check(memory->driver, code, "cuMemPoolCreate(&pool, &props)");
+    if (status)
+        return status;
+    status = DRIVER_CALL(memory->driver,
+        MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all));
+    if (status)
+        api->MemPoolDestroy(memory->pool);
+    else
+        atomic_store(&memory->threshold, keep_all);
+    return status;
+}
+
+static pool_status make_memory(pool_device *device, void **object)
+{
+    struct device_memory *memory = base_calloc(1, sizeof(*memory));
+    pool_status status;
+
+    if (!memory)
+        return base_fail_memory("the memory of a device");
+    memory->device = device;
+    memory->driver = device_driver(device);
+    status = memory_staging_init(&memory->staging);
+    if (status)
+        goto free_memory;
+    DRIVER_TRY(memory->driver, status, free_staging, CtxGetCurrent(&memory->context));
+    DRIVER_TRY(memory->driver, status, free_staging, CtxGetDevice(&memory->handle));
+    DRIVER_TRY(memory->driver, status, free_staging,
+        StreamCreateWithPriority(&memory->alloc_order, DRIVER_STREAM_NON_BLOCKING, 0));
+    status = make_pool(memory);
+    if (status)
+        goto destroy_stream;
+    *object = memory;
+    return POOL_OK;
+destroy_stream:
+    memory->driver->api.StreamDestroy(memory->alloc_order);
+free_staging:
+    memory_staging_free(memory, 0);
+free_memory:
+    base_free(memory);
+    return status;
+}
+
+static void unmake_memory(pool_device *device, void *object, int driver_alive)
+{
+    struct device_memory *memory = object;
+
+    (void)device;
+    memory_staging_free(memory, driver_alive);
+    if (driver_alive) {
+        memory_close_peers(memory);
+        if (memory->pool)
+            (void)DRIVER_CALL(memory->driver, MemPoolDestroy(memory->pool));
+        (void)DRIVER_CALL(memory->driver, StreamDestroy(memory->alloc_order));
+    }
+    base_free(memory);
+}
+
+pool_status memory_of(struct device_scope *scope, struct device_memory **memory)
+{
+    static const struct device_keep kind = {
+        .name = "memory", .make = make_memory, .unmake = unmake_memory};
+    struct stream_registry *streams;
+    void *object;
+    pool_status status;
+
+    /* First the streams: they must be unmade after the memory that waits on them. */
+    status = stream_registry_of(scope->device, &streams);
+    if (!status)
+        status = device_kept(scope->device, &kind, &object);
+    if (status)
+        return status;
+    *memory = object;
+    (*memory)->streams = streams;
+    return POOL_OK;
+}
+
+static pool_cu_result allocate_once(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
+{
+    const pool_cuda_api *api = &memory->driver->api;
+
+    if (!memory->pool)
+        return api->MemAlloc(address, (size_t)request->bytes);
+    return api->MemAllocFromPoolAsync(address, (size_t)request->bytes, memory->pool,
+        request->ordered ? request->stream : memory->alloc_order);
+}
+
+/* The text of an allocation that failed twice: what was asked and what there is. */
+static pool_status report_full(struct device_memory *memory, uint64_t asked)
+{
+    const pool_cuda_api *api = &memory->driver->api;
+    uint64_t reserved = memory_gauge_now(&memory->used);
+    size_t free_bytes = 0, total_bytes = 0;
+
+    api->MemGetInfo(&free_bytes, &total_bytes);
+    if (memory->pool)
+        api->MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved);
+    return base_fail_driver(POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_CU_OUT_OF_MEMORY,
+        driver_code_name(POOL_CU_OUT_OF_MEMORY),
+        memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
+        "device %d has no room for %llu bytes: %llu of %llu bytes are free, %llu are reserved by "
+        "the pool and %llu of these used by buffers",
+        pool_device_ordinal(memory->device), (unsigned long long)asked,
+        (unsigned long long)free_bytes, (unsigned long long)total_bytes,
+        (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
+}
+
+/* Waits for frees under way and gives all unused memory back. */
+static pool_status trim_pool(struct device_memory *memory, uint64_t keep_bytes)
+{
+    pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+
+    if (!status && memory->pool)
+        status = DRIVER_CALL(memory->driver, MemPoolTrimTo(memory->pool, (size_t)keep_bytes));
+    if (!status && memory->pool) {
+        uint64_t reserved;
+
+        status = DRIVER_CALL(memory->driver,
+            MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+        if (!status)
+            memory_note_kept(memory, reserved);
+    }
+    return status;
+}
+
+static pool_status allocate_retrying(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
+{
+    pool_cu_result code = allocate_once(memory, request, address);
+
+    if (code == POOL_CU_OUT_OF_MEMORY) {
+        pool_status status = trim_pool(memory, 0);
+
+        if (status)
+            return status;
+        code = allocate_once(memory, request, address);
+        if (code == POOL_CU_OUT_OF_MEMORY)
+            return report_full(memory, request->bytes);
+    }
+    return driver_check(memory->driver, code,
+        memory->pool ? "cuMemAllocFromPoolAsync(&address, bytes, pool, stream)"
+                     : "cuMemAlloc(&address, bytes)");
+}
+
+/* Undoes an allocation whose preparation on `stream` failed; the first failure stays the detail. */
+static void take_back(struct device_memory *memory, const struct memory_request *request,
+    CUstream stream, CUdeviceptr address)
+{
+    struct memory_request there = *request;
+    struct base_error_copy first;
+
+    there.ordered = 1;
+    there.stream = stream;
+    base_error_save(&first);
+    (void)memory_release(memory, &there, address);
+    base_error_restore(&first);
+}
+
+pool_status memory_allocate(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
+{
+    struct driver *driver = memory->driver;
+    CUstream stream = request->ordered ? request->stream : memory->alloc_order;
+    CUdeviceptr made = 0;
+    pool_status status;
+
+    if (request->bytes > SIZE_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the size does not fit this host");
+    status = allocate_retrying(memory, request, &made);
+    if (status)
+        return status;
+    memory_gauge_add(&memory->used, request->bytes);
+    if (memory->pool)
+        tell_unused(memory);
+    if (request->zeroed)
+        DRIVER_TRY(driver, status, release, MemsetD8Async(made, 0, (size_t)request->bytes, stream));
+    if (!request->ordered && (memory->pool || request->zeroed))
+        DRIVER_TRY(driver, status, release, StreamSynchronize(stream));
+    *address = made;
+    return POOL_OK;
+release:
+    take_back(memory, request, stream, made);
+    return status;
+}
+
+/* Memory that must not be given back is kept for good, and counted. */
+static void withhold(struct device_memory *memory, uint64_t bytes)
+{
+    memory_gauge_add(&memory->withheld, bytes);
+}
+
+/* Overwrites a secret; `stream` is where its last use is over. */
+static pool_status overwrite(
+    struct device_memory *memory, CUdeviceptr address, uint64_t bytes, CUstream stream)
+{
+    struct driver *driver = memory->driver;
+    pool_status status = DRIVER_CALL(driver, MemsetD8Async(address, 0, (size_t)bytes, stream));
+
+    if (!status || pool_status_class(status) == POOL_CLASS_PROCESS)
+        return status;
+    /* Once more in the plainest way, before the memory is given up. */
+    status = DRIVER_CALL(driver, CtxSynchronize());
+    if (!status)
+        status = DRIVER_CALL(driver, MemsetD8(address, 0, (size_t)bytes));
+    if (!status)
+        status = DRIVER_CALL(driver, CtxSynchronize());
+    return status;
+}
+
+/* MemFree waits for all work on the device by itself; a secret must be quiet before. */
+static pool_status release_plain(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
+{
+    pool_status status = POOL_OK;
+
+    if (request->secret) {
+        status = DRIVER_CALL(memory->driver, CtxSynchronize());
+        if (!status)
+            status = overwrite(memory, address, request->bytes, NULL);
+        if (!status)
+            status = DRIVER_CALL(memory->driver, StreamSynchronize(NULL));
+        if (status) {
+            withhold(memory, request->bytes);
+            return status;
+        }
+    }
+    return DRIVER_CALL(memory->driver, MemFree(address));
+}
+
+static pool_status release_to_pool(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
+{
+    CUstream stream = request->ordered ? request->stream : memory->streams->reclaim;
+    struct driver *driver = memory->driver;
+    pool_status first = POOL_OK, status;
+
+    if (!request->ordered) {
+        first = stream_join_all(driver, memory->streams);
+        if (first) { /* the order could not be enqueued, so it is made by waiting */
+            status = DRIVER_CALL(driver, CtxSynchronize());
+            if (status) {
+                withhold(memory, request->bytes);
+                return first;
+            }
+        }
+    }
+    if (request->secret) {
+        status = overwrite(memory, address, request->bytes, stream);
+        if (status) {
+            withhold(memory, request->bytes);
+            return first ? first : status;
+        }
+    }
+    status = DRIVER_CALL(driver, MemFreeAsync(address, stream));
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
+        /* The plain free takes pool memory too, after all work of the device. */
+        if (!DRIVER_CALL(driver, CtxSynchronize()))
+            (void)DRIVER_CALL(driver, MemFree(address));
+    }
+    return first ? first : status;
+}
+
+pool_status memory_release(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
+{
+    memory_gauge_sub(&memory->used, request->bytes);
+    if (!memory->pool)
+        return release_plain(memory, request, address);
+    tell_unused(memory);
+    return release_to_pool(memory, request, address);
+}
+
+pool_status pool_trim(pool_device *device, uint64_t keep_bytes)
+{
+    struct device_memory *memory;
+    struct device_scope scope;
+    pool_status status = device_enter(device, &scope);
+
+    if (status)
+        return status;
+    status = memory_of(&scope, &memory);
+    if (!status) {
+        memory_staging_trim(memory);
+        status = trim_pool(memory, keep_bytes < SIZE_MAX ? keep_bytes : SIZE_MAX);
+    }
+    return device_leave(&scope, status);
+}

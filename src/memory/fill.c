@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Filling buffers with a value of 8, 16 or 32 bits.
+ */
+#include "base/status.h"
+#include "memory/memory.h"
+
+static pool_cu_result set(const pool_cuda_api *api, CUdeviceptr to, uint32_t value, unsigned width,
+    size_t count, CUstream stream)
+{
+    if (width == 1)
+        return api->MemsetD8Async(to, (unsigned char)value, count, stream);
+    if (width == 2)
+        return api->MemsetD16Async(to, (unsigned short)value, count, stream);
+    return api->MemsetD32Async(to, value, count, stream);
+}
+
+static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value,
+    unsigned width, pool_stream *stream)
+{
+    struct device_scope scope;
+    CUstream handle = NULL;
+    uint64_t bytes;
+    pool_status status = memory_check_range(buffer, offset, 0, "the buffer");
+
+    if (status)
+        return status;
+    if (__builtin_mul_overflow(count, (uint64_t)width, &bytes))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu values of %u bytes overflow",
+            (unsigned long long)count, width);
+    status = memory_check_range(buffer, offset, bytes, "the buffer");
+    if (status)
+        return status;
+    if ((buffer->address + offset) % width)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "address 0x%llx with offset %llu is no multiple of %u", buffer->address,
+            (unsigned long long)offset, width);
+    status = stream_handle_on(stream, buffer->device, &handle);
+    if (!status)
+        status = device_enter(buffer->device, &scope);
+    if (status)
+        return status;
+    if (count) {
+        status = driver_check(scope.driver,
+            set(&scope.driver->api, buffer->address + offset, value, width, (size_t)count, handle),
+            "cuMemsetAsync(address, value, count, stream)");
+        if (!status && !stream)
+            status = DRIVER_CALL(scope.driver, StreamSynchronize(NULL));
+    }
+    return device_leave(&scope, status);
+}
+
+pool_status pool_buffer_fill8(
+    pool_buffer *buffer, uint64_t offset, uint64_t count, uint8_t value, pool_stream *stream)
+{
+    return fill(buffer, offset, count, value, 1, stream);
+}
+
+pool_status pool_buffer_fill16(
+    pool_buffer *buffer, uint64_t offset, uint64_t count, uint16_t value, pool_stream *stream)
+{
+    return fill(buffer, offset, count, value, 2, stream);
+}
+
+pool_status pool_buffer_fill32(
+    pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value, pool_stream *stream)
+{
+    return fill(buffer, offset, count, value, 4, stream);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share: a device's memory, the allocation under buffers, staging.
+ */
+#ifndef MEMORY_MEMORY_H
+#define MEMORY_MEMORY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <devicepool/memory.h>
+
+#include "pool/device.h"
+#include "stream/stream.h"
+
+/* First word of a living object; overwritten when it is freed, so that stale handles show. */
+#define MEMORY_BUFFER_MAGIC 0x62756666U
+#define MEMORY_PINNED_MAGIC 0x70696e6eU
+#define MEMORY_DEAD 0xdeadb0ffU
+
+/* A count in bytes with the highest value that it had. */
+struct memory_gauge {
+    atomic_uint_least64_t now;
+    atomic_uint_least64_t high;
+};
+void memory_gauge_add(struct memory_gauge *gauge, uint64_t bytes);
+void memory_gauge_sub(struct memory_gauge *gauge, uint64_t bytes);
+static inline uint64_t memory_gauge_now(const struct memory_gauge *gauge)
+{
+    return atomic_load_explicit(&gauge->now, memory_order_relaxed);
+}
+
+/* How pageable memory is staged; see staging.c for the numbers. */
+struct memory_staging_shape {
+    uint32_t helpers;      /* threads beside the caller */
+    uint32_t slots;        /* of a ring; at most MEMORY_SLOTS_MAX */
+    uint32_t piece_bytes;  /* size of a slot */
+    uint64_t direct_bytes; /* copies up to this size are left to the driver */
+};
+#define MEMORY_SLOTS_MAX 64
+
+/* Pinned slots that one copy at a time goes through. */
+struct memory_ring {
+    struct memory_ring *next;
+    unsigned char *slots;
+    CUevent done[MEMORY_SLOTS_MAX];
+    struct memory_staging_shape shape;
+    int in_use;    /* guarded by memory_staging.lock */
+    int in_flight; /* the last copy was only enqueued: slots may still be read by the device */
+};
+
+struct memory_staging {
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    struct memory_ring *rings; /* guarded by lock */
+    unsigned count;            /* guarded by lock; those being made included */
+    atomic_uint_least64_t bytes;
+    struct memory_staging_shape shape; /* of rings made from now on */
+};
+
+#define MEMORY_PEERS_MAX 64
+
+/* A link to another device's memory. */
+struct memory_peer {
+    struct device_memory *memory;
+    int is_open;  /* the other device may address this memory */
+    int switched; /* and it was us who let its context do so */
+};
+
+/* One device's memory, kept as long as its pool lives. */
+struct device_memory {
+    pool_device *device;
+    struct driver *driver;
+    struct stream_registry *streams;
+    CUmemoryPool pool;    /* NULL: the driver has none, plain allocations */
+    CUstream alloc_order; /* work that is waited for at once, allocations mostly */
+    CUdevice handle;
+    CUcontext context;
+    atomic_uint_least64_t threshold;
+    struct memory_gauge used;
+    atomic_uint_least64_t kept; /* the most used since unused memory was last given back */
+    struct memory_gauge pinned;
+    struct memory_gauge withheld;
+    struct memory_gauge buffers;
+    struct memory_staging staging;
+    struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
+    unsigned peer_count;
+};
+
+/* Inside device_enter. */
+pool_status memory_of(struct device_scope *scope, struct device_memory **memory);
+
+/*
+ * Raw allocation. With `ordered` the memory is there in the order of `stream`, else on all streams
+ * when this returns. Zeroing goes into the same order.
+ */
+struct memory_request {
+    uint64_t bytes;
+    int zeroed;
+    int secret;
+    int ordered;
+    CUstream stream;
+};
+pool_status memory_allocate(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address);
+
+/*
+ * Gives raw memory back: with `ordered` after the work on `stream`, else after the work on all
+ * streams of the device. Secrets are overwritten first or not given back at all.
+ */
+pool_status memory_release(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address);
+
+/* The memory under a buffer and its slices. The last one that lets go frees it. */
+struct memory_block {
+    atomic_uint references;
+    atomic_int shared; /* was sliced: handles may have been used and freed on several streams */
+    struct device_memory *memory;
+    CUdeviceptr address;
+    uint64_t bytes;
+    uint32_t flags;
+    int adopted;
+};
+
+struct pool_buffer {
+    atomic_uint magic;
+    pool_device *device;
+    struct memory_block *block;
+    CUdeviceptr address;
+    uint64_t bytes;
+};
+
+/* POOL_OK when `bytes` bytes from `offset` on lie in the living buffer. */
+pool_status memory_check_range(
+    const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *what);
+
+static inline int memory_is_secret(const pool_buffer *buffer)
+{
+    return (buffer->block->flags & POOL_BUFFER_SECRET) != 0;
+}
+
+/* Where a range of host addresses lies, as far as the driver knows. */
+enum memory_place { MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_ON_DEVICE };
+pool_status memory_place_of(
+    struct driver *driver, const void *data, uint64_t bytes, enum memory_place *place);
+
+/* Makes `memory` addressable by `peer`'s device; *direct 0: the hardware cannot. */
+pool_status memory_open_to(struct device_memory *memory, struct device_memory *peer, int *direct);
+pool_status memory_of_both(pool_device *first, pool_device *second,
+    struct device_memory **first_memory, struct device_memory **second_memory);
+/* Switches off what memory_open_to switched on. When the device goes. */
+void memory_close_peers(struct device_memory *memory);
+
+/* Staging. All inside device_enter of `memory`'s device. */
+pool_status memory_staging_init(struct memory_staging *staging);
+void memory_staging_free(struct device_memory *memory, int driver_alive);
+void memory_staging_trim(struct device_memory *memory);
+
+/* One copy of pageable memory. */
+struct memory_transfer {
+    unsigned char *host;
+    CUdeviceptr device;
+    uint64_t bytes;
+    CUstream stream;
+    int secret;
+};
+
+/* When it returns the host bytes are read; the device side follows in the stream's order. */
+pool_status memory_stage_in(struct device_memory *memory, const struct memory_transfer *transfer);
+/* When it returns the host bytes are in place. */
+pool_status memory_stage_out(struct device_memory *memory, const struct memory_transfer *transfer);
+
+/* A ring for one's own use: all its slots are one block of pinned memory, nothing in flight. */
+pool_status memory_ring_take(struct device_memory *memory, struct memory_ring **ring);
+void memory_ring_give(struct device_memory *memory, struct memory_ring *ring);
+/* For a ring that the device may still use and nobody can wait for: it is never used again. */
+void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring);
+static inline uint64_t memory_ring_bytes(const struct memory_ring *ring)
+{
+    return (uint64_t)ring->shape.slots * ring->shape.piece_bytes;
+}
+
+/* Tells the pool's choosing how much of the device is held here unused. */
+void memory_note_kept(struct device_memory *memory, uint64_t reserved_bytes);
+
+/* For measurements and tests: the shape of rings made from now on; idle rings are freed. */
+pool_status memory_staging_reshape(pool_device *device, const struct memory_staging_shape *shape);
+
+#endif

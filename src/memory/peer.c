@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Peer access: letting one device address the memory of another.
+ */
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "memory/memory.h"
+
+/* Guards all peer lists: a link belongs to two devices. Taken rarely, held briefly. */
+static pthread_mutex_t peer_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under the lock. */
+static struct memory_peer *find_peer(struct device_memory *memory, const struct device_memory *peer)
+{
+    for (unsigned i = 0; i < memory->peer_count; i++)
+        if (memory->peers[i].memory == peer)
+            return &memory->peers[i];
+    return NULL;
+}
+
+/* Under the lock: the entry of `peer`, added when there is none; NULL: no room. */
+static struct memory_peer *add_peer(struct device_memory *memory, struct device_memory *peer)
+{
+    struct memory_peer *entry = find_peer(memory, peer);
+
+    if (!entry && memory->peer_count < MEMORY_PEERS_MAX) {
+        entry = &memory->peers[memory->peer_count++];
+        *entry = (struct memory_peer){.memory = peer};
+    }
+    return entry;
+}
+
+/* Notes that `peer` may address `memory`, and whether we switched that on; both know of the link.
+ */
+static void note_open(struct device_memory *memory, struct device_memory *peer, int switched)
+{
+    struct memory_peer *entry, *back;
+
+    pthread_mutex_lock(&peer_lock);
+    entry = add_peer(memory, peer);
+    back = add_peer(peer, memory);
+    if (entry && back) {
+        entry->is_open = 1;
+        entry->switched |= switched;
+    }
+    pthread_mutex_unlock(&peer_lock);
+}
+
+/* The pool's memory, now and later. Inside device_enter of the memory's device. */
+static pool_status open_pool(struct device_memory *memory, CUdevice peer)
+{
+    pool_cu_mem_access access = {.location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = peer},
+        .flags = DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE};
+
+    if (!memory->pool || !memory->driver->api.MemPoolSetAccess)
+        return POOL_OK;
+    return DRIVER_CALL(memory->driver, MemPoolSetAccess(memory->pool, &access, 1));
+}
+
+/* Plain allocations. Somebody else in the process may have switched it on. */
+static pool_status open_context(struct device_memory *memory, pool_device *peer, int *switched)
+{
+    struct device_scope scope;
+    pool_cu_result code;
+    pool_status status = device_enter(peer, &scope);
+
+    if (status)
+        return status;
+    code = scope.driver->api.CtxEnablePeerAccess(memory->context, 0);
+    *switched = !code;
+    if (code == POOL_CU_TOO_MANY_PEERS || code == POOL_CU_PEER_ACCESS_UNSUPPORTED)
+        status = POOL_ERR_UNSUPPORTED; /* an answer, not a failure */
+    else if (code != POOL_CU_PEER_ACCESS_ALREADY_ENABLED)
+        status = driver_check(scope.driver, code, "cuCtxEnablePeerAccess(peer, 0)");
+    return device_leave(&scope, status);
+}
+
+static pool_status open_both(
+    struct device_memory *memory, struct device_memory *peer, int *switched)
+{
+    struct device_scope scope;
+    pool_status status = device_enter(memory->device, &scope);
+
+    if (status)
+        return status;
+    status = device_leave(&scope, open_pool(memory, peer->handle));
+    return status ? status : open_context(memory, peer->device, switched);
+}
+
+pool_status memory_open_to(struct device_memory *memory, struct device_memory *peer, int *direct)
+{
+    struct memory_peer *entry;
+    int can = 0, known, switched = 0;
+    pool_status status;
+
+    *direct = 0;
+    pthread_mutex_lock(&peer_lock);
+    entry = find_peer(memory, peer);
+    known = entry && entry->is_open;
+    pthread_mutex_unlock(&peer_lock);
+    if (known) {
+        *direct = 1;
+        return POOL_OK;
+    }
+    status = DRIVER_CALL(memory->driver, DeviceCanAccessPeer(&can, peer->handle, memory->handle));
+    if (status || !can)
+        return status;
+    /* Two threads may both come here; the driver takes the second time as it should. */
+    status = open_both(memory, peer, &switched);
+    if (!status || switched)
+        note_open(memory, peer, switched);
+    if (status)
+        return status == POOL_ERR_UNSUPPORTED ? POOL_OK : status;
+    *direct = 1;
+    return POOL_OK;
+}
+
+/* Forgets the link and switches off that `peer` addresses `memory`, if it was us who did it. */
+static void close_link(struct device_memory *memory, struct device_memory *peer)
+{
+    struct memory_peer *entry;
+    struct device_scope scope;
+    int switched = 0;
+
+    pthread_mutex_lock(&peer_lock);
+    entry = find_peer(memory, peer);
+    if (entry) {
+        switched = entry->switched;
+        *entry = memory->peers[--memory->peer_count];
+    }
+    pthread_mutex_unlock(&peer_lock);
+    if (switched && device_alive(peer->device) && !device_enter(peer->device, &scope))
+        device_leave(&scope, DRIVER_CALL(scope.driver, CtxDisablePeerAccess(memory->context)));
+}
+
+void memory_close_peers(struct device_memory *memory)
+{
+    while (memory->peer_count) { /* the device goes: nobody else changes its list */
+        struct device_memory *peer = memory->peers[0].memory;
+
+        close_link(peer, memory);
+        close_link(memory, peer);
+    }
+}
+
+/* Both devices' memory, each asked for inside its own context. */
+pool_status memory_of_both(pool_device *first, pool_device *second,
+    struct device_memory **first_memory, struct device_memory **second_memory)
+{
+    struct device_scope scope;
+    pool_status status = device_enter(first, &scope);
+
+    if (status)
+        return status;
+    status = device_leave(&scope, memory_of(&scope, first_memory));
+    if (!status)
+        status = device_enter(second, &scope);
+    if (status)
+        return status;
+    return device_leave(&scope, memory_of(&scope, second_memory));
+}
+
+pool_status pool_enable_peer(pool_device *device, pool_device *peer)
+{
+    struct device_memory *memory, *addressed;
+    int direct = 1;
+    pool_status status;
+
+    if (!device || !peer)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a device is NULL");
+    if (device == peer)
+        return POOL_OK;
+    if (device_driver(device) != device_driver(peer))
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the devices are of two drivers");
+    status = memory_of_both(device, peer, &memory, &addressed);
+    if (!status)
+        status = memory_open_to(addressed, memory, &direct);
+    if (!status && !direct)
+        status = base_fail(POOL_ERR_UNSUPPORTED, "device %d cannot address memory of device %d",
+            pool_device_ordinal(device), pool_device_ordinal(peer));
+    return status;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Page-locked host memory: allocated by the driver, or the caller's own, registered.
+ */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "memory/memory.h"
+
+struct pool_pinned {
+    atomic_uint magic;
+    pool_device *device;
+    struct device_memory *memory;
+    void *data;
+    uint64_t bytes;
+    uint32_t flags;
+    int registered;
+};
+
+static pool_status check(const pool_pinned *pinned)
+{
+    if (!pinned)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the pinned memory is NULL");
+    if (atomic_load_explicit(&pinned->magic, memory_order_relaxed) != MEMORY_PINNED_MAGIC)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the pinned memory is freed already or never was");
+    return POOL_OK;
+}
+
+static pool_status check_arguments(uint64_t bytes, uint32_t flags, uint32_t known, pool_pinned **to)
+{
+    if (!to)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the pinned memory");
+    if (!bytes || bytes > SIZE_MAX)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%llu bytes cannot be pinned", (unsigned long long)bytes);
+    if (flags & ~known)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that this memory cannot have", flags);
+    return POOL_OK;
+}
+
+/* Codes that mean something else here than they do for device memory. */
+static pool_status pin_status(
+    struct driver *driver, pool_cu_result code, const char *call, uint64_t bytes)
+{
+    if (code == POOL_CU_OUT_OF_MEMORY)
+        return base_fail_driver(POOL_ERR_OUT_OF_HOST_MEMORY, (int)code, driver_code_name(code),
+            call, "the host cannot pin %llu bytes", (unsigned long long)bytes);
+    if (code == POOL_CU_HOST_MEMORY_ALREADY_REGISTERED)
+        return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code), call,
+            "some of these %llu bytes are pinned already", (unsigned long long)bytes);
+    return driver_check(driver, code, call);
+}
+
+static pool_status pin(struct device_scope *scope, pool_pinned *made)
+{
+    const pool_cuda_api *api = &scope->driver->api;
+    unsigned flags = DRIVER_MEMHOSTALLOC_PORTABLE;
+
+    if (made->registered)
+        return pin_status(scope->driver,
+            api->MemHostRegister(made->data, (size_t)made->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE),
+            "cuMemHostRegister(data, bytes, flags)", made->bytes);
+    if (made->flags & POOL_PINNED_WRITE_COMBINED)
+        flags |= DRIVER_MEMHOSTALLOC_WRITECOMBINED;
+    return pin_status(scope->driver, api->MemHostAlloc(&made->data, (size_t)made->bytes, flags),
+        "cuMemHostAlloc(&data, bytes, flags)", made->bytes);
+}
+
+static pool_status create(pool_device *device, const pool_pinned *wanted, pool_pinned **pinned)
+{
+    struct device_scope scope;
+    pool_pinned *made;
+    pool_status status = device_enter(device, &scope);
+
+    if (status)
+        return status;
+    made = base_calloc(1, sizeof(*made));
+    if (!made)
+        return device_leave(&scope, base_fail_memory("pinned memory"));
+    made->device = device;
+    made->data = wanted->data;
+    made->bytes = wanted->bytes;
+    made->flags = wanted->flags;
+    made->registered = wanted->registered;
+    status = memory_of(&scope, &made->memory);
+    if (!status)
+        status = pin(&scope, made);
+    if (status) {
+        base_free(made);
+        return device_leave(&scope, status);
+    }
+    atomic_init(&made->magic, MEMORY_PINNED_MAGIC);
+    memory_gauge_add(&made->memory->pinned, made->bytes);
+    device_child_added(device, DEVICE_CHILD_BUFFER);
+    status = device_leave(&scope, POOL_OK);
+    if (status)
+        (void)pool_pinned_free(&made);
+    else
+        *pinned = made;
+    return status;
+}
+
+pool_status pool_pinned_alloc(
+    pool_device *device, uint64_t bytes, uint32_t flags, pool_pinned **pinned)
+{
+    pool_pinned wanted = {.bytes = bytes, .flags = flags};
+    pool_status status =
+        check_arguments(bytes, flags, POOL_PINNED_SECRET | POOL_PINNED_WRITE_COMBINED, pinned);
+
+    return status ? status : create(device, &wanted, pinned);
+}
+
+pool_status pool_pinned_register(
+    pool_device *device, void *data, uint64_t bytes, uint32_t flags, pool_pinned **pinned)
+{
+    pool_pinned wanted = {.data = data, .bytes = bytes, .flags = flags, .registered = 1};
+    pool_status status = check_arguments(bytes, flags, POOL_PINNED_SECRET, pinned);
+
+    if (!status && (!data || (uintptr_t)data + (uintptr_t)bytes < (uintptr_t)data))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the memory is NULL or wraps around");
+    return status ? status : create(device, &wanted, pinned);
+}
+
+static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
+{
+    if (gone->registered)
+        return DRIVER_CALL(scope->driver, MemHostUnregister(gone->data));
+    return DRIVER_CALL(scope->driver, MemFreeHost(gone->data));
+}
+
+pool_status pool_pinned_free(pool_pinned **pinned)
+{
+    struct device_scope scope;
+    pool_pinned *gone;
+    pool_status status;
+    int entered;
+
+    if (!pinned || !*pinned)
+        return POOL_OK;
+    gone = *pinned;
+    status = check(gone);
+    if (status)
+        return status;
+    entered = stream_enter_to_destroy(gone->device, &scope, &status);
+    /* Pinned pages are not there in a forked child. */
+    if ((gone->flags & POOL_PINNED_SECRET) && !stream_is_forked(gone->memory->streams))
+        base_wipe(gone->data, (size_t)gone->bytes);
+    if (entered)
+        status = device_leave(&scope, unpin(&scope, gone));
+    memory_gauge_sub(&gone->memory->pinned, gone->bytes);
+    device_child_removed(gone->device, DEVICE_CHILD_BUFFER);
+    atomic_store_explicit(&gone->magic, MEMORY_DEAD, memory_order_relaxed);
+    base_free(gone);
+    *pinned = NULL;
+    return status;
+}
+
+void *pool_pinned_data(const pool_pinned *pinned)
+{
+    return pinned && !check(pinned) ? pinned->data : NULL;
+}
+
+uint64_t pool_pinned_size(const pool_pinned *pinned)
+{
+    return pinned && !check(pinned) ? pinned->bytes : 0;
+}
+
+pool_device *pool_pinned_device(const pool_pinned *pinned)
+{
+    return pinned && !check(pinned) ? pinned->device : NULL;
+}

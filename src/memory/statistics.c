@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a device's memory stands, and its pool's settings.
+ */
+#include <string.h>
+
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "memory/memory.h"
+
+static pool_status enter(
+    pool_device *device, struct device_scope *scope, struct device_memory **memory)
+{
+    pool_status status = device_enter(device, scope);
+
+    if (status)
+        return status;
+    status = memory_of(scope, memory);
+    return status ? device_leave(scope, status) : POOL_OK;
+}
+
+static pool_status read_pool(struct device_memory *memory, pool_memory_info *info)
+{
+    struct driver *driver = memory->driver;
+    size_t free_bytes = 0, total_bytes = 0;
+    pool_status status = DRIVER_CALL(driver, MemGetInfo(&free_bytes, &total_bytes));
+
+    info->free_bytes = free_bytes;
+    info->total_bytes = total_bytes;
+    if (status || !memory->pool)
+        return status;
+    status =
+        DRIVER_CALL(driver, MemPoolGetAttribute(memory->pool,
+                                DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &info->reserved_bytes));
+    if (!status)
+        status = DRIVER_CALL(
+            driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
+                        &info->reserved_high_bytes));
+    return status;
+}
+
+static void read_gauges(struct device_memory *memory, pool_memory_info *info)
+{
+    info->used_bytes = memory_gauge_now(&memory->used);
+    info->used_high_bytes = atomic_load(&memory->used.high);
+    info->reserved_bytes = info->used_bytes;
+    info->reserved_high_bytes = info->used_high_bytes;
+    info->release_threshold = atomic_load(&memory->threshold);
+    info->pinned_bytes = memory_gauge_now(&memory->pinned);
+    info->staging_bytes = atomic_load(&memory->staging.bytes);
+    info->withheld_bytes = memory_gauge_now(&memory->withheld);
+    info->buffers = memory_gauge_now(&memory->buffers);
+    info->memory_pool = memory->pool != NULL;
+}
+
+pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
+{
+    pool_memory_info read = {0};
+    struct device_memory *memory;
+    struct device_scope scope;
+    size_t size;
+    pool_status status;
+
+    if (!info || info->struct_size < sizeof(size_t))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_memory_info is NULL or its struct_size is not set");
+    status = enter(device, &scope, &memory);
+    if (status)
+        return status;
+    read_gauges(memory, &read);
+    status = device_leave(&scope, read_pool(memory, &read));
+    if (status)
+        return status;
+    memory_note_kept(memory, read.reserved_bytes);
+    size = info->struct_size < sizeof(read) ? info->struct_size : sizeof(read);
+    read.struct_size = info->struct_size;
+    memcpy(info, &read, size);
+    return POOL_OK;
+}
+
+pool_status pool_memory_reset_high(pool_device *device)
+{
+    struct device_memory *memory;
+    struct device_scope scope;
+    uint64_t zero = 0;
+    pool_status status = enter(device, &scope, &memory);
+
+    if (status)
+        return status;
+    atomic_store(&memory->used.high, memory_gauge_now(&memory->used));
+    if (memory->pool)
+        status = DRIVER_CALL(memory->driver,
+            MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
+    return device_leave(&scope, status);
+}
+
+static pool_status no_pool(struct device_memory *memory)
+{
+    return base_fail(POOL_ERR_UNSUPPORTED, "device %d has no stream-ordered memory pools",
+        pool_device_ordinal(memory->device));
+}
+
+pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes)
+{
+    struct device_memory *memory;
+    struct device_scope scope;
+    pool_status status = enter(device, &scope, &memory);
+
+    if (status)
+        return status;
+    if (!memory->pool)
+        status = no_pool(memory);
+    else
+        status = DRIVER_CALL(memory->driver,
+            MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes));
+    if (!status)
+        atomic_store(&memory->threshold, bytes);
+    return device_leave(&scope, status);
+}
+
+pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle)
+{
+    struct device_memory *memory;
+    struct device_scope scope;
+    CUmemoryPool pool = NULL;
+    pool_status status;
+
+    if (!handle)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the handle");
+    status = enter(device, &scope, &memory);
+    if (status)
+        return status;
+    pool = memory->pool;
+    status = device_leave(&scope, pool ? POOL_OK : no_pool(memory));
+    if (!status)
+        *handle = pool;
+    return status;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events: marks in streams, waited for by streams and by the host, and the time between two.
+ */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "stream/stream.h"
+
+struct pool_event {
+    atomic_uint magic;
+    uint32_t flags;
+    atomic_int recorded;
+    pool_device *device;
+    CUevent handle;
+};
+
+pool_status stream_check_event(const pool_event *event)
+{
+    if (!event)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the event is NULL");
+    if (atomic_load_explicit(&event->magic, memory_order_relaxed) != STREAM_EVENT_MAGIC)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the event is destroyed or never was one");
+    return POOL_OK;
+}
+
+static pool_status create(struct device_scope *scope, uint32_t flags, pool_event **event)
+{
+    unsigned driver_flags = flags & POOL_EVENT_TIMING ? 0 : DRIVER_EVENT_DISABLE_TIMING;
+    pool_event *made = base_calloc(1, sizeof(*made));
+    pool_status status;
+
+    if (!made)
+        return base_fail_memory("an event");
+    if (flags & POOL_EVENT_SLEEP)
+        driver_flags |= DRIVER_EVENT_BLOCKING_SYNC;
+    status = DRIVER_CALL(scope->driver, EventCreate(&made->handle, driver_flags));
+    if (status) {
+        base_free(made);
+        return status;
+    }
+    made->device = scope->device;
+    made->flags = flags;
+    atomic_init(&made->recorded, 0);
+    atomic_init(&made->magic, STREAM_EVENT_MAGIC);
+    device_child_added(scope->device, DEVICE_CHILD_STREAM);
+    *event = made;
+    return POOL_OK;
+}
+
+pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event)
+{
+    struct device_scope scope;
+    pool_event *made = NULL;
+    pool_status status;
+
+    if (!event)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the event");
+    if (flags & ~(POOL_EVENT_TIMING | POOL_EVENT_SLEEP))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no event has", flags);
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, create(&scope, flags, &made));
+    if (status && made)
+        pool_event_destroy(&made);
+    if (!status)
+        *event = made;
+    return status;
+}
+
+pool_status pool_event_destroy(pool_event **event)
+{
+    struct device_scope scope;
+    pool_event *gone;
+    pool_status status;
+
+    if (!event || !*event)
+        return POOL_OK;
+    gone = *event;
+    status = stream_check_event(gone);
+    if (status)
+        return status;
+    if (stream_enter_to_destroy(gone->device, &scope, &status))
+        status = device_leave(&scope, DRIVER_CALL(scope.driver, EventDestroy(gone->handle)));
+    device_child_removed(gone->device, DEVICE_CHILD_STREAM);
+    atomic_store_explicit(&gone->magic, STREAM_DEAD, memory_order_relaxed);
+    base_free(gone);
+    *event = NULL;
+    return status;
+}
+
+pool_device *pool_event_device(const pool_event *event)
+{
+    return event && !stream_check_event(event) ? event->device : NULL;
+}
+
+pool_status pool_event_handle(const pool_event *event, CUevent *handle)
+{
+    pool_status status = stream_check_event(event);
+
+    if (!status && !handle)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the handle");
+    if (!status)
+        *handle = event->handle;
+    return status;
+}
+
+static pool_status enter(const pool_event *event, struct device_scope *scope)
+{
+    pool_status status = stream_check_event(event);
+
+    return status ? status : device_enter(event->device, scope);
+}
+
+pool_status pool_event_record(pool_event *event, pool_stream *stream)
+{
+    struct device_scope scope;
+    CUstream handle;
+    pool_status status = stream_check_event(event);
+
+    if (!status)
+        status = stream_handle_on(stream, event->device, &handle);
+    if (!status)
+        status = device_enter(event->device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, EventRecord(event->handle, handle));
+    if (!status)
+        atomic_store(&event->recorded, 1);
+    return device_leave(&scope, status);
+}
+
+static pool_cu_result query(const struct driver *driver, const void *object)
+{
+    return driver->api.EventQuery(((const pool_event *)object)->handle);
+}
+
+pool_status pool_event_query(pool_event *event)
+{
+    struct device_scope scope;
+    pool_status status = enter(event, &scope);
+
+    if (status)
+        return status;
+    status = stream_answer(scope.driver, query(scope.driver, event), "cuEventQuery");
+    return device_leave(&scope, status);
+}
+
+pool_status pool_event_synchronize(pool_event *event)
+{
+    struct device_scope scope;
+    pool_status status = enter(event, &scope);
+
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, EventSynchronize(event->handle));
+    return device_leave(&scope, status);
+}
+
+pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
+{
+    struct device_scope scope;
+    pool_status status = enter(event, &scope);
+
+    if (status)
+        return status;
+    status = stream_poll(scope.driver, query, event, "an event", timeout_ns);
+    return device_leave(&scope, status);
+}
+
+static pool_status check_timed(const pool_event *event, const char *which)
+{
+    pool_status status = stream_check_event(event);
+
+    if (status)
+        return status;
+    if (!(event->flags & POOL_EVENT_TIMING))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the %s event was made without POOL_EVENT_TIMING", which);
+    if (!atomic_load(&event->recorded))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s event was never recorded", which);
+    return POOL_OK;
+}
+
+pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milliseconds)
+{
+    struct device_scope scope;
+    float value = 0;
+    pool_status status;
+
+    if (!milliseconds)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the time");
+    status = check_timed(start, "start");
+    if (!status)
+        status = check_timed(end, "end");
+    if (!status && start->device != end->device)
+        status = base_fail(POOL_ERR_WRONG_DEVICE, "the events are of devices %d and %d",
+            pool_device_ordinal(start->device), pool_device_ordinal(end->device));
+    if (!status)
+        status = device_enter(start->device, &scope);
+    if (status)
+        return status;
+    status = stream_answer(scope.driver,
+        scope.driver->api.EventElapsedTime(&value, start->handle, end->handle),
+        "cuEventElapsedTime(&value, start, end)");
+    status = device_leave(&scope, status);
+    if (!status)
+        *milliseconds = (double)value;
+    return status;
+}
+
+pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
+{
+    struct device_scope scope;
+    pool_status status = stream_check(stream);
+
+    if (!status)
+        status = stream_check_event(event);
+    if (!status && device_driver(stream->device) != device_driver(event->device))
+        status = base_fail(POOL_ERR_WRONG_DEVICE, "the event is of another driver");
+    if (!status)
+        status = device_enter(stream->device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, StreamWaitEvent(stream->handle, event->handle, 0));
+    return device_leave(&scope, status);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of a device's streams, and the rendezvous with all of them that lets a buffer be freed
+ * without the host waiting.
+ */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "stream/stream.h"
+
+static pool_status make_registry(pool_device *device, void **object)
+{
+    struct driver *driver = device_driver(device);
+    struct stream_registry *registry = base_calloc(1, sizeof(*registry));
+    pool_status status;
+
+    if (!registry)
+        return base_fail_memory("the streams of a device");
+    if (pthread_mutex_init(&registry->lock, NULL)) {
+        status = base_fail_memory("a lock");
+        goto free_registry;
+    }
+    registry->generation = driver_fork_generation();
+    registry->default_stream.device = device;
+    registry->default_stream.is_default = 1;
+    registry->default_stream.registry = registry;
+    atomic_init(&registry->default_stream.magic, STREAM_MAGIC);
+    DRIVER_TRY(driver, status, destroy_lock,
+        StreamCreateWithPriority(&registry->reclaim, DRIVER_STREAM_NON_BLOCKING, 0));
+    DRIVER_TRY(
+        driver, status, destroy_stream, EventCreate(&registry->join, DRIVER_EVENT_DISABLE_TIMING));
+    *object = registry;
+    return POOL_OK;
+destroy_stream:
+    driver->api.StreamDestroy(registry->reclaim);
+destroy_lock:
+    pthread_mutex_destroy(&registry->lock);
+free_registry:
+    base_free(registry);
+    return status;
+}
+
+static void unmake_registry(pool_device *device, void *object, int driver_alive)
+{
+    struct driver *driver = device_driver(device);
+    struct stream_registry *registry = object;
+
+    if (driver_alive) {
+        (void)DRIVER_CALL(driver, EventDestroy(registry->join));
+        (void)DRIVER_CALL(driver, StreamDestroy(registry->reclaim));
+    }
+    atomic_store(&registry->default_stream.magic, STREAM_DEAD);
+    pthread_mutex_destroy(&registry->lock);
+    base_free(registry);
+}
+
+pool_status stream_registry_of(pool_device *device, struct stream_registry **registry)
+{
+    static const struct device_keep kind = {
+        .name = "streams", .make = make_registry, .unmake = unmake_registry};
+    void *object;
+    pool_status status = device_kept(device, &kind, &object);
+
+    if (!status)
+        *registry = object;
+    return status;
+}
+
+int stream_enter_to_destroy(pool_device *device, struct device_scope *scope, pool_status *status)
+{
+    *status = POOL_OK;
+    if (!device_alive(device))
+        return 0;
+    *status = device_enter(device, scope);
+    if (pool_status_class(*status) == POOL_CLASS_PROCESS)
+        *status = POOL_OK;
+    else if (!*status)
+        return 1;
+    return 0;
+}
+
+pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)
+{
+    pool_status status = POOL_OK;
+
+    pthread_mutex_lock(&registry->lock);
+    for (pool_stream *s = &registry->default_stream; s && !status; s = s->next) {
+        pool_cu_result code = driver->api.StreamQuery(s->handle);
+
+        /* An idle stream needs no wait, and asking is cheaper than recording. The owner of an
+         * adopted stream may have destroyed it: then it has no work either. */
+        if (!s->owned && (code == POOL_CU_INVALID_HANDLE || code == POOL_CU_CONTEXT_IS_DESTROYED))
+            continue;
+        status = stream_answer(driver, code, "cuStreamQuery");
+        if (status != POOL_ERR_NOT_READY)
+            continue;
+        status = DRIVER_CALL(driver, EventRecord(registry->join, s->handle));
+        if (!status)
+            status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
+    }
+    pthread_mutex_unlock(&registry->lock);
+    return status;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams: made or adopted, asked, waited for, destroyed.
+ */
+#include "stream/stream.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+
+void pool_stream_params_init(pool_stream_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+pool_status stream_check(const pool_stream *stream)
+{
+    if (!stream)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the stream is NULL");
+    if (atomic_load_explicit(&stream->magic, memory_order_relaxed) != STREAM_MAGIC)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the stream is destroyed or never was one");
+    return POOL_OK;
+}
+
+pool_status stream_handle_on(const pool_stream *stream, const pool_device *device, CUstream *handle)
+{
+    pool_status status;
+
+    if (!stream) {
+        *handle = NULL;
+        return POOL_OK;
+    }
+    status = stream_check(stream);
+    if (status)
+        return status;
+    if (stream->device != device)
+        return base_fail(POOL_ERR_WRONG_DEVICE,
+            "the stream is of device %d, the work is for device %d",
+            pool_device_ordinal(stream->device), pool_device_ordinal(device));
+    *handle = stream->handle;
+    return POOL_OK;
+}
+
+/* Makes the object around a handle and puts it into the device's list. */
+static pool_status wrap(
+    struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
+{
+    struct stream_registry *registry;
+    pool_stream *made;
+    pool_status status = stream_registry_of(scope->device, &registry);
+
+    if (status)
+        return status;
+    made = base_calloc(1, sizeof(*made));
+    if (!made)
+        return base_fail_memory("a stream");
+    made->device = scope->device;
+    made->handle = handle;
+    made->owned = owned;
+    made->registry = registry;
+    atomic_init(&made->magic, STREAM_MAGIC);
+    pthread_mutex_lock(&registry->lock);
+    made->previous = &registry->default_stream;
+    made->next = registry->default_stream.next;
+    if (made->next)
+        made->next->previous = made;
+    registry->default_stream.next = made;
+    pthread_mutex_unlock(&registry->lock);
+    device_child_added(scope->device, DEVICE_CHILD_STREAM);
+    *stream = made;
+    return POOL_OK;
+}
+
+pool_status pool_stream_priority_range(pool_device *device, int32_t *least, int32_t *most_urgent)
+{
+    struct device_scope scope;
+    pool_status status;
+    int low = 0, high = 0;
+
+    if (!least || !most_urgent)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the priorities");
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, CtxGetStreamPriorityRange(&low, &high));
+    status = device_leave(&scope, status);
+    if (!status) {
+        *least = low;
+        *most_urgent = high;
+    }
+    return status;
+}
+
+static pool_status create(
+    struct device_scope *scope, const pool_stream_params *params, pool_stream **stream)
+{
+    unsigned flags = params->flags & POOL_STREAM_BLOCKING ? 0 : DRIVER_STREAM_NON_BLOCKING;
+    int least = 0, most = 0, priority = params->priority;
+    CUstream handle;
+    pool_status status = POOL_OK;
+
+    if (priority) {
+        status = DRIVER_CALL(scope->driver, CtxGetStreamPriorityRange(&least, &most));
+        if (status)
+            return status;
+        priority = priority < most ? most : priority > least ? least : priority;
+    }
+    status = DRIVER_CALL(scope->driver, StreamCreateWithPriority(&handle, flags, priority));
+    if (status)
+        return status;
+    status = wrap(scope, handle, 1, stream);
+    if (status)
+        scope->driver->api.StreamDestroy(handle);
+    return status;
+}
+
+pool_status pool_stream_create(
+    pool_device *device, const pool_stream_params *params, pool_stream **stream)
+{
+    pool_stream_params wanted = {.struct_size = sizeof(wanted)};
+    struct device_scope scope;
+    pool_stream *made = NULL;
+    pool_status status;
+
+    if (!stream)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the stream");
+    if (params) {
+        if (params->struct_size < sizeof(size_t))
+            return base_fail(
+                POOL_ERR_INVALID_ARGUMENT, "pool_stream_params.struct_size is not set");
+        memcpy(&wanted, params,
+            params->struct_size < sizeof(wanted) ? params->struct_size : sizeof(wanted));
+    }
+    if (wanted.flags & ~POOL_STREAM_BLOCKING)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no stream has", wanted.flags);
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, create(&scope, &wanted, &made));
+    if (status && made)
+        pool_stream_destroy(&made);
+    if (!status)
+        *stream = made;
+    return status;
+}
+
+static pool_status adopt(struct device_scope *scope, CUstream handle, pool_stream **stream)
+{
+    CUcontext context = NULL;
+    pool_cu_result code = scope->driver->api.StreamGetCtx(handle, &context);
+
+    if (code == POOL_CU_INVALID_VALUE || code == POOL_CU_INVALID_HANDLE ||
+        code == POOL_CU_CONTEXT_IS_DESTROYED)
+        return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
+            "cuStreamGetCtx(handle, &context)", "%p is no stream", (void *)handle);
+    if (code)
+        return driver_check(scope->driver, code, "cuStreamGetCtx(handle, &context)");
+    if (context != scope->context)
+        return base_fail(POOL_ERR_WRONG_DEVICE, "stream %p is not of the context of device %d",
+            (void *)handle, pool_device_ordinal(scope->device));
+    return wrap(scope, handle, 0, stream);
+}
+
+pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream **stream)
+{
+    struct device_scope scope;
+    pool_stream *made = NULL;
+    pool_status status;
+
+    if (!stream)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the stream");
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, adopt(&scope, handle, &made));
+    if (status && made)
+        pool_stream_destroy(&made);
+    if (!status)
+        *stream = made;
+    return status;
+}
+
+pool_status pool_stream_default(pool_device *device, pool_stream **stream)
+{
+    struct stream_registry *registry;
+    struct device_scope scope;
+    pool_status status;
+
+    if (!stream)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the stream");
+    status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, stream_registry_of(device, &registry));
+    if (!status)
+        *stream = &registry->default_stream;
+    return status;
+}
+
+/* Under registry->lock: frees that come later must still wait for this stream's unfinished work. */
+static pool_status hand_over(struct driver *driver, pool_stream *stream)
+{
+    struct stream_registry *registry = stream->registry;
+    pool_cu_result code = driver->api.StreamQuery(stream->handle);
+    pool_status status = stream_answer(driver, code, "cuStreamQuery");
+
+    if (status == POOL_ERR_NOT_READY) {
+        status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
+        if (!status)
+            status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
+        if (status) /* the order could not be enqueued, so it is made by waiting */
+            (void)DRIVER_CALL(driver, StreamSynchronize(stream->handle));
+    }
+    return status;
+}
+
+static void unlink_stream(pool_stream *stream)
+{
+    stream->previous->next = stream->next;
+    if (stream->next)
+        stream->next->previous = stream->previous;
+}
+
+pool_status pool_stream_destroy(pool_stream **stream)
+{
+    struct device_scope scope;
+    pool_stream *gone;
+    pool_status status, destroyed = POOL_OK;
+    int entered;
+
+    if (!stream || !*stream)
+        return POOL_OK;
+    gone = *stream;
+    status = stream_check(gone);
+    if (status)
+        return status;
+    if (gone->is_default)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a default stream belongs to its device");
+    entered = stream_enter_to_destroy(gone->device, &scope, &status);
+    if (!stream_is_forked(gone->registry)) {
+        pthread_mutex_lock(&gone->registry->lock);
+        if (entered)
+            status = hand_over(scope.driver, gone);
+        unlink_stream(gone);
+        pthread_mutex_unlock(&gone->registry->lock);
+    }
+    if (entered && gone->owned)
+        destroyed = DRIVER_CALL(scope.driver, StreamDestroy(gone->handle));
+    if (!status)
+        status = destroyed;
+    if (entered)
+        status = device_leave(&scope, status);
+    device_child_removed(gone->device, DEVICE_CHILD_STREAM);
+    atomic_store_explicit(&gone->magic, STREAM_DEAD, memory_order_relaxed);
+    base_free(gone);
+    *stream = NULL;
+    return status;
+}
+
+pool_device *pool_stream_device(const pool_stream *stream)
+{
+    return stream && !stream_check(stream) ? stream->device : NULL;
+}
+
+pool_status pool_stream_handle(const pool_stream *stream, CUstream *handle)
+{
+    pool_status status = stream_check(stream);
+
+    if (!status && !handle)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the handle");
+    if (!status)
+        *handle = stream->handle;
+    return status;
+}
+
+static pool_status enter(const pool_stream *stream, struct device_scope *scope)
+{
+    pool_status status = stream_check(stream);
+
+    return status ? status : device_enter(stream->device, scope);
+}
+
+pool_status pool_stream_get_priority(const pool_stream *stream, int32_t *priority)
+{
+    struct device_scope scope;
+    int value = 0;
+    pool_status status;
+
+    if (!priority)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the priority");
+    status = enter(stream, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, StreamGetPriority(stream->handle, &value));
+    status = device_leave(&scope, status);
+    if (!status)
+        *priority = value;
+    return status;
+}
+
+pool_status pool_stream_get_flags(const pool_stream *stream, uint32_t *flags)
+{
+    struct device_scope scope;
+    unsigned value = 0;
+    pool_status status;
+
+    if (!flags)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the flags");
+    status = enter(stream, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, StreamGetFlags(stream->handle, &value));
+    status = device_leave(&scope, status);
+    if (!status)
+        *flags = value & DRIVER_STREAM_NON_BLOCKING ? 0 : POOL_STREAM_BLOCKING;
+    return status;
+}
+
+static pool_cu_result query(const struct driver *driver, const void *object)
+{
+    return driver->api.StreamQuery(((const pool_stream *)object)->handle);
+}
+
+pool_status pool_stream_query(pool_stream *stream)
+{
+    struct device_scope scope;
+    pool_status status = enter(stream, &scope);
+
+    if (status)
+        return status;
+    status = stream_answer(scope.driver, query(scope.driver, stream), "cuStreamQuery");
+    return device_leave(&scope, status);
+}
+
+pool_status pool_stream_synchronize(pool_stream *stream)
+{
+    struct device_scope scope;
+    pool_status status = enter(stream, &scope);
+
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, StreamSynchronize(stream->handle));
+    return device_leave(&scope, status);
+}
+
+pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns)
+{
+    struct device_scope scope;
+    pool_status status = enter(stream, &scope);
+
+    if (status)
+        return status;
+    status = stream_poll(scope.driver, query, stream, "the work of a stream", timeout_ns);
+    return device_leave(&scope, status);
+}
+
+pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void *user)
+{
+    struct device_scope scope;
+    pool_status status;
+
+    if (!function)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the function is NULL");
+    status = enter(stream, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, LaunchHostFunc(stream->handle, function, user));
+    return device_leave(&scope, status);
+}
