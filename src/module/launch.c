@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "stream/stream.h"
 
 /* Threads a block of pool_shape_for: enough to hide latency on every chip, and allowed by all. */
 #define SHAPE_BLOCK 256u
@@ -139,11 +140,8 @@ pool_status pool_launch(
         status = check_shape(kernel, &copy);
     if (!status)
         status = check_arguments(kernel, &copy, arguments);
-    if (!status && stream)
-        status = pool_stream_handle(stream, &handle);
-    if (!status && stream && pool_stream_device(stream) != kernel->module->device)
-        status = base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_launch: the stream is of another device than kernel \"%s\"", kernel->name);
+    if (!status)
+        status = stream_handle_on(stream, kernel->module->device, &handle);
     if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Modules, kernels and launches on the mock driver: every public function with NULLs and wrong
+ * sizes, what the driver is asked, what is refused before it is asked.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <devicepool.h>
+#include <devicepool/mock.h>
+
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
+
+static pool_mock *mock;
+static device_pool *pool;
+static pool_device *devices[2];
+
+static int set_up(void **state)
+{
+    static const uint32_t sizes[] = {8, 4};
+    pool_mock_params params = {.struct_size = sizeof(params), .devices = 2};
+    pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
+        .name = "fill",
+        .argument_bytes = sizes,
+        .argument_count = 2,
+        .shared_bytes = 1024,
+        .max_threads = 512};
+    pool_params with = {.struct_size = sizeof(with)};
+
+    (void)state;
+    if (pool_mock_create(&mock, &params) || pool_mock_add_kernel(mock, &kernel) ||
+        pool_mock_add_global(mock, "table", 4096))
+        return -1;
+    with.driver = pool_mock_table(mock);
+    with.devices = "all";
+    if (pool_create(&pool, &with) || pool_device_at(pool, 0, &devices[0]))
+        return -1;
+    return pool_device_at(pool, 1, &devices[1]);
+}
+
+static int tear_down(void **state)
+{
+    pool_status status = pool_destroy(&pool);
+    int leaks = pool_mock_leaks(mock)[0] != '\0';
+
+    (void)state;
+    pool_mock_destroy(&mock);
+    return status || leaks;
+}
+
+static pool_module *load(pool_device *device)
+{
+    pool_module *module = NULL;
+
+    assert_int_equal(pool_module_load(device, ptx, sizeof(ptx), &module), POOL_OK);
+    assert_non_null(module);
+    return module;
+}
+
+static void test_nulls(void **state)
+{
+    pool_module_params params = {.struct_size = sizeof(params)};
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
+    pool_module *module = NULL;
+    pool_kernel *kernel = NULL;
+    pool_kernel_info info = {0};
+    CUdeviceptr address;
+    CUfunction function;
+    CUmodule handle;
+    uint64_t number;
+    uint32_t small;
+
+    (void)state;
+#define BAD(call) assert_int_equal(call, POOL_ERR_INVALID_ARGUMENT)
+    BAD(pool_module_compile(NULL, &params, &module));
+    BAD(pool_module_compile(devices[0], NULL, &module));
+    BAD(pool_module_compile(devices[0], &params, NULL));
+    BAD(pool_module_compile(devices[0], &params, &module)); /* no source */
+    params.source = "";
+    params.define_count = 1;
+    BAD(pool_module_compile(devices[0], &params, &module));
+    params.define_count = 0;
+    params.header_count = 1;
+    BAD(pool_module_compile(devices[0], &params, &module));
+    params.header_count = 0;
+    params.option_count = 2;
+    BAD(pool_module_compile(devices[0], &params, &module));
+    params.struct_size = 0;
+    BAD(pool_module_compile(devices[0], &params, &module));
+    BAD(pool_module_load(NULL, ptx, sizeof(ptx), &module));
+    BAD(pool_module_load(devices[0], NULL, 1, &module));
+    BAD(pool_module_load(devices[0], ptx, sizeof(ptx), NULL));
+    assert_null(module);
+    module = load(devices[0]);
+    BAD(pool_kernel_get(NULL, "fill", &kernel));
+    BAD(pool_kernel_get(module, NULL, &kernel));
+    BAD(pool_kernel_get(module, "fill", NULL));
+    BAD(pool_module_variable(NULL, "table", &address, NULL));
+    BAD(pool_module_variable(module, NULL, &address, NULL));
+    BAD(pool_module_variable(module, "table", NULL, NULL));
+    BAD(pool_module_handle(NULL, &handle));
+    BAD(pool_module_handle(module, NULL));
+    BAD(pool_kernel_handle(NULL, &function));
+    BAD(pool_kernel_get_info(NULL, &info));
+    BAD(pool_kernel_parameter(NULL, 0, &number, &number));
+    BAD(pool_kernel_occupancy(NULL, 32, 0, &small));
+    BAD(pool_kernel_best_block(NULL, 0, &small, &small));
+    BAD(pool_launch(NULL, &shape, NULL, NULL));
+    BAD(pool_shape_for(1, NULL));
+    BAD(pool_warm_up(NULL, &params, 1));
+    BAD(pool_warm_up(pool, NULL, 1));
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    BAD(pool_kernel_handle(kernel, NULL));
+    BAD(pool_kernel_get_info(kernel, NULL));
+    BAD(pool_kernel_get_info(kernel, &info)); /* struct_size */
+    BAD(pool_kernel_occupancy(kernel, 0, 0, &small));
+    BAD(pool_kernel_occupancy(kernel, 32, 0, NULL));
+    BAD(pool_launch(kernel, NULL, NULL, NULL));
+    shape.struct_size = 8;
+    BAD(pool_launch(kernel, &shape, NULL, NULL));
+    assert_null(pool_module_device(NULL));
+    pool_module_destroy(NULL);
+    pool_module_destroy(&module);
+    pool_module_destroy(&module);
+}
+
+static void test_images_are_checked(void **state)
+{
+    /* An ELF header whose section table lies behind the end. */
+    unsigned char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    uint32_t fatbin[4] = {0xba55ed50u, 16u << 16 | 1u, 1000, 0};
+    pool_module *module = NULL;
+    uint64_t before;
+
+    (void)state;
+    before = pool_mock_calls(mock, "cuModuleLoadData*");
+    elf[0x28] = 0xff; /* e_shoff */
+    elf[0x3a] = 64;   /* e_shentsize */
+    elf[0x3c] = 1;    /* e_shnum */
+    assert_int_equal(pool_module_load(devices[0], elf, sizeof(elf), &module), POOL_ERR_BAD_IMAGE);
+    assert_int_equal(pool_module_load(devices[0], elf, 20, &module), POOL_ERR_BAD_IMAGE);
+    assert_int_equal(
+        pool_module_load(devices[0], fatbin, sizeof(fatbin), &module), POOL_ERR_BAD_IMAGE);
+    assert_int_equal(pool_module_load(devices[0], "", 0, &module), POOL_ERR_BAD_IMAGE);
+    assert_int_equal(pool_module_load(devices[0], "", 1, &module), POOL_ERR_BAD_IMAGE);
+    assert_int_equal(pool_module_load(devices[0], "a\0b", 3, &module), POOL_ERR_BAD_IMAGE);
+    assert_int_equal(pool_mock_calls(mock, "cuModuleLoadData*"), before);
+    assert_null(module);
+}
+
+static void test_jit_log_is_in_the_error(void **state)
+{
+    pool_module *module = NULL;
+
+    (void)state;
+    pool_mock_refuse_images(mock, POOL_CU_INVALID_PTX, "ptxas application ptx input, line 7");
+    assert_int_equal(pool_module_load(devices[0], ptx, sizeof(ptx), &module), POOL_ERR_BAD_IMAGE);
+    assert_non_null(strstr(pool_last_error()->message, "line 7"));
+    assert_int_equal(pool_last_error()->driver_code, 218);
+    assert_null(module);
+    pool_mock_refuse_images(mock, POOL_CU_SUCCESS, "");
+}
+
+static void test_kernels_and_variables(void **state)
+{
+    pool_kernel_info info = {.struct_size = sizeof(info)};
+    pool_module *module = load(devices[1]);
+    pool_kernel *kernel;
+    pool_kernel *again;
+    CUdeviceptr address = 0;
+    uint64_t bytes = 0;
+    uint64_t offset = 0;
+
+    (void)state;
+    assert_ptr_equal(pool_module_device(module), devices[1]);
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_kernel_get(module, "fill", &again), POOL_OK);
+    assert_ptr_equal(kernel, again);
+    assert_int_equal(pool_kernel_get(module, "none", &again), POOL_ERR_NOT_FOUND);
+    assert_non_null(strstr(pool_last_error()->message, "\"none\""));
+    assert_int_equal(pool_module_variable(module, "table", &address, &bytes), POOL_OK);
+    assert_true(address != 0);
+    assert_int_equal(bytes, 4096);
+    assert_int_equal(pool_module_variable(module, "chair", &address, &bytes), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_kernel_get_info(kernel, &info), POOL_OK);
+    assert_int_equal(info.parameter_count, 2);
+    assert_int_equal(info.static_shared_bytes, 1024);
+    assert_int_equal(info.max_threads_per_block, 512);
+    assert_int_equal(info.max_dynamic_shared_bytes, 232448 - 1024);
+    assert_int_equal(pool_kernel_parameter(kernel, 1, &offset, &bytes), POOL_OK);
+    assert_int_equal(offset, 8);
+    assert_int_equal(bytes, 4);
+    assert_int_equal(pool_kernel_parameter(kernel, 2, &offset, &bytes), POOL_ERR_NOT_FOUND);
+    pool_module_destroy(&module);
+}
+
+static void test_shapes(void **state)
+{
+    pool_launch_shape shape;
+
+    (void)state;
+    assert_int_equal(pool_shape_for(0, &shape), POOL_OK);
+    assert_int_equal(shape.grid[0], 1);
+    assert_int_equal(pool_shape_for(257, &shape), POOL_OK);
+    assert_int_equal(shape.grid[0], 2);
+    assert_int_equal(shape.block[0], 256);
+    assert_int_equal(pool_shape_for((UINT64_C(1) << 31) * 256 - 256, &shape), POOL_OK);
+    assert_int_equal(shape.grid[0], INT32_MAX);
+    assert_int_equal(pool_shape_for((UINT64_C(1) << 31) * 256, &shape), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_shape_for(UINT64_MAX, &shape), POOL_ERR_INVALID_ARGUMENT);
+}
+
+static void test_launch(void **state)
+{
+    pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {3}, .block = {64, 2}, .argument_count = 2};
+    static const size_t right[] = {8, 4};
+    static const size_t wrong[] = {8, 8};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_mock_launch seen;
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    shape.argument_bytes = right;
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
+    assert_string_equal(seen.kernel, "fill");
+    assert_int_equal(seen.grid[0], 3);
+    assert_int_equal(seen.grid[2], 1);
+    assert_int_equal(seen.block[1], 2);
+    assert_int_equal(*(const uint32_t *)seen.arguments[1], 5);
+    assert_int_equal(seen.cooperative, 0);
+    shape.argument_bytes = wrong;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    shape.argument_bytes = NULL;
+    shape.argument_count = 1;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    shape.argument_count = 0;
+    BAD(pool_launch(kernel, &shape, NULL, NULL));
+    shape.argument_count = 2;
+    BAD(pool_launch(kernel, &shape, NULL, NULL));
+    arguments[1] = NULL;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    arguments[1] = &number;
+    shape.block[0] = 1024;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    shape.block[0] = UINT32_MAX;
+    shape.block[1] = UINT32_MAX;
+    shape.block[2] = UINT32_MAX;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    assert_int_equal(pool_mock_launches(mock, NULL), 1);
+    pool_module_destroy(&module);
+}
+
+static void test_launch_with_much_shared_memory(void **state)
+{
+    pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2, .cooperative = 1};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_mock_launch seen;
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    shape.dynamic_shared_bytes = 1000;
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuFuncSetAttribute"), 0);
+    shape.dynamic_shared_bytes = 100000;
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuFuncSetAttribute"), 1);
+    assert_int_equal(pool_mock_get_launch(mock, 1, &seen), POOL_OK);
+    assert_int_equal(seen.dynamic_shared_bytes, 100000);
+    assert_int_equal(seen.cooperative, 1);
+    shape.dynamic_shared_bytes = 232448;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    pool_module_destroy(&module);
+}
+
+static void test_streams_of_other_devices_are_refused(void **state)
+{
+    pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_stream *stream = NULL;
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_stream_create(devices[1], NULL, &stream), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, stream), POOL_ERR_WRONG_DEVICE);
+    pool_stream_destroy(&stream);
+    assert_int_equal(pool_stream_create(devices[0], NULL, &stream), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, stream), POOL_OK);
+    pool_stream_destroy(&stream);
+    pool_module_destroy(&module);
+}
+
+static void test_pool_waits_for_modules(void **state)
+{
+    pool_module *module = load(devices[0]);
+
+    (void)state;
+    assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY);
+    assert_non_null(strstr(pool_last_error()->message, "module"));
+    pool_module_destroy(&module);
+}
+
+static void test_poison_leaves_destructors_silent(void **state)
+{
+    pool_module *module = load(devices[0]);
+    pool_kernel *kernel;
+    uint64_t calls;
+
+    (void)state;
+    pool_mock_poison(mock, POOL_CU_ILLEGAL_ADDRESS);
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_ERR_PROCESS_POISONED);
+    calls = pool_mock_calls(mock, NULL);
+    pool_module_destroy(&module);
+    assert_null(module);
+    assert_int_equal(pool_mock_calls(mock, NULL), calls);
+    assert_int_equal(pool_destroy(&pool), POOL_OK);
+}
+
+static int tear_down_poisoned(void **state)
+{
+    (void)state;
+    pool_mock_destroy(&mock);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        CASE(test_nulls),
+        CASE(test_images_are_checked),
+        CASE(test_jit_log_is_in_the_error),
+        CASE(test_kernels_and_variables),
+        CASE(test_shapes),
+        CASE(test_launch),
+        CASE(test_launch_with_much_shared_memory),
+        CASE(test_streams_of_other_devices_are_refused),
+        CASE(test_pool_waits_for_modules),
+        cmocka_unit_test_setup_teardown(
+            test_poison_leaves_destructors_silent, set_up, tear_down_poisoned),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
