@@ -186,6 +186,17 @@ static void write_log(struct mock_call *call, pool_cu_result code)
     *slot = strdup(line);
 }
 
+void mock_log_clear(pool_mock *mock)
+{
+    uint64_t used = mock->line_count < MOCK_LOG_LINES ? mock->line_count : MOCK_LOG_LINES;
+
+    for (uint64_t i = 0; i < used; i++) {
+        free(mock->lines[i]);
+        mock->lines[i] = NULL;
+    }
+    mock->line_count = 0;
+}
+
 /* ---- script and failures -------------------------------------------------------------------- */
 
 static bool fits(const struct mock_call *call, const char *expected)

@@ -268,8 +268,13 @@ static pool_cu_result check_arguments(
 static struct mock_record *new_record(pool_mock *mock, const struct mock_kernel *kernel,
     const pool_mock_launch *launch, void **arguments, const unsigned char *packed)
 {
-    struct mock_record *record = &mock->records[mock->launch_count % MOCK_LAUNCHES];
+    struct mock_record *record;
 
+    if (!mock->records)
+        mock->records = calloc(MOCK_LAUNCHES, sizeof(*mock->records));
+    if (!mock->records)
+        return NULL;
+    record = &mock->records[mock->launch_count % MOCK_LAUNCHES];
     free(record->name);
     free(record->values);
     memset(record, 0, sizeof(*record));

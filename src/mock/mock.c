@@ -90,12 +90,12 @@ static bool make_devices(pool_mock *mock, uint64_t memory)
 
 static void free_records(pool_mock *mock)
 {
-    for (size_t i = 0; i < MOCK_LAUNCHES; i++) {
+    for (size_t i = 0; mock->records && i < MOCK_LAUNCHES; i++) {
         free(mock->records[i].name);
         free(mock->records[i].values);
     }
-    for (size_t i = 0; i < MOCK_LOG_LINES; i++)
-        free(mock->lines[i]);
+    free(mock->records);
+    mock_log_clear(mock);
 }
 
 static void free_wishes(pool_mock *mock)

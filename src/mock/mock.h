@@ -275,7 +275,7 @@ struct pool_mock {
     size_t global_count;
     pool_cu_code image_code;
     char *image_log;
-    struct mock_record records[MOCK_LAUNCHES]; /* a ring */
+    struct mock_record *records; /* a ring, made at the first launch */
     uint64_t launch_count;
 
     struct mock_text answers[3]; /* log, leaks, verify: texts handed to the test */
@@ -319,6 +319,8 @@ pool_cu_result mock_leave(struct mock_call *call, pool_cu_result code);
  */
 void mock_guest_begin(void);
 void mock_guest_end(void);
+
+void mock_log_clear(pool_mock *mock);
 
 bool mock_is_sticky(pool_cu_result code);
 const char *mock_fn_name(enum mock_fn fn); /* with its suffix */

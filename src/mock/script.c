@@ -196,7 +196,7 @@ void pool_mock_reset_calls(pool_mock *mock)
     pthread_mutex_lock(&mock->lock);
     mock->calls = 0;
     memset(mock->calls_of, 0, sizeof(mock->calls_of));
-    mock->line_count = 0;
+    mock_log_clear(mock);
     pthread_mutex_unlock(&mock->lock);
 }
 
