@@ -18,6 +18,7 @@
 #include <devicepool/memory.h>
 #include <devicepool/module.h>
 #include <devicepool/pool.h>
+#include <devicepool/sim.h>
 #include <devicepool/status.h>
 #include <devicepool/stream.h>
 #include <devicepool/version.h>

@@ -97,7 +97,7 @@ typedef struct pool_sim_kernel_stats {
     uint64_t blocks;
     uint64_t threads;
     uint64_t warp_instructions;
-    uint64_t lane_instructions; /* one for each active lane of a warp instruction */
+    uint64_t lane_instructions;                /* one for each active lane of a warp instruction */
     uint64_t lanes_by_class[POOL_SIM_CLASSES]; /* see pool_sim_class_name */
 } pool_sim_kernel_stats;
 

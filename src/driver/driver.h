@@ -34,6 +34,7 @@ struct driver {
     struct driver_fault fault;
     /* the rest is driver/'s own, guarded by its state lock where it is not constant */
     const pool_cuda_api *source; /* the caller's table; NULL: the library */
+    void (*release)(void);       /* called after each driver_close; NULL: nothing */
     void *library;
     unsigned generation; /* of the process that opened it */
     unsigned references;
@@ -52,6 +53,13 @@ struct driver {
  */
 pool_status driver_open(const pool_cuda_api *table, struct driver **driver);
 void driver_close(struct driver **driver);
+
+/*
+ * The same for a table of the library's own, called `name`. `release` is called once for each
+ * success here when that reference is closed.
+ */
+pool_status driver_open_internal(const pool_cuda_api *table, const char *name,
+    void (*release)(void), struct driver **driver);
 
 /* POOL_OK, POOL_ERR_FORKED, or POOL_ERR_PROCESS_POISONED with the first cause. No driver call. */
 pool_status driver_usable(struct driver *driver);

@@ -96,7 +96,8 @@ static pool_status initialise(struct driver *driver)
     return POOL_OK;
 }
 
-static pool_status make(const pool_cuda_api *table, struct driver **made)
+static pool_status make(
+    const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **made)
 {
     struct driver *driver = base_calloc(1, sizeof(*driver));
     pool_status status;
@@ -107,12 +108,15 @@ static pool_status make(const pool_cuda_api *table, struct driver **made)
     driver->generation = driver_fork_generation();
     driver->references = 1;
     status = table ? driver_table_copy(driver, table) : driver_library_load(driver);
+    if (name)
+        snprintf(driver->path, sizeof(driver->path), "%s", name);
     if (!status)
         status = initialise(driver);
     if (status) {
         base_free(driver);
         return status;
     }
+    driver->release = release;
     base_log(POOL_LOG_INFO, "driver %s for CUDA %d.%d", driver->path, driver->version / 1000,
         driver->version % 1000 / 10);
     driver_state_lock();
@@ -123,38 +127,18 @@ static pool_status make(const pool_cuda_api *table, struct driver **made)
     return POOL_OK;
 }
 
-pool_status driver_open(const pool_cuda_api *table, struct driver **driver)
-{
-    struct driver *found;
-    pool_status status;
-
-    driver_fork_check();
-    pthread_mutex_lock(&open_lock);
-    found = take_open(table);
-    status = found ? driver_usable(found) : make(table, &found);
-    pthread_mutex_unlock(&open_lock);
-    if (status) {
-        driver_close(&found);
-        return status;
-    }
-    *driver = found;
-    return POOL_OK;
-}
-
 /* The library is never unloaded, and a fault that poisoned it is the process's for good. */
 static int stays(const struct driver *driver)
 {
     return !driver->source;
 }
 
-void driver_close(struct driver **driver)
+static void close_reference(struct driver *closing)
 {
-    struct driver *closing = driver ? *driver : NULL;
     struct driver **link = &drivers;
 
     if (!closing)
         return;
-    *driver = NULL;
     driver_fork_check();
     driver_state_lock();
     if (--closing->references == 0 && !stays(closing)) {
@@ -167,4 +151,41 @@ void driver_close(struct driver **driver)
     }
     driver_state_unlock();
     base_free(closing);
+}
+
+pool_status driver_open(const pool_cuda_api *table, struct driver **driver)
+{
+    return driver_open_internal(table, NULL, NULL, driver);
+}
+
+pool_status driver_open_internal(
+    const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **driver)
+{
+    struct driver *found;
+    pool_status status;
+
+    driver_fork_check();
+    pthread_mutex_lock(&open_lock);
+    found = take_open(table);
+    status = found ? driver_usable(found) : make(table, name, release, &found);
+    pthread_mutex_unlock(&open_lock);
+    if (status) {
+        close_reference(found);
+        return status;
+    }
+    *driver = found;
+    return POOL_OK;
+}
+
+void driver_close(struct driver **driver)
+{
+    struct driver *closing = driver ? *driver : NULL;
+    void (*release)(void) = closing ? closing->release : NULL;
+
+    if (!closing)
+        return;
+    *driver = NULL;
+    close_reference(closing);
+    if (release)
+        release();
 }

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "pool/devices_text.h"
 #include "pool/pool.h"
+#include "sim/sim.h"
 
 #define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
 
@@ -57,6 +58,20 @@ static const char *wanted_devices(const pool_params *params)
     return text && (params->devices || *text) ? text : "all";
 }
 
+/* The driver that is opened here holds the reference to the simulated devices. */
+static pool_status open_simulated(const char *text, struct driver **driver)
+{
+    const pool_cuda_api *table;
+    pool_status status = sim_open(text, &table);
+
+    if (status)
+        return status;
+    status = driver_open_internal(table, "simulated", sim_close, driver);
+    if (status)
+        sim_close();
+    return status;
+}
+
 static pool_status open_driver(const pool_params *params, const char *text, struct driver **driver)
 {
     if (!text || !devices_text_is_simulated(text))
@@ -64,7 +79,7 @@ static pool_status open_driver(const pool_params *params, const char *text, stru
     if (params->driver)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the devices \"%s\" are simulated, so params.driver has to be NULL", text);
-    return base_fail(POOL_ERR_UNSUPPORTED, "simulated devices are not in this build");
+    return open_simulated(text, driver);
 }
 
 static pool_status look(struct visible *visible)

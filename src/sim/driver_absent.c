@@ -6,15 +6,15 @@
 #include "base/alloc.h"
 #include "sim/driver_state.h"
 
-
-pool_cu_result sim_cu_ModuleLoadData(CUmodule * module, const void *image)
+pool_cu_result sim_cu_ModuleLoadData(CUmodule *module, const void *image)
 {
     (void)module;
     (void)image;
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_ModuleLoadDataEx(CUmodule * module, const void *image, unsigned int count, pool_cu_enum *options, void **values)
+pool_cu_result sim_cu_ModuleLoadDataEx(
+    CUmodule *module, const void *image, unsigned int count, pool_cu_enum *options, void **values)
 {
     (void)module;
     (void)image;
@@ -30,7 +30,7 @@ pool_cu_result sim_cu_ModuleUnload(CUmodule module)
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_ModuleGetFunction(CUfunction * function, CUmodule module, const char *name)
+pool_cu_result sim_cu_ModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
     (void)function;
     (void)module;
@@ -38,7 +38,8 @@ pool_cu_result sim_cu_ModuleGetFunction(CUfunction * function, CUmodule module, 
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_ModuleGetGlobal(CUdeviceptr * address, size_t * bytes, CUmodule module, const char *name)
+pool_cu_result sim_cu_ModuleGetGlobal(
+    CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
 {
     (void)address;
     (void)bytes;
@@ -70,7 +71,8 @@ pool_cu_result sim_cu_FuncSetCacheConfig(CUfunction function, pool_cu_enum confi
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_FuncGetParamInfo(CUfunction function, size_t index, size_t * offset, size_t * bytes)
+pool_cu_result sim_cu_FuncGetParamInfo(
+    CUfunction function, size_t index, size_t *offset, size_t *bytes)
 {
     (void)function;
     (void)index;
@@ -79,7 +81,8 @@ pool_cu_result sim_cu_FuncGetParamInfo(CUfunction function, size_t index, size_t
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size, size_t dynamic_shared_bytes)
+pool_cu_result sim_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, CUfunction function, int block_size, size_t dynamic_shared_bytes)
 {
     (void)blocks;
     (void)function;
@@ -88,7 +91,9 @@ pool_cu_result sim_cu_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUf
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, CUfunction function, pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes, int block_size_limit)
+pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
+    CUfunction function, pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes,
+    int block_size_limit)
 {
     (void)min_grid_size;
     (void)block_size;
@@ -99,7 +104,9 @@ pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *bl
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_LaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra)
+pool_cu_result sim_cu_LaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+    unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
+    unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra)
 {
     (void)function;
     (void)grid_x;
@@ -115,7 +122,9 @@ pool_cu_result sim_cu_LaunchKernel(CUfunction function, unsigned int grid_x, uns
     return POOL_CU_NOT_SUPPORTED;
 }
 
-pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments)
+pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
+    unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+    unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments)
 {
     (void)function;
     (void)grid_x;

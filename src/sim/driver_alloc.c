@@ -37,8 +37,7 @@ pool_cu_result sim_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
     if (bytes > sim_state.config.memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     uint64_t charged = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
-    code =
-        sim_memory_make(call.context, SIM_MEMORY_DEVICE, bytes, SIM_ALIGNMENT, charged, &made);
+    code = sim_memory_make(call.context, SIM_MEMORY_DEVICE, bytes, SIM_ALIGNMENT, charged, &made);
     if (code)
         return sim_leave(code);
     *address = made->base;
@@ -100,12 +99,11 @@ pool_cu_result sim_cu_MemHostAlloc(void **memory, size_t bytes, unsigned int fla
     if (bytes > SIZE_MAX - PAGE)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-    void *place =
-        mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *place = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    code = sim_memory_adopt(
-        call.context, SIM_MEMORY_PINNED, (uint64_t)(uintptr_t)place, bytes, &made);
+    code =
+        sim_memory_adopt(call.context, SIM_MEMORY_PINNED, (uint64_t)(uintptr_t)place, bytes, &made);
     if (code) {
         munmap(place, whole);
         return sim_leave(code);
@@ -172,7 +170,8 @@ pool_cu_result sim_cu_MemHostRegister(void *memory, size_t bytes, unsigned int f
     return sim_leave(code);
 }
 
-pool_cu_result sim_cu_MemHostGetDevicePointer(CUdeviceptr *address, void *memory, unsigned int flags)
+pool_cu_result sim_cu_MemHostGetDevicePointer(
+    CUdeviceptr *address, void *memory, unsigned int flags)
 {
     const struct sim_allocation *found;
     struct sim_call call;

@@ -128,7 +128,8 @@ static pool_status read_limit(struct piece value, uint64_t *limit)
 {
     if (!read_scaled(value, 1000, limit))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "device string: limit=%.*s is not a number of instructions; K, M, G and T are thousands "
+            "device string: limit=%.*s is not a number of instructions; K, M, G and T are "
+            "thousands "
             "of one another, 0 is no limit",
             (int)value.length, value.text);
     return POOL_OK;
@@ -160,7 +161,8 @@ static pool_status read_report_word(struct piece word, uint32_t *reports)
         *reports |= POOL_SIM_REPORT_LEAK;
     else
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "device string: report=%.*s is unknown; there are uninit, barrier and leak, joined by +",
+            "device string: report=%.*s is unknown; there are uninit, barrier and leak, joined by "
+            "+",
             (int)word.length, word.text);
     return POOL_OK;
 }

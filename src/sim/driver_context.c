@@ -243,8 +243,7 @@ static bool are_flags(unsigned flags)
 pool_cu_result sim_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code =
-        sim_enter(&call, SIM_CU_DevicePrimaryCtxRetain, SIM_NEED_HEALTHY, device);
+    pool_cu_result code = sim_enter(&call, SIM_CU_DevicePrimaryCtxRetain, SIM_NEED_HEALTHY, device);
 
     if (code)
         return code;
@@ -456,7 +455,8 @@ pool_cu_result sim_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
         return code;
     if (!version)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    code = context ? sim_context_of(context, &found) : (top() ? POOL_CU_SUCCESS : POOL_CU_INVALID_CONTEXT);
+    code = context ? sim_context_of(context, &found)
+                   : (top() ? POOL_CU_SUCCESS : POOL_CU_INVALID_CONTEXT);
     if (code)
         return sim_leave(code);
     *version = 3020;
@@ -497,8 +497,7 @@ pool_cu_result sim_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
 pool_cu_result sim_cu_CtxGetStreamPriorityRange(int *least, int *greatest)
 {
     struct sim_call call;
-    pool_cu_result code =
-        sim_enter(&call, SIM_CU_CtxGetStreamPriorityRange, SIM_NEED_CONTEXT, -1);
+    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetStreamPriorityRange, SIM_NEED_CONTEXT, -1);
 
     if (code)
         return code;

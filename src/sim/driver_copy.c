@@ -34,8 +34,8 @@ static bool is_host_address(uint64_t address)
 {
     const struct sim_allocation *found = sim_memory_find(address, 1);
 
-    return address && (!found || found->kind == SIM_MEMORY_PINNED ||
-                          found->kind == SIM_MEMORY_REGISTERED);
+    return address &&
+           (!found || found->kind == SIM_MEMORY_PINNED || found->kind == SIM_MEMORY_REGISTERED);
 }
 
 static bool is_pinned(uint64_t address, uint64_t bytes)
@@ -75,8 +75,7 @@ static bool waits(const struct copy *copy, bool is_staged)
 }
 
 /* Locked by sim_enter; leaves. */
-static pool_cu_result copy_in(
-    const struct sim_call *call, CUstream handle, const struct copy *copy)
+static pool_cu_result copy_in(const struct sim_call *call, CUstream handle, const struct copy *copy)
 {
     struct sim_stream *stream;
     bool is_staged = false;

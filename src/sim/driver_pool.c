@@ -112,8 +112,7 @@ pool_cu_result sim_cu_MemPoolDestroy(CUmemoryPool handle)
 {
     struct sim_pool *pool;
     struct sim_call call;
-    pool_cu_result code =
-        enter_pool(&call, SIM_CU_MemPoolDestroy, SIM_NEED_INIT, handle, &pool);
+    pool_cu_result code = enter_pool(&call, SIM_CU_MemPoolDestroy, SIM_NEED_INIT, handle, &pool);
 
     if (code)
         return code;
@@ -130,8 +129,7 @@ pool_cu_result sim_cu_MemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes)
 {
     struct sim_pool *pool;
     struct sim_call call;
-    pool_cu_result code =
-        enter_pool(&call, SIM_CU_MemPoolTrimTo, SIM_NEED_HEALTHY, handle, &pool);
+    pool_cu_result code = enter_pool(&call, SIM_CU_MemPoolTrimTo, SIM_NEED_HEALTHY, handle, &pool);
 
     if (code)
         return code;

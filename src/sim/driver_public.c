@@ -50,7 +50,8 @@ pool_status pool_sim_reports(uint32_t reports)
     pool_status status = POOL_OK;
 
     if (reports & ~all)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "reports 0x%x: only 0x%x is known", reports, all);
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "reports 0x%x: only 0x%x is known", reports, all);
     pthread_mutex_lock(&sim_state.lock);
     if (sim_state.references == 0)
         status = refuse_closed();

@@ -162,7 +162,8 @@ static pool_status read_when(struct part when, struct sim_rule *rule)
     }
     if (!is_right || rule->first == 0 || rule->last < rule->first)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "fault string: \"@%.*s\" says not which call; 3 is the third, 3+ from the third on, 3-5 "
+            "fault string: \"@%.*s\" says not which call; 3 is the third, 3+ from the third on, "
+            "3-5 "
             "third to fifth",
             (int)when.length, when.text);
     return POOL_OK;
@@ -232,8 +233,7 @@ static pool_status append(struct sim_rules *rules, const struct sim_rule *rule)
     struct sim_rule *grown;
 
     if (rules->count == MAX_RULES)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "fault string: more than %u rules", MAX_RULES);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "fault string: more than %u rules", MAX_RULES);
     grown = base_realloc(rules->items, rules->count + 1u, sizeof *grown);
     if (!grown)
         return base_fail_memory("fault rules");

@@ -21,8 +21,7 @@ struct sim_state sim_state = {
     .changed = PTHREAD_COND_INITIALIZER,
 };
 
-static const pool_cuda_api table = {
-    .struct_size = sizeof(pool_cuda_api),
+static const pool_cuda_api table = {.struct_size = sizeof(pool_cuda_api),
     .flags = POOL_CUDA_PTX_ONLY,
 #define ENTRY(field, symbol, suffix, version, need, parameters) .field = sim_cu_##field,
     POOL_CUDA_FUNCTIONS(ENTRY)
@@ -120,8 +119,7 @@ static pool_cu_result inject(struct sim_call *call, int device)
 
     if (!rule)
         return POOL_CU_SUCCESS;
-    if (rule->is_hang ||
-        (harms_process(rule->code) && puts_work_into_a_stream(call->function))) {
+    if (rule->is_hang || (harms_process(rule->code) && puts_work_into_a_stream(call->function))) {
         call->rule = rule;
         return POOL_CU_SUCCESS;
     }
@@ -247,8 +245,7 @@ void sim_poison(pool_cu_result code, const pool_sim_fault *report)
     base_log(POOL_LOG_WARN, "simulated driver: sticky fault %u: %s", code, report->text);
 }
 
-void sim_poison_text(
-    pool_cu_result code, int device, const char *kind, const char *format, ...)
+void sim_poison_text(pool_cu_result code, int device, const char *kind, const char *format, ...)
 {
     pool_sim_fault report;
     va_list arguments;

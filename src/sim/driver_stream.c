@@ -102,7 +102,8 @@ static void execute_copy(struct sim_stream *stream, struct sim_op *op)
     const void *from = op->u.copy.staged ? op->u.copy.staged : (void *)(uintptr_t)op->u.copy.from;
 
     if ((op->u.copy.checks_to && has_vanished(op->u.copy.to, bytes, "copy to memory", device)) ||
-        (op->u.copy.checks_from && has_vanished(op->u.copy.from, bytes, "copy from memory", device)))
+        (op->u.copy.checks_from &&
+            has_vanished(op->u.copy.from, bytes, "copy from memory", device)))
         return;
     pthread_mutex_unlock(&sim_state.lock);
     memmove((void *)(uintptr_t)op->u.copy.to, from, bytes);
@@ -416,6 +417,7 @@ static pool_cu_result enter_stream(struct sim_call *call, enum sim_function func
 
     if (code)
         return code;
+    *stream = NULL;
     code = sim_stream_of(call->context, handle, stream);
     /* A call about a stream finds its context by itself; which one is current does not matter. */
     struct sim_stream *found = sim_handle_get(SIM_KIND_STREAM, handle);
