@@ -58,8 +58,8 @@ void driver_close(struct driver **driver);
  * The same for a table of the library's own, called `name`. `release` is called once for each
  * success here when that reference is closed.
  */
-pool_status driver_open_internal(const pool_cuda_api *table, const char *name,
-    void (*release)(void), struct driver **driver);
+pool_status driver_open_internal(
+    const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **driver);
 
 /* POOL_OK, POOL_ERR_FORKED, or POOL_ERR_PROCESS_POISONED with the first cause. No driver call. */
 pool_status driver_usable(struct driver *driver);

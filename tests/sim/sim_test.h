@@ -68,7 +68,10 @@ struct gate {
     int is_open;
     int entered;
 };
-#define GATE_INIT {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0}
+#define GATE_INIT                                                                                  \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0                                  \
+    }
 
 static inline void gate_function(void *user)
 {

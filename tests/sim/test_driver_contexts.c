@@ -351,8 +351,8 @@ static void test_fork(void **state)
     child = fork();
     if (child == 0) {
         size_t bytes;
-        int wrong = cu->CtxGetCurrent(&now) != 3 || cu->MemGetInfo(&bytes, &bytes) != 3 ||
-                    cu->Init(0) != 3;
+        int wrong =
+            cu->CtxGetCurrent(&now) != 3 || cu->MemGetInfo(&bytes, &bytes) != 3 || cu->Init(0) != 3;
         sim_close();
         _exit(wrong);
     }
