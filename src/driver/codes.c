@@ -74,6 +74,7 @@ static const struct hint_row {
     {POOL_CU_NOT_INITIALIZED, "the driver is not initialised in this process"},
     {POOL_CU_DEINITIALIZED, "the driver is shutting down because the process ends"},
     {POOL_CU_STUB_LIBRARY, "the library is the toolkit's stub for linking, not a driver"},
+    {POOL_CU_CALL_REQUIRES_NEWER_DRIVER, "the installed driver is older than the call"},
     {POOL_CU_DEVICE_UNAVAILABLE,
         "the device is busy in exclusive mode, prohibited or in a bad state (nvidia-smi -q)"},
     {POOL_CU_NO_DEVICE, "no GPU is visible to this process: see nvidia-smi, CUDA_VISIBLE_DEVICES "

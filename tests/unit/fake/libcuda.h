@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What functions of the fake libcuda answer, by the way in which they were found.
+ */
+#ifndef TESTS_FAKE_LIBCUDA_H
+#define TESTS_FAKE_LIBCUDA_H
+
+#define FAKE_BY_EXPORT 901
+#define FAKE_BY_VERSION 902
+#define FAKE_WRONG_VERSION 903
+
+#endif
