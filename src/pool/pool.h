@@ -193,10 +193,9 @@ const char *device_context_mode_name(pool_context_mode mode);
 
 static inline int device_pool_is_fit(const device_pool *pool)
 {
-    return __builtin_expect(
-        pool->generation == driver_fork_generation() &&
-            !atomic_load_explicit(&pool->driver->poisoned, memory_order_relaxed),
-        1);
+    int is_ours = pool->generation == driver_fork_generation();
+
+    return is_ours && !atomic_load_explicit(&pool->driver->poisoned, memory_order_relaxed);
 }
 
 /* POOL_OK, or why no call of this pool can do anything. */
