@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the tests of memory and streams share: a pool on the kind of device that the program was
+ * started for, data that can be recognised, and checks that print the library's own text.
+ */
+#ifndef TESTS_MEMORY_SUPPORT_H
+#define TESTS_MEMORY_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <devicepool.h>
+#include <devicepool/mock.h>
+
+/* `--device mock|sim|all|…` chooses; returns 0, or 77 when there is no such device here. */
+int memory_choose(int argc, char **argv, const char *otherwise);
+
+/* A pool on it, with as many devices as it has (mock and sim: two). cmocka set up and tear down. */
+extern device_pool *memory_pool;
+extern pool_mock *memory_mock; /* NULL unless the choice is "mock" */
+int memory_set_up(void **state);
+int memory_tear_down(void **state); /* the pool must be idle, balanced, and no context left */
+
+pool_device *memory_device(size_t index);
+
+/* The function table below a device. */
+const pool_cuda_api *memory_driver(pool_device *device);
+
+/* What a status is, by name, with the library's text when it is not that. */
+#define assert_status(call, wanted) memory_assert((call), (wanted), #call, __FILE__, __LINE__)
+#define assert_ok(call) assert_status((call), POOL_OK)
+void memory_assert(
+    pool_status got, pool_status wanted, const char *call, const char *file, int line);
+
+/* Bytes that depend on their position, and the check. */
+void memory_pattern(unsigned char *to, size_t bytes, uint32_t seed);
+void memory_check_pattern(const unsigned char *bytes, size_t count, uint32_t seed);
+/* Whether all bytes have the value. */
+int memory_all(const void *bytes, size_t count, unsigned char value);
+
+#endif

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Buffers, pinned memory and copies, on the mock, on simulated devices and on real ones: only what
+ * every driver must do the same way.
+ */
+#include "memory_support.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB ((size_t)1 << 20)
+
+static unsigned char *host(size_t bytes)
+{
+    unsigned char *memory = calloc(bytes ? bytes : 1, 1);
+
+    assert_non_null(memory);
+    return memory;
+}
+
+static void test_nulls(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_buffer_params params = {.struct_size = sizeof(params), .bytes = 8};
+    pool_buffer *buffer = NULL, *other = NULL;
+    pool_pinned *pinned = NULL;
+    CUdeviceptr address;
+    CUmemoryPool handle;
+    char byte = 0;
+
+    (void)state;
+    pool_buffer_params_init(NULL);
+    assert_ok(pool_buffer_alloc(device, 8, &buffer));
+#define REFUSED(call) assert_status((call), POOL_ERR_INVALID_ARGUMENT)
+    REFUSED(pool_buffer_create(NULL, &params, &other));
+    REFUSED(pool_buffer_create(device, NULL, &other));
+    REFUSED(pool_buffer_create(device, &params, NULL));
+    REFUSED(pool_buffer_alloc(NULL, 8, &other));
+    REFUSED(pool_buffer_alloc(device, 8, NULL));
+    REFUSED(pool_buffer_zeroed(NULL, 8, &other));
+    REFUSED(pool_buffer_zeroed(device, 8, NULL));
+    REFUSED(pool_buffer_from_host(NULL, &byte, 1, &other));
+    REFUSED(pool_buffer_from_host(device, NULL, 1, &other));
+    REFUSED(pool_buffer_from_host(device, &byte, 1, NULL));
+    REFUSED(pool_buffer_adopt(NULL, 1, 1, &other));
+    REFUSED(pool_buffer_adopt(device, 0, 1, &other));
+    REFUSED(pool_buffer_adopt(device, 1, 0, &other));
+    REFUSED(pool_buffer_adopt(device, 1, 1, NULL));
+    REFUSED(pool_buffer_slice(NULL, 0, 1, &other));
+    REFUSED(pool_buffer_slice(buffer, 0, 1, NULL));
+    REFUSED(pool_buffer_address(NULL, &address));
+    REFUSED(pool_buffer_address(buffer, NULL));
+    REFUSED(pool_buffer_fill8(NULL, 0, 1, 0, NULL));
+    REFUSED(pool_buffer_fill16(NULL, 0, 1, 0, NULL));
+    REFUSED(pool_buffer_fill32(NULL, 0, 1, 0, NULL));
+    REFUSED(pool_copy_to_device(NULL, 0, &byte, 1, NULL));
+    REFUSED(pool_copy_to_device(buffer, 0, NULL, 1, NULL));
+    REFUSED(pool_copy_to_host(NULL, buffer, 0, 1, NULL));
+    REFUSED(pool_copy_to_host(&byte, NULL, 0, 1, NULL));
+    REFUSED(pool_copy_between(NULL, 0, buffer, 0, 1, NULL));
+    REFUSED(pool_copy_between(buffer, 0, NULL, 0, 1, NULL));
+    REFUSED(pool_enable_peer(NULL, device));
+    REFUSED(pool_enable_peer(device, NULL));
+    REFUSED(pool_pinned_alloc(NULL, 1, 0, &pinned));
+    REFUSED(pool_pinned_alloc(device, 0, 0, &pinned));
+    REFUSED(pool_pinned_alloc(device, 1, 0, NULL));
+    REFUSED(pool_pinned_register(NULL, &byte, 1, 0, &pinned));
+    REFUSED(pool_pinned_register(device, NULL, 1, 0, &pinned));
+    REFUSED(pool_pinned_register(device, &byte, 0, 0, &pinned));
+    REFUSED(pool_pinned_register(device, &byte, UINT64_MAX, 0, &pinned));
+    REFUSED(pool_pinned_register(device, &byte, 1, 0, NULL));
+    REFUSED(pool_memory_get_info(NULL, &(pool_memory_info){.struct_size = sizeof(size_t)}));
+    REFUSED(pool_memory_get_info(device, NULL));
+    REFUSED(pool_memory_reset_high(NULL));
+    REFUSED(pool_memory_set_threshold(NULL, 0));
+    REFUSED(pool_trim(NULL, 0));
+    REFUSED(pool_memory_handle(NULL, &handle));
+    REFUSED(pool_memory_handle(device, NULL));
+    /* Wrong sizes and flags. */
+    params.flags = 1u << 31;
+    REFUSED(pool_buffer_create(device, &params, &other));
+    params.flags = 0;
+    params.struct_size = 3;
+    REFUSED(pool_buffer_create(device, &params, &other));
+    REFUSED(pool_pinned_alloc(device, 1, 1u << 31, &pinned));
+    REFUSED(pool_pinned_register(device, &byte, 1, POOL_PINNED_WRITE_COMBINED, &pinned));
+#undef REFUSED
+    assert_null(other);
+    assert_null(pinned);
+    assert_ok(pool_buffer_free(NULL));
+    assert_ok(pool_buffer_free(&other));
+    assert_ok(pool_buffer_free_on(NULL, NULL));
+    assert_ok(pool_buffer_free_on(&other, NULL));
+    assert_ok(pool_pinned_free(NULL));
+    assert_ok(pool_pinned_free(&pinned));
+    assert_int_equal(pool_buffer_size(NULL), 0);
+    assert_int_equal(pool_buffer_flags(NULL), 0);
+    assert_null(pool_buffer_device(NULL));
+    assert_null(pool_pinned_data(NULL));
+    assert_int_equal(pool_pinned_size(NULL), 0);
+    assert_null(pool_pinned_device(NULL));
+    assert_ok(pool_buffer_free(&buffer));
+    assert_null(buffer);
+}
+
+/* What was never a handle is seen as such. */
+static void test_foreign_handles(void **state)
+{
+    uint64_t words[64] = {0};
+    pool_buffer *buffer = (pool_buffer *)words;
+    pool_pinned *pinned = (pool_pinned *)words;
+    CUdeviceptr address;
+
+    (void)state;
+    assert_status(pool_buffer_address(buffer, &address), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_copy_to_device(buffer, 0, words, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_free(&buffer), POOL_ERR_INVALID_ARGUMENT);
+    assert_ptr_equal(buffer, words);
+    assert_status(pool_buffer_free_on(&buffer, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_pinned_free(&pinned), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_buffer_size(buffer), 0);
+    assert_null(pool_buffer_device(buffer));
+    assert_null(pool_pinned_data(pinned));
+}
+
+static void test_kinds_of_buffers(void **state)
+{
+    pool_device *device = memory_device(0);
+    unsigned char data[1000], back[1000];
+    pool_buffer *plain = NULL, *zeroed = NULL, *filled = NULL, *empty = NULL;
+    CUdeviceptr address = 1;
+
+    (void)state;
+    memory_pattern(data, sizeof(data), 7);
+    assert_ok(pool_buffer_alloc(device, 1000, &plain));
+    assert_ok(pool_buffer_zeroed(device, 1000, &zeroed));
+    assert_ok(pool_buffer_from_host(device, data, 1000, &filled));
+    assert_ok(pool_buffer_zeroed(device, 0, &empty));
+    assert_ok(pool_buffer_address(plain, &address));
+    assert_true(address != 0 && address % 256 == 0);
+    assert_int_equal(pool_buffer_size(plain), 1000);
+    assert_int_equal(pool_buffer_flags(zeroed), POOL_BUFFER_ZEROED);
+    assert_ptr_equal(pool_buffer_device(filled), device);
+    assert_ok(pool_copy_to_host(back, zeroed, 0, 1000, NULL));
+    assert_true(memory_all(back, 1000, 0));
+    assert_ok(pool_copy_to_host(back, filled, 0, 1000, NULL));
+    memory_check_pattern(back, 1000, 7);
+    /* Nothing of nothing is fine, one byte of it is not. */
+    assert_ok(pool_buffer_address(empty, &address));
+    assert_true(address == 0);
+    assert_ok(pool_copy_to_host(NULL, empty, 0, 0, NULL));
+    assert_ok(pool_copy_to_device(empty, 0, NULL, 0, NULL));
+    assert_ok(pool_buffer_fill8(empty, 0, 0, 1, NULL));
+    assert_status(pool_buffer_fill8(empty, 0, 1, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_buffer_free(&plain));
+    assert_ok(pool_buffer_free(&zeroed));
+    assert_ok(pool_buffer_free(&filled));
+    assert_ok(pool_buffer_free(&empty));
+}
+
+static void test_impossible_size(void **state)
+{
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_status(
+        pool_buffer_alloc(memory_device(0), 1ull << 60, &buffer), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_null(buffer);
+    assert_non_null(strstr(pool_last_error()->message, "1152921504606846976"));
+    assert_non_null(strstr(pool_last_error()->message, "free"));
+    assert_non_null(strstr(pool_last_error()->message, "reserved"));
+}
+
+static void test_slices(void **state)
+{
+    unsigned char data[256], back[256];
+    pool_buffer *whole = NULL, *middle = NULL, *inner = NULL, *end = NULL, *bad = NULL;
+    CUdeviceptr base, address;
+
+    (void)state;
+    memory_pattern(data, 256, 0);
+    assert_ok(pool_buffer_from_host(memory_device(0), data, 256, &whole));
+    assert_ok(pool_buffer_slice(whole, 64, 128, &middle));
+    assert_ok(pool_buffer_slice(middle, 32, 96, &inner));
+    assert_ok(pool_buffer_slice(whole, 256, 0, &end));
+    assert_status(pool_buffer_slice(whole, 257, 0, &bad), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_slice(whole, 256, 1, &bad), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_slice(whole, 1, UINT64_MAX, &bad), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_slice(whole, UINT64_MAX, 2, &bad), POOL_ERR_INVALID_ARGUMENT);
+    /* A slice ends where it ends, not where its parent does. */
+    assert_status(pool_buffer_slice(middle, 64, 65, &bad), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_copy_to_host(back, middle, 0, 129, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_copy_to_host(back, inner, 96, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_copy_to_device(middle, UINT64_MAX, data, 2, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_null(bad);
+    assert_ok(pool_buffer_address(whole, &base));
+    assert_ok(pool_buffer_address(inner, &address));
+    assert_true(address == base + 96);
+    assert_int_equal(pool_buffer_size(inner), 96);
+    /* The parent can go first. */
+    assert_ok(pool_buffer_free(&whole));
+    assert_ok(pool_buffer_free(&end));
+    assert_ok(pool_copy_to_host(back, inner, 0, 96, NULL));
+    memory_check_pattern(back, 96, 96);
+    assert_ok(pool_buffer_fill8(middle, 127, 1, 0x5a, NULL));
+    assert_ok(pool_copy_to_host(back, inner, 95, 1, NULL));
+    assert_int_equal(back[0], 0x5a);
+    assert_ok(pool_buffer_free(&middle));
+    assert_ok(pool_buffer_free_on(&inner, NULL));
+}
+
+static void test_fills(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_stream *stream = NULL;
+    pool_buffer *buffer = NULL;
+    union {
+        uint8_t bytes[64];
+        uint16_t halves[32];
+        uint32_t words[16];
+    } back;
+
+    (void)state;
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_buffer_zeroed(device, 64, &buffer));
+    assert_ok(pool_buffer_fill8(buffer, 1, 3, 0xab, NULL));
+    assert_ok(pool_buffer_fill16(buffer, 4, 2, 0x1234, NULL));
+    assert_ok(pool_buffer_fill32(buffer, 8, 14, 0xdeadbeef, stream));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_copy_to_host(&back, buffer, 0, 64, NULL));
+    assert_int_equal(back.bytes[0], 0);
+    assert_int_equal(back.bytes[1], 0xab);
+    assert_int_equal(back.bytes[3], 0xab);
+    assert_int_equal(back.halves[2], 0x1234);
+    assert_int_equal(back.halves[3], 0x1234);
+    assert_int_equal(back.words[2], 0xdeadbeef);
+    assert_int_equal(back.words[15], 0xdeadbeef);
+    assert_status(pool_buffer_fill16(buffer, 1, 1, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_fill32(buffer, 2, 1, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_fill32(buffer, 0, 17, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_buffer_fill32(buffer, 0, 0x4000000000000001ull, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_buffer_free_on(&buffer, stream));
+    assert_ok(pool_stream_destroy(&stream));
+}
+
+/* Pageable memory of sizes at every edge of direct copies, pieces and rings. */
+static void test_pageable_sizes(void **state)
+{
+    static const size_t sizes[] = {1, 4095, 128 << 10, (128 << 10) + 1, MIB - 1, MIB, MIB + 1,
+        5 * MIB + 3, 16 * MIB, 17 * MIB + 1, 40 * MIB + 12345};
+    pool_device *device = memory_device(0);
+    size_t most = 40 * MIB + 12345 + 8;
+    unsigned char *data = host(most), *back = host(most);
+    pool_buffer *buffer = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(device, most, &buffer));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (uint32_t with = 0; with < 2; with++) {
+            pool_stream *on = with ? stream : NULL;
+            size_t offset = i % 5;
+
+            memory_pattern(data, sizes[i], (uint32_t)i + with);
+            assert_ok(pool_copy_to_device(buffer, offset, data, sizes[i], on));
+            memset(data, 0xee, sizes[i]); /* with a stream too the source is free again */
+            memset(back, 0xdd, sizes[i] + 1);
+            assert_ok(pool_copy_to_host(back, buffer, offset, sizes[i], on));
+            memory_check_pattern(back, sizes[i], (uint32_t)i + with);
+            assert_int_equal(back[sizes[i]], 0xdd);
+        }
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_buffer_free(&buffer));
+    free(data);
+    free(back);
+}
+
+static void test_pinned(void **state)
+{
+    pool_device *device = memory_device(0);
+    size_t bytes = 3 * MIB;
+    unsigned char *own = aligned_alloc(4096, bytes);
+    pool_pinned *pinned = NULL, *registered = NULL, *twice = NULL;
+    pool_buffer *buffer = NULL;
+    pool_stream *stream = NULL;
+    pool_memory_info info = {.struct_size = sizeof(info)};
+
+    (void)state;
+    assert_non_null(own);
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_pinned_alloc(device, bytes, 0, &pinned));
+    assert_ok(pool_pinned_register(device, own, bytes, 0, &registered));
+    assert_status(pool_pinned_register(device, own, bytes, 0, &twice), POOL_ERR_INVALID_ARGUMENT);
+    assert_null(twice);
+    assert_ptr_equal(pool_pinned_data(registered), own);
+    assert_int_equal(pool_pinned_size(pinned), bytes);
+    assert_ptr_equal(pool_pinned_device(pinned), device);
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_int_equal(info.pinned_bytes, 2 * bytes);
+    assert_ok(pool_buffer_alloc(device, bytes, &buffer));
+    memory_pattern(pool_pinned_data(pinned), bytes, 3);
+    assert_ok(pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), bytes, stream));
+    assert_ok(pool_copy_to_host(own, buffer, 0, bytes, stream));
+    assert_ok(pool_stream_synchronize(stream));
+    memory_check_pattern(own, bytes, 3);
+    memset(own, 0, bytes);
+    assert_ok(pool_copy_to_host(own, buffer, 0, bytes, NULL));
+    memory_check_pattern(own, bytes, 3);
+    assert_ok(pool_pinned_free(&registered));
+    assert_ok(pool_pinned_register(device, own, bytes, 0, &registered));
+    assert_ok(pool_pinned_free(&registered));
+    assert_ok(pool_pinned_free(&pinned));
+    assert_null(pinned);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    free(own);
+}
+
+/* Overlap as memmove has it, in both directions, at distances that take every way. */
+static void test_overlap(void **state)
+{
+    static const size_t distances[] = {1, 7, 100, 4000, 65536, 400000, 1 << 20};
+    size_t bytes = MIB;
+    unsigned char *data = host(3 * bytes), *back = host(3 * bytes);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    memory_pattern(data, 3 * bytes, 11);
+    assert_ok(pool_buffer_alloc(memory_device(0), 3 * bytes, &buffer));
+    for (size_t i = 0; i < 2 * sizeof(distances) / sizeof(distances[0]); i++) {
+        size_t distance = distances[i / 2], from = i % 2 ? distance : 0, to = distance - from;
+
+        assert_ok(pool_copy_to_device(buffer, 0, data, 3 * bytes, NULL));
+        assert_ok(pool_copy_between(buffer, to, buffer, from, bytes, NULL));
+        assert_ok(pool_copy_to_host(back, buffer, 0, 3 * bytes, NULL));
+        assert_memory_equal(back + to, data + from, bytes);
+        assert_memory_equal(back + 2 * bytes, data + 2 * bytes, bytes);
+        if (to)
+            assert_memory_equal(back, data, to);
+    }
+    assert_ok(pool_copy_between(buffer, 5, buffer, 5, bytes, NULL));
+    assert_status(pool_copy_between(buffer, 2 * bytes + 1, buffer, 0, bytes, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_copy_between(buffer, 0, buffer, 2 * bytes + 1, bytes, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_buffer_free(&buffer));
+    free(data);
+    free(back);
+}
+
+/* Memory that is not what the call is for. */
+static void test_wrong_memory(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_buffer *buffer = NULL, *other = NULL;
+    CUdeviceptr address;
+    int local = 0;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(device, 4096, &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
+    assert_status(pool_copy_to_device(buffer, 0, (const void *)(uintptr_t)address, 16, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "device memory"));
+    assert_status(pool_copy_to_host((void *)(uintptr_t)address, buffer, 0, 16, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_adopt(device, (CUdeviceptr)(uintptr_t)&local, 4, &other),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_null(other);
+    assert_ok(pool_buffer_free(&buffer));
+}
+
+static void test_adopt(void **state)
+{
+    pool_device *device = memory_device(0);
+    const pool_cuda_api *api = memory_driver(device);
+    unsigned char data[64], back[64];
+    pool_buffer *buffer = NULL, *bad = NULL;
+    CUdeviceptr address = 0;
+
+    (void)state;
+    assert_ok(pool_bind(device));
+    assert_int_equal(api->MemAlloc(&address, 4096), 0);
+    memory_pattern(data, 64, 1);
+    assert_int_equal(api->MemcpyHtoD(address, data, 64), 0);
+    assert_ok(pool_buffer_adopt(device, address, 4096, &buffer));
+    assert_ok(pool_copy_to_host(back, buffer, 0, 64, NULL));
+    memory_check_pattern(back, 64, 1);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_adopt(device, address + 4000, 96, &buffer));
+    assert_ok(pool_buffer_free(&buffer));
+    if (pool_device_count(memory_pool) > 1)
+        assert_status(
+            pool_buffer_adopt(memory_device(1), address, 64, &bad), POOL_ERR_WRONG_DEVICE);
+    assert_null(bad);
+    /* Still there: freeing the wrapper freed nothing. */
+    assert_int_equal(api->MemcpyDtoH(back, address, 64), 0);
+    assert_int_equal(api->MemFree(address), 0);
+    assert_ok(pool_unbind(device));
+}
+
+static void test_statistics(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_memory_info info = {.struct_size = sizeof(info)}, after = {.struct_size = sizeof(after)};
+    pool_buffer *buffer = NULL, *slice = NULL;
+    CUmemoryPool handle = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(device, 8 * MIB, &buffer));
+    assert_ok(pool_buffer_slice(buffer, 0, 1, &slice));
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_int_equal(info.struct_size, sizeof(info));
+    assert_int_equal(info.used_bytes, 8 * MIB);
+    assert_int_equal(info.buffers, 2);
+    assert_true(info.reserved_bytes >= 8 * MIB);
+    assert_true(info.free_bytes && info.free_bytes <= info.total_bytes);
+    assert_true(info.memory_pool);
+    assert_true(info.release_threshold == UINT64_MAX);
+    assert_ok(pool_memory_handle(device, &handle));
+    assert_non_null(handle);
+    assert_ok(pool_buffer_free(&slice));
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_memory_get_info(device, &after));
+    assert_int_equal(after.used_bytes, 0);
+    assert_int_equal(after.used_high_bytes, 8 * MIB);
+    assert_int_equal(after.buffers, 0);
+    assert_true(after.reserved_bytes >= 8 * MIB); /* kept */
+    assert_ok(pool_trim(device, 0));
+    assert_ok(pool_memory_reset_high(device));
+    assert_ok(pool_memory_get_info(device, &after));
+    assert_int_equal(after.reserved_bytes, 0);
+    assert_int_equal(after.used_high_bytes, 0);
+    assert_int_equal(after.staging_bytes, 0);
+    assert_ok(pool_memory_set_threshold(device, 0));
+    assert_ok(pool_memory_get_info(device, &after));
+    assert_int_equal(after.release_threshold, 0);
+    /* An older caller's smaller struct is filled as far as it goes. */
+    memset(&info, 0x77, sizeof(info));
+    info.struct_size = offsetof(pool_memory_info, used_bytes);
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_true(info.total_bytes == after.total_bytes);
+    assert_true(info.used_bytes == 0x7777777777777777ull);
+}
+
+static void test_two_devices(void **state)
+{
+    size_t bytes = 3 * MIB + 5;
+    unsigned char *data = host(bytes), *back = host(bytes);
+    pool_buffer *here = NULL, *there = NULL, *secret = NULL;
+    pool_stream *stream = NULL;
+    pool_buffer_params params = {.struct_size = sizeof(params), .flags = POOL_BUFFER_SECRET};
+
+    (void)state;
+    if (pool_device_count(memory_pool) < 2) {
+        free(data);
+        free(back);
+        return;
+    }
+    memory_pattern(data, bytes, 5);
+    assert_ok(pool_buffer_from_host(memory_device(0), data, bytes, &here));
+    assert_ok(pool_buffer_zeroed(memory_device(1), bytes, &there));
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    /* A stream of the other device does not do. */
+    assert_status(pool_copy_to_device(there, 0, data, 1, stream), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_copy_to_host(back, there, 0, 1, stream), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_buffer_fill8(there, 0, 1, 0, stream), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_copy_between(there, 0, there, 1, 1, stream), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_buffer_free_on(&there, stream), POOL_ERR_WRONG_DEVICE);
+    assert_non_null(there);
+    /* Between devices the stream of either does. */
+    assert_ok(pool_copy_between(there, 0, here, 0, bytes, NULL));
+    assert_ok(pool_copy_to_host(back, there, 0, bytes, NULL));
+    memory_check_pattern(back, bytes, 5);
+    assert_ok(pool_buffer_fill8(here, 0, bytes, 0, NULL));
+    assert_ok(pool_copy_between(here, 0, there, 0, bytes, stream));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_copy_to_host(back, here, 0, bytes, NULL));
+    memory_check_pattern(back, bytes, 5);
+    params.bytes = bytes;
+    assert_ok(pool_buffer_create(memory_device(1), &params, &secret));
+    assert_ok(pool_copy_between(secret, 0, here, 0, bytes, stream));
+    assert_ok(pool_stream_synchronize(stream));
+    memset(back, 0, bytes);
+    assert_ok(pool_copy_to_host(back, secret, 0, bytes, NULL));
+    memory_check_pattern(back, bytes, 5);
+    assert_ok(pool_buffer_free(&here));
+    assert_ok(pool_buffer_free(&there));
+    assert_ok(pool_buffer_free(&secret));
+    assert_ok(pool_stream_destroy(&stream));
+    free(data);
+    free(back);
+}
+
+/* In stream order the memory goes from one use to the next without the host waiting. */
+static void test_stream_ordered(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = MIB, .flags = POOL_BUFFER_ZEROED};
+    unsigned char *back = host(MIB);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_stream_create(device, NULL, &params.stream));
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_ok(pool_buffer_create(device, &params, &buffer));
+        assert_ok(pool_copy_to_host(back, buffer, 0, MIB, params.stream));
+        assert_true(memory_all(back, MIB, 0));
+        assert_ok(pool_buffer_fill8(buffer, 0, MIB, (uint8_t)i, params.stream));
+        if (i % 2)
+            assert_ok(pool_buffer_free_on(&buffer, params.stream));
+        else
+            assert_ok(pool_buffer_free(&buffer));
+    }
+    assert_ok(pool_stream_destroy(&params.stream));
+    free(back);
+}
+
+static void test_pool_is_busy(void **state)
+{
+    pool_buffer *buffer = NULL;
+    pool_pinned *pinned = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), 1, &buffer));
+    assert_status(pool_destroy(&memory_pool), POOL_ERR_BUSY);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_pinned_alloc(memory_device(0), 1, 0, &pinned));
+    assert_status(pool_destroy(&memory_pool), POOL_ERR_BUSY);
+    assert_ok(pool_pinned_free(&pinned));
+}
+
+struct worker {
+    pthread_t thread;
+    uint32_t seed;
+    const char *failed;
+};
+
+/* No asserts off the main thread: what went wrong is told to it. */
+static void *work(void *argument)
+{
+    struct worker *me = argument;
+    size_t bytes = 2 * MIB + me->seed;
+    pool_device *device = NULL;
+    unsigned char *data = calloc(bytes, 1), *back = calloc(bytes, 1);
+
+    if (pool_device_at(memory_pool, me->seed % pool_device_count(memory_pool), &device))
+        me->failed = "pool_device_at";
+    for (uint32_t round = 0; !me->failed && round < 4; round++) {
+        pool_buffer *buffer = NULL, *slice = NULL;
+        pool_stream *stream = NULL;
+
+        memory_pattern(data, bytes, me->seed + round);
+        if (pool_stream_create(device, NULL, &stream) ||
+            pool_buffer_alloc(device, bytes, &buffer) ||
+            pool_copy_to_device(buffer, 0, data, bytes, stream) ||
+            pool_copy_to_host(back, buffer, 0, bytes, stream))
+            me->failed = "a copy";
+        else if (memcmp(data, back, bytes))
+            me->failed = "the bytes";
+        if (pool_buffer_slice(buffer, 1, 1, &slice) || pool_buffer_free(&buffer) ||
+            pool_buffer_free_on(&slice, stream) || pool_stream_destroy(&stream))
+            me->failed = "giving back";
+    }
+    free(data);
+    free(back);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    struct worker workers[8] = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++) {
+        workers[i].seed = i;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (uint32_t i = 0; i < 8; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_null(workers[i].failed);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_nulls),
+        TEST(test_foreign_handles),
+        TEST(test_kinds_of_buffers),
+        TEST(test_impossible_size),
+        TEST(test_slices),
+        TEST(test_fills),
+        TEST(test_pageable_sizes),
+        TEST(test_pinned),
+        TEST(test_overlap),
+        TEST(test_wrong_memory),
+        TEST(test_adopt),
+        TEST(test_statistics),
+        TEST(test_two_devices),
+        TEST(test_stream_ordered),
+        TEST(test_pool_is_busy),
+        TEST(test_threads),
+    };
+    int skipped = memory_choose(argc, argv, "mock");
+
+    return skipped ? skipped : cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}
