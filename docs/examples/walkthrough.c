@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The whole way from a source text to a checked answer: a pool, a device, memory, a kernel compiled
+ * at run time, a launch, slices, copies back.
+ *
+ *   walkthrough [DEVICES]      "sim" runs without a GPU, default: the first of all GPUs
+ */
+#include <devicepool.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define N 1000
+
+static const char source[] =
+    "extern \"C\" __global__ void sine(float *out, const float *in, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        out[i] = sinf(in[i]);\n"
+    "}\n";
+
+/* Ends the example with the library's own words when a call fails; 77 where there is no device. */
+static void must(pool_status status)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s\n", pool_last_error()->message);
+    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
+}
+
+static void launch_sine(pool_device *device, pool_buffer *out, const pool_buffer *in, int n)
+{
+    pool_module_params params = {
+        .struct_size = sizeof(params), .source = source, .name = "sine.cu"};
+    CUdeviceptr out_address, in_address;
+    void *arguments[] = {&out_address, &in_address, &n};
+    pool_launch_shape shape;
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_stream *stream;
+
+    must(pool_module_compile(device, &params, &module));
+    must(pool_kernel_get(module, "sine", &kernel));
+    must(pool_buffer_address(out, &out_address));
+    must(pool_buffer_address(in, &in_address));
+    must(pool_shape_for((uint64_t)n, &shape));
+    shape.argument_count = 3;
+    must(pool_launch(kernel, &shape, arguments, NULL));
+    must(pool_stream_default(device, &stream));
+    must(pool_stream_synchronize(stream));
+    pool_module_destroy(&module);
+}
+
+int main(int count, char **arguments)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+    pool_buffer *in, *out, *half;
+    float host_in[N], host_out[N], host_half[N / 2];
+    pool_device *device;
+    device_pool *pool;
+
+    must(pool_create(&pool, &params));
+    must(pool_next_device(pool, &device));
+    for (int i = 0; i < N; i++)
+        host_in[i] = (float)i / 10;
+    must(pool_buffer_from_host(device, host_in, sizeof(host_in), &in));
+    must(pool_buffer_zeroed(device, sizeof(host_out), &out));
+
+    launch_sine(device, out, in, N);
+
+    must(pool_copy_to_host(host_out, out, 0, sizeof(host_out), NULL));
+    must(pool_buffer_slice(out, sizeof(host_out) / 2, sizeof(host_half), &half));
+    must(pool_copy_to_host(host_half, half, 0, sizeof(host_half), NULL));
+    if (!pool_buffer_slice(out, sizeof(host_out) / 2, sizeof(host_out), &half))
+        return fprintf(stderr, "a slice beyond the end was given out\n"), 1;
+    for (int i = 0; i < N; i++)
+        if (fabsf(host_out[i] - sinf(host_in[i])) > 1e-5f)
+            return fprintf(stderr, "sin(%g) came back as %g\n", host_in[i], host_out[i]), 1;
+    for (int i = 0; i < N / 2; i++)
+        if (host_half[i] != host_out[N / 2 + i])
+            return fprintf(stderr, "the slice differs at %d\n", i), 1;
+    printf("%d sines by device %d, all right\n", N, pool_device_ordinal(device));
+
+    must(pool_buffer_free(&half));
+    must(pool_buffer_free(&in));
+    must(pool_buffer_free(&out));
+    must(pool_destroy(&pool));
+    return 0;
+}
