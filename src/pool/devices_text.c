@@ -171,15 +171,3 @@ pool_status devices_text_parse(const char *text, struct device_selector **select
     *count = parts;
     return POOL_OK;
 }
-
-int devices_text_is_simulated(const char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    if (strncasecmp(text, "sim", 3))
-        return 0;
-    text += 3;
-    while (isspace((unsigned char)*text))
-        text++;
-    return *text == '\0' || *text == ':';
-}

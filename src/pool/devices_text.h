@@ -38,9 +38,6 @@ struct device_selector {
 /* Takes the string apart; *selectors is the caller's (base_free). */
 pool_status devices_text_parse(const char *text, struct device_selector **selectors, size_t *count);
 
-/* Whether the string asks for simulated devices. */
-int devices_text_is_simulated(const char *text);
-
 /* 1 when `text` is a PCI address, with or without domain and function. */
 int pci_address_parse(const char *text, struct pci_address *address);
 /* Whether an address with gaps can mean `whole`. */

@@ -49,7 +49,7 @@ static const char *wanted_devices(const pool_params *params)
         return NULL;
     if (!text) {
         text = base_env(DEVICES_VARIABLE);
-        if (text && params->driver && devices_text_is_simulated(text)) {
+        if (text && params->driver && sim_spec_is_sim(text)) {
             base_log(POOL_LOG_WARN,
                 DEVICES_VARIABLE "=\"%s\" is ignored: the program brings its own driver", text);
             text = NULL;
@@ -74,7 +74,7 @@ static pool_status open_simulated(const char *text, struct driver **driver)
 
 static pool_status open_driver(const pool_params *params, const char *text, struct driver **driver)
 {
-    if (!text || !devices_text_is_simulated(text))
+    if (!text || !sim_spec_is_sim(text))
         return driver_open(params->driver, driver);
     if (params->driver)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -181,19 +181,6 @@ static pool_status add_meant(
     return status;
 }
 
-static pool_status select_by_text(
-    struct device_source *source, struct visible *visible, const char *text)
-{
-    struct device_selector *selectors = NULL;
-    size_t count = 0;
-    pool_status status = devices_text_parse(text, &selectors, &count);
-
-    for (size_t i = 0; i < count && !status; i++)
-        status = add_meant(source, visible, &selectors[i]);
-    base_free(selectors);
-    return status;
-}
-
 /* The device that a context of the caller's belongs to. */
 static pool_status device_of_context(
     const struct visible *visible, CUcontext context, CUdevice *handle)
@@ -235,8 +222,8 @@ static pool_status select_by_context(
     return status;
 }
 
-static pool_status select_devices(
-    const pool_params *params, const char *text, struct device_source *source)
+static pool_status select_devices(const pool_params *params,
+    const struct device_selector *selectors, size_t count, struct device_source *source)
 {
     struct visible visible = {.driver = source->driver};
     size_t most;
@@ -251,10 +238,10 @@ static pool_status select_devices(
         status = base_fail_memory("the list of devices");
         goto out;
     }
-    if (!text)
+    if (params->context_mode == POOL_CONTEXT_ADOPT)
         status = select_by_context(source, &visible, params);
-    else
-        status = select_by_text(source, &visible, devices_text_is_simulated(text) ? "all" : text);
+    for (size_t i = 0; i < count && !status; i++)
+        status = add_meant(source, &visible, &selectors[i]);
     for (size_t i = 0; i < source->count && !status; i++)
         source->handles[i] = visible.devices[source->ordinals[i]].handle;
 out:
@@ -266,11 +253,19 @@ out:
 pool_status device_source_open(const pool_params *params, struct device_source *source)
 {
     const char *text = wanted_devices(params);
+    struct device_selector *selectors = NULL;
     struct device_source opened = {0};
-    pool_status status = open_driver(params, text, &opened.driver);
+    size_t count = 0;
+    pool_status status = POOL_OK;
 
+    /* A string that is wrong is known before the driver is started, which can take a second. */
+    if (text)
+        status = devices_text_parse(sim_spec_is_sim(text) ? "all" : text, &selectors, &count);
     if (!status)
-        status = select_devices(params, text, &opened);
+        status = open_driver(params, text, &opened.driver);
+    if (!status)
+        status = select_devices(params, selectors, count, &opened);
+    base_free(selectors);
     if (status) {
         device_source_close(&opened);
         return status;

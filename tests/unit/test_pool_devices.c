@@ -57,15 +57,48 @@ static void test_grammar_refuses(void **state)
     }
 }
 
-static void test_simulated_strings(void **state)
+static void test_simulated(void **state)
 {
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:3,cc=80,mem=2G"};
+    pool_device_info info = {.struct_size = sizeof(info)};
+    device_pool *pool = NULL, *second = NULL;
+    pool_device *device = NULL;
+    char *text = NULL;
+
     (void)state;
-    assert_true(devices_text_is_simulated("sim"));
-    assert_true(devices_text_is_simulated(" sim:4,mem=24G"));
-    assert_true(devices_text_is_simulated("SIM :2"));
-    assert_false(devices_text_is_simulated("simple"));
-    assert_false(devices_text_is_simulated("sim,0"));
-    assert_false(devices_text_is_simulated("0"));
+    assert_ok(pool_create(&pool, &params));
+    assert_int_equal(pool_device_count(pool), 3);
+    assert_ok(pool_device_at(pool, 2, &device));
+    assert_ok(pool_device_get_info(device, &info));
+    assert_int_equal(info.compute_major, 8);
+    assert_true(info.total_bytes == 2 * GIB);
+    assert_ok(pool_bind(device));
+    assert_ok(pool_check_device(pool, 2));
+    assert_ok(pool_unbind(device));
+    assert_ok(pool_describe(pool, 0, &text));
+    assert_non_null(strstr(text, "simulated"));
+    pool_text_free(&text);
+    /* Two pools share the simulated driver; the last one ends it. */
+    params.devices = NULL;
+    setenv("DEVICEPOOL_DEVICES", "sim:3,cc=80,mem=2G", 1);
+    params.lazy = 1;
+    assert_ok(pool_create(&second, &params));
+    unsetenv("DEVICEPOOL_DEVICES");
+    assert_ok(pool_destroy(&pool));
+    assert_ok(pool_best_device(second, &device));
+    assert_ok(pool_destroy(&second));
+
+    params.devices = "sim,0";
+    assert_int_equal(pool_create(&pool, &params), POOL_ERR_INVALID_ARGUMENT);
+    params.devices = "sim:nonsense";
+    assert_int_equal(pool_create(&pool, &params), POOL_ERR_INVALID_ARGUMENT);
+    assert_null(pool);
+    params.devices = "sim:2";
+    params.min_devices = 3;
+    assert_int_equal(pool_create(&pool, &params), POOL_ERR_NO_DEVICE);
+    params.devices = "sim:5";
+    assert_ok(pool_create(&pool, &params));
+    assert_ok(pool_destroy(&pool));
 }
 
 /* The ordinals that a string gives on a mock of eight devices, as text; "" is a failure. */
@@ -227,7 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grammar),
         cmocka_unit_test(test_grammar_refuses),
-        cmocka_unit_test(test_simulated_strings),
+        cmocka_unit_test(test_simulated),
         cmocka_unit_test(test_choosing),
         cmocka_unit_test(test_uuids),
         cmocka_unit_test(test_pci_addresses),
