@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The torture harness: one run with one failure, what has to hold after it, and the loops over all
+ * points.
+ */
+#include "torture/torture.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+#define MAX_TOLD 5 /* findings a scenario writes in full */
+#define SECONDS_PER_RUN 10
+#define FILL_RUNS 12
+#define GROWTH_RUNS 3
+
+enum source { SOURCE_DRIVER, SOURCE_MEMORY, SOURCE_FILE, SOURCES };
+static const char *const source_names[SOURCES] = {"driver call", "allocation", "file operation"};
+
+/* One point: what fails and how. */
+struct point {
+    enum source source;
+    uint64_t n; /* 0: nothing fails */
+    pool_cu_result code;
+    int from_then_on;
+};
+
+/* What the hooks saw in the run under way. */
+static struct watch {
+    struct point point;
+    uint64_t seen[SOURCES];
+    int is_on;
+    uint64_t made;         /* failures */
+    uint64_t made_in_run;  /* of them before `finish` */
+    int any_not_absorbed;  /* a failure that the scenario may not survive */
+    int stack_call_failed; /* a push, pop or set was among them */
+    int is_lost;           /* a PROCESS code was answered */
+    char first[64];        /* what failed first */
+    char noise[64];        /* the first call after the loss that is not silent */
+    const struct torture_scenario *scenario;
+    int in_finish;
+} watch;
+
+static char watchdog_text[256];
+
+/* DEVICEPOOL_TORTURE_TELL: for one who hunts. */
+static int most_told(void)
+{
+    const char *wanted = getenv("DEVICEPOOL_TORTURE_TELL");
+
+    return wanted ? atoi(wanted) : MAX_TOLD;
+}
+
+static void bite(int signal_number)
+{
+    (void)signal_number;
+    if (write(STDERR_FILENO, watchdog_text, strlen(watchdog_text)) < 0)
+        _exit(98);
+    _exit(97);
+}
+
+/* ---- hooks ---------------------------------------------------------------------------------- */
+
+static int matches(const char *name, const char *pattern)
+{
+    size_t length = strlen(pattern);
+
+    if (length > 0 && pattern[length - 1] == '*')
+        return strncmp(name, pattern, length - 1) == 0;
+    /* The driver's names may carry a version suffix. */
+    return strncmp(name, pattern, length) == 0 &&
+           (name[length] == '\0' || strncmp(name + length, "_v", 2) == 0);
+}
+
+static int is_in(const char *name, const char *const *patterns)
+{
+    for (; patterns && *patterns; patterns++)
+        if (matches(name, *patterns))
+            return 1;
+    return 0;
+}
+
+static const char *const stack_calls[] = {
+    "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxSetCurrent", NULL};
+static const char *const silent_calls[] = {"cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxSetCurrent",
+    "cuCtxGetCurrent", "cuCtxGetDevice", "cuGetErrorName", "cuGetErrorString", "cuDriverGetVersion",
+    NULL};
+
+static int is_process_code(pool_cu_result code)
+{
+    return code == POOL_CU_ILLEGAL_ADDRESS || code == POOL_CU_LAUNCH_FAILED;
+}
+
+/* Whether this event is the one to fail. */
+static int is_due(enum source source, const char *name)
+{
+    const struct torture_scenario *scenario = watch.scenario;
+    const struct point *point = &watch.point;
+    uint64_t n = ++watch.seen[source];
+
+    if (!watch.is_on || point->source != source || point->n == 0 || n < point->n ||
+        (n > point->n && !point->from_then_on))
+        return 0;
+    if (watch.made++ == 0)
+        snprintf(watch.first, sizeof(watch.first), "%s", name);
+    if (watch.in_finish)
+        return 1;
+    watch.made_in_run++;
+    int is_process = source == SOURCE_DRIVER && is_process_code(point->code);
+    if (is_process || !(scenario->goes_on || is_in(name, scenario->absorbs)))
+        watch.any_not_absorbed = 1;
+    return 1;
+}
+
+static pool_cu_result fail_driver(void *user, const char *function, uint64_t call)
+{
+    (void)user;
+    (void)call;
+    if (watch.is_lost && !watch.noise[0] && !is_in(function, silent_calls))
+        snprintf(watch.noise, sizeof(watch.noise), "%s", function);
+    if (!is_due(SOURCE_DRIVER, function))
+        return POOL_CU_SUCCESS;
+    if (is_in(function, stack_calls))
+        watch.stack_call_failed = 1;
+    if (is_process_code(watch.point.code))
+        watch.is_lost = 1;
+    return watch.point.code;
+}
+
+static int fail_memory(void *user)
+{
+    (void)user;
+    return is_due(SOURCE_MEMORY, "malloc");
+}
+
+static int fail_file(void *user, const char *operation)
+{
+    (void)user;
+    (void)operation;
+    return is_due(SOURCE_FILE, "file") ? EIO : 0;
+}
+
+/* ---- what has to hold ----------------------------------------------------------------------- */
+
+struct finding {
+    struct torture_report *report;
+    int count;
+    int told;
+    int quiet;
+};
+
+static void found(
+    struct finding *finding, enum torture_kind kind, const char *what, const char *detail)
+{
+    const struct point *point = &watch.point;
+
+    finding->report->found[kind]++;
+    finding->count++;
+    if (finding->quiet || finding->told >= most_told())
+        return;
+    finding->told++;
+    fprintf(stderr, "%s: %s %llu (%s) fails %s with %u: %s%s%s\n", watch.scenario->name,
+        source_names[point->source], (unsigned long long)point->n, watch.first,
+        point->from_then_on ? "from then on" : "once", point->code, what, detail[0] ? ": " : "",
+        detail);
+}
+
+static int is_status_right(pool_status status)
+{
+    const struct point *point = &watch.point;
+    pool_error_class class = pool_status_class(status);
+
+    if (point->source == SOURCE_MEMORY)
+        return status == POOL_ERR_OUT_OF_HOST_MEMORY || status == POOL_ERR_NO_DEVICE ||
+               status == POOL_ERR_DEVICE_UNUSABLE;
+    if (point->source == SOURCE_FILE)
+        return class == POOL_CLASS_CALL;
+    switch ((int)point->code) {
+    case POOL_CU_ILLEGAL_ADDRESS:
+    case POOL_CU_LAUNCH_FAILED:
+        return status == POOL_ERR_PROCESS_POISONED;
+    case POOL_CU_DEINITIALIZED:
+        return status == POOL_ERR_SHUTDOWN;
+    case POOL_CU_UNKNOWN: /* the probe after it may find the process lost */
+        return class == POOL_CLASS_CALL || class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST ||
+               status == POOL_ERR_PROCESS_POISONED;
+    case POOL_CU_DEVICE_UNAVAILABLE:
+        return class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST;
+    case POOL_CU_OUT_OF_MEMORY:
+        return status == POOL_ERR_OUT_OF_DEVICE_MEMORY || status == POOL_ERR_OUT_OF_HOST_MEMORY ||
+               class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST;
+    default:
+        return class == POOL_CLASS_CALL || class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST;
+    }
+}
+
+static void check_status(struct finding *finding, pool_status status, const pool_error *error)
+{
+    char text[512];
+
+    if (status == POOL_OK) {
+        if (watch.made_in_run > 0 && watch.any_not_absorbed)
+            found(finding, TORTURE_SWALLOWED, "the scenario succeeded all the same", "");
+        return;
+    }
+    snprintf(text, sizeof(text), "%s: %.400s", pool_status_name(status), error->message);
+    if (watch.made_in_run == 0)
+        found(finding, TORTURE_STATUS, "it failed although nothing had yet", text);
+    else if (!is_status_right(status))
+        found(finding, TORTURE_STATUS, "wrong status", text);
+    if (error->status != status || !error->message[0])
+        found(finding, TORTURE_DETAIL, "the detail is of another failure", text);
+    else if (watch.made_in_run > 0 && watch.point.source == SOURCE_DRIVER &&
+             error->driver_code != (int)watch.point.code) {
+        char number[16];
+
+        /* Where a device is skipped the reason has the code in words. */
+        snprintf(number, sizeof(number), "(%u)", watch.point.code);
+        if (!strstr(error->message, number))
+            found(finding, TORTURE_DETAIL, "the detail does not have the driver's code", text);
+    }
+}
+
+/* How things stood before the scenario. */
+struct before {
+    char leaks[512];
+    size_t depth;
+    int64_t unreturned;
+};
+
+static void check_thread(
+    struct finding *finding, const struct torture *torture, const struct before *before)
+{
+    char text[96];
+
+    snprintf(text, sizeof(text), "depth %zu instead of %zu, %s, %lld pushes without a try to pop",
+        pool_mock_depth(torture->mock), before->depth,
+        pool_mock_current(torture->mock) == torture->caller ? "right on top" : "wrong on top",
+        (long long)(pool_mock_unreturned(torture->mock) - before->unreturned));
+    if (watch.stack_call_failed) {
+        if (pool_mock_unreturned(torture->mock) > before->unreturned)
+            found(finding, TORTURE_CONTEXT, "a push was left without a try to pop", text);
+        return;
+    }
+    if (pool_mock_depth(torture->mock) != before->depth ||
+        pool_mock_current(torture->mock) != torture->caller)
+        found(finding, TORTURE_CONTEXT, "the caller's context is not as it was", text);
+}
+
+static void check_handles(struct finding *finding, const struct torture *torture,
+    const struct before *before, pool_status status)
+{
+    const struct point *point = &watch.point;
+    const char *leaks = pool_mock_leaks(torture->mock);
+
+    if (watch.noise[0])
+        found(finding, TORTURE_NOISE, "after the fault the driver is still asked", watch.noise);
+    /* The driver takes nothing back any more, or says so to everybody. */
+    if (watch.is_lost || status == POOL_ERR_PROCESS_POISONED || status == POOL_ERR_SHUTDOWN ||
+        (point->source == SOURCE_DRIVER && watch.made > 0 &&
+            (point->code == POOL_CU_DEINITIALIZED || point->code == POOL_CU_UNKNOWN) &&
+            point->from_then_on))
+        return;
+    if (point->code == POOL_CU_DEINITIALIZED && matches(watch.first, "cuCtxGetCurrent"))
+        return; /* the very question whether the driver is still there */
+    /* With failing stack calls the stack lines differ; check_thread judges those. */
+    if (watch.stack_call_failed) {
+        char now[1024];
+        char *stack;
+
+        snprintf(now, sizeof(now), "%s", leaks);
+        stack = strstr(now, "a thread still has");
+        if (stack)
+            *stack = '\0';
+        if (strncmp(now, before->leaks, strlen(now)) != 0)
+            found(finding, TORTURE_HANDLES, "left in the driver", now);
+    } else if (strcmp(leaks, before->leaks) != 0) {
+        found(finding, TORTURE_HANDLES, "left in the driver", leaks);
+    }
+}
+
+/* ---- one run -------------------------------------------------------------------------------- */
+
+static size_t host_bytes(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+static void set_hooks(struct torture *torture, int on)
+{
+    pool_mock_set_hook(torture->mock, on ? fail_driver : NULL, NULL);
+    base_alloc_set_hook(on ? fail_memory : NULL, NULL);
+    base_file_set_hook(on ? fail_file : NULL, NULL);
+    watch.is_on = on;
+}
+
+static int start(struct torture *torture, const struct torture_scenario *scenario)
+{
+    const pool_mock_params params = {.struct_size = sizeof(params),
+        .devices = scenario->devices,
+        .memory_bytes = (uint64_t)256 << 20,
+        .no_log = 1};
+
+    memset(torture, 0, sizeof(*torture));
+    if (pool_mock_create(&torture->mock, &params) != POOL_OK)
+        return 0;
+    torture->table = pool_mock_table(torture->mock);
+    return torture->table->Init(0) == 0 && torture->table->CtxCreate(&torture->caller, 0, 0) == 0;
+}
+
+static void finish(struct finding *finding, struct torture *torture)
+{
+    pool_status status;
+
+    watch.in_finish = 1;
+    status = watch.scenario->finish(torture);
+    if (status == POOL_OK)
+        return;
+    set_hooks(torture, 0);
+    status = watch.scenario->finish(torture);
+    if (status)
+        found(finding, TORTURE_STATUS, "things cannot be given back after the trouble has passed",
+            pool_last_error()->message);
+}
+
+/* Runs the point; what is found counts into `finding`. */
+static void run_point(
+    const struct torture_scenario *scenario, const struct point *point, struct finding *finding)
+{
+    struct torture torture;
+    struct before before;
+
+    memset(&watch, 0, sizeof(watch));
+    watch.point = *point;
+    watch.scenario = scenario;
+    snprintf(watchdog_text, sizeof(watchdog_text),
+        "%s: %s %llu failing %s with %u: no end after %d seconds\n", scenario->name,
+        source_names[point->source], (unsigned long long)point->n,
+        point->from_then_on ? "from then on" : "once", point->code, SECONDS_PER_RUN);
+    alarm(SECONDS_PER_RUN);
+    if (!start(&torture, scenario)) {
+        found(finding, TORTURE_PLAIN_RUN, "the mock could not be made", "");
+        return;
+    }
+    if (scenario->prepare)
+        scenario->prepare(&torture);
+    snprintf(before.leaks, sizeof(before.leaks), "%s", pool_mock_leaks(torture.mock));
+    before.depth = pool_mock_depth(torture.mock);
+    before.unreturned = pool_mock_unreturned(torture.mock);
+
+    set_hooks(&torture, 1);
+    pool_status status = scenario->run(&torture);
+    check_status(finding, status, pool_last_error());
+    finish(finding, &torture);
+    set_hooks(&torture, 0);
+    if (watch.point.n > 0 && watch.made == 0)
+        found(finding, TORTURE_PLAIN_RUN, "the point was not reached", "");
+    check_thread(finding, &torture, &before);
+    check_handles(finding, &torture, &before, status);
+    pool_mock_destroy(&torture.mock);
+    alarm(0);
+}
+
+/*
+ * What is kept for good after the first time (a thread's own record) is no loss, nor are the C
+ * library's own stores of freed blocks, which count as used until they are full. A loss recurs.
+ */
+static void run_point_again_if_it_grew(
+    const struct torture_scenario *scenario, const struct point *point, struct finding *finding)
+{
+    struct torture_report none = {0};
+    struct finding unseen = {.report = &none, .quiet = 1};
+    size_t before = host_bytes();
+    int grew = 0;
+
+    run_point(scenario, point, finding);
+    if (host_bytes() <= before)
+        return;
+    for (int i = 0; i < FILL_RUNS; i++)
+        run_point(scenario, point, &unseen);
+    for (int i = 0; i < GROWTH_RUNS; i++) {
+        before = host_bytes();
+        run_point(scenario, point, &unseen);
+        grew += host_bytes() > before;
+    }
+    if (grew < GROWTH_RUNS)
+        return;
+    char text[64];
+    snprintf(text, sizeof(text), "%zu bytes", host_bytes() - before);
+    found(finding, TORTURE_HOST_MEMORY, "host memory is lost", text);
+}
+
+/* ---- all points ----------------------------------------------------------------------------- */
+
+static void run_source(const struct torture_scenario *scenario, enum source source, uint64_t count,
+    struct finding *finding)
+{
+    static const pool_cu_result codes[] = {POOL_CU_OUT_OF_MEMORY, POOL_CU_DEVICE_UNAVAILABLE,
+        POOL_CU_INVALID_CONTEXT, POOL_CU_ILLEGAL_ADDRESS, POOL_CU_LAUNCH_FAILED, POOL_CU_UNKNOWN,
+        POOL_CU_DEINITIALIZED};
+    size_t code_count = source == SOURCE_DRIVER ? sizeof(codes) / sizeof(codes[0]) : 1;
+
+    for (uint64_t n = 1; n <= count; n++)
+        for (size_t i = 0; i < code_count; i++)
+            for (int from_then_on = 0; from_then_on < 2; from_then_on++) {
+                struct point point = {.source = source,
+                    .n = n,
+                    .code = source == SOURCE_DRIVER ? codes[i] : 0,
+                    .from_then_on = from_then_on};
+
+                run_point_again_if_it_grew(scenario, &point, finding);
+                finding->report->points++;
+            }
+}
+
+int torture_run(const struct torture_scenario *scenario, struct torture_report *report, int quiet)
+{
+    struct finding finding = {.report = report, .quiet = quiet};
+    const struct point nothing = {0};
+    uint64_t count[SOURCES];
+
+    signal(SIGALRM, bite);
+    /* Twice: what the process makes once for good comes with the first run. */
+    run_point(scenario, &nothing, &finding);
+    run_point(scenario, &nothing, &finding);
+    if (finding.count > 0) {
+        report->found[TORTURE_PLAIN_RUN]++;
+        return 1;
+    }
+    memcpy(count, watch.seen, sizeof(count));
+    report->driver_calls += count[SOURCE_DRIVER];
+    report->allocations += count[SOURCE_MEMORY];
+    report->file_operations += count[SOURCE_FILE];
+    for (int source = 0; source < SOURCES; source++)
+        run_source(scenario, (enum source)source, count[source], &finding);
+    return finding.count > 0;
+}
+
+int torture_main(const struct torture_scenario *scenarios, size_t count)
+{
+    struct torture_report all = {0};
+    int bad = 0;
+
+    unsetenv("DEVICEPOOL_DEVICES");
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    for (size_t i = 0; i < count; i++) {
+        uint64_t points = all.points;
+        uint64_t calls = all.driver_calls;
+        uint64_t allocations = all.allocations;
+        uint64_t files = all.file_operations;
+        int failed = torture_run(&scenarios[i], &all, 0);
+
+        printf(
+            "%-28s %4llu driver calls, %3llu allocations, %3llu file operations: %6llu points%s\n",
+            scenarios[i].name, (unsigned long long)(all.driver_calls - calls),
+            (unsigned long long)(all.allocations - allocations),
+            (unsigned long long)(all.file_operations - files),
+            (unsigned long long)(all.points - points), failed ? " FAILED" : "");
+        fflush(stdout);
+        bad += failed;
+    }
+    printf("%llu points run, %d of %zu scenarios failed\n", (unsigned long long)all.points, bad,
+        count);
+    return bad ? 1 : 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Torture: a scenario runs again and again, and each time another driver call, allocation or file
+ * operation fails, once or from then on. What has to hold after every run:
+ *
+ * - The status is not POOL_OK when a failure came up while the scenario ran, unless the scenario
+ *   says that it absorbs failures of that function; a failure while things are given back
+ *   (`finish`) may be silent, as destructors go on.
+ * - The status is of the class that the driver's code has (or, when making a pool, says that the
+ *   device cannot be used), and pool_last_error agrees with it and names the code.
+ * - The caller's own context is current again and lies as deep as before. Where a pop itself was
+ *   made to fail, every push has had its attempt at a pop.
+ * - Nothing is live in the driver that was not before: contexts, references, memory, streams,
+ *   events, modules, pools. A handle whose giving back was made to fail counts as given back.
+ *   After a fault of class PROCESS, and when every call says that the driver has ended, the driver
+ *   takes nothing back; then what must hold is silence: from the fault on no call but those that
+ *   move this thread's stack, ask for its context, for an error's name or for the version.
+ * - No host memory is lost (by the C library's count, and under LSan), and nothing takes longer
+ *   than ten seconds.
+ */
+#ifndef TORTURE_TORTURE_H
+#define TORTURE_TORTURE_H
+
+#include <devicepool.h>
+#include <devicepool/mock.h>
+
+/* What a scenario works on and with; it may keep what it made in `objects`. */
+struct torture {
+    pool_mock *mock;
+    const pool_cuda_api *table;
+    CUcontext caller; /* of device 0; current before the scenario */
+    void *objects[8];
+};
+
+struct torture_scenario {
+    const char *name;
+    uint32_t devices;
+    /* Before anything: kernels, memory sizes. May be NULL. Nothing fails yet. */
+    void (*prepare)(struct torture *torture);
+    /* The first status that is not POOL_OK, as a careful user's code would return it. */
+    pool_status (*run)(struct torture *torture);
+    /*
+     * Gives back all that is in `objects`, in the state in which `run` left it. When it says
+     * something else than POOL_OK the failures stop and it is called again; then it has to succeed.
+     */
+    pool_status (*finish)(struct torture *torture);
+    /* NULL or names, the last one NULL, of functions whose failure `run` may survive with POOL_OK;
+     * "*" at the end as in mock.h; "malloc" and "file" for those. */
+    const char *const *absorbs;
+    /* 1: a code that harms only a call or a device may leave POOL_OK behind wherever it comes up
+     * (a pool with several devices goes on without one). PROCESS codes may not. */
+    int goes_on;
+};
+
+enum torture_kind {
+    TORTURE_SWALLOWED,
+    TORTURE_STATUS,
+    TORTURE_DETAIL,
+    TORTURE_CONTEXT,
+    TORTURE_HANDLES,
+    TORTURE_NOISE,
+    TORTURE_HOST_MEMORY,
+    TORTURE_PLAIN_RUN, /* the scenario fails without any failure made */
+    TORTURE_KINDS
+};
+
+struct torture_report {
+    uint64_t points; /* runs with a failure made */
+    uint64_t driver_calls;
+    uint64_t allocations;
+    uint64_t file_operations;
+    uint64_t found[TORTURE_KINDS];
+};
+
+/*
+ * Runs all points of one scenario and adds to the report; 0 when nothing was found. What is found
+ * is written to stderr (the first few), unless `quiet`.
+ */
+int torture_run(const struct torture_scenario *scenario, struct torture_report *report, int quiet);
+
+/* Runs a table, prints the numbers, answers an exit status. */
+int torture_main(const struct torture_scenario *scenarios, size_t count);
+
+#endif
