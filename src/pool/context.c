@@ -117,6 +117,7 @@ void device_context_release(pool_device *device)
 /*
  * A pop that fails leaves the stack as it is. It is tried a second time, so that a passing failure
  * does not leave the thread with a context that it does not expect; the failure is reported anyway.
+ * That holds for a lost process too: the stack is the thread's, not the device's.
  */
 static pool_status pop_again(
     struct driver *driver, pool_cu_result code, CUcontext *popped, int *is_off)
@@ -125,8 +126,7 @@ static pool_status pop_again(
 
     *is_off = 1;
     *popped = NULL;
-    if (pool_status_class(status) != POOL_CLASS_PROCESS)
-        driver->api.CtxPopCurrent(popped);
+    driver->api.CtxPopCurrent(popped);
     return status;
 }
 

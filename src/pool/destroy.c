@@ -12,10 +12,14 @@
 static int is_driver_alive(const device_pool *pool)
 {
     CUcontext current;
+    pool_cu_result code;
 
     if (!device_pool_is_fit(pool))
         return 0;
-    return pool->driver->api.CtxGetCurrent(&current) != POOL_CU_DEINITIALIZED;
+    code = pool->driver->api.CtxGetCurrent(&current);
+    if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
+        driver_check(pool->driver, code, "cuCtxGetCurrent(&current)");
+    return code != POOL_CU_DEINITIALIZED && device_pool_is_fit(pool);
 }
 
 static void unmake_kept(pool_device *device, int driver_alive)
@@ -37,6 +41,8 @@ void device_pool_stop(device_pool *pool)
 
     for (size_t i = pool->count; i-- > 0;) {
         unmake_kept(&pool->devices[i], driver_alive);
+        /* Giving back may itself be what shows that the process is lost. */
+        driver_alive = driver_alive && device_pool_is_fit(pool);
         if (driver_alive)
             device_context_release(&pool->devices[i]);
     }

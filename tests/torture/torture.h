@@ -78,6 +78,9 @@ struct torture_report {
  */
 int torture_run(const struct torture_scenario *scenario, struct torture_report *report, int quiet);
 
+/* How long a run may take before the program is ended as hanging: 10. */
+extern unsigned torture_seconds_per_run;
+
 /* Runs a table, prints the numbers, answers an exit status. */
 int torture_main(const struct torture_scenario *scenarios, size_t count);
 
