@@ -496,6 +496,39 @@ static void test_two_devices(void **state)
     free(back);
 }
 
+/*
+ * Memory comes back from the pool as it was left: by a plain buffer with its bytes, by a secret one
+ * with none. Looked at only where the pool gives the very same memory again.
+ */
+static void test_secrets(void **state)
+{
+    pool_device *device = memory_device(0);
+    unsigned char *back = host(MIB);
+
+    (void)state;
+    for (uint32_t round = 0; round < 4; round++) {
+        pool_buffer_params params = {.struct_size = sizeof(params),
+            .bytes = MIB,
+            .flags = round % 2 ? POOL_BUFFER_SECRET : 0};
+        pool_buffer *buffer = NULL, *again = NULL;
+        CUdeviceptr before, after;
+
+        assert_ok(pool_buffer_create(device, &params, &buffer));
+        assert_ok(pool_buffer_address(buffer, &before));
+        assert_ok(pool_buffer_fill8(buffer, 0, MIB, 0x5e, NULL));
+        assert_ok(round < 2 ? pool_buffer_free(&buffer) : pool_buffer_free_on(&buffer, NULL));
+        assert_ok(pool_buffer_alloc(device, MIB, &again));
+        assert_ok(pool_buffer_address(again, &after));
+        assert_ok(pool_copy_to_host(back, again, 0, MIB, NULL));
+        if (before == after)
+            assert_true(memory_all(back, MIB, round % 2 ? 0 : 0x5e));
+        else
+            print_message("round %u: other memory\n", round);
+        assert_ok(pool_buffer_free(&again));
+    }
+    free(back);
+}
+
 /* In stream order the memory goes from one use to the next without the host waiting. */
 static void test_stream_ordered(void **state)
 {
@@ -604,6 +637,7 @@ int main(int argc, char **argv)
         TEST(test_adopt),
         TEST(test_statistics),
         TEST(test_two_devices),
+        TEST(test_secrets),
         TEST(test_stream_ordered),
         TEST(test_pool_is_busy),
         TEST(test_threads),

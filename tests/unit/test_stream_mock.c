@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams and events where work must stay unfinished or the driver must fail.
+ */
+#include "memory_support.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static void count_log(void *user, pool_log_level level, const char *message)
+{
+    (void)level;
+    (void)message;
+    ++*(int *)user;
+}
+
+static void test_deadlines(void **state)
+{
+    pool_stream *stream = NULL;
+    pool_event *event = NULL;
+    uint64_t start, spent;
+    int lines = 0;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    assert_ok(pool_event_create(memory_device(0), 0, &event));
+    pool_mock_hold(memory_mock);
+    assert_ok(pool_event_record(event, stream));
+    pool_log_set(count_log, &lines, POOL_LOG_DEBUG);
+    assert_status(pool_stream_query(stream), POOL_ERR_NOT_READY);
+    assert_status(pool_event_query(event), POOL_ERR_NOT_READY);
+    pool_log_set(NULL, NULL, POOL_LOG_NONE);
+    assert_int_equal(lines, 0); /* an answer, not a failure */
+    assert_status(pool_stream_wait(stream, 0), POOL_ERR_TIMEOUT);
+    start = base_clock_ns();
+    assert_status(pool_stream_wait(stream, 20000000), POOL_ERR_TIMEOUT);
+    spent = base_clock_ns() - start;
+    assert_true(spent >= 20000000 && spent < 5000000000u);
+    assert_non_null(strstr(pool_last_error()->message, "not done"));
+    start = base_clock_ns();
+    assert_status(pool_event_wait(event, 20000000), POOL_ERR_TIMEOUT);
+    spent = base_clock_ns() - start;
+    assert_true(spent >= 20000000 && spent < 5000000000u);
+    pool_mock_let_go(memory_mock);
+    assert_ok(pool_stream_wait(stream, 0));
+    assert_ok(pool_event_wait(event, 0));
+    assert_ok(pool_event_destroy(&event));
+    assert_ok(pool_stream_destroy(&stream));
+}
+
+static void *let_go_later(void *argument)
+{
+    struct timespec pause = {.tv_nsec = 20000000};
+
+    (void)argument;
+    nanosleep(&pause, NULL);
+    pool_mock_let_go(memory_mock);
+    return NULL;
+}
+
+/* A wait ends with the work, long before its deadline. */
+static void test_wait_ends(void **state)
+{
+    pool_stream *stream = NULL;
+    pool_event *event = NULL;
+    uint64_t start;
+    pthread_t thread;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    assert_ok(pool_event_create(memory_device(0), 0, &event));
+    pool_mock_hold(memory_mock);
+    assert_ok(pool_event_record(event, stream));
+    assert_int_equal(pthread_create(&thread, NULL, let_go_later, NULL), 0);
+    start = base_clock_ns();
+    assert_ok(pool_stream_wait(stream, 60000000000u));
+    assert_true(base_clock_ns() - start < 30000000000u);
+    pthread_join(thread, NULL);
+    assert_ok(pool_event_destroy(&event));
+    assert_ok(pool_stream_destroy(&stream));
+}
+
+/* A stream that goes with work on it: later frees still wait for that work. */
+static void test_destroyed_while_busy(void **state)
+{
+    pool_stream *stream = NULL;
+    pool_event *event = NULL;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    assert_ok(pool_event_create(memory_device(0), 0, &event));
+    pool_mock_hold(memory_mock);
+    assert_ok(pool_event_record(event, stream));
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_stream_destroy(&stream));
+    assert_int_equal(pool_mock_calls(memory_mock, "cuStreamWaitEvent"), 1);
+    assert_int_equal(pool_mock_calls(memory_mock, "cuStreamDestroy"), 1);
+    pool_mock_let_go(memory_mock);
+    assert_ok(pool_event_destroy(&event));
+}
+
+/* Failures leave no handle, say which call it was, and the next try works. */
+static void test_failures(void **state)
+{
+    static const struct {
+        const char *function;
+        pool_cu_code code;
+        pool_status status;
+    } cases[] = {
+        {"cuStreamCreateWithPriority", POOL_CU_OUT_OF_MEMORY, POOL_ERR_OUT_OF_DEVICE_MEMORY},
+        {"cuEventCreate", POOL_CU_NOT_SUPPORTED, POOL_ERR_UNSUPPORTED},
+        {"cuCtxGetStreamPriorityRange", POOL_CU_INVALID_CONTEXT, POOL_ERR_DRIVER},
+    };
+    pool_stream_params params = {.struct_size = sizeof(params), .priority = -1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pool_stream *stream = NULL;
+        pool_status status;
+
+        pool_mock_fail(memory_mock, cases[i].function, 1, cases[i].code, POOL_MOCK_ONCE);
+        status = pool_stream_create(memory_device(0), &params, &stream);
+        if (pool_mock_failures_made(memory_mock) > i) {
+            assert_int_equal(pool_status_class(status), POOL_CLASS_CALL);
+            assert_int_equal(pool_last_error()->driver_code, (int)cases[i].code);
+            assert_non_null(strstr(pool_last_error()->call, cases[i].function));
+            assert_null(stream);
+        }
+        pool_mock_clear_failures(memory_mock);
+        assert_ok(pool_stream_destroy(&stream));
+        assert_ok(pool_stream_create(memory_device(0), &params, &stream));
+        assert_ok(pool_stream_destroy(&stream));
+    }
+    assert_true(pool_mock_failures_made(memory_mock) >= 2);
+}
+
+/* The object is gone also when the driver does not want to give it up; it says so. */
+static void test_destroy_fails(void **state)
+{
+    pool_stream *stream = NULL;
+    pool_event *event = NULL;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    assert_ok(pool_event_create(memory_device(0), 0, &event));
+    pool_mock_fail(memory_mock, "cuStreamDestroy", 1, POOL_CU_INVALID_CONTEXT, POOL_MOCK_ONCE);
+    pool_mock_fail(memory_mock, "cuEventDestroy", 1, POOL_CU_INVALID_CONTEXT, POOL_MOCK_ONCE);
+    assert_int_equal(pool_status_class(pool_stream_destroy(&stream)), POOL_CLASS_CALL);
+    assert_null(stream);
+    assert_int_equal(pool_status_class(pool_event_destroy(&event)), POOL_CLASS_CALL);
+    assert_null(event);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_deadlines),
+        TEST(test_wait_ends),
+        TEST(test_destroyed_while_busy),
+        TEST(test_failures),
+        TEST(test_destroy_fails),
+    };
+
+    return cmocka_run_group_tests_name("streams on the mock", tests, NULL, NULL);
+}
