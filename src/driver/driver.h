@@ -61,8 +61,28 @@ void driver_close(struct driver **driver);
 pool_status driver_open_internal(
     const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **driver);
 
+/*
+ * Fork: counts up in every child. A pool keeps the number it was made with. No system call; a child
+ * made by a bare clone() is noticed by driver_open and by the first failing driver call. Inline
+ * because the shortest calls of the library take a few nanoseconds.
+ */
+extern atomic_uint driver_fork_count __attribute__((visibility("hidden")));
+
+static inline unsigned driver_fork_generation(void)
+{
+    return atomic_load_explicit(&driver_fork_count, memory_order_relaxed);
+}
+
 /* POOL_OK, POOL_ERR_FORKED, or POOL_ERR_PROCESS_POISONED with the first cause. No driver call. */
-pool_status driver_usable(struct driver *driver);
+pool_status driver_unusable(struct driver *driver); /* the slow half: says why */
+
+static inline pool_status driver_usable(struct driver *driver)
+{
+    int is_usable = driver->generation == driver_fork_generation() &&
+                    !atomic_load_explicit(&driver->poisoned, memory_order_relaxed);
+
+    return __builtin_expect(is_usable, 1) ? POOL_OK : driver_unusable(driver);
+}
 
 /*
  * Turns a driver call's code into a status. A failure fills the thread's detail and is logged here;
@@ -73,7 +93,12 @@ pool_status driver_usable(struct driver *driver);
  * cuMemGetInfo, which waits for nothing and which a poisoned context refuses. If the probe answers
  * 999 again or another code of class PROCESS, the latch is set; else only the call is harmed.
  */
-pool_status driver_check(struct driver *driver, pool_cu_result code, const char *call);
+pool_status driver_check_failed(struct driver *driver, pool_cu_result code, const char *call);
+
+static inline pool_status driver_check(struct driver *driver, pool_cu_result code, const char *call)
+{
+    return __builtin_expect(code == 0, 1) ? POOL_OK : driver_check_failed(driver, code, call);
+}
 
 /* The same without recording: for codes that are an answer (NOT_READY,
  * PEER_ACCESS_ALREADY_ENABLED). */
@@ -92,18 +117,6 @@ pool_error_class driver_code_class(pool_cu_result code);
 typedef void (*driver_fault_listener)(void *user, const struct driver_fault *fault);
 pool_status driver_listen(struct driver *driver, driver_fault_listener listener, void *user);
 void driver_unlisten(struct driver *driver, driver_fault_listener listener, void *user);
-
-/*
- * Fork: counts up in every child. A pool keeps the number it was made with. No system call; a child
- * made by a bare clone() is noticed by driver_open and by the first failing driver call. Inline
- * because the shortest calls of the library take a few nanoseconds.
- */
-extern atomic_uint driver_fork_count __attribute__((visibility("hidden")));
-
-static inline unsigned driver_fork_generation(void)
-{
-    return atomic_load_explicit(&driver_fork_count, memory_order_relaxed);
-}
 
 /* status = DRIVER_CALL(driver, CtxSynchronize()); the call's text goes into the detail. */
 #define DRIVER_CALL(driver, call) driver_check((driver), (driver)->api.call, "cu" #call)

@@ -12,7 +12,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 atomic_uint driver_fork_count; /* moves only once the handlers are installed, by driver_open */
-static atomic_int owner; /* process id that `driver_fork_count` belongs to */
+static atomic_int owner;       /* process id that `driver_fork_count` belongs to */
 
 /*
  * Nothing is locked before a fork: the driver itself forks (it starts nvidia-modprobe) while a

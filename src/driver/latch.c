@@ -52,7 +52,7 @@ static pool_status forked_failure(const char *call)
         "make pools after exec, or fork before the first pool is made");
 }
 
-pool_status driver_usable(struct driver *driver)
+pool_status driver_unusable(struct driver *driver)
 {
     if (driver->generation != driver_fork_generation())
         return forked_failure("");
@@ -155,7 +155,7 @@ static pool_cu_result latching_code(struct driver *driver, pool_cu_result code)
     return driver_status_of(code) == POOL_ERR_PROCESS_POISONED ? code : POOL_CU_SUCCESS;
 }
 
-static pool_status check_failed(struct driver *driver, pool_cu_result code, const char *call)
+pool_status driver_check_failed(struct driver *driver, pool_cu_result code, const char *call)
 {
     pool_cu_result latching;
     const char *name, *hint;
@@ -173,12 +173,6 @@ static pool_status check_failed(struct driver *driver, pool_cu_result code, cons
     name = name_of(driver, code, &hint);
     return base_fail_driver(driver_status_of(code), (int)code, name, call, "%s failed: %s (%u)%s%s",
         call, name, code, hint[0] ? ": " : "", hint);
-}
-
-pool_status driver_check(struct driver *driver, pool_cu_result code, const char *call)
-{
-    return __builtin_expect(code == POOL_CU_SUCCESS, 1) ? POOL_OK
-                                                        : check_failed(driver, code, call);
 }
 
 pool_status driver_listen(struct driver *driver, driver_fault_listener listener, void *user)
