@@ -26,7 +26,7 @@ typedef struct pool_module pool_module;
  */
 typedef struct pool_kernel pool_kernel;
 
-/* A header that the source can #include by this name, as text in memory. */
+/* A header that the source can include by this name, as text in memory. */
 typedef struct pool_module_header {
     const char *name;
     const char *text;
