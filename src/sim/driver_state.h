@@ -278,7 +278,7 @@ struct sim_module {
 };
 
 void sim_module_free(struct sim_module *module); /* nothing of it may be running */
-/* Executes a launch; state not locked. */
+/* Executes a launch; the state is locked before and after, not meanwhile. */
 void sim_launch_execute(struct sim_context *context, struct sim_launch_work *work);
 /* The sticky code of an executor's fault. */
 pool_cu_result sim_fault_code(enum sim_fault_kind kind);
@@ -317,6 +317,7 @@ struct sim_state {
     unsigned generation; /* of the driver: stacks of contexts of an earlier one are void */
     unsigned threads;    /* of streams, alive */
     uint64_t sequence;
+    uint64_t launches; /* started ones */
     uint64_t hang_epoch;
     uint64_t next_allocation_id;
     pool_cu_result poison; /* sticky code, 0: none */

@@ -153,9 +153,7 @@ static void execute(struct sim_stream *stream, struct sim_op *op)
         execute_fill(stream, op);
         break;
     case SIM_OP_LAUNCH:
-        pthread_mutex_unlock(&sim_state.lock);
         sim_launch_execute(stream->context, &op->u.launch);
-        pthread_mutex_lock(&sim_state.lock);
         break;
     case SIM_OP_HOST:
         execute_host(op);
