@@ -205,9 +205,13 @@ void sim_context_end(struct sim_context *context, bool is_gone)
     pthread_cond_broadcast(&sim_state.changed);
     for (struct sim_stream *stream = context->streams, *next; stream; stream = next) {
         next = stream->next;
-        if (!stream->is_destroyed)
+        if (stream != context->null_stream && !stream->is_destroyed)
             sim_stream_retire(stream);
     }
+    /* The default stream goes last: the blocking ones look at it. */
+    while (context->streams != context->null_stream || context->null_stream->next)
+        pthread_cond_wait(&sim_state.changed, &sim_state.lock);
+    sim_stream_retire(context->null_stream);
     while (context->streams)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
     context->null_stream = NULL;
