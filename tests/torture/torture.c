@@ -303,6 +303,16 @@ static size_t host_bytes(void)
     return 0;
 }
 
+int torture_counts_host_memory(void)
+{
+    size_t before = host_bytes();
+    void *volatile block = malloc(100000);
+    int counts = host_bytes() >= before + 100000;
+
+    free(block);
+    return counts;
+}
+
 static void set_hooks(struct torture *torture, int on)
 {
     pool_mock_set_hook(torture->mock, on ? fail_driver : NULL, NULL);

@@ -81,6 +81,10 @@ int torture_run(const struct torture_scenario *scenario, struct torture_report *
 /* How long a run may take before the program is ended as hanging: 10. */
 extern unsigned torture_seconds_per_run;
 
+/* Whether the C library's count can be asked: not under a sanitizer, and only where meson.build's
+ * environment is set. */
+int torture_counts_host_memory(void);
+
 /* Runs a table, prints the numbers, answers an exit status. */
 int torture_main(const struct torture_scenario *scenarios, size_t count);
 
