@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver/internal.h"
 #include "plain_table.h"
@@ -30,6 +31,7 @@ static pthread_barrier_t start;
 struct worker {
     struct driver *driver;
     int index;
+    unsigned seed;
     atomic_int told;
     atomic_int has_left;
     int first_code; /* that the thread's own failing call was told */
@@ -42,6 +44,9 @@ static void on_fault(void *user, const struct driver_fault *fault)
     CHECK(!atomic_load(&worker->has_left));
     CHECK(fault->code >= 700 && strlen(fault->message) > 20);
     atomic_fetch_add(&worker->told, 1);
+    /* Long enough for the others to leave meanwhile; those being told have to wait. */
+    usleep(200);
+    CHECK(!atomic_load(&worker->has_left));
 }
 
 /* Every thread fails with a code of its own; odd ones leave at the same moment. */
@@ -52,6 +57,7 @@ static void *fail_together(void *argument)
 
     pthread_barrier_wait(&start);
     if (worker->index % 2) {
+        usleep((useconds_t)(rand_r(&worker->seed) % 1500));
         driver_unlisten(worker->driver, on_fault, worker);
         atomic_store(&worker->has_left, 1);
     }
@@ -63,6 +69,7 @@ static void *fail_together(void *argument)
 
 static void latch_round(void)
 {
+    static unsigned seed = 1;
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
     struct driver *driver = NULL;
@@ -74,6 +81,7 @@ static void latch_round(void)
     for (int i = 0; i < THREADS; i++) {
         workers[i].driver = driver;
         workers[i].index = i;
+        workers[i].seed = seed++;
         CHECK(driver_listen(driver, on_fault, &workers[i]) == POOL_OK);
     }
     for (int i = 0; i < THREADS; i++)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,8 @@ static void test_stub(void **state)
     (void)state;
     use(FAKE("good"), "34", NULL);
     refuse(POOL_ERR_NO_DRIVER, "stub library", FAKE("good"), "libcuda.so.1");
-    /* It was unloaded: the next try initialises anew. */
+    /* It was unloaded, so that the real one can take its place. */
+    assert_null(dlopen(FAKE("good"), RTLD_NOW | RTLD_NOLOAD));
     use(FAKE("good"), "100", NULL);
     refuse(POOL_ERR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE (100)", FAKE("good"), "CUDA_VISIBLE_DEVICES");
 
