@@ -3,8 +3,10 @@
  * Binding: push on bind, pop on unbind, and for each thread a record of what it bound, so that
  * pairs that do not match are noticed and a pool knows what keeps it from being destroyed.
  *
- * A record costs no driver call: bind is the driver's push, unbind its pop. What came off is looked
- * at afterwards and put back when it was not ours.
+ * A pair costs the driver's push and pop and no more calls: what came off is looked at afterwards
+ * and put back when it was not ours. Nor does it cost an atomic addition, which threads that bind
+ * the same device would contend for: each thread writes its own record only, and whoever wants to
+ * know how many bindings there are reads them all.
  */
 #include <pthread.h>
 
@@ -15,38 +17,67 @@
 /* Nesting deeper than this takes more memory; nothing known nests deeper than three. */
 #define FIRST_ROOM 8
 
-/* What one thread has bound, the last one on top. */
+/* What one thread has bound, the last one on top. Written by its thread, read by all. */
 struct binding_stack {
-    pool_device **devices;
-    unsigned depth;
+    _Atomic(pool_device *) *devices; /* replaced under stacks_lock */
+    atomic_uint depth;
     unsigned room;
-    unsigned generation; /* a forked child starts with nothing bound */
+    atomic_uint generation; /* a forked child starts with nothing bound */
+    struct binding_stack *next;
+    struct binding_stack **link; /* what points to this one */
 };
 
 static _Thread_local struct binding_stack *thread_stack __attribute__((tls_model("initial-exec")));
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t stack_key;
 static int has_key;
+static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct binding_stack *stacks; /* guarded by stacks_lock */
+
+static unsigned depth_of(const struct binding_stack *stack)
+{
+    return atomic_load_explicit(&stack->depth, memory_order_relaxed);
+}
+
+static pool_device *entry_of(const struct binding_stack *stack, unsigned index)
+{
+    return atomic_load_explicit(&stack->devices[index], memory_order_relaxed);
+}
+
+static int is_of_this_process(const struct binding_stack *stack)
+{
+    return atomic_load_explicit(&stack->generation, memory_order_relaxed) ==
+           driver_fork_generation();
+}
 
 /*
- * Thread exit: the thread's context stack ends with it, so only the books are put right. Pools with
- * bindings are never destroyed, so the devices are still there; in a forked child they may not be.
+ * Thread exit: the thread's context stack ends with it, so only the books are put right: what is in
+ * no record is not bound.
  */
 static void close_stack(void *value)
 {
     struct binding_stack *stack = value;
 
-    if (stack->generation == driver_fork_generation())
-        for (unsigned i = 0; i < stack->depth; i++)
-            atomic_fetch_sub_explicit(&stack->devices[i]->bindings, 1, memory_order_release);
+    pthread_mutex_lock(&stacks_lock);
+    *stack->link = stack->next;
+    if (stack->next)
+        stack->next->link = stack->link;
+    pthread_mutex_unlock(&stacks_lock);
+    thread_stack = NULL;
     base_free(stack->devices);
     base_free(stack);
-    thread_stack = NULL;
+}
+
+/* The holder of the lock may be one of the parent's threads. */
+static void enter_child(void)
+{
+    stacks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&stack_key, close_stack) == 0;
+    has_key = pthread_key_create(&stack_key, close_stack) == 0 &&
+              pthread_atfork(NULL, NULL, enter_child) == 0;
 }
 
 static pool_status open_stack(void)
@@ -59,33 +90,45 @@ static pool_status open_stack(void)
         base_free(stack);
         return base_fail_memory("the thread's record of bindings");
     }
-    stack->generation = driver_fork_generation();
+    atomic_store(&stack->generation, driver_fork_generation());
+    pthread_mutex_lock(&stacks_lock);
+    stack->next = stacks;
+    stack->link = &stacks;
+    if (stacks)
+        stacks->link = &stack->next;
+    stacks = stack;
+    pthread_mutex_unlock(&stacks_lock);
     thread_stack = stack;
     return POOL_OK;
+}
+
+static pool_status grow_stack(struct binding_stack *stack)
+{
+    unsigned room = stack->room ? 2 * stack->room : FIRST_ROOM;
+    _Atomic(pool_device *) *devices;
+
+    pthread_mutex_lock(&stacks_lock);
+    devices = base_realloc(stack->devices, room, sizeof(*devices));
+    if (devices) {
+        stack->devices = devices;
+        stack->room = room;
+    }
+    pthread_mutex_unlock(&stacks_lock);
+    return devices ? POOL_OK : base_fail_memory("the thread's record of bindings");
 }
 
 /* Room for one more binding, made before anything is pushed. */
 static pool_status make_room(void)
 {
-    pool_device **devices;
-    unsigned room;
     pool_status status = thread_stack ? POOL_OK : open_stack();
 
     if (status)
         return status;
-    if (thread_stack->generation != driver_fork_generation()) {
-        thread_stack->generation = driver_fork_generation();
-        thread_stack->depth = 0;
+    if (!is_of_this_process(thread_stack)) {
+        atomic_store(&thread_stack->depth, 0);
+        atomic_store(&thread_stack->generation, driver_fork_generation());
     }
-    if (thread_stack->depth < thread_stack->room)
-        return POOL_OK;
-    room = thread_stack->room ? 2 * thread_stack->room : FIRST_ROOM;
-    devices = base_realloc(thread_stack->devices, room, sizeof(*devices));
-    if (!devices)
-        return base_fail_memory("the thread's record of bindings");
-    thread_stack->devices = devices;
-    thread_stack->room = room;
-    return POOL_OK;
+    return depth_of(thread_stack) < thread_stack->room ? POOL_OK : grow_stack(thread_stack);
 }
 
 /* The device that this thread bound last, or NULL. */
@@ -93,16 +136,22 @@ static pool_device *top_of_stack(void)
 {
     const struct binding_stack *stack = thread_stack;
 
-    if (!stack || !stack->depth || stack->generation != driver_fork_generation())
+    if (!stack || !depth_of(stack) || !is_of_this_process(stack))
         return NULL;
-    return stack->devices[stack->depth - 1];
+    return entry_of(stack, depth_of(stack) - 1);
+}
+
+static void remember(struct binding_stack *stack, pool_device *device)
+{
+    unsigned depth = depth_of(stack);
+
+    atomic_store_explicit(&stack->devices[depth], device, memory_order_relaxed);
+    atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
 }
 
 static void forget_top(void)
 {
-    pool_device *device = thread_stack->devices[--thread_stack->depth];
-
-    atomic_fetch_sub_explicit(&device->bindings, 1, memory_order_release);
+    atomic_store_explicit(&thread_stack->depth, depth_of(thread_stack) - 1, memory_order_release);
 }
 
 pool_status pool_bind(pool_device *device)
@@ -116,8 +165,8 @@ pool_status pool_bind(pool_device *device)
     status = device_context_get(device, &context);
     if (status)
         return status;
-    if (__builtin_expect(!thread_stack || thread_stack->depth == thread_stack->room ||
-                             thread_stack->generation != device->pool->generation,
+    if (__builtin_expect(!thread_stack || depth_of(thread_stack) == thread_stack->room ||
+                             !is_of_this_process(thread_stack),
             0)) {
         status = make_room();
         if (status)
@@ -127,8 +176,7 @@ pool_status pool_bind(pool_device *device)
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
         return device_judge(
             device, driver_check(device->driver, code, "cuCtxPushCurrent(context)"));
-    thread_stack->devices[thread_stack->depth++] = device;
-    atomic_fetch_add_explicit(&device->bindings, 1, memory_order_relaxed);
+    remember(thread_stack, device);
     return POOL_OK;
 }
 
@@ -195,11 +243,11 @@ static pool_status take_off_leftovers(unsigned depth)
 {
     unsigned left = 0;
 
-    while (thread_stack->depth > depth) {
-        unsigned before = thread_stack->depth;
+    while (depth_of(thread_stack) > depth) {
+        unsigned before = depth_of(thread_stack);
 
         pool_unbind(top_of_stack());
-        if (thread_stack->depth == before)
+        if (depth_of(thread_stack) == before)
             break;
         left++;
     }
@@ -220,12 +268,12 @@ pool_status pool_run_on(pool_device *device, pool_task task, void *arg)
     status = pool_bind(device);
     if (status)
         return status;
-    depth = thread_stack->depth;
+    depth = depth_of(thread_stack);
     status = task(device, arg);
     if (status)
         base_error_save(&first);
     unbound = take_off_leftovers(depth);
-    if (thread_stack->depth == depth) {
+    if (depth_of(thread_stack) == depth) {
         pool_status last = pool_unbind(device);
 
         unbound = unbound ? unbound : last;
@@ -240,11 +288,25 @@ pool_status pool_run_on(pool_device *device, pool_task task, void *arg)
     return status;
 }
 
-unsigned device_pool_bindings(const device_pool *pool)
+unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device)
 {
+    uintptr_t first = (uintptr_t)pool->devices, end = (uintptr_t)(pool->devices + pool->count);
     unsigned count = 0;
 
-    for (size_t i = 0; i < pool->count; i++)
-        count += atomic_load_explicit(&pool->devices[i].bindings, memory_order_acquire);
+    pthread_mutex_lock(&stacks_lock);
+    for (const struct binding_stack *stack = stacks; stack; stack = stack->next) {
+        unsigned depth = atomic_load_explicit(&stack->depth, memory_order_acquire);
+
+        for (unsigned i = 0; i < depth && is_of_this_process(stack); i++) {
+            uintptr_t device = (uintptr_t)entry_of(stack, i);
+
+            if (device < first || device >= end)
+                continue;
+            count++;
+            if (by_device)
+                by_device[(device - first) / sizeof(*pool->devices)]++;
+        }
+    }
+    pthread_mutex_unlock(&stacks_lock);
     return count;
 }

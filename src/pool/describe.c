@@ -77,11 +77,10 @@ static void write_device(struct page *page, const pool_device_info *info, int na
         info->mig ? " mig" : "", info->integrated ? " integrated" : "");
     if (info->numa_node >= 0)
         snprintf(numa, sizeof(numa), "%d", info->numa_node);
-    write_text(page, "%3u  %3d  %-*s  %-40s  %-12s  %2d.%-2d %4d  %5.2f  %15s  %4s  %-8s %s\n",
+    write_text(page, "%3u  %3d  %-*s  %-40s  %-12s  %2d.%-2d %4d  %5.2f  %15s  %4s  %s%s\n",
         info->index, info->ordinal, name_width, info->name, info->uuid, info->pci,
         info->compute_major, info->compute_minor, info->multiprocessors,
-        (double)info->clock_khz / 1e6, memory, numa, device_state_name(info->state),
-        flags[0] ? flags + 1 : "");
+        (double)info->clock_khz / 1e6, memory, numa, device_state_name(info->state), flags);
 }
 
 static void write_devices(struct page *page, const struct pool_snapshot *snapshot)
@@ -92,7 +91,7 @@ static void write_devices(struct page *page, const struct pool_snapshot *snapsho
         if ((int)strlen(snapshot->devices[i].name) > name_width)
             name_width = (int)strlen(snapshot->devices[i].name);
     write_text(page, "  #  ord  %-*s  %-40s  %-12s  %-5s %4s  %5s  %15s  %4s  %-8s %s\n",
-        name_width, "name", "uuid", "pci", "cc", "SMs", "GHz", "free / GiB", "numa", "state",
+        name_width, "name", "uuid", "pci", "cc", "SMs", "GHz", "free/all GiB", "numa", "state",
         "flags");
     for (size_t i = 0; i < snapshot->count; i++)
         write_device(page, &snapshot->devices[i], name_width);

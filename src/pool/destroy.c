@@ -53,7 +53,8 @@ void device_pool_stop(device_pool *pool)
 /* POOL_ERR_BUSY with what is in the way, or POOL_OK. */
 static pool_status check_idle(const device_pool *pool)
 {
-    unsigned bindings = device_pool_bindings(pool), children[DEVICE_CHILD_KINDS] = {0}, all = 0;
+    unsigned bindings = device_pool_bindings(pool, NULL), children[DEVICE_CHILD_KINDS] = {0},
+             all = 0;
 
     for (size_t i = 0; i < pool->count; i++)
         for (int kind = 0; kind < DEVICE_CHILD_KINDS; kind++)

@@ -168,7 +168,7 @@ pool_status pool_health(device_pool *pool, pool_health_info *info)
     if (pool->generation != driver_fork_generation())
         return device_pool_refusal(pool);
     now.devices = (uint32_t)pool->count;
-    now.bindings = device_pool_bindings(pool);
+    now.bindings = device_pool_bindings(pool, NULL);
     for (size_t i = 0; i < pool->count; i++)
         now.usable_devices += device_state(&pool->devices[i]) == POOL_DEVICE_READY;
     if (now.usable_devices < now.devices)

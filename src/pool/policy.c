@@ -45,17 +45,24 @@ static pool_status next_slowly(
 pool_status pool_next_device(device_pool *pool, pool_device **device)
 {
     const struct device_set *set;
-    uint64_t turn;
+    pool_device *const *devices;
+    uint64_t turn, limit, reciprocal, count;
 
     if (!pool || !device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_next_device: pool or device is NULL");
     if (__builtin_expect(pool->generation != driver_fork_generation(), 0))
         return device_pool_refusal(pool);
     set = atomic_load_explicit(&pool->usable, memory_order_acquire);
+    /* Loads do not start before an atomic addition is through, so these come first. */
+    limit = set->limit;
+    reciprocal = set->reciprocal;
+    count = set->count;
+    devices = set->devices;
+    atomic_signal_fence(memory_order_seq_cst);
     turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
-    if (__builtin_expect(turn >= set->limit, 0))
+    if (__builtin_expect(turn >= limit, 0))
         return next_slowly(pool, set, turn, device);
-    *device = set->devices[(unsigned __int128)(turn * set->reciprocal) * set->count >> 64];
+    *device = devices[(unsigned __int128)(turn * reciprocal) * count >> 64];
     return POOL_OK;
 }
 
@@ -127,9 +134,17 @@ static int compare(pool_policy policy, const pool_candidate *a, double a_score,
     return 0;
 }
 
+/* Scratch of one pick. */
+struct pick_room {
+    pool_candidate *candidates;
+    uint32_t *bindings; /* by position in the pool */
+};
+
 /* The candidates that pass the filter, best ones only; how many. */
-static uint32_t gather(const struct device_set *set, const pool_pick *pick, pool_candidate *kept)
+static uint32_t gather(
+    const struct device_set *set, const pool_pick *pick, const struct pick_room *room)
 {
+    pool_candidate *kept = room->candidates;
     double best_score = 0;
     uint32_t count = 0;
 
@@ -139,7 +154,7 @@ static uint32_t gather(const struct device_set *set, const pool_pick *pick, pool
             .device = device,
             .free_bytes = device_net_free(device),
             .total_bytes = device->facts.total_bytes,
-            .bindings = atomic_load_explicit(&device->bindings, memory_order_relaxed),
+            .bindings = room->bindings[device->facts.index],
         };
         double score = 0;
         int order;
@@ -164,20 +179,41 @@ static uint32_t gather(const struct device_set *set, const pool_pick *pick, pool
 }
 
 static pool_status pick_from(device_pool *pool, const struct device_set *set, const pool_pick *pick,
-    pool_candidate *room, pool_device **device)
+    const struct pick_room *room, pool_device **device)
 {
-    uint32_t count = gather(set, pick, room);
     atomic_uint_fast64_t *turn =
         pick->policy == POOL_POLICY_ROUND_ROBIN ? &pool->turn : &pool->tie_turn;
+    uint64_t skip = 0;
+    uint32_t count;
 
+    if (pick->policy == POOL_POLICY_LEAST_LOADED || pick->filter || pick->score)
+        device_pool_bindings(pool, room->bindings);
+    count = gather(set, pick, room);
     if (!count)
         return base_fail(POOL_ERR_NOT_FOUND,
             "pool_pick_device: none of the %u usable devices passed the filter (asked: %llu bytes "
             "free)",
             (unsigned)set->count, (unsigned long long)pick->min_free_bytes);
-    *device = room[count > 1 ? atomic_fetch_add_explicit(turn, 1, memory_order_relaxed) % count : 0]
-                  .device;
+    if (count > 1)
+        skip = atomic_fetch_add_explicit(turn, 1, memory_order_relaxed) % count;
+    *device = room->candidates[skip].device;
     return POOL_OK;
+}
+
+static pool_status pick_from_many(
+    device_pool *pool, const struct device_set *set, const pool_pick *pick, pool_device **device)
+{
+    struct pick_room room = {
+        .candidates = base_calloc(pool->count, sizeof(*room.candidates)),
+        .bindings = base_calloc(pool->count, sizeof(*room.bindings)),
+    };
+    pool_status status = room.candidates && room.bindings
+                             ? pick_from(pool, set, pick, &room, device)
+                             : base_fail_memory("the candidates of a pick");
+
+    base_free(room.candidates);
+    base_free(room.bindings);
+    return status;
 }
 
 static pool_status check_pick(const pool_pick *given, pool_pick *pick)
@@ -201,7 +237,8 @@ static pool_status check_pick(const pool_pick *given, pool_pick *pick)
 
 pool_status pool_pick_device(device_pool *pool, const pool_pick *given, pool_device **device)
 {
-    pool_candidate on_stack[CANDIDATES_ON_STACK], *room = on_stack;
+    pool_candidate candidates[CANDIDATES_ON_STACK];
+    uint32_t bindings[CANDIDATES_ON_STACK] = {0};
     const struct device_set *set;
     pool_status status;
     pool_pick pick;
@@ -221,13 +258,7 @@ pool_status pool_pick_device(device_pool *pool, const pool_pick *given, pool_dev
     set = atomic_load_explicit(&pool->usable, memory_order_acquire);
     if (!set->count)
         return next_slowly(pool, set, 0, device);
-    if (set->count > CANDIDATES_ON_STACK) {
-        room = base_calloc(set->count, sizeof(*room));
-        if (!room)
-            return base_fail_memory("the candidates of a pick");
-    }
-    status = pick_from(pool, set, &pick, room, device);
-    if (room != on_stack)
-        base_free(room);
-    return status;
+    if (pool->count > CANDIDATES_ON_STACK)
+        return pick_from_many(pool, set, &pick, device);
+    return pick_from(pool, set, &pick, &(struct pick_room){candidates, bindings}, device);
 }

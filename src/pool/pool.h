@@ -4,8 +4,8 @@
  * of usable devices. The rooms above see device.h only.
  *
  * Locks, in the order in which one thread may hold them: device->kept_lock, device->context_lock,
- * pool->sample_lock, pool->state_lock. No user callback runs and no driver call is made under
- * state_lock.
+ * pool->sample_lock, pool->state_lock, the lock of the binding records. No user callback runs and
+ * no driver call is made under the last two.
  */
 #ifndef POOL_POOL_INTERNAL_H
 #define POOL_POOL_INTERNAL_H
@@ -56,7 +56,6 @@ struct pool_device {
     atomic_uint_fast64_t free_bytes; /* as last sampled */
     atomic_int is_sampled;
 
-    _Alignas(CACHE_LINE) atomic_uint bindings;
     _Alignas(CACHE_LINE) atomic_int_fast64_t reserved_bytes; /* promised, not allocated yet */
     atomic_uint_fast64_t unused_bytes; /* held by our own memory pool, in nobody's hands */
     atomic_uint children[DEVICE_CHILD_KINDS];
@@ -160,7 +159,8 @@ uint64_t device_net_free(const pool_device *device);
 
 /* --- bind.c --- */
 
-unsigned device_pool_bindings(const device_pool *pool);
+/* Bindings that threads hold right now; with `by_device` also added up device by device. */
+unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device);
 
 /* --- find.c, kept.c --- */
 
