@@ -110,8 +110,7 @@ static pool_status check_params(const pool_module_params *params)
     return status ? status : texts_are_given(params->options, params->option_count, "option");
 }
 
-/* The caller's struct may be older and shorter than ours. */
-static pool_status copy_params(const pool_module_params *given, pool_module_params *params)
+pool_status module_params_copy(const pool_module_params *given, pool_module_params *params)
 {
     size_t size;
 
@@ -135,7 +134,7 @@ pool_status pool_module_compile(
     if (!device || !module)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: device or module is NULL");
-    status = copy_params(params, &copy);
+    status = module_params_copy(params, &copy);
     if (!status)
         status = driver_usable(device_driver(device));
     if (status)

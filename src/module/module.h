@@ -34,11 +34,13 @@ struct pool_module {
     CUmodule handle;
     pthread_mutex_t lock;
     struct pool_kernel *kernels; /* guarded by lock */
-    pool_module *next_kept;      /* in the list of modules that warm-up keeps */
 };
 
 /* Whether `image` of `size` bytes can be given to the driver, which is not told the size. */
 pool_status module_image_check(const void *image, size_t size, int *is_text);
+
+/* A checked copy of the caller's params, whose struct may be older and shorter than ours. */
+pool_status module_params_copy(const pool_module_params *given, pool_module_params *params);
 
 /* Unloads (with the context current, unless the driver is gone) and frees. */
 void module_free(pool_module *module, int driver_alive);

@@ -7,44 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "module/module.h"
+#include "module/kept.h"
 
 /* As many threads as get_once lets compile at once; loads of other devices overlap with them. */
 #define MAX_THREADS 8
-
-/* The modules that warm-up keeps on one device. */
-struct kept_modules {
-    pthread_mutex_t lock;
-    pool_module *first; /* guarded by lock; linked by next_kept */
-};
-
-static pool_status make_kept(pool_device *device, void **object)
-{
-    struct kept_modules *kept = base_calloc(1, sizeof(*kept));
-
-    (void)device;
-    if (!kept)
-        return base_fail_memory("the kept modules of a device");
-    pthread_mutex_init(&kept->lock, NULL);
-    *object = kept;
-    return POOL_OK;
-}
-
-static void unmake_kept(pool_device *device, void *object, int driver_alive)
-{
-    struct kept_modules *kept = object;
-    pool_module *next;
-
-    (void)device;
-    for (pool_module *module = kept->first; module; module = next) {
-        next = module->next_kept;
-        module_free(module, driver_alive);
-    }
-    pthread_mutex_destroy(&kept->lock);
-    base_free(kept);
-}
-
-static const struct device_keep kept_kind = {"warm modules", make_kept, unmake_kept};
 
 struct warm_up {
     pool_device **devices;
@@ -57,25 +23,33 @@ struct warm_up {
     struct base_error_copy failure; /* guarded by lock */
 };
 
-static pool_status warm_one(pool_device *device, const pool_module_params *params)
+static pool_status warm_one(pool_device *device, const pool_module_params *given)
 {
-    struct kept_modules *kept;
-    pool_module *module;
-    pool_status status;
-    void *object;
+    struct module_request request = {.name = ""};
+    pool_module *module = NULL;
+    pool_module_params params;
+    struct module_key id;
+    pool_status status = module_params_copy(given, &params);
 
-    status = device_kept(device, &kept_kind, &object);
+    request.params = &params;
     if (!status)
-        status = pool_module_compile(device, params, &module);
-    if (status)
+        status = module_key_of(&request, 0, &id);
+    if (!status)
+        status = module_kept_find(device, &id, &module);
+    if (status || module)
         return status;
-    kept = object;
-    device_child_removed(device, DEVICE_CHILD_MODULE); /* ours now, no reason to refuse destroy */
-    pthread_mutex_lock(&kept->lock);
-    module->next_kept = kept->first;
-    kept->first = module;
-    pthread_mutex_unlock(&kept->lock);
-    return POOL_OK;
+    status = pool_module_compile(device, &params, &module);
+    if (!status)
+        status = module_keep(device, &id, &module);
+    if (status)
+        pool_module_destroy(&module);
+    return status;
+}
+
+/* The caller's array has the step of the caller's struct. */
+static const pool_module_params *nth_params(const pool_module_params *modules, size_t n)
+{
+    return (const void *)((const char *)modules + n * modules->struct_size);
 }
 
 static void *work(void *arg)
@@ -85,8 +59,8 @@ static void *work(void *arg)
     pool_status status;
 
     for (size_t i; (i = atomic_fetch_add(&all->next, 1)) < total;) {
-        status =
-            warm_one(all->devices[i % all->device_count], &all->modules[i / all->device_count]);
+        status = warm_one(
+            all->devices[i % all->device_count], nth_params(all->modules, i / all->device_count));
         if (!status)
             continue;
         pthread_mutex_lock(&all->lock);
@@ -133,8 +107,9 @@ pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, s
 {
     struct warm_up all = {.modules = modules, .module_count = count};
 
-    if (!pool || (count && !modules))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_warm_up: pool or modules is NULL");
+    if (!pool || (count && (!modules || !modules->struct_size)))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_warm_up: pool or modules is NULL, or struct_size is not set");
     all.devices = base_calloc(pool_device_count(pool), sizeof(*all.devices));
     if (!all.devices)
         return base_fail_memory("the devices to warm up");

@@ -320,6 +320,38 @@ static void test_pool_waits_for_modules(void **state)
     pool_module_destroy(&module);
 }
 
+/* On the mock nothing compiles to what it could not load, so any NVRTC will do; none: skipped. */
+static void test_warm_up(void **state)
+{
+    pool_module_params params[2] = {
+        {.struct_size = sizeof(*params),
+            .source = "extern \"C\" __global__ void a(int *x) { *x = 1; }",
+            .no_cache = 1},
+        {.struct_size = sizeof(*params),
+            .source = "extern \"C\" __global__ void b(int *x) { *x = 2; }",
+            .no_cache = 1},
+    };
+    pool_host_info info = {.struct_size = sizeof(info)};
+    uint64_t loads;
+
+    (void)state;
+    assert_int_equal(pool_get_host_info(&info), POOL_OK);
+    if (info.compiler.status) {
+        assert_int_equal(pool_warm_up(pool, params, 2), POOL_ERR_NO_COMPILER);
+        return;
+    }
+    assert_int_equal(pool_warm_up(pool, params, 0), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuModuleLoadData*"), 0);
+    assert_int_equal(pool_warm_up(pool, params, 2), POOL_OK);
+    loads = pool_mock_calls(mock, "cuModuleLoadData*");
+    assert_int_equal(loads, 4); /* two modules on two devices */
+    assert_int_equal(pool_warm_up(pool, params, 2), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuModuleLoadData*"), loads);
+    params[1].source = "this is no source";
+    assert_int_equal(pool_warm_up(pool, params, 2), POOL_ERR_COMPILE);
+    assert_non_null(strstr(pool_last_error()->message, "this is no source"));
+}
+
 static void test_poison_leaves_destructors_silent(void **state)
 {
     pool_module *module = load(devices[0]);
@@ -356,6 +388,7 @@ int main(void)
         CASE(test_launch_with_much_shared_memory),
         CASE(test_streams_of_other_devices_are_refused),
         CASE(test_pool_waits_for_modules),
+        CASE(test_warm_up),
         cmocka_unit_test_setup_teardown(
             test_poison_leaves_destructors_silent, set_up, tear_down_poisoned),
     };
