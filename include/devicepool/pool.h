@@ -38,8 +38,8 @@ typedef struct pool_fault {
 
 /*
  * Runs on the thread that met the fault, once for the process's first sticky fault and once for
- * each device that becomes unusable. It may call pool_health and the texts of status.h, nothing
- * that waits.
+ * each device that becomes unusable, at creation too (then before pool_create has returned). It may
+ * call pool_health and the texts of status.h, nothing that waits.
  */
 typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 
@@ -51,13 +51,15 @@ typedef struct pool_params {
      * that is not set "all"; "all"; ordinals and ranges "0,2-3"; "GPU-" or "MIG-" and a unique
      * start of a UUID; a PCI address "0000:06:00.0"; several separated by commas; "sim" or
      * "sim:4,mem=24G,cc=90" for simulated devices. Ordinals count what CUDA_VISIBLE_DEVICES leaves
-     * visible.
+     * visible. A device named twice is an error, and so is a start that more than one UUID has.
      */
     const char *devices;
     uint32_t min_devices; /* fewer usable ones than this fail the call; 0 means 1 */
     pool_context_mode context_mode;
-    uint32_t context_flags;    /* CU_CTX_… flags for POOL_CONTEXT_OWN */
-    int32_t lazy;              /* 1: make each context at its device's first use */
+    uint32_t context_flags; /* CU_CTX_… flags for POOL_CONTEXT_OWN */
+    /* 1: make each context at its device's first use, once, however many threads ask. A device
+     * whose context cannot be made is unusable from then on, with the reason kept. */
+    int32_t lazy;
     const CUcontext *contexts; /* for POOL_CONTEXT_ADOPT: one a device, `devices` must be NULL */
     size_t context_count;
     pool_fault_hook fault_hook;
@@ -90,7 +92,8 @@ POOL_API size_t pool_usable_count(const device_pool *pool);
 
 /*
  * A device by position (0 … count-1, the order of `devices`), ordinal, or unique start of a UUID
- * ("GPU-" may be left out). POOL_ERR_NOT_FOUND when there is none.
+ * ("GPU-" may be left out). POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when
+ * several UUIDs start so.
  */
 POOL_API pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device);
 POOL_API pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device **device);
@@ -112,8 +115,9 @@ POOL_API void pool_text_free(char **text);
 /*
  * Choosing. `pool_next_device` is round robin: one relaxed atomic addition, no lock, unusable
  * devices are skipped without favouring their neighbour. `pool_best_device` is the one with most
- * free memory, sampled at most every few milliseconds. Both: POOL_ERR_NO_DEVICE when none is
- * usable.
+ * free memory, sampled at most every 10 ms and net of what leases have reserved; of a lazy device
+ * without a context the driver tells no free memory, so all of it counts as free. Equals go round
+ * robin. Both: POOL_ERR_NO_DEVICE when none is usable. Neither makes a context.
  */
 POOL_API pool_status pool_next_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);
@@ -140,12 +144,16 @@ typedef struct pool_pick {
     uint64_t min_free_bytes; /* devices with less are left out */
     /* Leaves a device out by answering 0; NULL: all stay. No calls into the library. */
     int (*filter)(void *user, const pool_candidate *candidate);
-    /* For POOL_POLICY_SCORE. Ties go round robin. No calls into the library. */
+    /* For POOL_POLICY_SCORE; NaN leaves a device out. Ties go round robin. No calls into the
+     * library. */
     double (*score)(void *user, const pool_candidate *candidate);
     void *user;
 } pool_pick;
 
-/* POOL_ERR_NO_DEVICE: nothing usable; POOL_ERR_NOT_FOUND: nothing that passed the filter. */
+/*
+ * `pick` may be NULL: round robin. POOL_ERR_NO_DEVICE: nothing usable; POOL_ERR_NOT_FOUND: nothing
+ * that passed the filter.
+ */
 POOL_API pool_status pool_pick_device(
     device_pool *pool, const pool_pick *pick, pool_device **device);
 
@@ -153,7 +161,9 @@ POOL_API pool_status pool_pick_device(
  * Binding. Bind pushes the device's context on the calling thread's stack, unbind pops it and so
  * gives the caller's own context back; pairs nest, also over several devices and pools. Unbind
  * takes off the device that this thread bound last and refuses (POOL_ERR_UNBALANCED, nothing is
- * changed) when `device` is another one or somebody else's context lies on top.
+ * changed) when `device` is another one or somebody else's context lies on top. Whatever else it
+ * answers, the binding is gone: also after a sticky fault (POOL_ERR_PROCESS_POISONED), and when the
+ * driver cannot pop. A thread that ends while it holds bindings gives them back.
  */
 POOL_API pool_status pool_bind(pool_device *device);
 POOL_API pool_status pool_unbind(pool_device *device);
@@ -166,7 +176,8 @@ POOL_API pool_status pool_check_device(device_pool *pool, int ordinal);
 
 /*
  * Binds, runs the task, unbinds whatever the task returns, and returns the task's status, or the
- * failure of bind or unbind.
+ * failure of bind or unbind. What the task bound and left bound is taken off as well
+ * (POOL_ERR_UNBALANCED, unless the task failed itself).
  */
 typedef pool_status (*pool_task)(pool_device *device, void *arg);
 POOL_API pool_status pool_run_on(pool_device *device, pool_task task, void *arg);
@@ -190,7 +201,7 @@ typedef struct pool_health_info {
 
 /*
  * Fills `info` (struct_size set) without a driver call. Returns POOL_OK also when the process is
- * poisoned: the answer is in `info`.
+ * poisoned: the answer is in `info`. Only in a forked child it fails (POOL_ERR_FORKED).
  */
 POOL_API pool_status pool_health(device_pool *pool, pool_health_info *info);
 

@@ -224,7 +224,7 @@ pool_status pool_unbind(pool_device *device)
         device->driver, atomic_load_explicit(&device->context, memory_order_relaxed), &is_off);
     if (is_off)
         forget_top();
-    return status;
+    return __builtin_expect(status != POOL_OK, 0) ? device_judge(device, status) : POOL_OK;
 }
 
 pool_status device_or_bound(pool_device *wanted, pool_device **device)

@@ -51,38 +51,46 @@ static pool_status create(pool_device *device, CUcontext *context)
 static pool_status make_locked(pool_device *device, CUcontext *context)
 {
     pool_device *outer = acting;
-    CUcontext made = NULL;
     pool_status status;
 
-    if (atomic_load(&device->state) != POOL_DEVICE_READY)
-        return device_unusable(device);
     *context = atomic_load_explicit(&device->context, memory_order_relaxed);
     if (*context)
         return POOL_OK;
     acting = device;
-    status = create(device, &made);
+    status = create(device, context);
     acting = outer;
-    if (!status) {
-        base_log(POOL_LOG_INFO, "device %d (%s): context made", device->facts.ordinal,
-            device->facts.uuid);
-        atomic_store_explicit(&device->context, made, memory_order_release);
-        *context = made;
-        return POOL_OK;
-    }
-    if (pool_status_class(status) == POOL_CLASS_PROCESS)
+    if (status)
         return status;
-    return device_mark_unusable(device);
+    base_log(
+        POOL_LOG_INFO, "device %d (%s): context made", device->facts.ordinal, device->facts.uuid);
+    atomic_store_explicit(&device->context, *context, memory_order_release);
+    /* Its free memory can be asked now: whoever wants the best device next shall do so. */
+    if (atomic_load_explicit(&device->pool->sampled_at, memory_order_relaxed))
+        atomic_store_explicit(&device->pool->sampled_at, 1, memory_order_relaxed);
+    return POOL_OK;
 }
 
 pool_status device_context_make(pool_device *device, CUcontext *context)
 {
     pool_status status = device_pool_check(device->pool);
+    int is_lost = 0;
+    CUcontext made = NULL;
 
     if (status)
         return status;
     pthread_mutex_lock(&device->context_lock);
-    status = make_locked(device, context);
+    if (atomic_load(&device->state) != POOL_DEVICE_READY) {
+        pthread_mutex_unlock(&device->context_lock);
+        return device_unusable(device);
+    }
+    status = make_locked(device, &made);
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
+        is_lost = device_lose(device);
     pthread_mutex_unlock(&device->context_lock);
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
+        return device_tell_loss(device, is_lost);
+    if (!status)
+        *context = made;
     return status;
 }
 

@@ -68,7 +68,7 @@ pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device
         if (!*whole || !device_uuid_starts_with(is_prefixed ? whole : whole + 4, uuid))
             continue;
         if (found)
-            return base_fail(POOL_ERR_NOT_FOUND,
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "\"%s\" is the start of more than one UUID of the pool: %s and %s", uuid,
                 found->facts.uuid, whole);
         found = &pool->devices[i];

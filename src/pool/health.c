@@ -68,8 +68,7 @@ static void tell(device_pool *pool, pool_error_class error_class, const pool_err
         pool->fault_hook(pool->fault_user, &fault);
 }
 
-/* 1 when this call was the one that changed the state. */
-static int set_unusable(pool_device *device, const char *reason)
+int device_lose(pool_device *device)
 {
     device_pool *pool = device->pool;
     int is_first;
@@ -77,25 +76,30 @@ static int set_unusable(pool_device *device, const char *reason)
     pthread_mutex_lock(&pool->state_lock);
     is_first = atomic_load(&device->state) == POOL_DEVICE_READY;
     if (is_first) {
-        snprintf(device->reason, sizeof(device->reason), "%.255s", reason);
+        snprintf(device->reason, sizeof(device->reason), "%.255s", pool_last_error()->message);
         atomic_store(&device->state, POOL_DEVICE_UNUSABLE);
     }
     pthread_mutex_unlock(&pool->state_lock);
     return is_first;
 }
 
-pool_status device_mark_unusable(pool_device *device)
+pool_status device_tell_loss(pool_device *device, int is_first)
 {
     struct base_error_copy cause;
 
     base_error_save(&cause);
-    if (set_unusable(device, cause.message)) {
+    if (is_first) {
         device_set_publish(device->pool);
         tell(device->pool, POOL_CLASS_DEVICE, &cause.error, device->reason, device);
     }
     return base_fail_driver(POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
         cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
         device->facts.ordinal, device->facts.uuid, device->reason);
+}
+
+pool_status device_mark_unusable(pool_device *device)
+{
+    return device_tell_loss(device, device_lose(device));
 }
 
 pool_status device_judge(pool_device *device, pool_status status)

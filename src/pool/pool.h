@@ -116,6 +116,9 @@ pool_status device_pool_none_usable(const device_pool *pool);
  * new set and tells the hook. POOL_ERR_DEVICE_UNUSABLE, the detail saying why.
  */
 pool_status device_mark_unusable(pool_device *device);
+/* Its two halves, for callers that hold a lock over the first: 1 when it was not lost before. */
+int device_lose(pool_device *device);
+pool_status device_tell_loss(pool_device *device, int is_first);
 
 /* Passes `status` on; when it says that the device is lost, the device is marked so first. */
 pool_status device_judge(pool_device *device, pool_status status);

@@ -182,7 +182,7 @@ static void test_uuids(void **state)
     assert_ok(pool_device_by_uuid(world.pool, "MIG-FE", &device));
     assert_int_equal(pool_device_ordinal(device), 3);
     assert_string_equal(pool_device_uuid(device), "MIG-fedc0000-0000-0000-0000-000000000000");
-    assert_int_equal(pool_device_by_uuid(world.pool, "a", &device), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_device_by_uuid(world.pool, "a", &device), POOL_ERR_INVALID_ARGUMENT);
     assert_says("more than one");
     assert_int_equal(pool_device_by_uuid(world.pool, "zz", &device), POOL_ERR_NOT_FOUND);
     assert_int_equal(pool_device_by_uuid(world.pool, "", &device), POOL_ERR_INVALID_ARGUMENT);
