@@ -129,7 +129,7 @@ static void close_link(struct device_memory *memory, struct device_memory *peer)
         *entry = memory->peers[--memory->peer_count];
     }
     pthread_mutex_unlock(&peer_lock);
-    if (switched && device_alive(peer->device) && !device_enter(peer->device, &scope))
+    if (switched && device_alive(peer->device) && !device_enter_to_release(peer->device, &scope))
         device_leave(&scope, DRIVER_CALL(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 

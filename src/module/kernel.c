@@ -17,19 +17,24 @@ static pool_status attribute(
 }
 
 /* Asks for parameter after parameter until the driver says that there is none. */
-static void read_parameters(struct driver *driver, struct pool_kernel *kernel)
+static pool_status read_parameters(struct driver *driver, struct pool_kernel *kernel)
 {
+    pool_cu_result code = POOL_CU_SUCCESS;
     size_t count = 0;
 
     kernel->parameter_count = -1;
     if (!driver->api.FuncGetParamInfo)
-        return;
-    while (count < MODULE_MAX_PARAMETERS &&
-           driver->api.FuncGetParamInfo(kernel->function, count, &kernel->parameter_offset[count],
-               &kernel->parameter_bytes[count]) == POOL_CU_SUCCESS)
-        count++;
-    if (count < MODULE_MAX_PARAMETERS)
+        return POOL_OK;
+    while (count < MODULE_MAX_PARAMETERS && !code) {
+        code = driver->api.FuncGetParamInfo(kernel->function, count,
+            &kernel->parameter_offset[count], &kernel->parameter_bytes[count]);
+        count += code == POOL_CU_SUCCESS;
+    }
+    if (code == POOL_CU_INVALID_VALUE)
         kernel->parameter_count = (int)count;
+    else if (code && code != POOL_CU_NOT_SUPPORTED)
+        return driver_check(driver, code, "cuFuncGetParamInfo(function, n, &offset, &bytes)");
+    return POOL_OK;
 }
 
 static pool_status read_facts(struct device_scope *scope, struct pool_kernel *kernel)
@@ -53,8 +58,7 @@ static pool_status read_facts(struct device_scope *scope, struct pool_kernel *ke
     kernel->max_dynamic_shared_bytes =
         optin > kernel->static_shared_bytes ? optin - kernel->static_shared_bytes : 0;
     atomic_init(&kernel->allowed_dynamic_shared_bytes, (uint64_t)dynamic_shared);
-    read_parameters(scope->driver, kernel);
-    return POOL_OK;
+    return read_parameters(scope->driver, kernel);
 }
 
 /* With the module's lock held. */

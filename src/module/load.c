@@ -202,7 +202,7 @@ void pool_module_destroy(pool_module **module)
     gone = *module;
     *module = NULL;
     device = gone->device;
-    entered = device_alive(device) && !device_enter(device, &scope);
+    entered = device_alive(device) && !device_enter_to_release(device, &scope);
     module_free(gone, entered);
     if (entered)
         device_leave(&scope, POOL_OK);

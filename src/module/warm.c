@@ -88,19 +88,32 @@ static void work_in_parallel(struct warm_up *all)
         pthread_join(threads[i], NULL);
 }
 
+/* A device whose state cannot be asked for now is tried: that tells why. */
 static size_t usable_devices(device_pool *pool, pool_device **devices)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < pool_device_count(pool); i++) {
-        pool_device_info info = {.struct_size = sizeof(info)};
+        pool_device_info info = {.struct_size = sizeof(info), .state = POOL_DEVICE_READY};
         pool_device *device;
 
-        if (!pool_device_at(pool, i, &device) && !pool_device_get_info(device, &info) &&
-            info.state == POOL_DEVICE_READY)
+        if (pool_device_at(pool, i, &device))
+            continue;
+        pool_device_get_info(device, &info);
+        if (info.state == POOL_DEVICE_READY)
             devices[count++] = device;
     }
     return count;
+}
+
+/* Why there is none, as a choice tells it. */
+static pool_status no_device(device_pool *pool)
+{
+    pool_device *none;
+    pool_status status = pool_next_device(pool, &none);
+
+    return status ? status
+                  : base_fail(POOL_ERR_NO_DEVICE, "pool_warm_up: the pool has no usable device");
 }
 
 pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, size_t count)
@@ -116,7 +129,7 @@ pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, s
     pthread_mutex_init(&all.lock, NULL);
     all.device_count = usable_devices(pool, all.devices);
     if (!all.device_count)
-        all.status = base_fail(POOL_ERR_NO_DEVICE, "pool_warm_up: the pool has no usable device");
+        all.status = no_device(pool);
     else if (count)
         work_in_parallel(&all);
     pthread_mutex_destroy(&all.lock);

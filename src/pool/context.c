@@ -163,21 +163,15 @@ pool_status device_context_pop(struct driver *driver, CUcontext context, int *is
         "set it has to take it off first");
 }
 
-pool_status device_enter(pool_device *device, struct device_scope *scope)
+/* Pushes scope->context unless it is current. */
+static pool_status enter(struct device_scope *scope)
 {
     CUcontext current = NULL;
     pool_status status;
 
-    if (!device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the device is NULL");
-    scope->device = device;
-    scope->driver = device->driver;
     scope->is_pushed = 0;
-    status = device_context_get(device, &scope->context);
-    if (status)
-        return status;
     scope->outer = acting;
-    acting = device;
+    acting = scope->device;
     DRIVER_TRY(scope->driver, status, fail, CtxGetCurrent(&current));
     if (current != scope->context) {
         DRIVER_TRY(scope->driver, status, fail, CtxPushCurrent(scope->context));
@@ -187,7 +181,40 @@ pool_status device_enter(pool_device *device, struct device_scope *scope)
 
 fail:
     acting = scope->outer;
-    return device_judge(device, status);
+    return status;
+}
+
+pool_status device_enter(pool_device *device, struct device_scope *scope)
+{
+    pool_status status;
+
+    if (!device)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the device is NULL");
+    scope->device = device;
+    scope->driver = device->driver;
+    status = device_context_get(device, &scope->context);
+    if (status)
+        return status;
+    status = enter(scope);
+    return status ? device_judge(device, status) : POOL_OK;
+}
+
+pool_status device_enter_to_release(pool_device *device, struct device_scope *scope)
+{
+    pool_status status = device_pool_check(device->pool);
+
+    if (status)
+        return status;
+    scope->device = device;
+    scope->driver = device->driver;
+    scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
+    if (!scope->context)
+        return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
+            device->facts.ordinal, device->facts.uuid);
+    status = enter(scope);
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
+        status = enter(scope);
+    return status;
 }
 
 /* Pops without letting the pop's failure hide an earlier one. */

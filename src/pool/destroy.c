@@ -29,7 +29,7 @@ static void unmake_kept(pool_device *device, int driver_alive)
 
     if (!atomic_load(&device->kept))
         return;
-    is_inside = driver_alive && device_enter(device, &scope) == POOL_OK;
+    is_inside = driver_alive && device_enter_to_release(device, &scope) == POOL_OK;
     device_unmake_kept(device, is_inside);
     if (is_inside)
         device_leave(&scope, POOL_OK);

@@ -25,6 +25,13 @@ struct device_scope {
 pool_status device_enter(pool_device *device, struct device_scope *scope);
 
 /*
+ * device_enter for giving something back: also on a device that has become unusable, as long as it
+ * has its context, and a passing failure is tried again, since nobody comes back to give it back
+ * later. On failure only host memory can be freed.
+ */
+pool_status device_enter_to_release(pool_device *device, struct device_scope *scope);
+
+/*
  * Pops what enter pushed, also when `status` is a failure, and returns `status`, or the pop's own
  * failure when `status` is POOL_OK. The thread's error detail keeps the first failure.
  */

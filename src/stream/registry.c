@@ -71,7 +71,7 @@ int stream_enter_to_destroy(pool_device *device, struct device_scope *scope, poo
     *status = POOL_OK;
     if (!device_alive(device))
         return 0;
-    *status = device_enter(device, scope);
+    *status = device_enter_to_release(device, scope);
     if (pool_status_class(*status) == POOL_CLASS_PROCESS)
         *status = POOL_OK;
     else if (!*status)

@@ -50,6 +50,8 @@ struct torture_scenario {
     /* 1: a code that harms only a call or a device may leave POOL_OK behind wherever it comes up
      * (a pool with several devices goes on without one). PROCESS codes may not. */
     int goes_on;
+    /* 1: no driver call fails (a scenario that is dear to run and has them elsewhere). */
+    int spares_driver;
 };
 
 enum torture_kind {
@@ -84,6 +86,10 @@ extern unsigned torture_seconds_per_run;
 /* Whether the C library's count can be asked: not under a sanitizer, and only where meson.build's
  * environment is set. */
 int torture_counts_host_memory(void);
+
+/* File operations of the last scenarios that torture_main ran: a test that means to have some
+ * asks. */
+uint64_t torture_file_operations(void);
 
 /* Runs a table, prints the numbers, answers an exit status. */
 int torture_main(const struct torture_scenario *scenarios, size_t count);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Torture of modules: loading, kernels, launches, and compiling with what the disk cache does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/nvrtc.h"
+#include "module/image.h"
+#include "torture/torture.h"
+
+enum { POOL, MODULE };
+
+static const uint32_t argument_sizes[] = {8, 4};
+
+static void prepare(struct torture *torture)
+{
+    const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
+        .name = "twice",
+        .argument_bytes = argument_sizes,
+        .argument_count = 2};
+
+    pool_mock_add_kernel(torture->mock, &kernel);
+    pool_mock_add_global(torture->mock, "table", 64);
+}
+
+static pool_status create(struct torture *torture, pool_device **device)
+{
+    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
+
+    return status ? status : pool_device_at(torture->objects[POOL], 0, device);
+}
+
+static pool_status finish(struct torture *torture)
+{
+    pool_module_destroy((pool_module **)&torture->objects[MODULE]);
+    return pool_destroy((device_pool **)&torture->objects[POOL]);
+}
+
+/* ---- load and launch ------------------------------------------------------------------------ */
+
+static pool_status ask_kernel(pool_kernel *kernel)
+{
+    pool_kernel_info info = {.struct_size = sizeof(info)};
+    uint32_t blocks;
+    uint32_t threads;
+    CUfunction function;
+    pool_status status = pool_kernel_get_info(kernel, &info);
+
+    if (!status)
+        status = pool_kernel_occupancy(kernel, 128, 0, &blocks);
+    if (!status)
+        status = pool_kernel_best_block(kernel, 0, &threads, &blocks);
+    if (!status)
+        status = pool_kernel_handle(kernel, &function);
+    return status;
+}
+
+static pool_status launch(pool_module *module)
+{
+    static const size_t sizes[] = {8, 4};
+    pool_launch_shape shape = {.struct_size = sizeof(shape),
+        .dynamic_shared_bytes = 100000, /* has to be asked for first */
+        .argument_count = 2,
+        .argument_bytes = sizes};
+    pool_kernel *kernel;
+    CUdeviceptr address;
+    uint64_t bytes;
+    uint32_t n = 64;
+    pool_status status = pool_module_variable(module, "table", &address, &bytes);
+
+    if (!status)
+        status = pool_kernel_get(module, "twice", &kernel);
+    if (!status)
+        status = ask_kernel(kernel);
+    void *arguments[] = {&address, &n};
+    if (!status)
+        status = pool_launch(kernel, &shape, arguments, NULL);
+    return status;
+}
+
+static pool_status load_and_launch(struct torture *torture)
+{
+    static const char ptx[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry other()\n{\n    ret;\n}\n";
+    pool_module *module = NULL;
+    pool_device *device;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = pool_module_load(device, ptx, sizeof(ptx), &module);
+    torture->objects[MODULE] = module;
+    return status ? status : launch(module);
+}
+
+/* ---- compile -------------------------------------------------------------------------------- */
+
+static pool_status compile(struct torture *torture)
+{
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = "extern \"C\" __global__ void twice(unsigned *data, unsigned n)\n"
+                  "{\n    if (threadIdx.x < n)\n        data[threadIdx.x] *= 2;\n}\n"};
+    pool_module *module = NULL;
+    pool_device *device;
+    pool_kernel *kernel;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = pool_module_compile(device, &params, &module);
+    torture->objects[MODULE] = module;
+    return status ? status : pool_kernel_get(module, "twice", &kernel);
+}
+
+static pool_status compile_from_disk(struct torture *torture)
+{
+    module_image_forget();
+    return compile(torture);
+}
+
+static void prepare_empty_cache(struct torture *torture)
+{
+    prepare(torture);
+    module_image_forget();
+    pool_cache_clear(NULL);
+}
+
+static pool_status warm_up(struct torture *torture)
+{
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = "extern \"C\" __global__ void twice(unsigned *data, unsigned n) {}\n"};
+    pool_device *device;
+    pool_status status = create(torture, &device);
+
+    return status ? status : pool_warm_up(torture->objects[POOL], &params, 1);
+}
+
+/* A fact that the driver does not tell is 0; a disk that fails is a cache that misses. */
+static const char *const facts_absorbed[] = {"cuDeviceGetAttribute", "file", NULL};
+
+/* The same goes for memory that the cache would have needed; the other scenarios are strict there.
+ */
+static const char *const cache_absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", NULL};
+/* Warming asks the devices for their state, which samples memory; what fails then shows later. */
+static const char *const state_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
+    "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
+
+static const struct torture_scenario scenarios[] = {
+    {.name = "load and launch",
+        .devices = 1,
+        .prepare = prepare,
+        .run = load_and_launch,
+        .finish = finish,
+        .absorbs = facts_absorbed},
+    {.name = "compile, from memory",
+        .devices = 1,
+        .prepare = prepare,
+        .run = compile,
+        .finish = finish,
+        .absorbs = facts_absorbed},
+    {.name = "compile, from disk",
+        .devices = 1,
+        .prepare = prepare,
+        .run = compile_from_disk,
+        .finish = finish,
+        .absorbs = cache_absorbed,
+        .spares_driver = 1},
+    {.name = "compile and store",
+        .devices = 1,
+        .prepare = prepare_empty_cache,
+        .run = compile,
+        .finish = finish,
+        .absorbs = cache_absorbed,
+        .spares_driver = 1},
+    {.name = "warm up",
+        .devices = 1,
+        .prepare = prepare,
+        .run = warm_up,
+        .finish = finish,
+        .absorbs = state_absorbed},
+};
+
+int main(void)
+{
+    char folder[] = "/tmp/devicepool-torture-XXXXXX";
+    const struct nvrtc *nvrtc;
+    size_t count = sizeof(scenarios) / sizeof(scenarios[0]);
+
+    char cache[64];
+
+    /* Two deep: the cache takes no folder right below one that everybody can write. */
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
+        return 1;
+    if (driver_nvrtc_open(&nvrtc)) {
+        printf("without NVRTC only what is loaded: %s\n", pool_last_error()->message);
+        count = 1;
+    }
+    int failed = torture_main(scenarios, count);
+    if (count > 1 && torture_file_operations() < 15) {
+        printf("the disk cache was not used\n");
+        failed = 1;
+    }
+    pool_cache_clear(NULL);
+    char command[80];
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    return system(command) || failed;
+}
