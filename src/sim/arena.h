@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is given out piece by piece and freed at once. A parsed program lives in one arena, what only the
- * parser needs in another. Not for use by two threads at once.
+ * Memory that is given out piece by piece and freed at once. A parsed program lives in one arena,
+ * what only the parser needs in another. Not for use by two threads at once.
  */
 #ifndef SIM_ARENA_H
 #define SIM_ARENA_H

@@ -68,7 +68,8 @@ static bool is_less(enum ptx_type type, uint64_t x, uint64_t y)
     return x < y;
 }
 
-/* What the memory holds afterwards; also of min and max, so one loop serves all that have no builtin. */
+/* What the memory holds afterwards; also of min and max, so one loop serves all that have no
+ * builtin. */
 static uint64_t combine(uint32_t how, enum ptx_type type, uint64_t old, uint64_t b)
 {
     switch (how) {
@@ -99,14 +100,16 @@ static uint64_t combine(uint32_t how, enum ptx_type type, uint64_t old, uint64_t
         T old = __atomic_load_n(at, __ATOMIC_RELAXED), next;                                       \
         if (how == SIM_ATOMIC_CAS) {                                                               \
             T expected = b;                                                                        \
-            __atomic_compare_exchange_n(at, &expected, c, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+            __atomic_compare_exchange_n(                                                           \
+                at, &expected, c, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                      \
             return expected;                                                                       \
         }                                                                                          \
         if (how == SIM_ATOMIC_ADD && !ptx_type_is_float(type))                                     \
             return __atomic_fetch_add(at, b, __ATOMIC_SEQ_CST);                                    \
         do                                                                                         \
             next = (T)combine(how, type, old, b);                                                  \
-        while (!__atomic_compare_exchange_n(at, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+        while (!__atomic_compare_exchange_n(                                                       \
+            at, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));                           \
         return old;                                                                                \
     }
 
@@ -115,7 +118,8 @@ ATOMIC(atomic32, uint32_t)
 ATOMIC(atomic64, uint64_t)
 
 /* 128 bits: one lock for all of the process, as not every host has the instruction. */
-static void atomic128(uint32_t how, unsigned char *at, const unsigned char *b, const unsigned char *c, unsigned char *old)
+static void atomic128(uint32_t how, unsigned char *at, const unsigned char *b,
+    const unsigned char *c, unsigned char *old)
 {
     static uint32_t lock;
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
@@ -152,7 +156,8 @@ static const struct sim_op *run_atom(struct sim_warp *warp, const struct sim_op 
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         void *at = (void *)(uintptr_t)addresses[lane];
-        uint64_t x = size <= 8 ? read_bits(b, lane, size) : 0, y = size <= 8 ? read_bits(c, lane, size) : 0;
+        uint64_t x = size <= 8 ? read_bits(b, lane, size) : 0,
+                 y = size <= 8 ? read_bits(c, lane, size) : 0;
         unsigned char old[16];
         uint64_t before = 0;
         if (size == 2)
@@ -162,7 +167,8 @@ static const struct sim_op *run_atom(struct sim_warp *warp, const struct sim_op 
         else if (size == 8)
             before = atomic64(how, type, at, x, y);
         else
-            atomic128(how, at, (const unsigned char *)b + lane * 16, (const unsigned char *)c + lane * 16, old);
+            atomic128(how, at, (const unsigned char *)b + lane * 16,
+                (const unsigned char *)c + lane * 16, old);
         memcpy(d + lane * size, size == 16 ? (void *)old : (void *)&before, size);
     }
     return op + 2;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers of a block: a group that waits is parked; the last arrival makes all groups ready again. */
+/* Barriers of a block: a group that waits is parked; the last arrival makes all groups ready again.
+ */
 #include "sim/exec_machine.h"
 
 #include <string.h>
@@ -149,7 +150,8 @@ static const struct sim_op *run_result_predicate(struct sim_warp *warp, const st
     const uint32_t *ids = sim_row_at(warp, op->a);
     const struct sim_barrier *barrier =
         &warp->block->barriers[ids[__builtin_ctz(lanes)] % SIM_BARRIERS];
-    bool is_true = op->aux ? barrier->result_true == barrier->result_lanes : barrier->result_true > 0;
+    bool is_true =
+        op->aux ? barrier->result_true == barrier->result_lanes : barrier->result_true > 0;
     *d = (*d & ~lanes) | (is_true ? lanes : 0);
     return op + 1;
 }

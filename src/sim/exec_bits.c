@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer handlers that need no speed: division, bit fields, byte permutation, packing, predicates, clamps. */
+/* Integer handlers that need no speed: division, bit fields, byte permutation, packing, predicates,
+ * clamps. */
 #include "sim/exec_machine.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ typedef uint64_t u64;
 typedef int64_t s64;
 
 #define EACH for (unsigned l = 0; l < SIM_LANES; l++)
-#define HANDLER(NAME) static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)
+#define HANDLER(NAME)                                                                              \
+    static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)
 
 /* The value of a lane by a function, kept where the guard holds. */
 #define LANEWISE(NAME, D, A, B, C, VALUE)                                                          \
@@ -34,7 +36,7 @@ typedef int64_t s64;
     static U div_s##W(S x, S y)                                                                    \
     {                                                                                              \
         if (y == 0)                                                                                \
-            return (U)~(U)0;                                                                       \
+            return (U) ~(U)0;                                                                      \
         return y == -1 ? (U)(0 - (U)x) : (U)(x / y);                                               \
     }                                                                                              \
     static U rem_s##W(S x, S y)                                                                    \
@@ -43,7 +45,7 @@ typedef int64_t s64;
             return (U)x;                                                                           \
         return y == -1 ? 0 : (U)(x % y);                                                           \
     }                                                                                              \
-    LANEWISE(run_div_u##W, U, U, U, U, b[l] ? (U)(a[l] / b[l]) : (U)~(U)0)                         \
+    LANEWISE(run_div_u##W, U, U, U, U, b[l] ? (U)(a[l] / b[l]) : (U) ~(U)0)                        \
     LANEWISE(run_rem_u##W, U, U, U, U, b[l] ? (U)(a[l] % b[l]) : a[l])                             \
     LANEWISE(run_div_s##W, U, S, S, U, div_s##W(a[l], b[l]))                                       \
     LANEWISE(run_rem_s##W, U, S, S, U, rem_s##W(a[l], b[l]))                                       \
@@ -80,10 +82,13 @@ LANEWISE(run_min_u16, u16, u16, u16, u16, a[l] < b[l] ? a[l] : b[l])
 LANEWISE(run_max_u16, u16, u16, u16, u16, a[l] > b[l] ? a[l] : b[l])
 LANEWISE(run_min_s16, u16, s16, s16, u16, a[l] < b[l] ? a[l] : b[l])
 LANEWISE(run_max_s16, u16, s16, s16, u16, a[l] > b[l] ? a[l] : b[l])
-LANEWISE(run_min_relu, u32, s32, s32, u32, (a[l] < b[l] ? a[l] : b[l]) > 0 ? (a[l] < b[l] ? a[l] : b[l]) : 0)
-LANEWISE(run_max_relu, u32, s32, s32, u32, (a[l] > b[l] ? a[l] : b[l]) > 0 ? (a[l] > b[l] ? a[l] : b[l]) : 0)
+LANEWISE(run_min_relu, u32, s32, s32, u32,
+    (a[l] < b[l] ? a[l] : b[l]) > 0 ? (a[l] < b[l] ? a[l] : b[l]) : 0)
+LANEWISE(run_max_relu, u32, s32, s32, u32,
+    (a[l] > b[l] ? a[l] : b[l]) > 0 ? (a[l] > b[l] ? a[l] : b[l]) : 0)
 
-/* ---- pairs of 16 bits -------------------------------------------------------------------------- */
+/* ---- pairs of 16 bits --------------------------------------------------------------------------
+ */
 
 enum pair_op { PAIR_ADD, PAIR_MIN_U, PAIR_MAX_U, PAIR_MIN_S, PAIR_MAX_S };
 
@@ -114,7 +119,8 @@ LANEWISE(run_max_u16x2, u32, u32, u32, u32, pair(PAIR_MAX_U, a[l], b[l]))
 LANEWISE(run_min_s16x2, u32, u32, u32, u32, pair(PAIR_MIN_S, a[l], b[l]))
 LANEWISE(run_max_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, a[l], b[l]))
 
-/* ---- bits -------------------------------------------------------------------------------------- */
+/* ---- bits --------------------------------------------------------------------------------------
+ */
 
 static u32 find_top(u64 x, unsigned width)
 {
@@ -245,7 +251,8 @@ LANEWISE(run_slct_f32_64, u64, u64, u64, float, c[l] >= 0.0f ? a[l] : b[l])
 INSERT(run_bfi32, u32, 32)
 INSERT(run_bfi64, u64, 64)
 
-/* ---- byte permutation -------------------------------------------------------------------------- */
+/* ---- byte permutation --------------------------------------------------------------------------
+ */
 
 static const unsigned char permute_modes[6][4][4] = {
     {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}, /* f4e */
@@ -278,7 +285,8 @@ LANEWISE(run_prmt_ecl, u32, u32, u32, u32, permute(a[l], b[l], c[l], 3))
 LANEWISE(run_prmt_ecr, u32, u32, u32, u32, permute(a[l], b[l], c[l], 4))
 LANEWISE(run_prmt_rc16, u32, u32, u32, u32, permute(a[l], b[l], c[l], 5))
 
-/* ---- dot products ------------------------------------------------------------------------------ */
+/* ---- dot products ------------------------------------------------------------------------------
+ */
 
 static u32 part(u32 x, unsigned index, unsigned bits, bool is_signed)
 {
@@ -310,7 +318,8 @@ DOTS(us, false, true)
 DOTS(su, true, false)
 DOTS(ss, true, true)
 
-/* ---- clamps: a 64-bit value, signed when aux says so, to the range of a type -------------------- */
+/* ---- clamps: a 64-bit value, signed when aux says so, to the range of a type --------------------
+ */
 
 static u64 clamp(u64 value, bool from_signed, unsigned bits, bool to_signed)
 {
@@ -346,7 +355,8 @@ static u32 pack_clamped(u32 x, u32 y, u32 rest, enum ptx_type to)
 
 LANEWISE(run_cvt_pack, u32, u32, u32, u32, pack_clamped(a[l], b[l], c[l], (enum ptx_type)op->aux))
 
-/* ---- vectors in one register ------------------------------------------------------------------- */
+/* ---- vectors in one register -------------------------------------------------------------------
+ */
 
 HANDLER(run_pack)
 {
@@ -357,7 +367,8 @@ HANDLER(run_pack)
         unsigned l = (unsigned)__builtin_ctz(rest);
         unsigned char bytes[16];
         for (uint32_t i = 0; i < count; i++)
-            memcpy(bytes + i * part_bytes, (char *)sim_row_at(warp, words[i]) + l * row, part_bytes);
+            memcpy(
+                bytes + i * part_bytes, (char *)sim_row_at(warp, words[i]) + l * row, part_bytes);
         memcpy((char *)sim_row_at(warp, op->d) + l * width, bytes, width);
     }
     return op + 2;
@@ -406,7 +417,8 @@ HANDLER(run_unpack64)
     return op + 2;
 }
 
-/* ---- predicates -------------------------------------------------------------------------------- */
+/* ---- predicates --------------------------------------------------------------------------------
+ */
 
 #define PREDICATE(NAME, BITS)                                                                      \
     HANDLER(NAME)                                                                                  \
@@ -420,7 +432,7 @@ HANDLER(run_unpack64)
 
 PREDICATE(run_pred_mov, a)
 PREDICATE(run_pred_not, ~a)
-PREDICATE(run_pred_and, a & b)
+PREDICATE(run_pred_and, a &b)
 PREDICATE(run_pred_or, a | b)
 PREDICATE(run_pred_xor, a ^ b)
 
@@ -440,14 +452,16 @@ static uint32_t combine(uint32_t how, uint32_t x, uint32_t y)
 
 HANDLER(run_combine)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), *p = sim_word_at(warp, op->d), *q = sim_word_at(warp, op->c);
+    uint32_t lanes = sim_lanes_of(warp, op), *p = sim_word_at(warp, op->d),
+             *q = sim_word_at(warp, op->c);
     uint32_t raw = *sim_word_at(warp, op->a), with = *sim_word_at(warp, op->b);
     *p = (*p & ~lanes) | (combine(op->aux, raw, with) & lanes);
     *q = (*q & ~lanes) | (combine(op->aux, ~raw, with) & lanes);
     return op + 1;
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------
+ */
 
 #define SET(KIND, TYPE, NAME) handlers->run[KIND][TYPE] = NAME;
 

@@ -11,7 +11,8 @@ static size_t round_up(size_t size)
     return (size + 63) / 64 * 64;
 }
 
-static void fill_row(struct sim_warp *warp, const struct sim_row *row, unsigned lane, uint64_t value)
+static void fill_row(
+    struct sim_warp *warp, const struct sim_row *row, unsigned lane, uint64_t value)
 {
     unsigned char *at = warp->frame + row->offset + (size_t)lane * row->width;
     memcpy(at, &value, row->width < 8 ? row->width : 8);
@@ -100,7 +101,8 @@ static uint64_t special_value(const struct sim_warp *warp, uint32_t special, uns
 }
 
 /* Constants only when the memory is fresh: nothing ever writes to their rows. */
-static void fill_rows(struct sim_warp *warp, const struct sim_row *rows, uint32_t count, bool is_fresh)
+static void fill_rows(
+    struct sim_warp *warp, const struct sim_row *rows, uint32_t count, bool is_fresh)
 {
     const struct sim_run *run = warp->core->run;
     for (uint32_t i = 0; i < count; i++) {
@@ -146,10 +148,12 @@ static struct sim_block *make_block(struct sim_core *core)
 {
     const struct sim_run *run = core->run;
     size_t warps = run->warps_per_block, shared = round_up((size_t)run->shared_bytes + 16);
-    size_t frame = round_up(run->kernel->frame_bytes), local = round_up((size_t)run->local_stride * SIM_LANES);
+    size_t frame = round_up(run->kernel->frame_bytes),
+           local = round_up((size_t)run->local_stride * SIM_LANES);
     bool is_checked = run->launch->checks & SIM_CHECK_SHARED_INIT;
     struct sim_block *block = base_calloc(1, sizeof(*block));
-    unsigned char *memory = block ? base_aligned_calloc(64, (frame + local) * warps + shared * 2) : NULL;
+    unsigned char *memory =
+        block ? base_aligned_calloc(64, (frame + local) * warps + shared * 2) : NULL;
     if (!memory) {
         base_free(block);
         return NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls and returns: a record for each lane and depth; registers of recursive callers kept lane by lane. */
+/* Calls and returns: a record for each lane and depth; registers of recursive callers kept lane by
+ * lane. */
 #include "sim/exec_machine.h"
 
 #include "base/alloc.h"
@@ -19,8 +20,10 @@ static bool has_records(struct sim_warp *warp)
     return true;
 }
 
-/* Notes for each lane where it returns to and moves its local frame; false when a fault was raised. */
-static bool push_records(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes, uint32_t frame)
+/* Notes for each lane where it returns to and moves its local frame; false when a fault was raised.
+ */
+static bool push_records(
+    struct sim_warp *warp, const struct sim_op *op, uint32_t lanes, uint32_t frame)
 {
     uint32_t *local = sim_row_at(warp, SIM_ROW_LOCAL);
     if (warp->depth >= SIM_MAX_DEPTH) {
@@ -40,8 +43,8 @@ static bool push_records(struct sim_warp *warp, const struct sim_op *op, uint32_
     return true;
 }
 
-static const struct sim_op *enter(
-    struct sim_warp *warp, const struct sim_op *op, uint32_t lanes, const struct sim_function_code *f)
+static const struct sim_op *enter(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes,
+    const struct sim_function_code *f)
 {
     const uint32_t *local = sim_row_at(warp, SIM_ROW_LOCAL);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -67,7 +70,8 @@ static const struct sim_op *run_call(struct sim_warp *warp, const struct sim_op 
     return enter(warp, op, lanes, &warp->core->run->program->functions[op->aux]);
 }
 
-static const struct sim_function_code *function_at(const struct sim_program *program, uint64_t address)
+static const struct sim_function_code *function_at(
+    const struct sim_program *program, uint64_t address)
 {
     uint64_t number = (address - SIM_CODE_BASE) / SIM_CODE_STEP;
     if (address < SIM_CODE_BASE || address % SIM_CODE_STEP != 0 || number == 0 ||
@@ -135,8 +139,8 @@ static const struct sim_op *run_ret(struct sim_warp *warp, const struct sim_op *
 }
 
 /* Copies one lane of all rows of a function to packed bytes, or back. */
-static void copy_lane(
-    struct sim_warp *warp, const struct sim_function_code *f, unsigned lane, unsigned char *packed, bool is_save)
+static void copy_lane(struct sim_warp *warp, const struct sim_function_code *f, unsigned lane,
+    unsigned char *packed, bool is_save)
 {
     static const uint32_t widths[SIM_ROW_CLASSES] = {0, 2, 4, 8, 16};
     for (uint32_t i = 0; i < f->area_count[0]; i++, packed++) {

@@ -62,7 +62,8 @@ static double integral(double x, uint32_t flags)
     }
 }
 
-/* Out of range goes to the nearest end; NaN to zero, except that 64-bit and f64 sources give the top bit. */
+/* Out of range goes to the nearest end; NaN to zero, except that 64-bit and f64 sources give the
+ * top bit. */
 static uint64_t to_integer(double x, enum ptx_type to, enum ptx_type from, uint32_t flags)
 {
     unsigned bits = ptx_type_size(to) * 8;
@@ -120,7 +121,8 @@ static uint64_t to_float(const struct value *v, enum ptx_type to, uint32_t flags
     return bits64;
 }
 
-/* 64-bit integers lose bits on the way to a double; 16-bit formats see the first 53, which no rounding needs. */
+/* 64-bit integers lose bits on the way to a double; 16-bit formats see the first 53, which no
+ * rounding needs. */
 static uint64_t to_half(const struct value *v, enum ptx_type to, uint32_t flags)
 {
     enum sim_rounding rounding = (enum sim_rounding)(flags & SIM_FLOAT_ROUNDING);
@@ -134,7 +136,8 @@ static uint64_t to_half(const struct value *v, enum ptx_type to, uint32_t flags)
     }
     if (flags & SIM_FLOAT_SAT)
         real = !(real > 0.0) ? 0.0 : real > 1.0 ? 1.0 : real;
-    return to == PTX_F16 ? sim_double_to_half(real, rounding) : sim_double_to_bfloat(real, rounding);
+    return to == PTX_F16 ? sim_double_to_half(real, rounding)
+                         : sim_double_to_bfloat(real, rounding);
 }
 
 static uint64_t convert(struct value v, enum ptx_type to, enum ptx_type from, uint32_t flags)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which group of a warp's lanes runs. Deeper calls come first, then the lowest program counter, so groups meet again at
- * the first operation that both reach. A group that spins while others could run gives them turns, as lanes of a real
- * warp may wait for each other.
+ * Which group of a warp's lanes runs. Deeper calls come first, then the lowest program counter, so
+ * groups meet again at the first operation that both reach. A group that spins while others could
+ * run gives them turns, as lanes of a real warp may wait for each other.
  */
 #include "sim/exec_machine.h"
 
 enum {
-    /* Blocks in a row while others are ready; an atomic counts for many. Long enough that loops reconverge
-       undisturbed, short enough that a lock held by a neighbour lane costs microseconds. */
+    /* Blocks in a row while others are ready; an atomic counts for many. Long enough that loops
+       reconverge undisturbed, short enough that a lock held by a neighbour lane costs microseconds.
+     */
     SPIN_LIMIT = 65536
 };
 
@@ -60,7 +61,8 @@ static const struct sim_op *run_split(struct sim_warp *warp, uint32_t index)
     return warp->code + chosen.pc;
 }
 
-/* Nobody can run: groups that wait for lanes which never come go on without them, unless a barrier holds those. */
+/* Nobody can run: groups that wait for lanes which never come go on without them, unless a barrier
+ * holds those. */
 static const struct sim_op *force_sync(struct sim_warp *warp)
 {
     uint32_t best = UINT32_MAX;
@@ -68,8 +70,7 @@ static const struct sim_op *force_sync(struct sim_warp *warp)
         const struct sim_split *s = &warp->splits[i];
         if (s->state == SIM_SPLIT_AT_BARRIER)
             return NULL;
-        if (best == UINT32_MAX ||
-            comes_first(s, warp->splits[best].depth, warp->splits[best].pc))
+        if (best == UINT32_MAX || comes_first(s, warp->splits[best].depth, warp->splits[best].pc))
             best = i;
     }
     if (best == UINT32_MAX)
@@ -101,8 +102,11 @@ const struct sim_op *sim_warp_pick(struct sim_warp *warp)
 const struct sim_op *sim_warp_park(
     struct sim_warp *warp, uint32_t pc, enum sim_split_state state, uint8_t barrier)
 {
-    warp->splits[warp->split_count++] = (struct sim_split){
-        .pc = pc, .mask = warp->active, .depth = warp->depth, .state = (uint8_t)state, .barrier = barrier};
+    warp->splits[warp->split_count++] = (struct sim_split){.pc = pc,
+        .mask = warp->active,
+        .depth = warp->depth,
+        .state = (uint8_t)state,
+        .barrier = barrier};
     return sim_warp_pick(warp);
 }
 
@@ -123,7 +127,8 @@ bool sim_warp_gather(
     return false;
 }
 
-/* At the start of a basic block, with other groups waiting: join those that are here, let those before us go on. */
+/* At the start of a basic block, with other groups waiting: join those that are here, let those
+ * before us go on. */
 static const struct sim_op *reconverge(struct sim_warp *warp, const struct sim_op *op)
 {
     uint32_t pc = sim_pc(warp, op);
@@ -171,7 +176,8 @@ static const struct sim_op *run_block(struct sim_warp *warp, const struct sim_op
         return out_of_fuel(warp, op);
     if (warp->split_count) {
         const struct sim_op *other = reconverge(warp, op);
-        /* Another group may start anywhere: at a block, which counts itself, or inside one, which is counted. */
+        /* Another group may start anywhere: at a block, which counts itself, or inside one, which
+         * is counted. */
         if (other != op)
             return other;
     }

@@ -35,7 +35,8 @@ const char *sim_class_name(enum sim_class instruction_class)
     return (unsigned)instruction_class < SIM_CLASS_COUNT ? names[instruction_class] : "unknown";
 }
 
-__attribute__((format(printf, 2, 3))) static void append(struct sim_fault *fault, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(
+    struct sim_fault *fault, const char *format, ...)
 {
     size_t used = strlen(fault->text);
     va_list arguments;
@@ -64,7 +65,8 @@ static void keep(struct sim_run *run, const struct sim_fault *fault)
     __atomic_store_n(&run->stop, 1, __ATOMIC_RELEASE);
 }
 
-static void place(struct sim_fault *fault, const struct sim_warp *warp, const struct sim_op *op, unsigned lane)
+static void place(
+    struct sim_fault *fault, const struct sim_warp *warp, const struct sim_op *op, unsigned lane)
 {
     const struct sim_run *run = warp->core->run;
     const uint32_t *shape = run->launch->block;
@@ -84,7 +86,8 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
     enum sim_fault_kind kind, enum sim_space space, unsigned lane, uint64_t address, uint32_t size,
     bool is_write, const struct sim_range *nearest)
 {
-    struct sim_fault fault = {.kind = kind, .space = space, .address = address, .size = size, .is_write = is_write};
+    struct sim_fault fault = {
+        .kind = kind, .space = space, .address = address, .size = size, .is_write = is_write};
     if (nearest)
         fault.nearest = *nearest;
     place(&fault, warp, op, lane);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floating-point arithmetic. The four roundings are the host's own, set around a row; nothing is contracted or
- * reordered. Approximate functions are computed exactly enough for any error that the PTX manual allows.
+ * Floating-point arithmetic. The four roundings are the host's own, set around a row; nothing is
+ * contracted or reordered. Approximate functions are computed exactly enough for any error that the
+ * PTX manual allows.
  */
 #include "sim/exec_half.h"
 #include "sim/exec_machine.h"
@@ -10,8 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#define HANDLER(NAME) static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)
-#define EACH_OF(LANES) for (uint32_t rest = LANES, l; rest && ((l = (uint32_t)__builtin_ctz(rest)), 1); rest &= rest - 1)
+#define HANDLER(NAME)                                                                              \
+    static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)
+#define EACH_OF(LANES)                                                                             \
+    for (uint32_t rest = LANES, l; rest && ((l = (uint32_t)__builtin_ctz(rest)), 1);               \
+         rest &= rest - 1)
 
 static int set_rounding(uint32_t flags)
 {
@@ -94,7 +98,8 @@ ARITHMETIC(run_lg2_32, float, flush32, finish32, (float)log2((double)x))
 ARITHMETIC(run_ex2_32, float, flush32, finish32, (float)exp2((double)x))
 ARITHMETIC(run_tanh32, float, flush32, finish32, (float)tanh((double)x))
 
-/* ---- sign and order: bits pass unchanged -------------------------------------------------------- */
+/* ---- sign and order: bits pass unchanged --------------------------------------------------------
+ */
 
 #define MINMAX(NAME, T, FLUSH, FINISH, LESS)                                                       \
     HANDLER(NAME)                                                                                  \
@@ -165,7 +170,8 @@ SIGNS(f16x2, uint32_t, 0x80008000u, SAME)
 COPYSIGN(f32, uint32_t, 0x80000000u)
 COPYSIGN(f64, uint64_t, UINT64_C(0x8000000000000000))
 
-/* ---- 16-bit formats ---------------------------------------------------------------------------- */
+/* ---- 16-bit formats ----------------------------------------------------------------------------
+ */
 
 enum half_op { HALF_ADD, HALF_SUB, HALF_MUL, HALF_FMA, HALF_MIN, HALF_MAX };
 
@@ -189,7 +195,8 @@ static double half_value(enum half_op how, double x, double y, double z, uint32_
     }
 }
 
-static uint16_t half_lane(enum half_op how, bool is_bfloat, uint16_t a, uint16_t b, uint16_t c, uint32_t flags)
+static uint16_t half_lane(
+    enum half_op how, bool is_bfloat, uint16_t a, uint16_t b, uint16_t c, uint32_t flags)
 {
     double x = is_bfloat ? sim_bfloat_to_double(a) : sim_half_to_double(a);
     double y = is_bfloat ? sim_bfloat_to_double(b) : sim_half_to_double(b);
@@ -227,7 +234,8 @@ HALVES(run_fma, HALF_FMA)
 HALVES(run_min, HALF_MIN)
 HALVES(run_max, HALF_MAX)
 
-/* ---- comparison and classes -------------------------------------------------------------------- */
+/* ---- comparison and classes --------------------------------------------------------------------
+ */
 
 static bool compare(uint32_t kind, double x, double y)
 {
@@ -328,7 +336,8 @@ static bool is_of_class(int class, uint32_t what)
 TESTP(run_testp32, float)
 TESTP(run_testp64, double)
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------
+ */
 
 #define SET(KIND, TYPE, NAME) handlers->run[KIND][TYPE] = NAME;
 #define SET_BOTH(KIND, NAME)                                                                       \

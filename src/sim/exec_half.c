@@ -5,9 +5,9 @@
 #include <math.h>
 
 struct format {
-    int mantissa;  /* stored bits */
-    int highest;   /* largest exponent of a normal number */
-    int lowest;    /* smallest exponent of a normal number */
+    int mantissa; /* stored bits */
+    int highest;  /* largest exponent of a normal number */
+    int lowest;   /* smallest exponent of a normal number */
     uint16_t nan;
 };
 

@@ -10,7 +10,8 @@ static struct sim_handlers handlers;
 static const char *lanes_name = "generic";
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
-/* DEVICEPOOL_SIM_LANES=sse2|avx2|avx512 asks for less than the processor has: for tests and comparisons. */
+/* DEVICEPOOL_SIM_LANES=sse2|avx2|avx512 asks for less than the processor has: for tests and
+ * comparisons. */
 static bool may_use(const char *name)
 {
     static const char *const order[] = {"sse2", "avx2", "avx512"};
@@ -40,10 +41,12 @@ static void fill(void)
     lanes_name = "sse2";
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && may_use("avx512")) {
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        may_use("avx512")) {
         sim_lanes_fill_avx512(&handlers);
         lanes_name = "avx512";
-    } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && may_use("avx2")) {
+    } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+               may_use("avx2")) {
         sim_lanes_fill_avx2(&handlers);
         lanes_name = "avx2";
     }

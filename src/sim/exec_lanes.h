@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hot handlers: moves, arithmetic with and without carry, logic, shifts, comparison, selection. Written as plain
- * loops over 32 lanes for the compiler to vectorise, and compiled once for each instruction set: the including file
- * sets the target and defines SIM_LANES_FILL. Nothing else includes this.
+ * The hot handlers: moves, arithmetic with and without carry, logic, shifts, comparison, selection.
+ * Written as plain loops over 32 lanes for the compiler to vectorise, and compiled once for each
+ * instruction set: the including file sets the target and defines SIM_LANES_FILL. Nothing else
+ * includes this.
  */
 #include "sim/exec_machine.h"
 
 #define LANES for (unsigned l = 0; l < SIM_LANES; l++)
 
 #if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(enable) interleave(enable)")
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
@@ -71,7 +73,8 @@ typedef int64_t s64;
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 
-/* ---- moves and widths -------------------------------------------------------------------------- */
+/* ---- moves and widths --------------------------------------------------------------------------
+ */
 
 UNARY(mov16, u16, u16, a[l])
 UNARY(mov32, u32, u32, a[l])
@@ -94,7 +97,8 @@ UNARY(to64_s16, u64, s16, a[l])
 UNARY(to64_u32, u64, u32, a[l])
 UNARY(to64_s32, u64, s32, a[l])
 
-/* ---- arithmetic -------------------------------------------------------------------------------- */
+/* ---- arithmetic --------------------------------------------------------------------------------
+ */
 
 #define ARITHMETIC(W, U, S, WIDE, SWIDE, BITS)                                                     \
     BINARY(add##W, U, U, U, a[l] + b[l])                                                           \
@@ -108,9 +112,9 @@ UNARY(to64_s32, u64, s32, a[l])
     UNARY(abs##W, U, U, (S)a[l] < 0 ? (U)(0 - a[l]) : a[l])                                        \
     UNARY(neg##W, U, U, 0 - a[l])                                                                  \
     BINARY(and##W, U, U, U, a[l] & b[l])                                                           \
-    BINARY(or##W, U, U, U, a[l] | b[l])                                                            \
+    BINARY(or ##W, U, U, U, a[l] | b[l])                                                           \
     BINARY(xor##W, U, U, U, a[l] ^ b[l])                                                           \
-    UNARY(not##W, U, U, ~a[l])                                                                     \
+    UNARY(not ##W, U, U, ~a[l])                                                                    \
     UNARY(cnot##W, U, U, a[l] == 0)                                                                \
     BINARY(shl##W, U, U, u32, b[l] < BITS ? (u64)a[l] << (b[l] & 63) : 0)                          \
     BINARY(shr_u##W, U, U, u32, b[l] < BITS ? (u64)a[l] >> (b[l] & 63) : 0)                        \
@@ -121,7 +125,7 @@ ARITHMETIC(32, u32, s32, u64, s64, 32)
 ARITHMETIC(64, u64, s64, u128, s128, 64)
 
 /* Those of 16 bits are in exec_bits.c: GCC 12 has no instruction for their masked form. */
-#define EXTREMES(W, U, S)                                                                       \
+#define EXTREMES(W, U, S)                                                                          \
     BINARY(min_u##W, U, U, U, a[l] < b[l] ? a[l] : b[l])                                           \
     BINARY(max_u##W, U, U, U, a[l] > b[l] ? a[l] : b[l])                                           \
     BINARY(min_s##W, U, S, S, a[l] < b[l] ? a[l] : b[l])                                           \
@@ -139,9 +143,11 @@ TERNARY(mad_wide_s16, u32, s16, s16, u32, (u32)((s32)a[l] * b[l]) + c[l])
 TERNARY(mad_wide_u32, u64, u32, u32, u64, (u64)a[l] * b[l] + c[l])
 TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 
-/* ---- carries ----------------------------------------------------------------------------------- */
+/* ---- carries -----------------------------------------------------------------------------------
+ */
 
-/* One step of a chain: the sum of two values and, if IN, the carry; OUT says whether the flag is written. */
+/* One step of a chain: the sum of two values and, if IN, the carry; OUT says whether the flag is
+ * written. */
 #define CHAIN_STEP(U, X, Y, IN, OUT)                                                               \
     U x = (U)(X), y = (U)(Y), sum = (U)(x + y);                                                    \
     U total = IN ? (U)(sum + carry[l]) : sum;                                                      \
@@ -235,7 +241,8 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 CHAINS(32, u32)
 CHAINS(64, u64)
 
-/* ---- funnel shifts, selection ------------------------------------------------------------------ */
+/* ---- funnel shifts, selection ------------------------------------------------------------------
+ */
 
 #define PAIR ((u64)b[l] << 32 | a[l])
 TERNARY(shf_l_clamp, u32, u32, u32, u32, PAIR << (c[l] < 32 ? c[l] : 32) >> 32)
@@ -262,19 +269,20 @@ SELECT(64, u64)
 HANDLER(lop3)
 {
     u32 *d = sim_row_at(warp, op->d);
-    const u32 *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b), *c = sim_row_at(warp, op->c);
+    const u32 *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b),
+              *c = sim_row_at(warp, op->c);
     uint32_t lanes = sim_lanes_of(warp, op), term[8];
     for (unsigned i = 0; i < 8; i++)
         term[i] = op->aux >> i & 1 ? SIM_ALL_LANES : 0;
-    STORE(u32,
-        (a[l] & ((b[l] & ((c[l] & term[7]) | (~c[l] & term[6]))) |
-                    (~b[l] & ((c[l] & term[5]) | (~c[l] & term[4]))))) |
-            (~a[l] & ((b[l] & ((c[l] & term[3]) | (~c[l] & term[2]))) |
-                         (~b[l] & ((c[l] & term[1]) | (~c[l] & term[0]))))))
+    STORE(u32, (a[l] & ((b[l] & ((c[l] & term[7]) | (~c[l] & term[6]))) |
+                           (~b[l] & ((c[l] & term[5]) | (~c[l] & term[4]))))) |
+                   (~a[l] & ((b[l] & ((c[l] & term[3]) | (~c[l] & term[2]))) |
+                                (~b[l] & ((c[l] & term[1]) | (~c[l] & term[0]))))))
     return op + 1;
 }
 
-/* ---- comparison -------------------------------------------------------------------------------- */
+/* ---- comparison --------------------------------------------------------------------------------
+ */
 
 /* Lanes of 0 or 1 to bits: a multiplication gathers eight at a time. */
 static inline uint32_t gather_bits(const uint8_t *flags)
@@ -314,7 +322,8 @@ COMPARISONS(s32)
 COMPARISONS(u64)
 COMPARISONS(s64)
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------
+ */
 
 #define SET(KIND, TYPE, HANDLER_NAME) handlers->run[KIND][TYPE] = HANDLER_NAME;
 
@@ -331,9 +340,9 @@ COMPARISONS(s64)
     SET(SIM_ABS, PTX_S##W, abs##W)                                                                 \
     SET(SIM_NEG, PTX_S##W, neg##W)                                                                 \
     SET(SIM_AND, PTX_U##W, and##W)                                                                 \
-    SET(SIM_OR, PTX_U##W, or##W)                                                                   \
+    SET(SIM_OR, PTX_U##W, or ##W)                                                                  \
     SET(SIM_XOR, PTX_U##W, xor##W)                                                                 \
-    SET(SIM_NOT, PTX_U##W, not##W)                                                                 \
+    SET(SIM_NOT, PTX_U##W, not ##W)                                                                \
     SET(SIM_CNOT, PTX_B##W, cnot##W)                                                               \
     SET(SIM_SHL, PTX_B##W, shl##W)                                                                 \
     SET(SIM_SHR, PTX_B##W, shr_u##W)                                                               \
@@ -344,7 +353,7 @@ COMPARISONS(s64)
     SET_COMPARISONS(PTX_U##W, u##W)                                                                \
     SET_COMPARISONS(PTX_S##W, s##W)
 
-#define SET_EXTREMES(W)                                                                       \
+#define SET_EXTREMES(W)                                                                            \
     SET(SIM_MIN, PTX_U##W, min_u##W)                                                               \
     SET(SIM_MIN, PTX_S##W, min_s##W)                                                               \
     SET(SIM_MAX, PTX_U##W, max_u##W)                                                               \

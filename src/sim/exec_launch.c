@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches: blocks are spread over cores. A core runs one block after another, and takes on more at a time when those
- * it has wait for blocks that have not started; the blocks of a cooperative launch are all there from the start.
+ * Launches: blocks are spread over cores. A core runs one block after another, and takes on more at
+ * a time when those it has wait for blocks that have not started; the blocks of a cooperative
+ * launch are all there from the start.
  */
 #include "sim/exec_block.h"
 #include "sim/workers.h"
@@ -123,7 +124,8 @@ static void run_blocks(struct sim_core *core, struct residents *r)
     }
 }
 
-/* Every block of a cooperative launch waits for all: each core starts its share before it runs any. */
+/* Every block of a cooperative launch waits for all: each core starts its share before it runs any.
+ */
 static void run_cooperative(struct sim_core *core, struct residents *r)
 {
     const struct sim_run *run = core->run;
@@ -199,8 +201,10 @@ static bool prepare(struct sim_run *run, const struct sim_launch *launch)
     run->warps_per_block = (run->threads_per_block + SIM_LANES - 1) / SIM_LANES;
     run->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     run->shared_bytes = kernel->shared_bytes + launch->dynamic_shared_bytes;
-    /* 16 bytes of slack a call level; an odd number of cache lines, so that lanes do not share sets. */
-    run->local_bytes = (kernel->local_bytes + stack + 15) / 16 * 16 + (kernel->is_recursive ? 0 : 256);
+    /* 16 bytes of slack a call level; an odd number of cache lines, so that lanes do not share
+     * sets. */
+    run->local_bytes =
+        (kernel->local_bytes + stack + 15) / 16 * 16 + (kernel->is_recursive ? 0 : 256);
     run->local_stride = (run->local_bytes + 63) / 64 * 64;
     run->local_stride += run->local_stride / 64 % 2 == 0 ? 64 : 0;
     run->fuel = FUEL;
@@ -226,7 +230,8 @@ enum sim_fault_kind sim_launch_run(
         if (counts)
             memset(counts, 0, sizeof(*counts));
         if (fault)
-            *fault = (struct sim_fault){.kind = SIM_FAULT_NO_MEMORY, .kernel = launch->kernel->name};
+            *fault =
+                (struct sim_fault){.kind = SIM_FAULT_NO_MEMORY, .kernel = launch->kernel->name};
         return SIM_FAULT_NO_MEMORY;
     }
     pthread_mutex_init(&run.lock, NULL);

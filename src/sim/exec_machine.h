@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State of a running launch: run → cores (one a CPU thread) → blocks → warps. A warp keeps the group of lanes that
- * runs in `active`; groups that wait elsewhere are its splits. Handlers of exec_*.c work on these.
+ * State of a running launch: run → cores (one a CPU thread) → blocks → warps. A warp keeps the
+ * group of lanes that runs in `active`; groups that wait elsewhere are its splits. Handlers of
+ * exec_*.c work on these.
  */
 #ifndef SIM_EXEC_MACHINE_H
 #define SIM_EXEC_MACHINE_H
@@ -15,8 +16,8 @@
 enum {
     SIM_MAX_WARPS = 32,
     SIM_BARRIERS = 16,
-    SIM_RANGES = 16,      /* allocations that a core remembers, by operation */
-    SIM_MAX_DEPTH = 4096  /* calls within calls */
+    SIM_RANGES = 16,     /* allocations that a core remembers, by operation */
+    SIM_MAX_DEPTH = 4096 /* calls within calls */
 };
 
 enum sim_split_state { SIM_SPLIT_READY, SIM_SPLIT_AT_BARRIER, SIM_SPLIT_AT_SYNC };
@@ -53,12 +54,12 @@ struct sim_warp {
     uint32_t depth;
     uint32_t index; /* in the block */
     uint32_t spin;  /* blocks run while other groups were ready */
-    uint32_t hold;  /* blocks that the group in turn may still run before order by pc counts again */
+    uint32_t hold; /* blocks that the group in turn may still run before order by pc counts again */
     bool forces_sync;
     uint8_t status;
     uint32_t split_count;
     struct sim_split splits[SIM_LANES];
-    uint32_t stack_top[SIM_LANES]; /* of alloca, grows down */
+    uint32_t stack_top[SIM_LANES];    /* of alloca, grows down */
     struct sim_frame_record *records; /* [depth][lane] */
     uint32_t record_room;             /* depths */
     unsigned char **saved;            /* registers of recursive callers, by depth */
@@ -100,9 +101,9 @@ struct sim_run {
     uint32_t threads_per_block, warps_per_block;
     uint32_t shared_bytes, local_bytes, local_stride;
     uint64_t block_count;
-    uint64_t next_block;  /* atomic */
+    uint64_t next_block;   /* atomic */
     uint64_t instructions; /* atomic: taken from the limit so far */
-    uint32_t stop;        /* atomic: a fault was seen */
+    uint32_t stop;         /* atomic: a fault was seen */
     unsigned core_count;
     int64_t fuel; /* instructions between looks at limit and cancel flag */
     pthread_mutex_t lock;
@@ -148,23 +149,29 @@ static inline uint32_t sim_pc(const struct sim_warp *warp, const struct sim_op *
 /* exec_diverge.c */
 void sim_split_add(struct sim_warp *warp, uint32_t pc, uint32_t mask, uint32_t depth);
 /* Puts the running group aside and gives the group that runs next, or NULL. */
-const struct sim_op *sim_warp_park(struct sim_warp *warp, uint32_t pc, enum sim_split_state state, uint8_t barrier);
+const struct sim_op *sim_warp_park(
+    struct sim_warp *warp, uint32_t pc, enum sim_split_state state, uint8_t barrier);
 const struct sim_op *sim_warp_pick(struct sim_warp *warp);
-/* True when the members named for a .sync operation are together; else *next is what to run meanwhile. */
-bool sim_warp_gather(struct sim_warp *warp, const struct sim_op *op, uint32_t members, const struct sim_op **next);
+/* True when the members named for a .sync operation are together; else *next is what to run
+ * meanwhile. */
+bool sim_warp_gather(
+    struct sim_warp *warp, const struct sim_op *op, uint32_t members, const struct sim_op **next);
 
 /* exec_barrier.c: lanes have left the block, barriers may be complete now */
 void sim_barriers_recheck(struct sim_block *block);
 
 /* exec_fault.c */
-const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind,
-    enum sim_space space, unsigned lane, uint64_t address, uint32_t size, bool is_write, const struct sim_range *nearest);
-const struct sim_op *sim_fault_raise(struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind, uint32_t lanes);
+const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op *op,
+    enum sim_fault_kind kind, enum sim_space space, unsigned lane, uint64_t address, uint32_t size,
+    bool is_write, const struct sim_range *nearest);
+const struct sim_op *sim_fault_raise(
+    struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind, uint32_t lanes);
 void sim_fault_run(struct sim_run *run, enum sim_fault_kind kind);
 
-/* exec_translate.c: device addresses of the lanes become host addresses in place; false: a fault was raised */
-bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space, uint64_t *addresses,
-    uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write);
+/* exec_translate.c: device addresses of the lanes become host addresses in place; false: a fault
+ * was raised */
+bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write);
 
 /* exec_print.c */
 void sim_print_lane(struct sim_warp *warp, uint64_t format, uint64_t arguments);

@@ -26,7 +26,8 @@ static void take_addresses(
     }
 }
 
-static bool prepare(struct sim_warp *warp, const struct sim_op *op, struct access *access, bool is_write)
+static bool prepare(
+    struct sim_warp *warp, const struct sim_op *op, struct access *access, bool is_write)
 {
     uint32_t flags = op->b, bytes;
     access->lanes = sim_lanes_of(warp, op);
@@ -73,7 +74,8 @@ static void load_wide(const struct access *access, uint64_t skip, void *row)
 {
     for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        memcpy((char *)row + lane * 16, (const char *)(uintptr_t)(access->addresses[lane] + skip), 16);
+        memcpy(
+            (char *)row + lane * 16, (const char *)(uintptr_t)(access->addresses[lane] + skip), 16);
     }
 }
 
@@ -81,7 +83,8 @@ static void store_wide(const struct access *access, uint64_t skip, const void *r
 {
     for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        memcpy((char *)(uintptr_t)(access->addresses[lane] + skip), (const char *)row + lane * 16, 16);
+        memcpy(
+            (char *)(uintptr_t)(access->addresses[lane] + skip), (const char *)row + lane * 16, 16);
     }
 }
 
@@ -171,7 +174,8 @@ static const struct sim_op *run_ld(struct sim_warp *warp, const struct sim_op *o
     if (access.count == 1) {
         void *row = sim_row_at(warp, op->d);
         if (is_plain && is_contiguous(access.addresses, access.size))
-            memcpy(row, (const void *)(uintptr_t)access.addresses[0], (size_t)access.size * SIM_LANES);
+            memcpy(
+                row, (const void *)(uintptr_t)access.addresses[0], (size_t)access.size * SIM_LANES);
         else
             load_element(&access, 0, row);
         return op + 1;

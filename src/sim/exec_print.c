@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* printf of device code: format and arguments lie in device memory; each value takes four or eight bytes. */
+/* printf of device code: format and arguments lie in device memory; each value takes four or eight
+ * bytes. */
 #include "sim/exec_machine.h"
 
 #include <stdio.h>
@@ -14,11 +15,14 @@ struct printer {
     size_t length;
 };
 
-/* Host address of device bytes, or NULL. Reads byte by byte would be safe anywhere, this is only as wide as asked. */
-static const void *host_bytes(const struct sim_warp *warp, uint64_t address, uint32_t bytes, uint64_t *left)
+/* Host address of device bytes, or NULL. Reads byte by byte would be safe anywhere, this is only as
+ * wide as asked. */
+static const void *host_bytes(
+    const struct sim_warp *warp, uint64_t address, uint32_t bytes, uint64_t *left)
 {
     const struct sim_memory *memory = &warp->core->run->launch->memory;
-    uint64_t base = (uint64_t)(uintptr_t)warp->local, size = (uint64_t)warp->local_stride * SIM_LANES;
+    uint64_t base = (uint64_t)(uintptr_t)warp->local,
+             size = (uint64_t)warp->local_stride * SIM_LANES;
     struct sim_range range = {0, 0};
     if (address >= base && address - base < size)
         range = (struct sim_range){base, size};

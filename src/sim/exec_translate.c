@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device addresses to host addresses, with the check of every lane against the allocation that holds it. */
+/* Device addresses to host addresses, with the check of every lane against the allocation that
+ * holds it. */
 #include "sim/exec_machine.h"
-
 
 static bool inside(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size)
 {
     return address >= base && size >= bytes && address - base <= size - bytes;
 }
 
-static bool find_allocation(
-    struct sim_core *core, uint64_t address, uint32_t bytes, struct sim_range *slot, struct sim_range *nearest)
+static bool find_allocation(struct sim_core *core, uint64_t address, uint32_t bytes,
+    struct sim_range *slot, struct sim_range *nearest)
 {
     for (unsigned i = 0; i < SIM_RANGES; i++)
         if (inside(address, bytes, core->ranges[i].base, core->ranges[i].size)) {
@@ -26,14 +26,14 @@ static bool find_allocation(
     return true;
 }
 
-static bool note_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t offset, unsigned lane,
-    uint32_t bytes, bool is_write)
+static bool note_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t offset,
+    unsigned lane, uint32_t bytes, bool is_write)
 {
     unsigned char *shadow = warp->block->shadow + offset;
     for (uint32_t i = 0; i < bytes; i++) {
         if (!is_write && !shadow[i]) {
-            sim_fault_access(warp, op, SIM_FAULT_UNINITIALISED_SHARED, SIM_SPACE_SHARED, lane, offset,
-                bytes, false, NULL);
+            sim_fault_access(warp, op, SIM_FAULT_UNINITIALISED_SHARED, SIM_SPACE_SHARED, lane,
+                offset, bytes, false, NULL);
             return false;
         }
         if (is_write)
@@ -52,8 +52,8 @@ static bool translate_shared(struct sim_warp *warp, const struct sim_op *op, uin
         uint64_t offset = addresses[lane];
         if (!inside(offset, bytes, 0, block->shared_bytes)) {
             struct sim_range window = {0, block->shared_bytes};
-            sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_SHARED, lane, offset, bytes,
-                is_write, &window);
+            sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_SHARED, lane, offset,
+                bytes, is_write, &window);
             return false;
         }
         if (block->shadow && !note_shared(warp, op, offset, lane, bytes, is_write))
@@ -71,18 +71,20 @@ static bool translate_local(struct sim_warp *warp, const struct sim_op *op, uint
         uint64_t offset = addresses[lane];
         if (!inside(offset, bytes, 0, warp->local_bytes)) {
             struct sim_range window = {0, warp->local_bytes};
-            sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_LOCAL, lane, offset, bytes,
-                is_write, &window);
+            sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_LOCAL, lane, offset,
+                bytes, is_write, &window);
             return false;
         }
-        addresses[lane] = (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride) + offset;
+        addresses[lane] =
+            (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride) + offset;
     }
     return true;
 }
 
-/* One lane's address in no remembered allocation: the block's windows, then the caller's allocations. */
-static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned lane, uint64_t address,
-    uint32_t bytes, bool is_generic, bool is_write, struct sim_range *slot)
+/* One lane's address in no remembered allocation: the block's windows, then the caller's
+ * allocations. */
+static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned lane,
+    uint64_t address, uint32_t bytes, bool is_generic, bool is_write, struct sim_range *slot)
 {
     struct sim_range nearest = {0, 0};
     const struct sim_block *block = warp->block;
@@ -105,8 +107,8 @@ static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned 
     return false;
 }
 
-static bool translate_global(struct sim_warp *warp, const struct sim_op *op, const uint64_t *addresses,
-    uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write)
+static bool translate_global(struct sim_warp *warp, const struct sim_op *op,
+    const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write)
 {
     /* Each operation has a slot of its own, nearly: what it touched last it touches next. */
     struct sim_range *slot = &warp->core->ranges[sim_pc(warp, op) % SIM_RANGES];
@@ -125,8 +127,8 @@ static bool translate_global(struct sim_warp *warp, const struct sim_op *op, con
     return true;
 }
 
-bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space, uint64_t *addresses,
-    uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write)
+bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write)
 {
     uint64_t any = 0;
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
@@ -138,8 +140,8 @@ bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t spac
                 enum sim_space where = space == SIM_IN_SHARED  ? SIM_SPACE_SHARED
                                        : space == SIM_IN_LOCAL ? SIM_SPACE_LOCAL
                                                                : SIM_SPACE_GLOBAL;
-                sim_fault_access(warp, op, SIM_FAULT_MISALIGNED, where, lane, addresses[lane], bytes,
-                    is_write, NULL);
+                sim_fault_access(warp, op, SIM_FAULT_MISALIGNED, where, lane, addresses[lane],
+                    bytes, is_write, NULL);
                 return false;
             }
         }

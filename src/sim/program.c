@@ -35,7 +35,8 @@ const struct sim_kernel *sim_program_kernel(const struct sim_program *program, s
     return index < program->kernel_count ? &program->kernels[index] : NULL;
 }
 
-const struct sim_kernel *sim_program_find_kernel(const struct sim_program *program, const char *name)
+const struct sim_kernel *sim_program_find_kernel(
+    const struct sim_program *program, const char *name)
 {
     for (uint32_t i = 0; i < program->kernel_count; i++)
         if (strcmp(program->kernels[i].name, name) == 0)

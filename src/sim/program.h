@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a parsed program is made of: operations, the rows that must be filled before they run, tables for reports. */
+/* What a parsed program is made of: operations, the rows that must be filled before they run,
+ * tables for reports. */
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
 
@@ -27,7 +28,7 @@ struct sim_row {
 /* A basic block: what its execution counts. */
 struct sim_basic_block {
     uint32_t instructions;
-    uint32_t op; /* where it starts */
+    uint32_t op;                       /* where it starts */
     uint8_t by_class[SIM_CLASS_COUNT]; /* a block is cut before 255 instructions */
 };
 
@@ -73,7 +74,8 @@ struct sim_program {
     uint32_t function_count;
     const struct sim_row *rows; /* of functions: filled for every kernel */
     uint32_t row_count;
-    uint32_t saved_stride; /* bytes of a lane that the largest function keeps across a recursive call */
+    uint32_t
+        saved_stride; /* bytes of a lane that the largest function keeps across a recursive call */
 };
 
 struct sim_initial {

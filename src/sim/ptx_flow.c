@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Basic blocks, liveness, and rows for registers. PTX names a fresh register for nearly every result; rows are reused
- * once a register is dead, so that the frame of a warp stays in the first-level cache. A lane runs its own sequential
- * path and writes only its own lane of a row, so liveness of one thread is liveness of a warp.
+ * Basic blocks, liveness, and rows for registers. PTX names a fresh register for nearly every
+ * result; rows are reused once a register is dead, so that the frame of a warp stays in the
+ * first-level cache. A lane runs its own sequential path and writes only its own lane of a row, so
+ * liveness of one thread is liveness of a warp.
  */
 #include "sim/ptx_lower.h"
 
 #include <string.h>
 
-/* Liveness by bit sets costs blocks × registers that cross blocks / 64 words a pass. Beyond this many words in all,
-   which no compiler's output comes near, every register keeps a row of its own. */
+/* Liveness by bit sets costs blocks × registers that cross blocks / 64 words a pass. Beyond this
+   many words in all, which no compiler's output comes near, every register keeps a row of its own.
+ */
 #define FLOW_WORK_LIMIT (UINT64_C(1) << 25)
 
 enum { CLASSES = SIM_ROW_CLASSES };
@@ -17,10 +19,10 @@ enum { CLASSES = SIM_ROW_CLASSES };
 struct liveness {
     struct ptx_lowering *l;
     const struct ptx_function *f;
-    uint32_t *block_of;  /* block by instruction */
+    uint32_t *block_of;     /* block by instruction */
     uint32_t *first, *last; /* of each register, in half steps; first > last: never seen */
-    uint32_t *global;    /* number among registers that live across blocks, + 1 */
-    uint32_t *seen;      /* block + 1 in which a register was last written whole */
+    uint32_t *global;       /* number among registers that live across blocks, + 1 */
+    uint32_t *seen;         /* block + 1 in which a register was last written whole */
     uint32_t global_count, words;
     uint64_t *in, *kill, *out;
     uint32_t *edges, *edge_start; /* successors of each block */
@@ -35,8 +37,8 @@ static const struct ptx_operand *operands_of(
     const struct ptx_function *f, uint32_t index, uint32_t *count)
 {
     uint32_t first = f->instructions[index].first;
-    uint32_t end = index + 1 < f->instruction_count ? f->instructions[index + 1].first
-                                                     : f->operand_count;
+    uint32_t end =
+        index + 1 < f->instruction_count ? f->instructions[index + 1].first : f->operand_count;
     *count = end - first;
     return f->operands + first;
 }
@@ -135,8 +137,7 @@ static void find_edges(struct liveness *v)
     v->edges = ptx_alloc(v->l->parser, room * sizeof(uint32_t));
     v->edge_start = ptx_alloc(v->l->parser, (flow->count + 1u) * sizeof(uint32_t));
     for (uint32_t b = 0; b < flow->count; b++)
-        v->edge_start[b + 1] =
-            v->edge_start[b] + successors(v, b, v->edges + v->edge_start[b]);
+        v->edge_start[b + 1] = v->edge_start[b] + successors(v, b, v->edges + v->edge_start[b]);
 }
 
 static bool is_register(const struct ptx_operand *o)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels are visible in the block that defines them, before and after the definition: resolved at the body's end. */
+/* Labels are visible in the block that defines them, before and after the definition: resolved at
+ * the body's end. */
 #include "sim/ptx_parser.h"
 
 #include <string.h>

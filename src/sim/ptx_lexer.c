@@ -7,7 +7,8 @@
 
 enum { CLASS_SPACE = 1, CLASS_DIGIT = 2, CLASS_HEX = 4, CLASS_LETTER = 8, CLASS_WORD = 16 };
 
-/* Characters by class. Letters open a word; dots and digits carry it on, so a mnemonic is one token. */
+/* Characters by class. Letters open a word; dots and digits carry it on, so a mnemonic is one
+ * token. */
 static uint8_t class_of(char c)
 {
     unsigned char u = (unsigned char)c;

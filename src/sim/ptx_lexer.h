@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PTX text to tokens. Never fails: what is no token comes out as PTX_TOKEN_BAD and the parser names it. */
+/* PTX text to tokens. Never fails: what is no token comes out as PTX_TOKEN_BAD and the parser names
+ * it. */
 #ifndef SIM_PTX_LEXER_H
 #define SIM_PTX_LEXER_H
 
@@ -9,7 +10,8 @@
 
 enum ptx_token_kind {
     PTX_TOKEN_END,
-    PTX_TOKEN_WORD,    /* name, %register, $label, .directive, or a whole mnemonic like mad.lo.cc.u32 */
+    PTX_TOKEN_WORD, /* name, %register, $label, .directive, or a whole mnemonic like mad.lo.cc.u32
+                     */
     PTX_TOKEN_INTEGER, /* value */
     PTX_TOKEN_FLOAT32, /* 0f…: bits in value */
     PTX_TOKEN_FLOAT64, /* 0d… or decimal: bits in value */

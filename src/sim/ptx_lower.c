@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver of lowering: operations are appended function by function, basic block by basic block. */
+/* The driver of lowering: operations are appended function by function, basic block by basic block.
+ */
 #include "sim/ptx_lower.h"
 
 #include <string.h>
@@ -55,8 +56,7 @@ uint32_t ptx_emit_words(struct ptx_lowering *l)
 static void new_basic_block(struct ptx_lowering *l)
 {
     struct sim_program *p = l->program;
-    p->blocks =
-        ptx_grow(l->parser, p->blocks, p->block_count, &l->block_room, sizeof(*p->blocks));
+    p->blocks = ptx_grow(l->parser, p->blocks, p->block_count, &l->block_room, sizeof(*p->blocks));
     memset(&p->blocks[p->block_count], 0, sizeof(*p->blocks));
     uint32_t guard = l->guard;
     l->guard = SIM_ROW_TRUE;
@@ -119,15 +119,16 @@ static void enter_function(struct ptx_lowering *l, const struct ptx_function *f)
         const struct ptx_symbol *s = f->formals[i];
         uint32_t count = (uint32_t)((s->size + 3) / 4), from = SIM_ROW_TRANSFER + granule * 128;
         if (s->is_register)
-            ptx_row_from_granules(l, l->flow.rows[s->id], ptx_width(s->type), from,
-                ptx_type_unsigned(s->type), 0);
+            ptx_row_from_granules(
+                l, l->flow.rows[s->id], ptx_width(s->type), from, ptx_type_unsigned(s->type), 0);
         else
             ptx_emit(l, SIM_COPY_ROWS, PTX_NONE, s->row, from, 0, 0, count);
         granule += count;
     }
 }
 
-static uint32_t give_parameter_rows(struct ptx_lowering *l, struct ptx_symbol **list, uint32_t count)
+static uint32_t give_parameter_rows(
+    struct ptx_lowering *l, struct ptx_symbol **list, uint32_t count)
 {
     uint32_t total = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -18,7 +18,8 @@ struct ptx_row_table {
 
 struct ptx_fixup {
     uint32_t op;
-    uint32_t word; /* of its words: holds a basic block's number in the function, becomes its operation */
+    uint32_t word; /* of its words: holds a basic block's number in the function, becomes its
+                      operation */
 };
 
 /* Basic blocks of one function, and where each of its registers lives. */
@@ -26,7 +27,7 @@ struct ptx_flow {
     uint32_t *starts; /* first instruction of each block, one more at the end */
     uint32_t count;
     uint32_t *block_of_label;
-    uint32_t *rows;   /* of each register; predicates: their word */
+    uint32_t *rows;          /* of each register; predicates: their word */
     uint32_t register_count; /* 32-bit registers live at once */
     uint32_t area_base[SIM_ROW_CLASSES], area_count[SIM_ROW_CLASSES];
 };
@@ -38,8 +39,8 @@ struct ptx_lowering {
     const struct ptx_instruction *instruction;
     const struct ptx_operand *operands; /* of the instruction, nested ones between */
     struct ptx_flow flow;
-    uint32_t frame_next; /* first free byte of the frame */
-    struct ptx_row_table *table;  /* where new constants go */
+    uint32_t frame_next;               /* first free byte of the frame */
+    struct ptx_row_table *table;       /* where new constants go */
     struct ptx_row_table shared_table; /* of functions */
     uint32_t guard;
     uint32_t scratch; /* rows used by the instruction in hand */

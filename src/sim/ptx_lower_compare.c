@@ -7,13 +7,24 @@ static const struct {
     uint16_t kind;
     bool is_unsigned; /* lo ls hi hs: on unsigned types only */
 } comparisons[] = {
-    {PTX_M_EQ, SIM_CMP_EQ, false}, {PTX_M_NE, SIM_CMP_NE, false}, {PTX_M_LT, SIM_CMP_LT, false},
-    {PTX_M_LE, SIM_CMP_LE, false}, {PTX_M_GT, SIM_CMP_GT, false}, {PTX_M_GE, SIM_CMP_GE, false},
-    {PTX_M_LO, SIM_CMP_LT, true}, {PTX_M_LS, SIM_CMP_LE, true}, {PTX_M_HI, SIM_CMP_GT, true},
-    {PTX_M_HS, SIM_CMP_GE, true}, {PTX_M_EQU, SIM_CMP_EQU, false}, {PTX_M_NEU, SIM_CMP_NEU, false},
-    {PTX_M_LTU, SIM_CMP_LTU, false}, {PTX_M_LEU, SIM_CMP_LEU, false},
-    {PTX_M_GTU, SIM_CMP_GTU, false}, {PTX_M_GEU, SIM_CMP_GEU, false},
-    {PTX_M_NUM, SIM_CMP_NUM, false}, {PTX_M_NAN, SIM_CMP_NAN, false},
+    {PTX_M_EQ, SIM_CMP_EQ, false},
+    {PTX_M_NE, SIM_CMP_NE, false},
+    {PTX_M_LT, SIM_CMP_LT, false},
+    {PTX_M_LE, SIM_CMP_LE, false},
+    {PTX_M_GT, SIM_CMP_GT, false},
+    {PTX_M_GE, SIM_CMP_GE, false},
+    {PTX_M_LO, SIM_CMP_LT, true},
+    {PTX_M_LS, SIM_CMP_LE, true},
+    {PTX_M_HI, SIM_CMP_GT, true},
+    {PTX_M_HS, SIM_CMP_GE, true},
+    {PTX_M_EQU, SIM_CMP_EQU, false},
+    {PTX_M_NEU, SIM_CMP_NEU, false},
+    {PTX_M_LTU, SIM_CMP_LTU, false},
+    {PTX_M_LEU, SIM_CMP_LEU, false},
+    {PTX_M_GTU, SIM_CMP_GTU, false},
+    {PTX_M_GEU, SIM_CMP_GEU, false},
+    {PTX_M_NUM, SIM_CMP_NUM, false},
+    {PTX_M_NAN, SIM_CMP_NAN, false},
 };
 
 /* The comparison is the first modifier; .b types compare as unsigned. */
@@ -83,8 +94,8 @@ void ptx_lower_set(struct ptx_lowering *l)
     emit_comparison(l, from, raw, ptx_operand(l, 1), ptx_operand(l, 2));
     emit_combined(l, raw, p, SIM_ROW_DEAD);
     uint32_t yes = ptx_constant(l, to == PTX_F32 ? 0x3f800000u : 0xffffffffu, 4);
-    ptx_emit(l, SIM_SELP, PTX_U32, ptx_target(l, ptx_operand(l, 0), to), yes,
-        ptx_constant(l, 0, 4), p, 0);
+    ptx_emit(l, SIM_SELP, PTX_U32, ptx_target(l, ptx_operand(l, 0), to), yes, ptx_constant(l, 0, 4),
+        p, 0);
 }
 
 void ptx_lower_selp(struct ptx_lowering *l)
@@ -95,8 +106,8 @@ void ptx_lower_selp(struct ptx_lowering *l)
     uint32_t a = ptx_source(l, ptx_operand(l, 1), type);
     uint32_t b = ptx_source(l, ptx_operand(l, 2), type);
     uint32_t p = ptx_predicate(l, ptx_operand(l, 3));
-    ptx_emit(l, SIM_SELP, ptx_int_of_width(ptx_width(type)),
-        ptx_target(l, ptx_operand(l, 0), type), a, b, p, 0);
+    ptx_emit(l, SIM_SELP, ptx_int_of_width(ptx_width(type)), ptx_target(l, ptx_operand(l, 0), type),
+        a, b, p, 0);
 }
 
 void ptx_lower_slct(struct ptx_lowering *l)
@@ -108,5 +119,6 @@ void ptx_lower_slct(struct ptx_lowering *l)
     uint32_t b = ptx_source(l, ptx_operand(l, 2), type);
     uint32_t c = ptx_source(l, ptx_operand(l, 3), by);
     ptx_emit(l, by == PTX_F32 ? SIM_SLCT_F32 : SIM_SLCT, ptx_int_of_width(ptx_width(type)),
-        ptx_target(l, ptx_operand(l, 0), type), a, b, c, ptx_l_has(l, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
+        ptx_target(l, ptx_operand(l, 0), type), a, b, c,
+        ptx_l_has(l, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
 }

@@ -8,8 +8,7 @@ enum { WORD_AUX = 7 };
 
 static void add_fixup(struct ptx_lowering *l, uint32_t op, uint32_t word, uint32_t reference)
 {
-    l->fixups =
-        ptx_grow(l->parser, l->fixups, l->fixup_count, &l->fixup_room, sizeof(*l->fixups));
+    l->fixups = ptx_grow(l->parser, l->fixups, l->fixup_count, &l->fixup_room, sizeof(*l->fixups));
     l->fixups[l->fixup_count++] = (struct ptx_fixup){op, word};
     uint32_t label = l->function->references[reference].label;
     l->program->ops[op].words[word] = l->flow.block_of_label[label];
@@ -38,7 +37,8 @@ void ptx_lower_brx(struct ptx_lowering *l)
     }
 }
 
-/* ---- calls ------------------------------------------------------------------------------------- */
+/* ---- calls -------------------------------------------------------------------------------------
+ */
 
 static const struct ptx_symbol *parameter_of(const struct ptx_operand *o)
 {
@@ -146,7 +146,8 @@ static void emit_call(struct ptx_lowering *l, const struct ptx_operand *callee)
         ptx_emit(l, SIM_CALL, PTX_NONE, frame, 0, 0, 0, f->index);
 }
 
-/* call {(results),} callee {, (arguments)} {, prototype}; a recursive caller's registers are kept meanwhile. */
+/* call {(results),} callee {, (arguments)} {, prototype}; a recursive caller's registers are kept
+ * meanwhile. */
 void ptx_lower_call(struct ptx_lowering *l)
 {
     uint32_t next = 0;
@@ -207,14 +208,14 @@ void ptx_lower_nothing(struct ptx_lowering *l)
     ptx_emit(l, SIM_FENCE, PTX_NONE, 0, 0, 0, 0, 0);
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------- */
+/* ---- barriers ----------------------------------------------------------------------------------
+ */
 
 static void lower_bar_red(struct ptx_lowering *l, uint32_t aligned)
 {
     bool is_popc = ptx_l_has(l, PTX_M_POPC);
     uint32_t count = l->instruction->count;
-    if ((count != 3 && count != 4) ||
-        ptx_l_type(l, 0) != (is_popc ? PTX_U32 : PTX_PRED) ||
+    if ((count != 3 && count != 4) || ptx_l_type(l, 0) != (is_popc ? PTX_U32 : PTX_PRED) ||
         is_popc + ptx_l_has(l, PTX_M_AND) + ptx_l_has(l, PTX_M_OR) != 1)
         ptx_bad_operands(l);
     uint32_t id = ptx_source(l, ptx_operand(l, 1), PTX_U32);
@@ -251,7 +252,8 @@ void ptx_lower_bar(struct ptx_lowering *l)
         aligned | (count == 2));
 }
 
-/* ---- lanes together ---------------------------------------------------------------------------- */
+/* ---- lanes together ----------------------------------------------------------------------------
+ */
 
 static void need_sync(struct ptx_lowering *l, uint32_t operands)
 {

@@ -4,7 +4,8 @@
 
 static enum ptx_type plain(enum ptx_type type)
 {
-    bool is_signed_integer = type == PTX_S8 || type == PTX_S16 || type == PTX_S32 || type == PTX_S64;
+    bool is_signed_integer =
+        type == PTX_S8 || type == PTX_S16 || type == PTX_S32 || type == PTX_S64;
     return is_signed_integer ? type : ptx_type_unsigned(type);
 }
 
@@ -33,7 +34,11 @@ static void convert_integers(struct ptx_lowering *l, enum ptx_type to, enum ptx_
         static const enum sim_kind clamps[] = {SIM_CLAMP8, SIM_CLAMP16, SIM_CLAMP32, SIM_CLAMP64};
         uint32_t size = ptx_type_size(to), wide = ptx_scratch(l), clamped = ptx_scratch(l);
         ptx_emit_resize(l, wide, 8, a, from);
-        ptx_emit(l, clamps[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3],
+        ptx_emit(l,
+            clamps[size == 1   ? 0
+                   : size == 2 ? 1
+                   : size == 4 ? 2
+                               : 3],
             ptx_type_is_signed(to) ? PTX_S64 : PTX_U64, clamped, wide, 0, 0,
             ptx_type_is_signed(from));
         ptx_emit_resize(l, d, width, clamped, PTX_U64);
@@ -78,8 +83,8 @@ static void convert_pack(struct ptx_lowering *l)
     uint32_t a = ptx_source(l, ptx_operand(l, 1), PTX_S32);
     uint32_t b = ptx_source(l, ptx_operand(l, 2), PTX_S32);
     uint32_t c = is_narrow ? ptx_source(l, ptx_operand(l, 3), PTX_B32) : ptx_constant(l, 0, 4);
-    ptx_emit(l, SIM_CVT_PACK, PTX_U32, ptx_target(l, ptx_operand(l, 0), PTX_B32), a, b, c,
-        (uint32_t)to);
+    ptx_emit(
+        l, SIM_CVT_PACK, PTX_U32, ptx_target(l, ptx_operand(l, 0), PTX_B32), a, b, c, (uint32_t)to);
 }
 
 /* Two f32 to one packed pair: the first operand goes to the upper half. */
@@ -120,8 +125,7 @@ void ptx_lower_cvt(struct ptx_lowering *l)
     if (width < ptx_width(to) || width > 8)
         ptx_bad_operands(l);
     uint32_t a = ptx_source_loose(l, ptx_operand(l, 1), from);
-    uint32_t d = o->kind == PTX_OPERAND_REGISTER ? l->flow.rows[o->id]
-                                                 : ptx_target(l, o, to);
+    uint32_t d = o->kind == PTX_OPERAND_REGISTER ? l->flow.rows[o->id] : ptx_target(l, o, to);
     if (o->kind == PTX_OPERAND_REGISTER && ptx_register_type(l, o) == PTX_PRED)
         ptx_bad_operands(l);
     if (!ptx_type_is_float(to) && !ptx_type_is_float(from)) {
@@ -179,7 +183,8 @@ void ptx_lower_testp(struct ptx_lowering *l)
 {
     const struct ptx_mnemonic *m = l->instruction->mnemonic;
     enum ptx_type type = ptx_l_type(l, 0);
-    if ((type != PTX_F32 && type != PTX_F64) || m->modifier_count != 1 || l->instruction->count != 2)
+    if ((type != PTX_F32 && type != PTX_F64) || m->modifier_count != 1 ||
+        l->instruction->count != 2)
         ptx_bad_operands(l);
     uint32_t what = m->modifiers[0] == PTX_M_FINITE       ? SIM_TESTP_FINITE
                     : m->modifiers[0] == PTX_M_INFINITE   ? SIM_TESTP_INFINITE

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Integer arithmetic, logic, shifts and bit fields. The shape of a simple instruction has one letter an operand, the
- * result first: t is the instruction's type, w the type twice as wide, u is .u32.
+ * Integer arithmetic, logic, shifts and bit fields. The shape of a simple instruction has one
+ * letter an operand, the result first: t is the instruction's type, w the type twice as wide, u is
+ * .u32.
  */
 #include "sim/ptx_lower.h"
 
@@ -21,8 +22,8 @@ static enum ptx_type wide_type(enum ptx_type type)
     }
 }
 
-static void emit_shape(struct ptx_lowering *l, enum sim_kind kind, enum ptx_type type,
-    const char *shape, uint32_t aux)
+static void emit_shape(
+    struct ptx_lowering *l, enum sim_kind kind, enum ptx_type type, const char *shape, uint32_t aux)
 {
     uint32_t rows[5] = {0}, n = 0;
     for (; shape[n]; n++) {
@@ -99,8 +100,8 @@ void ptx_lower_add(struct ptx_lowering *l)
         kind = kind == SIM_ADD ? SIM_ADD_SAT : SIM_SUB_SAT;
     if (ptx_l_has(l, PTX_M_FTZ) || ptx_l_has(l, PTX_M_RN))
         ptx_bad_type(l);
-    emit_shape(l, kind, kind == SIM_ADD_SAT || kind == SIM_SUB_SAT ? type : low_type(type),
-        "ttt", 0);
+    emit_shape(
+        l, kind, kind == SIM_ADD_SAT || kind == SIM_SUB_SAT ? type : low_type(type), "ttt", 0);
 }
 
 void ptx_lower_mul(struct ptx_lowering *l)

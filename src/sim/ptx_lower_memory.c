@@ -88,7 +88,8 @@ static struct address take_address(
     return address;
 }
 
-/* ---- parameters of functions: 4-byte rows ------------------------------------------------------ */
+/* ---- parameters of functions: 4-byte rows ------------------------------------------------------
+ */
 
 static bool is_row_parameter(const struct ptx_operand *o)
 {
@@ -96,15 +97,16 @@ static bool is_row_parameter(const struct ptx_operand *o)
            !o->symbol->is_entry_parameter;
 }
 
-static void check_inside(struct ptx_lowering *l, const struct ptx_operand *o, uint64_t offset, uint32_t size)
+static void check_inside(
+    struct ptx_lowering *l, const struct ptx_operand *o, uint64_t offset, uint32_t size)
 {
     if (offset > o->symbol->size || size > o->symbol->size - offset || offset % size != 0)
         ptx_bad(l, SIM_LOAD_INVALID, "access outside the parameter '%.*s'",
             (int)(o->symbol->length < 80 ? o->symbol->length : 80), o->symbol->name);
 }
 
-void ptx_row_from_granules(
-    struct ptx_lowering *l, uint32_t d, uint32_t width, uint32_t from, enum ptx_type type, uint32_t shift)
+void ptx_row_from_granules(struct ptx_lowering *l, uint32_t d, uint32_t width, uint32_t from,
+    enum ptx_type type, uint32_t shift)
 {
     uint32_t size = ptx_type_size(type);
     if (size >= 8) {
@@ -145,7 +147,8 @@ void ptx_granules_from_row(
     }
 }
 
-/* ---- ld and st --------------------------------------------------------------------------------- */
+/* ---- ld and st ---------------------------------------------------------------------------------
+ */
 
 static uint32_t vector_count(struct ptx_lowering *l, const struct ptx_operand *o)
 {
@@ -159,7 +162,8 @@ static uint32_t vector_count(struct ptx_lowering *l, const struct ptx_operand *o
     return count;
 }
 
-static uint32_t register_width(struct ptx_lowering *l, const struct ptx_operand *o, enum ptx_type type)
+static uint32_t register_width(
+    struct ptx_lowering *l, const struct ptx_operand *o, enum ptx_type type)
 {
     if (o->kind != PTX_OPERAND_REGISTER)
         return ptx_width(type);
@@ -194,8 +198,8 @@ static enum ptx_type access_type(struct ptx_lowering *l)
 }
 
 /* ld.param of a kernel at a constant offset: one value for all lanes. */
-static bool load_parameter(
-    struct ptx_lowering *l, const struct ptx_operand *source, enum ptx_type type, uint32_t i, uint32_t d, uint32_t width)
+static bool load_parameter(struct ptx_lowering *l, const struct ptx_operand *source,
+    enum ptx_type type, uint32_t i, uint32_t d, uint32_t width)
 {
     uint64_t offset = source->value + (uint64_t)i * ptx_type_size(type);
     if (is_row_parameter(source)) {
@@ -208,8 +212,8 @@ static bool load_parameter(
         return false;
     check_inside(l, source, offset, ptx_type_size(type));
     bool is_signed = type == PTX_S8 || type == PTX_S16 || type == PTX_S32;
-    ptx_emit(l, SIM_LD_PARAM, ptx_int_of_width(width), d, (uint32_t)source->symbol->offset +
-        (uint32_t)offset, ptx_type_size(type), is_signed, 0);
+    ptx_emit(l, SIM_LD_PARAM, ptx_int_of_width(width), d,
+        (uint32_t)source->symbol->offset + (uint32_t)offset, ptx_type_size(type), is_signed, 0);
     return true;
 }
 
@@ -262,8 +266,8 @@ void ptx_lower_st(struct ptx_lowering *l)
         for (uint32_t i = 0; i < count; i++) {
             uint64_t offset = target->value + (uint64_t)i * ptx_type_size(type);
             check_inside(l, target, offset, ptx_type_size(type));
-            ptx_granules_from_row(l, target->symbol->row + (uint32_t)(offset / 4) * 128, rows[i], type,
-                (uint32_t)(offset % 4) * 8);
+            ptx_granules_from_row(l, target->symbol->row + (uint32_t)(offset / 4) * 128, rows[i],
+                type, (uint32_t)(offset % 4) * 8);
         }
         return;
     }
@@ -273,14 +277,21 @@ void ptx_lower_st(struct ptx_lowering *l)
     emit_access(l, SIM_ST, &address, type, rows, ptx_width(type), count);
 }
 
-/* ---- atomics ----------------------------------------------------------------------------------- */
+/* ---- atomics -----------------------------------------------------------------------------------
+ */
 
 static int atomic_of(const struct ptx_lowering *l)
 {
-    static const uint8_t names[] = {[SIM_ATOMIC_ADD] = PTX_M_ADD, [SIM_ATOMIC_INC] = PTX_M_INC,
-        [SIM_ATOMIC_DEC] = PTX_M_DEC, [SIM_ATOMIC_MIN] = PTX_M_MIN, [SIM_ATOMIC_MAX] = PTX_M_MAX,
-        [SIM_ATOMIC_AND] = PTX_M_AND, [SIM_ATOMIC_OR] = PTX_M_OR, [SIM_ATOMIC_XOR] = PTX_M_XOR,
-        [SIM_ATOMIC_EXCH] = PTX_M_EXCH, [SIM_ATOMIC_CAS] = PTX_M_CAS};
+    static const uint8_t names[] = {[SIM_ATOMIC_ADD] = PTX_M_ADD,
+        [SIM_ATOMIC_INC] = PTX_M_INC,
+        [SIM_ATOMIC_DEC] = PTX_M_DEC,
+        [SIM_ATOMIC_MIN] = PTX_M_MIN,
+        [SIM_ATOMIC_MAX] = PTX_M_MAX,
+        [SIM_ATOMIC_AND] = PTX_M_AND,
+        [SIM_ATOMIC_OR] = PTX_M_OR,
+        [SIM_ATOMIC_XOR] = PTX_M_XOR,
+        [SIM_ATOMIC_EXCH] = PTX_M_EXCH,
+        [SIM_ATOMIC_CAS] = PTX_M_CAS};
     int found = -1;
     for (unsigned i = 0; i < sizeof(names); i++)
         if (ptx_l_has(l, (enum ptx_modifier)names[i]))
@@ -334,13 +345,14 @@ void ptx_lower_atom(struct ptx_lowering *l)
     uint32_t d = is_red ? SIM_ROW_DEAD : ptx_target(l, ptx_operand(l, 0), type);
     ptx_emit(l, SIM_ATOM, PTX_NONE, d, address.row, b, c, address.offset);
     uint32_t words = ptx_emit_words(l);
-    l->program->ops[words].words[0] =
-        address.flags | log2_of(ptx_type_size(type)) << SIM_ACCESS_SIZE_SHIFT;
+    l->program->ops[words].words[0] = address.flags | log2_of(ptx_type_size(type))
+                                                          << SIM_ACCESS_SIZE_SHIFT;
     l->program->ops[words].words[1] = (uint32_t)op;
     l->program->ops[words].words[2] = (uint32_t)type;
 }
 
-/* ---- addresses --------------------------------------------------------------------------------- */
+/* ---- addresses ---------------------------------------------------------------------------------
+ */
 
 void ptx_lower_cvta(struct ptx_lowering *l)
 {
@@ -401,7 +413,8 @@ void ptx_lower_cp_async(struct ptx_lowering *l)
             ptx_bad(l, SIM_LOAD_UNSUPPORTED, "cp.async with an ignore-src predicate");
         taken = is_policy ? taken : ptx_source(l, o, PTX_U32);
     }
-    ptx_emit(l, SIM_CP_ASYNC, PTX_NONE, to.row, from.row, taken, (uint32_t)size->value, from.offset);
+    ptx_emit(
+        l, SIM_CP_ASYNC, PTX_NONE, to.row, from.row, taken, (uint32_t)size->value, from.offset);
     uint32_t words = ptx_emit_words(l);
     l->program->ops[words].words[0] = to.flags;
     l->program->ops[words].words[1] = from.flags;
@@ -412,7 +425,8 @@ void ptx_lower_createpolicy(struct ptx_lowering *l)
 {
     if (ptx_l_type(l, 0) != PTX_B64)
         ptx_bad_type(l);
-    ptx_emit(l, SIM_MOV, PTX_U64, ptx_target(l, ptx_operand(l, 0), PTX_B64), ptx_constant(l, 0, 8), 0, 0, 0);
+    ptx_emit(l, SIM_MOV, PTX_U64, ptx_target(l, ptx_operand(l, 0), PTX_B64), ptx_constant(l, 0, 8),
+        0, 0, 0);
 }
 
 /* alloca.u64 address, bytes {, alignment}; stacksave.u64 d; stackrestore.u64 a */

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-static const char *const modifier_names[PTX_M_COUNT] = {
-    [PTX_M_NONE] = "",
+static const char *const modifier_names[PTX_M_COUNT] = {[PTX_M_NONE] = "",
 #define X(name, text) [PTX_M_##name] = text,
     PTX_MODIFIERS(X)
 #undef X

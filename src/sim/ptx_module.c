@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The top of the grammar: version, target, then functions and variables; and the parser's small tools. */
+/* The top of the grammar: version, target, then functions and variables; and the parser's small
+ * tools. */
 #include "base/alloc.h"
-#include "sim/ptx_parser.h"
 #include "sim/program.h"
+#include "sim/ptx_parser.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -231,7 +232,8 @@ static void parse_item(struct ptx_parser *parser)
     else if (ptx_accept_word(parser, ".shared"))
         ptx_parse_variables(parser, PTX_SHARED, is_extern);
     else if (parser->token.kind == PTX_TOKEN_WORD)
-        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line, "directive '%.*s' is not supported",
+        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
+            "directive '%.*s' is not supported",
             (int)(parser->token.length < 60 ? parser->token.length : 60), parser->token.text);
     else
         ptx_unexpected(parser, "directive");

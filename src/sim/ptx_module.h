@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PTX module between parser and lowering: symbols, functions, instructions with their operands, still close to the
- * text. Lives in the parser's scratch arena.
+ * A PTX module between parser and lowering: symbols, functions, instructions with their operands,
+ * still close to the text. Lives in the parser's scratch arena.
  */
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H
@@ -27,7 +27,7 @@ enum ptx_space { PTX_SPACE_NONE, PTX_GLOBAL, PTX_CONST, PTX_SHARED, PTX_LOCAL, P
 /* One value of an initialiser: a number of the variable's type, or an address. */
 struct ptx_initial {
     uint64_t offset;
-    uint64_t value; /* the number, or what is added to the address */
+    uint64_t value;                  /* the number, or what is added to the address */
     const struct ptx_symbol *symbol; /* NULL: a number */
     uint32_t size;
     uint32_t shift; /* mask() operators: which byte of the address */
@@ -38,7 +38,7 @@ struct ptx_symbol {
     const char *name;
     uint32_t length;
     uint32_t hash;
-    struct ptx_symbol *below; /* older symbol in the same bucket */
+    struct ptx_symbol *below;      /* older symbol in the same bucket */
     struct ptx_symbol *scope_next; /* newer-to-older list of one scope */
     enum ptx_symbol_kind kind;
     uint32_t depth; /* of the scope it stands in */
@@ -69,7 +69,7 @@ enum ptx_operand_kind {
     PTX_OPERAND_INTEGER,  /* value */
     PTX_OPERAND_FLOAT32,  /* value: bits */
     PTX_OPERAND_FLOAT64,
-    PTX_OPERAND_SYMBOL,   /* symbol + value */
+    PTX_OPERAND_SYMBOL,           /* symbol + value */
     PTX_OPERAND_ADDRESS_REGISTER, /* [id + value] */
     PTX_OPERAND_ADDRESS_SYMBOL,   /* [symbol + value] */
     PTX_OPERAND_ADDRESS_INTEGER,  /* [value] */
@@ -125,7 +125,7 @@ struct ptx_function {
     uint32_t index;
     bool is_entry;
     bool has_body;
-    bool is_called;    /* some body names it */
+    bool is_called; /* some body names it */
     bool is_address_taken;
     struct ptx_symbol **formals; /* kept by pointer: visible while the body is parsed */
     uint32_t formal_count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser's state and what its files share. An error leaves the parser by longjmp: all memory is in two arenas,
- * so nothing is lost on the way, and no caller has to carry a status through the grammar.
+ * The parser's state and what its files share. An error leaves the parser by longjmp: all memory is
+ * in two arenas, so nothing is lost on the way, and no caller has to carry a status through the
+ * grammar.
  */
 #ifndef SIM_PTX_PARSER_H
 #define SIM_PTX_PARSER_H
@@ -29,8 +30,8 @@ struct ptx_parser {
     struct ptx_symbol *buckets[PTX_SYMBOL_BUCKETS];
     struct ptx_symbol *scopes[PTX_MAX_SCOPES]; /* newest symbol of each open scope */
     uint32_t depth;
-    uint32_t scope_ids[PTX_MAX_SCOPES];        /* of the open scopes, unique in the function */
-    uint32_t *scope_parents;                   /* by scope id */
+    uint32_t scope_ids[PTX_MAX_SCOPES]; /* of the open scopes, unique in the function */
+    uint32_t *scope_parents;            /* by scope id */
     uint32_t scope_count, scope_room;
     uint64_t register_budget; /* entries of register ranges that this text may still declare */
 
@@ -40,7 +41,7 @@ struct ptx_parser {
     struct ptx_function *function; /* whose body is being read, or NULL */
     struct ptx_symbol **variables; /* .global, .const */
     uint32_t variable_count, variable_room;
-    struct ptx_symbol **shared;    /* .shared, of the module and of bodies */
+    struct ptx_symbol **shared; /* .shared, of the module and of bodies */
     uint32_t shared_count, shared_room;
     uint32_t version, target;
 };
@@ -71,8 +72,7 @@ struct ptx_symbol *ptx_symbol_find(struct ptx_parser *parser, const char *name, 
 /* Symbol of the innermost scope only. */
 struct ptx_symbol *ptx_symbol_here(struct ptx_parser *parser, const char *name, uint32_t length);
 /* Register named so, made on first use when a range covers it; false when there is none. */
-bool ptx_register_find(
-    struct ptx_parser *parser, const char *name, uint32_t length, uint32_t *id);
+bool ptx_register_find(struct ptx_parser *parser, const char *name, uint32_t length, uint32_t *id);
 uint32_t ptx_register_new(struct ptx_parser *parser, enum ptx_type type);
 uint32_t ptx_hash(const char *text, uint32_t length);
 

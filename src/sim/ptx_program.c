@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct call_graph {
-    uint32_t count;    /* functions, and one more node: "any function whose address is taken" */
-    uint32_t *start;   /* of each node's edges */
+    uint32_t count;  /* functions, and one more node: "any function whose address is taken" */
+    uint32_t *start; /* of each node's edges */
     uint32_t *callees;
     uint32_t **shared; /* shared variables that each function names */
     uint32_t *shared_count;
@@ -30,7 +30,8 @@ static bool is_call(const struct ptx_instruction *i)
 }
 
 /* Edges of one function: what its call instructions name. Counts when edges is NULL. */
-static uint32_t callees_of(const struct ptx_parser *p, const struct ptx_function *f, uint32_t *edges)
+static uint32_t callees_of(
+    const struct ptx_parser *p, const struct ptx_function *f, uint32_t *edges)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < f->instruction_count; k++) {
@@ -54,9 +55,8 @@ static void find_addresses(struct ptx_parser *p)
         const struct ptx_function *function = p->functions[f];
         for (uint32_t k = 0; k < function->instruction_count; k++) {
             const struct ptx_instruction *i = &function->instructions[k];
-            uint32_t end = k + 1 < function->instruction_count
-                               ? function->instructions[k + 1].first
-                               : function->operand_count;
+            uint32_t end = k + 1 < function->instruction_count ? function->instructions[k + 1].first
+                                                               : function->operand_count;
             for (uint32_t o = i->first; !is_call(i) && o < end; o++) {
                 const struct ptx_operand *operand = &function->operands[o];
                 if (operand->symbol && operand->symbol->kind == PTX_SYMBOL_FUNCTION)
@@ -84,7 +84,8 @@ static void build_graph(struct ptx_lowering *l, struct call_graph *g)
     g->start[g->count] = edges;
 }
 
-/* Functions from which no cycle can be reached leave, callees first; their stack is known exactly. */
+/* Functions from which no cycle can be reached leave, callees first; their stack is known exactly.
+ */
 static uint32_t *measure_stacks(struct ptx_lowering *l, const struct call_graph *g)
 {
     struct ptx_parser *p = l->parser;
@@ -144,15 +145,14 @@ static void collect_shared(struct ptx_lowering *l, struct call_graph *g)
                 stamp[s->id] == f + 1)
                 continue;
             stamp[s->id] = f + 1;
-            g->shared[f] =
-                ptx_grow(p, g->shared[f], g->shared_count[f], &room, sizeof(uint32_t));
+            g->shared[f] = ptx_grow(p, g->shared[f], g->shared_count[f], &room, sizeof(uint32_t));
             g->shared[f][g->shared_count[f]++] = s->id;
         }
     }
 }
 
-static void lay_out_shared(
-    struct ptx_lowering *l, const struct call_graph *g, uint32_t kernel, const uint32_t *reached, uint32_t count)
+static void lay_out_shared(struct ptx_lowering *l, const struct call_graph *g, uint32_t kernel,
+    const uint32_t *reached, uint32_t count)
 {
     struct ptx_parser *p = l->parser;
     struct sim_kernel_code *code = &l->program->kernel_codes[kernel];
@@ -202,9 +202,10 @@ static void check_resolved(struct ptx_lowering *l, uint32_t f)
             "function '%.200s' is called but has no body", function->name);
 }
 
-/* All that a kernel can reach, each once; the work of all kernels together is bounded by kernels × edges. */
-static uint32_t reach(
-    struct ptx_lowering *l, const struct call_graph *g, uint32_t from, uint32_t *stamp, uint32_t *list)
+/* All that a kernel can reach, each once; the work of all kernels together is bounded by kernels ×
+ * edges. */
+static uint32_t reach(struct ptx_lowering *l, const struct call_graph *g, uint32_t from,
+    uint32_t *stamp, uint32_t *list)
 {
     uint32_t count = 0, done = 0;
     list[count++] = from;
@@ -227,7 +228,8 @@ static uint32_t reach(
 static void describe_kernel(struct ptx_lowering *l, const struct ptx_function *f, uint32_t k)
 {
     struct sim_kernel *kernel = &l->program->kernels[k];
-    struct sim_parameter *parameters = keep(l, NULL, 0, (f->formal_count + 1u) * sizeof(*parameters));
+    struct sim_parameter *parameters =
+        keep(l, NULL, 0, (f->formal_count + 1u) * sizeof(*parameters));
     for (uint32_t i = 0; i < f->formal_count; i++) {
         parameters[i].offset = (uint32_t)f->formals[i]->offset;
         parameters[i].size = (uint32_t)f->formals[i]->size;
@@ -290,8 +292,8 @@ static void keep_variables(struct ptx_lowering *l)
         if (s->is_extern)
             ptx_fail(p, SIM_LOAD_UNRESOLVED, s->line, "variable '%.*s' is defined nowhere",
                 (int)(s->length < 100 ? s->length : 100), s->name);
-        program->variables[i] = (struct sim_variable){ptx_text(p, s->name, s->length), s->size,
-            s->align, i, s->space == PTX_CONST};
+        program->variables[i] = (struct sim_variable){
+            ptx_text(p, s->name, s->length), s->size, s->align, i, s->space == PTX_CONST};
         for (const struct ptx_initial *v = s->initial; v; v = v->next)
             initials++;
     }
@@ -348,7 +350,8 @@ void ptx_lower_module(struct ptx_parser *parser)
     collect_shared(l, &graph);
     keep_variables(l);
     program->function_count = parser->function_count;
-    program->functions = keep(l, NULL, 0, (parser->function_count + 1u) * sizeof(*program->functions));
+    program->functions =
+        keep(l, NULL, 0, (parser->function_count + 1u) * sizeof(*program->functions));
     for (uint32_t f = 0; f < parser->function_count; f++) {
         program->functions[f].name = parser->functions[f]->name;
         program->functions[f].local_bytes = parser->functions[f]->local_bytes;

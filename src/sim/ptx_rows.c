@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands to rows of the frame: registers, constants, addresses, special registers; scratch rows for the rest. */
+/* Operands to rows of the frame: registers, constants, addresses, special registers; scratch rows
+ * for the rest. */
 #include "sim/ptx_lower.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ uint32_t ptx_frame_take(struct ptx_lowering *l, uint32_t bytes)
 {
     uint32_t offset = l->frame_next;
     if (bytes > FRAME_LIMIT - offset)
-        ptx_fail(l->parser, SIM_LOAD_UNSUPPORTED, 0, "registers of the module beyond 256 MiB a warp");
+        ptx_fail(
+            l->parser, SIM_LOAD_UNSUPPORTED, 0, "registers of the module beyond 256 MiB a warp");
     l->frame_next += (bytes + 63) / 64 * 64;
     return offset;
 }
@@ -88,7 +90,8 @@ uint32_t ptx_fixed_row(
         row = table_find(l->table, hash, kind, id, value, width);
     if (row)
         return row->offset;
-    struct sim_row made = {ptx_frame_take(l, width * SIM_LANES), (uint8_t)width, (uint8_t)kind, id, value};
+    struct sim_row made = {
+        ptx_frame_take(l, width * SIM_LANES), (uint8_t)width, (uint8_t)kind, id, value};
     table_add(l, &made);
     return made.offset;
 }

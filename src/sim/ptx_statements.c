@@ -61,8 +61,8 @@ struct ptx_mnemonic *ptx_mnemonic_intern(struct ptx_parser *parser)
 static struct ptx_operand *new_operand(struct ptx_parser *parser)
 {
     struct ptx_function *f = parser->function;
-    f->operands = ptx_grow(
-        parser, f->operands, f->operand_count, &f->operand_room, sizeof(*f->operands));
+    f->operands =
+        ptx_grow(parser, f->operands, f->operand_count, &f->operand_room, sizeof(*f->operands));
     struct ptx_operand *o = &f->operands[f->operand_count++];
     memset(o, 0, sizeof(*o));
     return o;
@@ -71,8 +71,8 @@ static struct ptx_operand *new_operand(struct ptx_parser *parser)
 static uint32_t add_reference(struct ptx_parser *parser)
 {
     struct ptx_function *f = parser->function;
-    f->references = ptx_grow(parser, f->references, f->reference_count, &f->reference_room,
-        sizeof(*f->references));
+    f->references = ptx_grow(
+        parser, f->references, f->reference_count, &f->reference_room, sizeof(*f->references));
     struct ptx_reference *r = &f->references[f->reference_count];
     r->name = parser->token.text;
     r->length = parser->token.length;
@@ -102,7 +102,8 @@ static uint64_t parse_offset(struct ptx_parser *parser)
     }
 }
 
-static void take_symbol(struct ptx_parser *parser, struct ptx_operand *o, const struct ptx_symbol *s)
+static void take_symbol(
+    struct ptx_parser *parser, struct ptx_operand *o, const struct ptx_symbol *s)
 {
     o->symbol = s;
     if (s->kind == PTX_SYMBOL_FUNCTION)
@@ -111,7 +112,8 @@ static void take_symbol(struct ptx_parser *parser, struct ptx_operand *o, const 
         o->id = s->id;
 }
 
-/* A name as an operand: register, special register, variable, function, or else a label seen later. */
+/* A name as an operand: register, special register, variable, function, or else a label seen later.
+ */
 static void parse_name(struct ptx_parser *parser, struct ptx_operand *o)
 {
     const struct ptx_token *t = &parser->token;
@@ -255,8 +257,8 @@ static void parse_instruction(struct ptx_parser *parser)
         } while (ptx_accept_mark(parser, ','));
         ptx_expect_mark(parser, ';');
     }
-    f->instructions = ptx_grow(parser, f->instructions, f->instruction_count,
-        &f->instruction_room, sizeof(*f->instructions));
+    f->instructions = ptx_grow(parser, f->instructions, f->instruction_count, &f->instruction_room,
+        sizeof(*f->instructions));
     f->instructions[f->instruction_count++] = made;
 }
 
@@ -267,8 +269,7 @@ static void define_label(struct ptx_parser *parser, const struct ptx_token *name
         ptx_fail(parser, SIM_LOAD_INVALID, name->line, "'%.*s' is declared twice",
             (int)(name->length < 80 ? name->length : 80), name->text);
     struct ptx_symbol *s = ptx_symbol_add(parser, name->text, name->length, PTX_SYMBOL_LABEL);
-    f->labels =
-        ptx_grow(parser, f->labels, f->label_count, &f->label_room, sizeof(*f->labels));
+    f->labels = ptx_grow(parser, f->labels, f->label_count, &f->label_room, sizeof(*f->labels));
     s->id = f->label_count;
     f->labels[f->label_count++] = (struct ptx_label){
         .instruction = f->instruction_count,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and scopes: one hash table, newest symbol first in its bucket, so that leaving a scope pops its symbols. */
+/* Names and scopes: one hash table, newest symbol first in its bucket, so that leaving a scope pops
+ * its symbols. */
 #include "sim/ptx_parser.h"
 
 #include <string.h>
@@ -15,8 +16,8 @@ uint32_t ptx_hash(const char *text, uint32_t length)
 void ptx_scope_open(struct ptx_parser *parser)
 {
     if (parser->depth + 1 >= PTX_MAX_SCOPES)
-        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
-            "blocks nested deeper than %d", PTX_MAX_SCOPES);
+        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line, "blocks nested deeper than %d",
+            PTX_MAX_SCOPES);
     parser->scope_parents = ptx_grow(parser, parser->scope_parents, parser->scope_count,
         &parser->scope_room, sizeof(*parser->scope_parents));
     parser->scope_parents[parser->scope_count] = parser->scope_ids[parser->depth];
@@ -76,8 +77,8 @@ struct ptx_symbol *ptx_symbol_here(struct ptx_parser *parser, const char *name, 
 uint32_t ptx_register_new(struct ptx_parser *parser, enum ptx_type type)
 {
     struct ptx_function *f = parser->function;
-    f->register_types = ptx_grow(parser, f->register_types, f->register_count,
-        &f->register_room, sizeof(*f->register_types));
+    f->register_types = ptx_grow(parser, f->register_types, f->register_count, &f->register_room,
+        sizeof(*f->register_types));
     f->register_types[f->register_count] = (uint8_t)type;
     return f->register_count++;
 }
@@ -110,8 +111,7 @@ static bool find_in_range(
     return false;
 }
 
-bool ptx_register_find(
-    struct ptx_parser *parser, const char *name, uint32_t length, uint32_t *id)
+bool ptx_register_find(struct ptx_parser *parser, const char *name, uint32_t length, uint32_t *id)
 {
     struct ptx_symbol *symbol = ptx_symbol_find(parser, name, length);
     if (symbol && symbol->kind == PTX_SYMBOL_REGISTER) {

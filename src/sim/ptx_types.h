@@ -37,7 +37,8 @@ enum ptx_type {
 uint32_t ptx_type_size(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
-/* .b32 → .u32 and so on: the type whose arithmetic the bits follow when the instruction does not say. */
+/* .b32 → .u32 and so on: the type whose arithmetic the bits follow when the instruction does not
+ * say. */
 enum ptx_type ptx_type_unsigned(enum ptx_type type);
 const char *ptx_type_name(enum ptx_type type);
 

@@ -87,16 +87,15 @@ static uint64_t float_bits(const struct ptx_token *token, enum ptx_type type)
     return bits;
 }
 
-static void parse_address(struct ptx_parser *parser, struct ptx_symbol *s, uint64_t offset,
-    uint32_t size, uint32_t shift)
+static void parse_address(
+    struct ptx_parser *parser, struct ptx_symbol *s, uint64_t offset, uint32_t size, uint32_t shift)
 {
     bool is_generic = ptx_accept_word(parser, "generic");
     if (is_generic)
         ptx_expect_mark(parser, '(');
     if (parser->token.kind != PTX_TOKEN_WORD)
         ptx_unexpected(parser, "initial value");
-    struct ptx_symbol *target =
-        ptx_symbol_find(parser, parser->token.text, parser->token.length);
+    struct ptx_symbol *target = ptx_symbol_find(parser, parser->token.text, parser->token.length);
     if (!target || (target->kind != PTX_SYMBOL_VARIABLE && target->kind != PTX_SYMBOL_FUNCTION))
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line,
             "initialiser names '%.*s', which is not declared",
@@ -227,11 +226,10 @@ static enum ptx_type parse_attributes(
         } else if (ptx_is_word(parser, ".v2") || ptx_is_word(parser, ".v4") ||
                    ptx_is_word(parser, ".v8")) {
             *elements = parse_vector(parser);
-        } else if (type != PTX_NONE && (ptx_accept_word(parser, ".ptr") ||
-                                           ptx_accept_word(parser, ".global") ||
-                                           ptx_accept_word(parser, ".shared") ||
-                                           ptx_accept_word(parser, ".const") ||
-                                           ptx_accept_word(parser, ".local"))) {
+        } else if (type != PTX_NONE &&
+                   (ptx_accept_word(parser, ".ptr") || ptx_accept_word(parser, ".global") ||
+                       ptx_accept_word(parser, ".shared") || ptx_accept_word(parser, ".const") ||
+                       ptx_accept_word(parser, ".local"))) {
             continue;
         } else if (ptx_accept_word(parser, ".attribute")) {
             ptx_expect_mark(parser, '(');
@@ -263,8 +261,8 @@ struct ptx_symbol *ptx_parse_variable(
         !(is_formal && old->length == 1 && old->name[0] == '_'))
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "'%.*s' is declared twice",
             (int)(parser->token.length < 80 ? parser->token.length : 80), parser->token.text);
-    struct ptx_symbol *s = ptx_symbol_add(
-        parser, parser->token.text, parser->token.length, PTX_SYMBOL_VARIABLE);
+    struct ptx_symbol *s =
+        ptx_symbol_add(parser, parser->token.text, parser->token.length, PTX_SYMBOL_VARIABLE);
     s->type = type;
     s->space = space;
     s->elements = elements;
@@ -286,7 +284,7 @@ struct ptx_symbol *ptx_parse_variable(
 
 void ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, bool is_extern)
 {
-    if (ptx_accept_mark(parser, '['))  { /* .const[2] banks of old texts */
+    if (ptx_accept_mark(parser, '[')) { /* .const[2] banks of old texts */
         ptx_expect_integer(parser);
         ptx_expect_mark(parser, ']');
     }
@@ -318,7 +316,8 @@ static void add_register(struct ptx_parser *parser, enum ptx_type type)
     uint64_t count = ptx_expect_integer(parser);
     ptx_expect_mark(parser, '>');
     if (count > parser->register_budget)
-        ptx_fail(parser, SIM_LOAD_INVALID, name.line, "more registers than any text this long uses");
+        ptx_fail(
+            parser, SIM_LOAD_INVALID, name.line, "more registers than any text this long uses");
     parser->register_budget -= count;
     s->count = (uint32_t)count;
     s->ids = ptx_alloc(parser, (size_t)count * sizeof(*s->ids));

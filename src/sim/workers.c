@@ -12,10 +12,10 @@ enum { MOST_WORKERS = 256 };
 struct sim_workers {
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    bool is_taken;       /* guarded by lock, as all below */
+    bool is_taken; /* guarded by lock, as all below */
     bool is_closing;
     uint64_t round;
-    unsigned wanted;     /* threads of this round besides the caller's */
+    unsigned wanted; /* threads of this round besides the caller's */
     unsigned running;
     sim_work work;
     void *context;
