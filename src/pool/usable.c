@@ -51,6 +51,7 @@ void device_set_publish(device_pool *pool)
          * too large by less than count / count), hence the limit.
          */
         set->reciprocal = UINT64_MAX / set->count + 1;
+        set->mask = set->count & (set->count - 1) ? NOT_A_POWER : set->count - 1;
         set->limit = UINT64_MAX / set->count / set->count * set->count;
     }
     atomic_store_explicit(&pool->usable, set, memory_order_release);

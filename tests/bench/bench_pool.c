@@ -79,7 +79,7 @@ static double median(double *values, int count)
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
-static _Alignas(64) atomic_uint_fast64_t bare_counter;
+static _Alignas(128) atomic_uint_fast64_t bare_counter;
 static device_pool *pool;
 
 /* Each kind of work does `calls` of its calls. Not inlined, so that all are called alike. */
@@ -87,8 +87,12 @@ typedef void (*work)(long calls);
 
 __attribute__((noinline)) static void bare_add(long calls)
 {
+    uint64_t turns = 0;
+
+    /* The sum makes it an addition whose result somebody wants, as a choice needs it. */
     for (long i = 0; i < calls; i++)
-        atomic_fetch_add_explicit(&bare_counter, 1, memory_order_relaxed);
+        turns += atomic_fetch_add_explicit(&bare_counter, 1, memory_order_relaxed);
+    __asm__ volatile("" : : "r"(turns));
 }
 
 __attribute__((noinline)) static void next_device(long calls)
