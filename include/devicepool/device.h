@@ -23,8 +23,10 @@ typedef struct pool_device pool_device;
 /* What a device can be used for right now. */
 typedef enum pool_device_state {
     POOL_DEVICE_READY = 0,
-    POOL_DEVICE_UNUSABLE = 1, /* its context could not be made; pool_device_info.reason says why */
-    POOL_DEVICE_POISONED = 2  /* the process had a sticky fault: every device is lost to it */
+    /* Its context could not be made, or a call said that the device is lost; for good. Why:
+     * pool_device_info.reason. */
+    POOL_DEVICE_UNUSABLE = 1,
+    POOL_DEVICE_POISONED = 2 /* the process had a sticky fault: every device is lost to it */
 } pool_device_state;
 
 #define POOL_UUID_TEXT 48 /* "GPU-01234567-89ab-cdef-0123-456789abcdef" or "MIG-…" with its end */
