@@ -4,6 +4,8 @@
  */
 #include "sim_test.h"
 
+#include <sys/wait.h>
+
 static void rules(const char *text)
 {
     if (pool_sim_faults(text))
@@ -284,6 +286,28 @@ static void test_close_under_a_waiting_thread(void **state)
     assert_int_equal((uintptr_t)code, 4);
 }
 
+/* A program that exits while a stream hangs and another runs just ends. */
+static void test_exit_with_work(void **state)
+{
+    int status = -1;
+    pid_t child = fork(); /* nothing is open here, so the child has a driver of its own */
+
+    (void)state;
+    if (child == 0) {
+        static struct gate gate = GATE_INIT;
+        CUcontext context;
+        CUstream stream;
+        int wrong = pool_sim_faults("cuEventRecord=hang") || sim_open("sim", &cu) || cu->Init(0) ||
+                    cu->CtxCreate(&context, 0, 0) || cu->StreamCreateWithPriority(&stream, 1, 0) ||
+                    cu->LaunchHostFunc(stream, gate_function, &gate);
+        CUevent event;
+        wrong = wrong || cu->EventCreate(&event, 0) || cu->EventRecord(event, NULL);
+        exit(wrong);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void test_public_refusals(void **state)
 {
     pool_sim_fault fault = {0};
@@ -315,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_use_after_free_in_a_stream),
         cmocka_unit_test(test_hang_and_resume),
         cmocka_unit_test(test_close_under_a_waiting_thread),
+        cmocka_unit_test(test_exit_with_work),
         cmocka_unit_test(test_public_refusals),
     };
 
