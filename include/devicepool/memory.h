@@ -12,8 +12,8 @@
  * Secrets. Memory made with POOL_BUFFER_SECRET or POOL_PINNED_SECRET is overwritten with zeros
  * before anybody else can get it: when it is freed, when making it fails half-way, and in every
  * staging buffer that a copy from or to it went through. Should the overwriting itself fail, the
- * memory is not given back at all (pool_memory_info.withheld_bytes). The flag belongs to the
- * buffer and its slices, not to the data: a copy in another buffer is not secret.
+ * memory is kept back (pool_memory_info.withheld_bytes), and tried again by pool_trim. The flag
+ * belongs to the buffer and its slices, not to the data: a copy in another buffer is not secret.
  *
  * Every buffer and pinned block keeps its pool from being destroyed. Every function leaves the
  * calling thread's current context as it found it. All sizes and offsets are bytes.
@@ -98,7 +98,7 @@ POOL_API pool_status pool_buffer_slice(
  * while work is under way: the memory is used again only after everything that has been enqueued on
  * the default stream and on any pool_stream of the device. Work on raw streams that the library was
  * not told of (pool_stream_adopt) must be finished. Does not wait, except where the driver has no
- * memory pools. A failure of the driver is returned, the object is gone all the same.
+ * memory pools. Failures as with pool_stream_destroy.
  *
  * pool_buffer_free_on is the cheaper form for one stream: the memory is used again after what was
  * enqueued on `stream` (NULL: the default stream); that work on other streams is finished or
@@ -175,7 +175,7 @@ POOL_API pool_status pool_pinned_register(
 
 /*
  * Frees or, registered memory, unregisters it, and sets *pinned to NULL; NULL is nothing. Copies
- * that use it must be done.
+ * that use it must be done. Failures as with pool_stream_destroy.
  */
 POOL_API pool_status pool_pinned_free(pool_pinned **pinned);
 

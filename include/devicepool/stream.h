@@ -85,9 +85,11 @@ POOL_API pool_status pool_stream_default(pool_device *device, pool_stream **stre
 /*
  * Destroys the stream and sets *stream to NULL; NULL and a pointer to NULL are nothing. Does not
  * wait: work that is still enqueued is finished by the driver, and memory freed later by
- * pool_buffer_free stays untouched until that work is done. A failure of the driver is returned,
- * the object is gone all the same. A default stream is refused with POOL_ERR_INVALID_ARGUMENT and
- * stays.
+ * pool_buffer_free stays untouched until that work is done. A failure of the driver is returned;
+ * the object is gone all the same, unless *stream still is set: then the device's context could not
+ * be entered and the call can be made again. After a sticky fault, in a forked child and during
+ * process exit only host memory is freed. A default stream is refused with
+ * POOL_ERR_INVALID_ARGUMENT.
  */
 POOL_API pool_status pool_stream_destroy(pool_stream **stream);
 

@@ -53,6 +53,7 @@ static pool_status copy_scratch(struct device_scope *scope, const struct pair *p
 {
     struct memory_request request = {.ordered = 1, .stream = pair->stream, .secret = secret};
     struct device_memory *memory;
+    struct base_error_copy first;
     CUdeviceptr scratch;
     pool_status status, released;
 
@@ -63,8 +64,12 @@ static pool_status copy_scratch(struct device_scope *scope, const struct pair *p
     if (status)
         return status;
     status = copy_pieces(scope->driver, pair, request.bytes, scratch);
+    base_error_save(&first);
     released = memory_release(memory, &request, scratch);
-    return status ? status : released;
+    if (!status)
+        return released;
+    base_error_restore(&first);
+    return status;
 }
 
 static pool_status copy_local(struct device_scope *scope, const struct pair *pair, int secret)
@@ -102,7 +107,7 @@ static pool_status copy_half(struct device_memory *side, CUstream stream, void *
     else
         status = DRIVER_CALL(side->driver, MemcpyHtoDAsync(address, slots, bytes, stream));
     base_error_save(&first);
-    waited = DRIVER_CALL(side->driver, StreamSynchronize(stream));
+    waited = STREAM_UNDO(side->driver, StreamSynchronize(stream));
     if (status)
         base_error_restore(&first);
     else

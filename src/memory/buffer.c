@@ -145,7 +145,7 @@ pool_status pool_buffer_create(
         return status;
     status = device_leave(&scope, create(&scope, &request, wanted.flags, &made));
     if (status && made)
-        pool_buffer_free(&made);
+        memory_discard(made);
     if (!status)
         *buffer = made;
     return status;
@@ -169,7 +169,6 @@ pool_status pool_buffer_zeroed(pool_device *device, uint64_t bytes, pool_buffer 
 pool_status pool_buffer_from_host(
     pool_device *device, const void *data, uint64_t bytes, pool_buffer **buffer)
 {
-    struct base_error_copy first;
     pool_buffer *made = NULL;
     pool_status status;
 
@@ -182,9 +181,7 @@ pool_status pool_buffer_from_host(
         return status;
     status = pool_copy_to_device(made, 0, data, bytes, NULL);
     if (status) {
-        base_error_save(&first);
-        (void)pool_buffer_free(&made);
-        base_error_restore(&first);
+        memory_discard(made);
         return status;
     }
     *buffer = made;
@@ -256,7 +253,7 @@ pool_status pool_buffer_adopt(
         return status;
     status = device_leave(&scope, adopt(&scope, address, bytes, &made));
     if (status && made)
-        pool_buffer_free(&made);
+        memory_discard(made);
     if (!status)
         *buffer = made;
     return status;
@@ -285,33 +282,45 @@ pool_status pool_buffer_slice(
     return POOL_OK;
 }
 
-/* The last handle is gone: gives the memory back, on `stream` alone if it was never shared. */
+/* The last handle goes: gives the memory back, on `stream` alone if it was never shared. */
 static pool_status free_block(
-    struct device_scope *scope, struct memory_block *block, const pool_stream *stream, int ordered)
+    struct memory_block *block, const pool_stream *stream, int ordered, int *stays)
 {
     struct memory_request request = {.bytes = block->bytes,
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
         .ordered = ordered && !atomic_load(&block->shared),
         .stream = stream ? stream->handle : NULL};
+    struct device_scope scope;
     pool_status status;
 
     if (block->adopted || !block->bytes)
         return POOL_OK;
-    if (!stream_enter_to_destroy(block->memory->device, scope, &status)) {
+    switch (stream_enter_to_destroy(block->memory->device, &scope, &status)) {
+    case STREAM_ENTERED:
+        status = device_leave(&scope, memory_release(block->memory, &request, block->address));
+        break;
+    case STREAM_HOST_ONLY:
         memory_gauge_sub(&block->memory->used, block->bytes);
-        return status;
+        break;
+    case STREAM_KEEP:
+        *stays = 1;
+        break;
     }
-    return device_leave(scope, memory_release(block->memory, &request, block->address));
+    return status;
 }
 
 static pool_status free_buffer(pool_buffer **buffer, const pool_stream *stream, int ordered)
 {
     struct memory_block *block = (*buffer)->block;
-    struct device_scope scope;
     pool_status status = POOL_OK;
+    int stays = 0;
 
     if (atomic_fetch_sub(&block->references, 1) == 1) {
-        status = free_block(&scope, block, stream, ordered);
+        status = free_block(block, stream, ordered, &stays);
+        if (stays) {
+            atomic_fetch_add(&block->references, 1);
+            return status;
+        }
         free_handle(*buffer);
         base_free(block);
     } else {
@@ -329,6 +338,22 @@ pool_status pool_buffer_free(pool_buffer **buffer)
         return POOL_OK;
     status = check(*buffer, "the buffer");
     return status ? status : free_buffer(buffer, NULL, 0);
+}
+
+void memory_discard(pool_buffer *made)
+{
+    struct base_error_copy first;
+    struct memory_block *block = made->block;
+    pool_buffer *left = made;
+
+    base_error_save(&first);
+    (void)pool_buffer_free(&left);
+    base_error_restore(&first);
+    if (left) {
+        memory_withhold(block);
+        free_handle(left);
+        base_free(block);
+    }
 }
 
 pool_status pool_buffer_free_on(pool_buffer **buffer, pool_stream *stream)

@@ -7,6 +7,7 @@
  * it was made to wait for every other stream, so that no work of a caller is held up by a free.
  */
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
@@ -75,74 +76,10 @@ static pool_status make_pool(struct device_memory *memory)
     status = DRIVER_CALL(memory->driver,
         MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all));
     if (status)
-        api->MemPoolDestroy(memory->pool);
+        STREAM_UNDO_QUIETLY(memory->driver, MemPoolDestroy(memory->pool));
     else
         atomic_store(&memory->threshold, keep_all);
     return status;
-}
-
-static pool_status make_memory(pool_device *device, void **object)
-{
-    struct device_memory *memory = base_calloc(1, sizeof(*memory));
-    pool_status status;
-
-    if (!memory)
-        return base_fail_memory("the memory of a device");
-    memory->device = device;
-    memory->driver = device_driver(device);
-    status = memory_staging_init(&memory->staging);
-    if (status)
-        goto free_memory;
-    DRIVER_TRY(memory->driver, status, free_staging, CtxGetCurrent(&memory->context));
-    DRIVER_TRY(memory->driver, status, free_staging, CtxGetDevice(&memory->handle));
-    DRIVER_TRY(memory->driver, status, free_staging,
-        StreamCreateWithPriority(&memory->alloc_order, DRIVER_STREAM_NON_BLOCKING, 0));
-    status = make_pool(memory);
-    if (status)
-        goto destroy_stream;
-    *object = memory;
-    return POOL_OK;
-destroy_stream:
-    memory->driver->api.StreamDestroy(memory->alloc_order);
-free_staging:
-    memory_staging_free(memory, 0);
-free_memory:
-    base_free(memory);
-    return status;
-}
-
-static void unmake_memory(pool_device *device, void *object, int driver_alive)
-{
-    struct device_memory *memory = object;
-
-    (void)device;
-    memory_staging_free(memory, driver_alive);
-    if (driver_alive) {
-        memory_close_peers(memory);
-        if (memory->pool)
-            (void)DRIVER_CALL(memory->driver, MemPoolDestroy(memory->pool));
-        (void)DRIVER_CALL(memory->driver, StreamDestroy(memory->alloc_order));
-    }
-    base_free(memory);
-}
-
-pool_status memory_of(struct device_scope *scope, struct device_memory **memory)
-{
-    static const struct device_keep kind = {
-        .name = "memory", .make = make_memory, .unmake = unmake_memory};
-    struct stream_registry *streams;
-    void *object;
-    pool_status status;
-
-    /* First the streams: they must be unmade after the memory that waits on them. */
-    status = stream_registry_of(scope->device, &streams);
-    if (!status)
-        status = device_kept(scope->device, &kind, &object);
-    if (status)
-        return status;
-    *memory = object;
-    (*memory)->streams = streams;
-    return POOL_OK;
 }
 
 static pool_cu_result allocate_once(
@@ -254,10 +191,33 @@ release:
     return status;
 }
 
-/* Memory that must not be given back is kept for good, and counted. */
-static void withhold(struct device_memory *memory, uint64_t bytes)
+/* Memory that must not be given back is kept, counted, and tried again by trim and at the end. */
+static void withhold(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
-    memory_gauge_add(&memory->withheld, bytes);
+    struct memory_withheld *entry = base_calloc(1, sizeof(*entry));
+
+    memory_gauge_add(&memory->withheld, request->bytes);
+    base_log(POOL_LOG_WARN, "device %d: %llu bytes could not be made safe and are withheld",
+        pool_device_ordinal(memory->device), (unsigned long long)request->bytes);
+    if (!entry)
+        return; /* for good, then */
+    entry->address = address;
+    entry->request = *request;
+    entry->request.ordered = 0;
+    pthread_mutex_lock(&memory->withheld_lock);
+    entry->next = memory->withheld_list;
+    memory->withheld_list = entry;
+    pthread_mutex_unlock(&memory->withheld_lock);
+}
+
+void memory_withhold(struct memory_block *block)
+{
+    struct memory_request request = {
+        .bytes = block->bytes, .secret = (block->flags & POOL_BUFFER_SECRET) != 0};
+
+    memory_gauge_sub(&block->memory->used, block->bytes);
+    withhold(block->memory, &request, block->address);
 }
 
 /* Overwrites a secret; `stream` is where its last use is over. */
@@ -291,7 +251,7 @@ static pool_status release_plain(
         if (!status)
             status = DRIVER_CALL(memory->driver, StreamSynchronize(NULL));
         if (status) {
-            withhold(memory, request->bytes);
+            withhold(memory, request, address);
             return status;
         }
     }
@@ -308,9 +268,9 @@ static pool_status release_to_pool(
     if (!request->ordered) {
         first = stream_join_all(driver, memory->streams);
         if (first) { /* the order could not be enqueued, so it is made by waiting */
-            status = DRIVER_CALL(driver, CtxSynchronize());
+            status = STREAM_UNDO(driver, CtxSynchronize());
             if (status) {
-                withhold(memory, request->bytes);
+                withhold(memory, request, address);
                 return first;
             }
         }
@@ -318,7 +278,7 @@ static pool_status release_to_pool(
     if (request->secret) {
         status = overwrite(memory, address, request->bytes, stream);
         if (status) {
-            withhold(memory, request->bytes);
+            withhold(memory, request, address);
             return first ? first : status;
         }
     }
@@ -335,10 +295,111 @@ pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
     memory_gauge_sub(&memory->used, request->bytes);
+    if (stream_driver_lost(memory->driver))
+        return POOL_OK;
     if (!memory->pool)
         return release_plain(memory, request, address);
     tell_unused(memory);
     return release_to_pool(memory, request, address);
+}
+
+/* Inside device_enter. What fails again is withheld again. */
+static void release_withheld(struct device_memory *memory)
+{
+    struct memory_withheld *entry;
+
+    pthread_mutex_lock(&memory->withheld_lock);
+    entry = memory->withheld_list;
+    memory->withheld_list = NULL;
+    pthread_mutex_unlock(&memory->withheld_lock);
+    while (entry) {
+        struct memory_withheld *next = entry->next;
+
+        memory_gauge_sub(&memory->withheld, entry->request.bytes);
+        memory_gauge_add(&memory->used, entry->request.bytes);
+        (void)memory_release(memory, &entry->request, entry->address);
+        base_free(entry);
+        entry = next;
+    }
+}
+
+static void forget_withheld(struct device_memory *memory)
+{
+    while (memory->withheld_list) {
+        struct memory_withheld *entry = memory->withheld_list;
+
+        memory->withheld_list = entry->next;
+        base_free(entry);
+    }
+    pthread_mutex_destroy(&memory->withheld_lock);
+}
+
+static pool_status make_memory(pool_device *device, void **object)
+{
+    struct device_memory *memory = base_calloc(1, sizeof(*memory));
+    pool_status status;
+
+    if (!memory)
+        return base_fail_memory("the memory of a device");
+    memory->device = device;
+    memory->driver = device_driver(device);
+    /* The streams are made before, and so unmade after, the memory that waits on them. */
+    status = stream_registry_of(device, &memory->streams);
+    if (!status)
+        status = memory_staging_init(&memory->staging);
+    if (status)
+        goto free_memory;
+    if (pthread_mutex_init(&memory->withheld_lock, NULL)) {
+        status = base_fail_memory("a lock");
+        goto free_staging;
+    }
+    DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetCurrent(&memory->context));
+    DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetDevice(&memory->handle));
+    DRIVER_TRY(memory->driver, status, destroy_lock,
+        StreamCreateWithPriority(&memory->alloc_order, DRIVER_STREAM_NON_BLOCKING, 0));
+    status = make_pool(memory);
+    if (status)
+        goto destroy_stream;
+    *object = memory;
+    return POOL_OK;
+destroy_stream:
+    STREAM_UNDO_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
+destroy_lock:
+    pthread_mutex_destroy(&memory->withheld_lock);
+free_staging:
+    memory_staging_free(memory, 0);
+free_memory:
+    base_free(memory);
+    return status;
+}
+
+static void unmake_memory(pool_device *device, void *object, int driver_alive)
+{
+    struct device_memory *memory = object;
+
+    (void)device;
+    memory_staging_free(memory, driver_alive);
+    memory_close_peers(memory, driver_alive);
+    if (driver_alive) {
+        release_withheld(memory);
+        if (memory->pool)
+            (void)STREAM_UNDO(memory->driver, MemPoolDestroy(memory->pool));
+        (void)STREAM_UNDO(memory->driver, StreamDestroy(memory->alloc_order));
+    }
+    forget_withheld(memory);
+    base_free(memory);
+}
+
+pool_status memory_of(struct device_scope *scope, struct device_memory **memory)
+{
+    static const struct device_keep kind = {
+        .name = "memory", .make = make_memory, .unmake = unmake_memory};
+    void *object;
+    pool_status status = device_kept(scope->device, &kind, &object);
+
+    if (!status)
+        *memory = object;
+    return status;
 }
 
 pool_status pool_trim(pool_device *device, uint64_t keep_bytes)
@@ -351,7 +412,10 @@ pool_status pool_trim(pool_device *device, uint64_t keep_bytes)
         return status;
     status = memory_of(&scope, &memory);
     if (!status) {
-        memory_staging_trim(memory);
+        status = memory_staging_trim(memory);
+        release_withheld(memory);
+    }
+    if (!status) {
         status = trim_pool(memory, keep_bytes < SIZE_MAX ? keep_bytes : SIZE_MAX);
     }
     return device_leave(&scope, status);

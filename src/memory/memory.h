@@ -46,6 +46,7 @@ struct memory_ring {
     CUevent done[MEMORY_SLOTS_MAX];
     struct memory_staging_shape shape;
     int in_use;    /* guarded by memory_staging.lock */
+    int is_lost;   /* nobody knows when the device is done with it */
     int in_flight; /* the last copy was only enqueued: slots may still be read by the device */
 };
 
@@ -53,6 +54,7 @@ struct memory_staging {
     pthread_mutex_t lock;
     pthread_cond_t freed;
     struct memory_ring *rings; /* guarded by lock */
+    struct memory_ring *lost;  /* guarded by lock: given up, freed at the end */
     unsigned count;            /* guarded by lock; those being made included */
     atomic_uint_least64_t bytes;
     struct memory_staging_shape shape; /* of rings made from now on */
@@ -82,6 +84,8 @@ struct device_memory {
     struct memory_gauge pinned;
     struct memory_gauge withheld;
     struct memory_gauge buffers;
+    pthread_mutex_t withheld_lock;
+    struct memory_withheld *withheld_list; /* guarded by withheld_lock */
     struct memory_staging staging;
     struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
     unsigned peer_count;
@@ -111,6 +115,13 @@ pool_status memory_allocate(
 pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address);
 
+/* Memory that could not be made safe to give back. */
+struct memory_withheld {
+    struct memory_withheld *next;
+    CUdeviceptr address;
+    struct memory_request request;
+};
+
 /* The memory under a buffer and its slices. The last one that lets go frees it. */
 struct memory_block {
     atomic_uint references;
@@ -121,6 +132,12 @@ struct memory_block {
     uint32_t flags;
     int adopted;
 };
+
+/* Takes over memory that cannot be given back now. */
+void memory_withhold(struct memory_block *block);
+
+/* Undoes a making whose caller will not get the buffer; the first failure stays the detail. */
+void memory_discard(pool_buffer *made);
 
 struct pool_buffer {
     atomic_uint magic;
@@ -148,13 +165,13 @@ pool_status memory_place_of(
 pool_status memory_open_to(struct device_memory *memory, struct device_memory *peer, int *direct);
 pool_status memory_of_both(pool_device *first, pool_device *second,
     struct device_memory **first_memory, struct device_memory **second_memory);
-/* Switches off what memory_open_to switched on. When the device goes. */
-void memory_close_peers(struct device_memory *memory);
+/* Forgets all links and, with a driver, switches off what memory_open_to switched on. */
+void memory_close_peers(struct device_memory *memory, int driver_alive);
 
 /* Staging. All inside device_enter of `memory`'s device. */
 pool_status memory_staging_init(struct memory_staging *staging);
 void memory_staging_free(struct device_memory *memory, int driver_alive);
-void memory_staging_trim(struct device_memory *memory);
+pool_status memory_staging_trim(struct device_memory *memory);
 
 /* One copy of pageable memory. */
 struct memory_transfer {

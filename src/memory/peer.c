@@ -116,30 +116,34 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
 }
 
 /* Forgets the link and switches off that `peer` addresses `memory`, if it was us who did it. */
-static void close_link(struct device_memory *memory, struct device_memory *peer)
+static void close_link(struct device_memory *memory, struct device_memory *peer, int driver_alive)
 {
+    int forked = stream_is_forked(memory->streams);
     struct memory_peer *entry;
     struct device_scope scope;
     int switched = 0;
 
-    pthread_mutex_lock(&peer_lock);
+    if (!forked)
+        pthread_mutex_lock(&peer_lock);
     entry = find_peer(memory, peer);
     if (entry) {
         switched = entry->switched;
         *entry = memory->peers[--memory->peer_count];
     }
-    pthread_mutex_unlock(&peer_lock);
-    if (switched && device_alive(peer->device) && !device_enter_to_release(peer->device, &scope))
-        device_leave(&scope, DRIVER_CALL(scope.driver, CtxDisablePeerAccess(memory->context)));
+    if (!forked)
+        pthread_mutex_unlock(&peer_lock);
+    if (driver_alive && switched && device_alive(peer->device) &&
+        !device_enter_to_release(peer->device, &scope))
+        device_leave(&scope, STREAM_UNDO(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 
-void memory_close_peers(struct device_memory *memory)
+void memory_close_peers(struct device_memory *memory, int driver_alive)
 {
     while (memory->peer_count) { /* the device goes: nobody else changes its list */
         struct device_memory *peer = memory->peers[0].memory;
 
-        close_link(peer, memory);
-        close_link(memory, peer);
+        close_link(peer, memory, driver_alive);
+        close_link(memory, peer, driver_alive);
     }
 }
 

@@ -68,6 +68,30 @@ static pool_status pin(struct device_scope *scope, pool_pinned *made)
         "cuMemHostAlloc(&data, bytes, flags)", made->bytes);
 }
 
+static void forget(pool_pinned *pinned)
+{
+    memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
+    device_child_removed(pinned->device, DEVICE_CHILD_BUFFER);
+    atomic_store_explicit(&pinned->magic, MEMORY_DEAD, memory_order_relaxed);
+    base_free(pinned);
+}
+
+/* Undoes a making whose caller will not get the object; the first failure stays the detail. */
+static void discard(pool_pinned *made)
+{
+    struct base_error_copy first;
+    pool_pinned *left = made;
+
+    base_error_save(&first);
+    (void)pool_pinned_free(&left);
+    base_error_restore(&first);
+    if (left) {
+        stream_keep_orphan(left->memory->streams,
+            left->registered ? STREAM_ORPHAN_REGISTERED : STREAM_ORPHAN_PINNED, left->data);
+        forget(left);
+    }
+}
+
 static pool_status create(pool_device *device, const pool_pinned *wanted, pool_pinned **pinned)
 {
     struct device_scope scope;
@@ -96,7 +120,7 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     device_child_added(device, DEVICE_CHILD_BUFFER);
     status = device_leave(&scope, POOL_OK);
     if (status)
-        (void)pool_pinned_free(&made);
+        discard(made);
     else
         *pinned = made;
     return status;
@@ -135,7 +159,7 @@ pool_status pool_pinned_free(pool_pinned **pinned)
     struct device_scope scope;
     pool_pinned *gone;
     pool_status status;
-    int entered;
+    enum stream_way way;
 
     if (!pinned || !*pinned)
         return POOL_OK;
@@ -143,16 +167,15 @@ pool_status pool_pinned_free(pool_pinned **pinned)
     status = check(gone);
     if (status)
         return status;
-    entered = stream_enter_to_destroy(gone->device, &scope, &status);
+    way = stream_enter_to_destroy(gone->device, &scope, &status);
+    if (way == STREAM_KEEP)
+        return status;
     /* Pinned pages are not there in a forked child. */
     if ((gone->flags & POOL_PINNED_SECRET) && !stream_is_forked(gone->memory->streams))
         base_wipe(gone->data, (size_t)gone->bytes);
-    if (entered)
+    if (way == STREAM_ENTERED)
         status = device_leave(&scope, unpin(&scope, gone));
-    memory_gauge_sub(&gone->memory->pinned, gone->bytes);
-    device_child_removed(gone->device, DEVICE_CHILD_BUFFER);
-    atomic_store_explicit(&gone->magic, MEMORY_DEAD, memory_order_relaxed);
-    base_free(gone);
+    forget(gone);
     *pinned = NULL;
     return status;
 }

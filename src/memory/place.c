@@ -6,11 +6,24 @@
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
+static pool_status managed_or_device(
+    struct driver *driver, CUdeviceptr address, enum memory_place *place)
+{
+    unsigned managed = 0;
+    pool_cu_result code =
+        driver->api.PointerGetAttribute(&managed, DRIVER_POINTER_ATTRIBUTE_IS_MANAGED, address);
+
+    /* A driver that does not know the question has no managed memory. */
+    if (code && code != POOL_CU_INVALID_VALUE)
+        return driver_check(driver, code, "cuPointerGetAttribute(IS_MANAGED)");
+    *place = !code && managed ? MEMORY_MANAGED : MEMORY_ON_DEVICE;
+    return POOL_OK;
+}
+
 /* Memory that the driver does not know is pageable: it answers INVALID_VALUE. */
 static pool_status place_of_byte(struct driver *driver, uintptr_t byte, enum memory_place *place)
 {
     unsigned type = 0;
-    unsigned managed = 0;
     CUdeviceptr address = (CUdeviceptr)byte;
     pool_cu_result code =
         driver->api.PointerGetAttribute(&type, DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
@@ -25,12 +38,8 @@ static pool_status place_of_byte(struct driver *driver, uintptr_t byte, enum mem
         *place = MEMORY_PINNED;
     else if (type != DRIVER_MEMORYTYPE_DEVICE)
         *place = MEMORY_PAGEABLE;
-    else if (!driver->api.PointerGetAttribute(
-                 &managed, DRIVER_POINTER_ATTRIBUTE_IS_MANAGED, address) &&
-             managed)
-        *place = MEMORY_MANAGED;
     else
-        *place = MEMORY_ON_DEVICE;
+        return managed_or_device(driver, address, place);
     return POOL_OK;
 }
 

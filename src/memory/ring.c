@@ -35,21 +35,29 @@ pool_status memory_staging_init(struct memory_staging *staging)
     return POOL_OK;
 }
 
-static void destroy_ring(struct device_memory *memory, struct memory_ring *ring, int driver_alive)
+/* Goes on after a failure and answers the first one. */
+static pool_status destroy_ring(
+    struct device_memory *memory, struct memory_ring *ring, int driver_alive)
 {
-    uint32_t slots = ring->shape.slots;
+    struct driver *driver = memory->driver;
+    pool_status first = POOL_OK, status;
 
-    if (driver_alive) {
-        for (uint32_t i = 0; ring->in_flight && i < slots; i++)
-            (void)DRIVER_CALL(memory->driver, EventSynchronize(ring->done[i]));
-        for (uint32_t i = 0; i < slots; i++)
-            if (ring->done[i])
-                (void)DRIVER_CALL(memory->driver, EventDestroy(ring->done[i]));
-        if (ring->slots)
-            (void)DRIVER_CALL(memory->driver, MemFreeHost(ring->slots));
+    for (uint32_t i = 0; driver_alive && i < ring->shape.slots; i++) {
+        if (!ring->done[i])
+            continue;
+        status = ring->in_flight ? STREAM_UNDO(driver, EventSynchronize(ring->done[i])) : POOL_OK;
+        first = first ? first : status;
+        status = STREAM_UNDO(driver, EventDestroy(ring->done[i]));
+        first = first ? first : status;
     }
-    atomic_fetch_sub(&memory->staging.bytes, ring->slots ? memory_ring_bytes(ring) : 0);
+    if (driver_alive && ring->slots) {
+        status = STREAM_UNDO(driver, MemFreeHost(ring->slots));
+        first = first ? first : status;
+    }
+    if (ring->slots && !ring->is_lost)
+        atomic_fetch_sub(&memory->staging.bytes, memory_ring_bytes(ring));
     base_free(ring);
+    return first;
 }
 
 static pool_status make_ring(struct device_memory *memory, struct memory_ring **ring)
@@ -91,6 +99,13 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
 {
     struct memory_staging *staging = &memory->staging;
 
+    while (staging->lost) {
+        struct memory_ring *ring = staging->lost;
+
+        staging->lost = ring->next;
+        ring->next = staging->rings;
+        staging->rings = ring;
+    }
     while (staging->rings) {
         struct memory_ring *ring = staging->rings;
 
@@ -101,8 +116,9 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
     pthread_mutex_destroy(&staging->lock);
 }
 
-void memory_staging_trim(struct device_memory *memory)
+pool_status memory_staging_trim(struct device_memory *memory)
 {
+    pool_status first = POOL_OK, status;
     struct memory_staging *staging = &memory->staging;
     struct memory_ring *idle = NULL, **at;
 
@@ -123,37 +139,40 @@ void memory_staging_trim(struct device_memory *memory)
     while (idle) {
         struct memory_ring *next = idle->next;
 
-        destroy_ring(memory, idle, 1);
+        status = destroy_ring(memory, idle, 1);
+        first = first ? first : status;
         idle = next;
     }
+    return first;
 }
 
-/* Whether the device is done with the ring; the last slot's event comes last in its stream. */
-static int is_quiet(struct device_memory *memory, const struct memory_ring *ring)
+/* POOL_OK when the device is done with the ring, NOT_READY when not. */
+static pool_status is_quiet(struct device_memory *memory, const struct memory_ring *ring)
 {
-    if (!ring->in_flight)
-        return 1;
-    for (uint32_t i = 0; i < ring->shape.slots; i++)
-        if (memory->driver->api.EventQuery(ring->done[i]))
-            return 0;
-    return 1;
+    struct driver *driver = memory->driver;
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; ring->in_flight && !status && i < ring->shape.slots; i++)
+        status = stream_answer(driver, driver->api.EventQuery(ring->done[i]), "cuEventQuery(done)");
+    return status;
 }
 
-/* Under the lock: a free ring, one that is quiet if there is such a one. */
-static struct memory_ring *find_ring(struct device_memory *memory, int *quiet)
+/* Under the lock: a free ring, one that is quiet if there is such a one; NULL: none is free. */
+static pool_status find_ring(struct device_memory *memory, struct memory_ring **found, int *quiet)
 {
-    struct memory_ring *busy = NULL;
-
-    *quiet = 1;
+    *found = NULL;
     for (struct memory_ring *ring = memory->staging.rings; ring; ring = ring->next) {
+        pool_status status;
+
         if (ring->in_use)
             continue;
-        if (is_quiet(memory, ring))
-            return ring;
-        busy = ring;
+        status = is_quiet(memory, ring);
+        *quiet = !status;
+        *found = ring;
+        if (status != POOL_ERR_NOT_READY)
+            return status;
     }
-    *quiet = 0;
-    return busy;
+    return POOL_OK;
 }
 
 static pool_status settle(struct device_memory *memory, struct memory_ring *ring)
@@ -194,11 +213,13 @@ pool_status memory_ring_take(struct device_memory *memory, struct memory_ring **
     struct memory_staging *staging = &memory->staging;
     struct memory_ring *found = NULL;
     pool_status status = POOL_OK;
-    int quiet;
+    int quiet = 1;
 
     pthread_mutex_lock(&staging->lock);
     while (!found && !status) {
-        found = find_ring(memory, &quiet);
+        status = find_ring(memory, &found, &quiet);
+        if (status)
+            break;
         if (found && (quiet || staging->count >= RINGS_MAX)) {
             found->in_use = 1;
         } else if (staging->count < RINGS_MAX) {
@@ -236,11 +257,16 @@ void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring)
         ;
     *at = ring->next;
     staging->count--;
+    ring->is_lost = 1;
+    ring->next = staging->lost;
+    staging->lost = ring;
     pthread_cond_signal(&staging->freed);
     pthread_mutex_unlock(&staging->lock);
-    base_log(POOL_LOG_WARN, "%llu bytes of pinned staging are given up: the device may use them",
-        (unsigned long long)memory_ring_bytes(ring));
-    destroy_ring(memory, ring, 0);
+    if (!stream_driver_lost(memory->driver))
+        base_log(POOL_LOG_WARN,
+            "%llu bytes of pinned staging are given up: the device may use them",
+            (unsigned long long)memory_ring_bytes(ring));
+    atomic_fetch_sub(&staging->bytes, memory_ring_bytes(ring));
 }
 
 pool_status memory_staging_reshape(pool_device *device, const struct memory_staging_shape *shape)
@@ -256,7 +282,7 @@ pool_status memory_staging_reshape(pool_device *device, const struct memory_stag
         return status;
     status = memory_of(&scope, &memory);
     if (!status) {
-        memory_staging_trim(memory);
+        status = memory_staging_trim(memory);
         pthread_mutex_lock(&memory->staging.lock);
         memory->staging.shape = *shape;
         pthread_mutex_unlock(&memory->staging.lock);

@@ -282,7 +282,7 @@ static pool_status finish(struct job *job, pool_status status)
     if (status) {
         base_error_save(&first);
         /* Without the event of the last piece only the stream knows when the slots are quiet. */
-        if (DRIVER_CALL(job->memory->driver, StreamSynchronize(job->transfer->stream)))
+        if (STREAM_UNDO(job->memory->driver, StreamSynchronize(job->transfer->stream)))
             job->lost = 1;
         else
             ring->in_flight = 0;

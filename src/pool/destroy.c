@@ -22,17 +22,36 @@ static int is_driver_alive(const device_pool *pool)
     return code != POOL_CU_DEINITIALIZED && device_pool_is_fit(pool);
 }
 
-static void unmake_kept(pool_device *device, int driver_alive)
+/* Fails, with all as it was, when the driver lives and its context cannot be entered. */
+static pool_status unmake_kept(pool_device *device, int driver_alive)
 {
     struct device_scope scope;
-    int is_inside;
+    pool_status status = POOL_OK;
+    int is_inside = 0;
 
     if (!atomic_load(&device->kept))
-        return;
-    is_inside = driver_alive && device_enter_to_release(device, &scope) == POOL_OK;
+        return POOL_OK;
+    if (driver_alive && device_alive(device)) {
+        status = device_enter_to_release(device, &scope);
+        if (status && device_pool_is_fit(device->pool))
+            return status;
+        is_inside = !status;
+    }
     device_unmake_kept(device, is_inside);
     if (is_inside)
         device_leave(&scope, POOL_OK);
+    return POOL_OK;
+}
+
+/* All devices' before any context goes: what is kept may link devices. */
+static pool_status unmake_all_kept(device_pool *pool)
+{
+    int driver_alive = is_driver_alive(pool);
+    pool_status status = POOL_OK;
+
+    for (size_t i = pool->count; i-- > 0 && !status;)
+        status = unmake_kept(&pool->devices[i], driver_alive && device_pool_is_fit(pool));
+    return status;
 }
 
 void device_pool_stop(device_pool *pool)
@@ -40,7 +59,7 @@ void device_pool_stop(device_pool *pool)
     int driver_alive = is_driver_alive(pool);
 
     for (size_t i = pool->count; i-- > 0;) {
-        unmake_kept(&pool->devices[i], driver_alive);
+        (void)unmake_kept(&pool->devices[i], driver_alive);
         /* Giving back may itself be what shows that the process is lost. */
         driver_alive = driver_alive && device_pool_is_fit(pool);
         if (driver_alive)
@@ -84,6 +103,9 @@ pool_status pool_destroy(device_pool **pool)
         if (status)
             return status;
     }
+    status = unmake_all_kept(*pool);
+    if (status)
+        return status;
     driver = (*pool)->driver;
     device_pool_stop(*pool);
     driver_close(&driver);

@@ -27,7 +27,7 @@ pool_status device_enter(pool_device *device, struct device_scope *scope);
 /*
  * device_enter for giving something back: also on a device that has become unusable, as long as it
  * has its context, and a passing failure is tried again, since nobody comes back to give it back
- * later. On failure only host memory can be freed.
+ * later. On failure only host memory can be freed, or the object be kept for another try.
  */
 pool_status device_enter_to_release(pool_device *device, struct device_scope *scope);
 

@@ -12,6 +12,7 @@ struct pool_event {
     uint32_t flags;
     atomic_int recorded;
     pool_device *device;
+    struct stream_registry *registry;
     CUevent handle;
 };
 
@@ -32,6 +33,11 @@ static pool_status create(struct device_scope *scope, uint32_t flags, pool_event
 
     if (!made)
         return base_fail_memory("an event");
+    status = stream_registry_of(scope->device, &made->registry);
+    if (status) {
+        base_free(made);
+        return status;
+    }
     if (flags & POOL_EVENT_SLEEP)
         driver_flags |= DRIVER_EVENT_BLOCKING_SYNC;
     status = DRIVER_CALL(scope->driver, EventCreate(&made->handle, driver_flags));
@@ -46,6 +52,30 @@ static pool_status create(struct device_scope *scope, uint32_t flags, pool_event
     device_child_added(scope->device, DEVICE_CHILD_STREAM);
     *event = made;
     return POOL_OK;
+}
+
+static void forget(pool_event *event)
+{
+    device_child_removed(event->device, DEVICE_CHILD_STREAM);
+    atomic_store_explicit(&event->magic, STREAM_DEAD, memory_order_relaxed);
+    base_free(event);
+}
+
+/* Undoes a making whose caller will not get the object; the first failure stays the detail. */
+static void discard(pool_event *made)
+{
+    struct stream_registry *registry = made->registry;
+    CUevent handle = made->handle;
+    struct base_error_copy first;
+    pool_event *left = made;
+
+    base_error_save(&first);
+    pool_event_destroy(&left);
+    base_error_restore(&first);
+    if (left) {
+        stream_keep_orphan(registry, STREAM_ORPHAN_EVENT, handle);
+        forget(left);
+    }
 }
 
 pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event)
@@ -63,7 +93,7 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
         return status;
     status = device_leave(&scope, create(&scope, flags, &made));
     if (status && made)
-        pool_event_destroy(&made);
+        discard(made);
     if (!status)
         *event = made;
     return status;
@@ -73,6 +103,7 @@ pool_status pool_event_destroy(pool_event **event)
 {
     struct device_scope scope;
     pool_event *gone;
+    enum stream_way way;
     pool_status status;
 
     if (!event || !*event)
@@ -81,11 +112,12 @@ pool_status pool_event_destroy(pool_event **event)
     status = stream_check_event(gone);
     if (status)
         return status;
-    if (stream_enter_to_destroy(gone->device, &scope, &status))
+    way = stream_enter_to_destroy(gone->device, &scope, &status);
+    if (way == STREAM_KEEP)
+        return status;
+    if (way == STREAM_ENTERED)
         status = device_leave(&scope, DRIVER_CALL(scope.driver, EventDestroy(gone->handle)));
-    device_child_removed(gone->device, DEVICE_CHILD_STREAM);
-    atomic_store_explicit(&gone->magic, STREAM_DEAD, memory_order_relaxed);
-    base_free(gone);
+    forget(gone);
     *event = NULL;
     return status;
 }

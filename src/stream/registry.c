@@ -32,7 +32,7 @@ static pool_status make_registry(pool_device *device, void **object)
     *object = registry;
     return POOL_OK;
 destroy_stream:
-    driver->api.StreamDestroy(registry->reclaim);
+    STREAM_UNDO_QUIETLY(driver, StreamDestroy(registry->reclaim));
 destroy_lock:
     pthread_mutex_destroy(&registry->lock);
 free_registry:
@@ -40,14 +40,61 @@ free_registry:
     return status;
 }
 
+struct stream_orphan {
+    struct stream_orphan *next;
+    enum stream_orphan_kind kind;
+    void *handle;
+};
+
+void stream_keep_orphan(
+    struct stream_registry *registry, enum stream_orphan_kind kind, void *handle)
+{
+    struct stream_orphan *orphan = base_calloc(1, sizeof(*orphan));
+
+    if (!orphan)
+        return; /* the context's end takes it */
+    orphan->kind = kind;
+    orphan->handle = handle;
+    pthread_mutex_lock(&registry->lock);
+    orphan->next = registry->orphans;
+    registry->orphans = orphan;
+    pthread_mutex_unlock(&registry->lock);
+}
+
+static void destroy_orphan(struct driver *driver, const struct stream_orphan *orphan)
+{
+    switch (orphan->kind) {
+    case STREAM_ORPHAN_STREAM:
+        (void)STREAM_UNDO(driver, StreamDestroy(orphan->handle));
+        break;
+    case STREAM_ORPHAN_EVENT:
+        (void)STREAM_UNDO(driver, EventDestroy(orphan->handle));
+        break;
+    case STREAM_ORPHAN_PINNED:
+        (void)STREAM_UNDO(driver, MemFreeHost(orphan->handle));
+        break;
+    case STREAM_ORPHAN_REGISTERED:
+        (void)STREAM_UNDO(driver, MemHostUnregister(orphan->handle));
+        break;
+    }
+}
+
 static void unmake_registry(pool_device *device, void *object, int driver_alive)
 {
     struct driver *driver = device_driver(device);
     struct stream_registry *registry = object;
 
+    while (registry->orphans) {
+        struct stream_orphan *orphan = registry->orphans;
+
+        registry->orphans = orphan->next;
+        if (driver_alive)
+            destroy_orphan(driver, orphan);
+        base_free(orphan);
+    }
     if (driver_alive) {
-        (void)DRIVER_CALL(driver, EventDestroy(registry->join));
-        (void)DRIVER_CALL(driver, StreamDestroy(registry->reclaim));
+        (void)STREAM_UNDO(driver, EventDestroy(registry->join));
+        (void)STREAM_UNDO(driver, StreamDestroy(registry->reclaim));
     }
     atomic_store(&registry->default_stream.magic, STREAM_DEAD);
     pthread_mutex_destroy(&registry->lock);
@@ -66,17 +113,26 @@ pool_status stream_registry_of(pool_device *device, struct stream_registry **reg
     return status;
 }
 
-int stream_enter_to_destroy(pool_device *device, struct device_scope *scope, pool_status *status)
+enum stream_way stream_enter_to_destroy(
+    pool_device *device, struct device_scope *scope, pool_status *status)
 {
+    struct driver *driver = device_driver(device);
+    CUcontext current;
+    pool_cu_result code;
+
     *status = POOL_OK;
     if (!device_alive(device))
-        return 0;
-    *status = device_enter_to_release(device, scope);
-    if (pool_status_class(*status) == POOL_CLASS_PROCESS)
-        *status = POOL_OK;
-    else if (!*status)
-        return 1;
-    return 0;
+        return STREAM_HOST_ONLY;
+    code = driver->api.CtxGetCurrent(&current); /* only to learn whether it still answers */
+    if (code == POOL_CU_DEINITIALIZED)
+        return STREAM_HOST_ONLY;
+    if (driver_code_class(code) == POOL_CLASS_PROCESS)
+        *status = driver_check(driver, code, "cuCtxGetCurrent(&current)");
+    else
+        *status = device_enter_to_release(device, scope);
+    if (!*status)
+        return STREAM_ENTERED;
+    return stream_driver_lost(driver) ? STREAM_HOST_ONLY : STREAM_KEEP;
 }
 
 pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)

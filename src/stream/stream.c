@@ -46,6 +46,8 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
     return POOL_OK;
 }
 
+static void discard(pool_stream *made);
+
 /* Makes the object around a handle and puts it into the device's list. */
 static pool_status wrap(
     struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
@@ -115,7 +117,7 @@ static pool_status create(
         return status;
     status = wrap(scope, handle, 1, stream);
     if (status)
-        scope->driver->api.StreamDestroy(handle);
+        STREAM_UNDO_QUIETLY(scope->driver, StreamDestroy(handle));
     return status;
 }
 
@@ -144,7 +146,7 @@ pool_status pool_stream_create(
         return status;
     status = device_leave(&scope, create(&scope, &wanted, &made));
     if (status && made)
-        pool_stream_destroy(&made);
+        discard(made);
     if (!status)
         *stream = made;
     return status;
@@ -180,7 +182,7 @@ pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream 
         return status;
     status = device_leave(&scope, adopt(&scope, handle, &made));
     if (status && made)
-        pool_stream_destroy(&made);
+        discard(made);
     if (!status)
         *stream = made;
     return status;
@@ -214,9 +216,9 @@ static pool_status hand_over(struct driver *driver, pool_stream *stream)
         status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
         if (!status)
             status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
-        if (status) /* the order could not be enqueued, so it is made by waiting */
-            (void)DRIVER_CALL(driver, StreamSynchronize(stream->handle));
     }
+    if (status) /* the order could not be enqueued, so it is made by waiting */
+        STREAM_UNDO_QUIETLY(driver, StreamSynchronize(stream->handle));
     return status;
 }
 
@@ -227,12 +229,19 @@ static void unlink_stream(pool_stream *stream)
         stream->next->previous = stream->previous;
 }
 
+static void forget(pool_stream *stream)
+{
+    device_child_removed(stream->device, DEVICE_CHILD_STREAM);
+    atomic_store_explicit(&stream->magic, STREAM_DEAD, memory_order_relaxed);
+    base_free(stream);
+}
+
 pool_status pool_stream_destroy(pool_stream **stream)
 {
     struct device_scope scope;
     pool_stream *gone;
     pool_status status, destroyed = POOL_OK;
-    int entered;
+    enum stream_way way;
 
     if (!stream || !*stream)
         return POOL_OK;
@@ -242,25 +251,44 @@ pool_status pool_stream_destroy(pool_stream **stream)
         return status;
     if (gone->is_default)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "a default stream belongs to its device");
-    entered = stream_enter_to_destroy(gone->device, &scope, &status);
+    way = stream_enter_to_destroy(gone->device, &scope, &status);
+    if (way == STREAM_KEEP)
+        return status;
     if (!stream_is_forked(gone->registry)) {
         pthread_mutex_lock(&gone->registry->lock);
-        if (entered)
+        if (way == STREAM_ENTERED)
             status = hand_over(scope.driver, gone);
         unlink_stream(gone);
         pthread_mutex_unlock(&gone->registry->lock);
     }
-    if (entered && gone->owned)
-        destroyed = DRIVER_CALL(scope.driver, StreamDestroy(gone->handle));
+    if (way == STREAM_ENTERED && gone->owned)
+        destroyed = STREAM_UNDO(scope.driver, StreamDestroy(gone->handle));
     if (!status)
         status = destroyed;
-    if (entered)
+    if (way == STREAM_ENTERED)
         status = device_leave(&scope, status);
-    device_child_removed(gone->device, DEVICE_CHILD_STREAM);
-    atomic_store_explicit(&gone->magic, STREAM_DEAD, memory_order_relaxed);
-    base_free(gone);
+    forget(gone);
     *stream = NULL;
     return status;
+}
+
+/* Undoes a making whose caller will not get the object; the first failure stays the detail. */
+static void discard(pool_stream *made)
+{
+    struct base_error_copy first;
+    pool_stream *left = made;
+
+    base_error_save(&first);
+    pool_stream_destroy(&left);
+    base_error_restore(&first);
+    if (!left)
+        return;
+    pthread_mutex_lock(&made->registry->lock);
+    unlink_stream(made);
+    pthread_mutex_unlock(&made->registry->lock);
+    if (made->owned)
+        stream_keep_orphan(made->registry, STREAM_ORPHAN_STREAM, made->handle);
+    forget(made);
 }
 
 pool_device *pool_stream_device(const pool_stream *stream)

@@ -10,6 +10,7 @@
 
 #include <devicepool/stream.h>
 
+#include "base/status.h"
 #include "pool/device.h"
 
 /* First word of a living object; overwritten when it is destroyed, so that stale handles show. */
@@ -38,7 +39,8 @@ struct stream_registry {
      * stream; nothing else runs there. `join` is the event used for each wait in turn.
      */
     CUstream reclaim;
-    CUevent join; /* guarded by lock */
+    CUevent join;                  /* guarded by lock */
+    struct stream_orphan *orphans; /* guarded by lock */
 };
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry);
@@ -61,11 +63,45 @@ pool_status stream_check(const pool_stream *stream);
 pool_status stream_check_event(const pool_event *event);
 
 /*
- * device_enter for destructors: 1 when driver calls can be made. Else only host memory is to be
- * freed, silently and as a success after a sticky fault, in a forked child and at exit; *status
- * says so, or why the device could not be entered.
+ * device_enter for destructors. ENTERED: make the driver calls, then device_leave. HOST_ONLY: the
+ * process is lost (a sticky fault, a forked child, exit): free host memory only, silently; *status
+ * is POOL_OK, or the fault if it showed right here. KEEP: the context cannot be entered now; the
+ * object stays as it is, so that it can be tried again.
  */
-int stream_enter_to_destroy(pool_device *device, struct device_scope *scope, pool_status *status);
+enum stream_way { STREAM_ENTERED, STREAM_HOST_ONLY, STREAM_KEEP };
+enum stream_way stream_enter_to_destroy(
+    pool_device *device, struct device_scope *scope, pool_status *status);
+
+/*
+ * Handles whose making succeeded while the way out of the context did not, and which could not be
+ * given back then: the pool gives them back at its end.
+ */
+enum stream_orphan_kind {
+    STREAM_ORPHAN_STREAM,
+    STREAM_ORPHAN_EVENT,
+    STREAM_ORPHAN_PINNED,
+    STREAM_ORPHAN_REGISTERED
+};
+void stream_keep_orphan(
+    struct stream_registry *registry, enum stream_orphan_kind kind, void *handle);
+
+/*
+ * A driver call of a cleanup: not made any more once the process is lost. STREAM_UNDO_QUIETLY
+ * leaves the thread's detail as it was, for cleanups after a failure that is already there.
+ */
+#define STREAM_UNDO(driver, call)                                                                  \
+    (stream_driver_lost(driver) ? POOL_ERR_PROCESS_POISONED : DRIVER_CALL(driver, call))
+#define STREAM_UNDO_QUIETLY(driver, call)                                                          \
+    do {                                                                                           \
+        struct base_error_copy undo_first;                                                         \
+        base_error_save(&undo_first);                                                              \
+        (void)STREAM_UNDO(driver, call);                                                           \
+        base_error_restore(&undo_first);                                                           \
+    } while (0)
+static inline int stream_driver_lost(const struct driver *driver)
+{
+    return atomic_load_explicit(&driver->poisoned, memory_order_relaxed) != 0;
+}
 
 /* Whether this is a forked child: another thread of the parent may have held any lock. */
 static inline int stream_is_forked(const struct stream_registry *registry)

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Torture of memory and streams: buffers, staged copies, secrets, peers, pinned memory, statistics,
+ * drivers without memory pools, streams and events.
+ */
+#include <string.h>
+
+#include "memory/memory.h"
+#include "torture/torture.h"
+
+enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT };
+
+#define AT(type, index) ((type **)&torture->objects[index])
+
+static unsigned char data[40000], back[40000];
+
+/* A pool of `devices`, with staging so small that a few thousand bytes go round its
+ * ring, and without helpers, whose timing would change the number of calls. */
+static pool_status open_pool(struct torture *torture, uint32_t devices, pool_device **device)
+{
+    static const struct memory_staging_shape shape = {
+        .helpers = 0, .slots = 4, .piece_bytes = 4096, .direct_bytes = 64};
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .min_devices = devices};
+    pool_status status = pool_create(AT(device_pool, POOL), &params);
+
+    for (uint32_t i = devices; !status && i-- > 0;) {
+        status = pool_device_at(*AT(device_pool, POOL), i, device);
+        if (!status)
+            status = memory_staging_reshape(*device, &shape);
+    }
+    return status;
+}
+
+static pool_status finish(struct torture *torture)
+{
+    pool_status results[] = {
+        pool_buffer_free(AT(pool_buffer, FIRST)),
+        pool_buffer_free_on(AT(pool_buffer, SECOND), NULL),
+        pool_buffer_free(AT(pool_buffer, THIRD)),
+        pool_pinned_free(AT(pool_pinned, PINNED)),
+        pool_event_destroy(AT(pool_event, EVENT)),
+        pool_event_destroy(AT(pool_event, OTHER_EVENT)),
+        pool_stream_destroy(AT(pool_stream, STREAM)),
+        pool_destroy(AT(device_pool, POOL)),
+    };
+
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+        if (results[i])
+            return results[i];
+    return POOL_OK;
+}
+
+/* The first that fails ends the scenario, as in a careful user's code. */
+#define STEP(call)                                                                                 \
+    do {                                                                                           \
+        pool_status step_status = (call);                                                          \
+        if (step_status)                                                                           \
+            return step_status;                                                                    \
+    } while (0)
+
+static pool_status buffers(struct torture *torture)
+{
+    pool_device *device;
+    unsigned char few[16] = {1, 2, 3};
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_buffer_from_host(device, few, sizeof(few), AT(pool_buffer, FIRST)));
+    STEP(pool_buffer_zeroed(device, 4096, AT(pool_buffer, SECOND)));
+    STEP(pool_buffer_slice(*AT(pool_buffer, SECOND), 64, 1024, AT(pool_buffer, THIRD)));
+    STEP(pool_buffer_fill8(*AT(pool_buffer, SECOND), 1, 3, 1, NULL));
+    STEP(pool_buffer_fill16(*AT(pool_buffer, SECOND), 2, 3, 1, NULL));
+    STEP(pool_buffer_fill32(*AT(pool_buffer, THIRD), 4, 3, 1, NULL));
+    STEP(pool_copy_between(
+        *AT(pool_buffer, THIRD), 0, *AT(pool_buffer, FIRST), 0, sizeof(few), NULL));
+    STEP(
+        pool_copy_between(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, SECOND), 1000, 2000, NULL));
+    STEP(pool_copy_between(*AT(pool_buffer, SECOND), 1, *AT(pool_buffer, SECOND), 0, 500, NULL));
+    STEP(pool_copy_to_host(few, *AT(pool_buffer, THIRD), 0, sizeof(few), NULL));
+    return pool_buffer_free(AT(pool_buffer, FIRST));
+}
+
+static pool_status staged(struct torture *torture)
+{
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    STEP(pool_buffer_alloc(device, sizeof(data), AT(pool_buffer, FIRST)));
+    STEP(pool_copy_to_device(
+        *AT(pool_buffer, FIRST), 0, data, sizeof(data), *AT(pool_stream, STREAM)));
+    STEP(pool_copy_to_host(back, *AT(pool_buffer, FIRST), 0, sizeof(data), NULL));
+    return pool_stream_synchronize(*AT(pool_stream, STREAM));
+}
+
+static pool_status secrets(struct torture *torture)
+{
+    pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = 9000,
+        .flags = POOL_BUFFER_SECRET | POOL_BUFFER_ZEROED};
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    STEP(pool_buffer_create(device, &params, AT(pool_buffer, FIRST)));
+    params.stream = *AT(pool_stream, STREAM);
+    STEP(pool_buffer_create(device, &params, AT(pool_buffer, THIRD)));
+    STEP(pool_pinned_alloc(device, 100, POOL_PINNED_SECRET, AT(pool_pinned, PINNED)));
+    STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, data, 9000, params.stream));
+    STEP(pool_copy_to_host(back, *AT(pool_buffer, FIRST), 0, 9000, params.stream));
+    return pool_buffer_free_on(AT(pool_buffer, THIRD), params.stream);
+}
+
+static pool_status peers(struct torture *torture)
+{
+    pool_device *devices[2];
+
+    STEP(open_pool(torture, 2, &devices[0]));
+    STEP(pool_device_at(*AT(device_pool, POOL), 1, &devices[1]));
+    STEP(pool_buffer_zeroed(devices[0], 4096, AT(pool_buffer, FIRST)));
+    STEP(pool_buffer_alloc(devices[1], 4096, AT(pool_buffer, SECOND)));
+    STEP(pool_copy_between(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, FIRST), 0, 4096, NULL));
+    return pool_enable_peer(devices[1], devices[0]);
+}
+
+/* Two devices that do not reach each other, and a secret. */
+static void part_devices(struct torture *torture)
+{
+    pool_mock_set_peer(torture->mock, 0, 1, 0, 0, 0);
+    pool_mock_set_peer(torture->mock, 1, 0, 0, 0, 0);
+}
+
+static pool_status parted_secret(struct torture *torture)
+{
+    pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = 4096, .flags = POOL_BUFFER_SECRET};
+    pool_device *devices[2];
+
+    STEP(open_pool(torture, 2, &devices[0]));
+    STEP(pool_device_at(*AT(device_pool, POOL), 1, &devices[1]));
+    STEP(pool_buffer_create(devices[0], &params, AT(pool_buffer, FIRST)));
+    STEP(pool_buffer_alloc(devices[1], 4096, AT(pool_buffer, SECOND)));
+    STEP(pool_stream_create(devices[0], NULL, AT(pool_stream, STREAM)));
+    STEP(pool_copy_between(
+        *AT(pool_buffer, SECOND), 0, *AT(pool_buffer, FIRST), 0, 4096, *AT(pool_stream, STREAM)));
+    return pool_copy_between(*AT(pool_buffer, FIRST), 0, *AT(pool_buffer, SECOND), 0, 4096, NULL);
+}
+
+static void remove_pools(struct torture *torture)
+{
+    pool_mock_remove(torture->mock, "cuMemAllocFromPoolAsync");
+}
+
+static pool_status pinned(struct torture *torture)
+{
+    static unsigned char own[8192] __attribute__((aligned(4096)));
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_pinned_alloc(device, 4096, POOL_PINNED_WRITE_COMBINED, AT(pool_pinned, PINNED)));
+    STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
+    STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, pool_pinned_data(*AT(pool_pinned, PINNED)),
+        4096, *AT(pool_stream, STREAM)));
+    STEP(pool_stream_wait(*AT(pool_stream, STREAM), 1000000000));
+    STEP(pool_pinned_free(AT(pool_pinned, PINNED)));
+    return pool_pinned_register(device, own, sizeof(own), 0, AT(pool_pinned, PINNED));
+}
+
+static pool_status adopted(struct torture *torture)
+{
+    pool_device *device;
+    CUdeviceptr address;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
+    STEP(pool_buffer_address(*AT(pool_buffer, FIRST), &address));
+    return pool_buffer_adopt(device, address, 4096, AT(pool_buffer, SECOND));
+}
+
+static pool_status statistics(struct torture *torture)
+{
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_buffer_from_host(device, data, sizeof(data), AT(pool_buffer, FIRST)));
+    STEP(pool_memory_get_info(device, &info));
+    if (info.memory_pool)
+        STEP(pool_memory_set_threshold(device, 1 << 20));
+    STEP(pool_trim(device, 0));
+    return pool_memory_reset_high(device);
+}
+
+static void nothing(void *user)
+{
+    (void)user;
+}
+
+static pool_status streams(struct torture *torture)
+{
+    pool_stream_params params = {
+        .struct_size = sizeof(params), .priority = -1, .flags = POOL_STREAM_BLOCKING};
+    pool_stream *stream;
+    pool_device *device;
+    int32_t number;
+    uint32_t flags;
+    double ms;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_stream_create(device, &params, AT(pool_stream, STREAM)));
+    stream = *AT(pool_stream, STREAM);
+    STEP(pool_stream_get_priority(stream, &number));
+    STEP(pool_stream_get_flags(stream, &flags));
+    STEP(pool_event_create(device, POOL_EVENT_TIMING, AT(pool_event, EVENT)));
+    STEP(pool_event_create(device, POOL_EVENT_TIMING, AT(pool_event, OTHER_EVENT)));
+    STEP(pool_event_record(*AT(pool_event, EVENT), stream));
+    STEP(pool_stream_call(stream, nothing, NULL));
+    STEP(pool_stream_wait_event(stream, *AT(pool_event, EVENT)));
+    STEP(pool_event_record(*AT(pool_event, OTHER_EVENT), stream));
+    STEP(pool_event_wait(*AT(pool_event, OTHER_EVENT), 1000000000));
+    STEP(pool_event_synchronize(*AT(pool_event, EVENT)));
+    STEP(pool_event_query(*AT(pool_event, EVENT)));
+    STEP(pool_event_elapsed(*AT(pool_event, EVENT), *AT(pool_event, OTHER_EVENT), &ms));
+    STEP(pool_stream_query(stream));
+    STEP(pool_stream_adopt(device, NULL, AT(pool_stream, FIRST)));
+    STEP(pool_stream_destroy(AT(pool_stream, FIRST)));
+    return pool_stream_synchronize(stream);
+}
+
+/* The adopted stream first: nothing else may be in its place. */
+static pool_status finish_streams(struct torture *torture)
+{
+    pool_status status = pool_stream_destroy(AT(pool_stream, FIRST));
+
+    return status ? status : finish(torture);
+}
+
+/* A full device is tried again, and where nothing can be pinned the driver stages by itself. */
+static const char *const memory_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
+    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "malloc", NULL};
+
+/* Overwriting is tried a second time in another way. */
+static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
+    "cuMemAlloc", "cuMemHostAlloc", "cuMemsetD8Async", "cuCtxGetCurrent", "malloc", NULL};
+
+static const char *const stream_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent", NULL};
+
+int main(void)
+{
+    static const struct torture_scenario scenarios[] = {
+        {"buffers", 1, NULL, buffers, finish, memory_absorbs, 0},
+        {"buffers without memory pools", 1, remove_pools, buffers, finish, memory_absorbs, 0},
+        {"staged copies", 1, NULL, staged, finish, memory_absorbs, 0},
+        {"secrets", 1, NULL, secrets, finish, secret_absorbs, 0},
+        {"secrets without memory pools", 1, remove_pools, secrets, finish, secret_absorbs, 0},
+        {"peers", 2, NULL, peers, finish, memory_absorbs, 0},
+        {"a secret between parted devices", 2, part_devices, parted_secret, finish, memory_absorbs,
+            0},
+        {"pinned memory", 1, NULL, pinned, finish, memory_absorbs, 0},
+        {"adopted memory", 1, NULL, adopted, finish, memory_absorbs, 0},
+        {"statistics", 1, NULL, statistics, finish, memory_absorbs, 0},
+        {"streams and events", 1, NULL, streams, finish_streams, stream_absorbs, 0},
+    };
+
+    return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+}
