@@ -116,23 +116,15 @@ pool_status stream_registry_of(pool_device *device, struct stream_registry **reg
 enum stream_way stream_enter_to_destroy(
     pool_device *device, struct device_scope *scope, pool_status *status)
 {
-    struct driver *driver = device_driver(device);
-    CUcontext current;
-    pool_cu_result code;
-
     *status = POOL_OK;
     if (!device_alive(device))
         return STREAM_HOST_ONLY;
-    code = driver->api.CtxGetCurrent(&current); /* only to learn whether it still answers */
-    if (code == POOL_CU_DEINITIALIZED)
-        return STREAM_HOST_ONLY;
-    if (driver_code_class(code) == POOL_CLASS_PROCESS)
-        *status = driver_check(driver, code, "cuCtxGetCurrent(&current)");
-    else
+    *status = device_enter_to_release(device, scope);
+    if (*status == POOL_ERR_SHUTDOWN) /* a driver that has ended says so for ever */
         *status = device_enter_to_release(device, scope);
     if (!*status)
         return STREAM_ENTERED;
-    return stream_driver_lost(driver) ? STREAM_HOST_ONLY : STREAM_KEEP;
+    return pool_status_class(*status) == POOL_CLASS_PROCESS ? STREAM_HOST_ONLY : STREAM_KEEP;
 }
 
 pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)

@@ -238,29 +238,35 @@ static pool_status finish_streams(struct torture *torture)
 
 /* A full device is tried again, and where nothing can be pinned the driver stages by itself. */
 static const char *const memory_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
-    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "malloc", NULL};
+    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "malloc", NULL};
 
 /* Overwriting is tried a second time in another way. */
 static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
-    "cuMemAlloc", "cuMemHostAlloc", "cuMemsetD8Async", "cuCtxGetCurrent", "malloc", NULL};
+    "cuMemAlloc", "cuMemHostAlloc", "cuMemsetD8Async", "cuCtxGetCurrent", "cuCtxPushCurrent",
+    "malloc", NULL};
 
-static const char *const stream_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent", NULL};
+static const char *const stream_absorbs[] = {
+    "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
 
 int main(void)
 {
+#define SCENARIO(text, count, before, body, end, absorbed)                                         \
+    {                                                                                              \
+        .name = text, .devices = count, .prepare = before, .run = body, .finish = end,             \
+        .absorbs = absorbed                                                                        \
+    }
     static const struct torture_scenario scenarios[] = {
-        {"buffers", 1, NULL, buffers, finish, memory_absorbs, 0},
-        {"buffers without memory pools", 1, remove_pools, buffers, finish, memory_absorbs, 0},
-        {"staged copies", 1, NULL, staged, finish, memory_absorbs, 0},
-        {"secrets", 1, NULL, secrets, finish, secret_absorbs, 0},
-        {"secrets without memory pools", 1, remove_pools, secrets, finish, secret_absorbs, 0},
-        {"peers", 2, NULL, peers, finish, memory_absorbs, 0},
-        {"a secret between parted devices", 2, part_devices, parted_secret, finish, memory_absorbs,
-            0},
-        {"pinned memory", 1, NULL, pinned, finish, memory_absorbs, 0},
-        {"adopted memory", 1, NULL, adopted, finish, memory_absorbs, 0},
-        {"statistics", 1, NULL, statistics, finish, memory_absorbs, 0},
-        {"streams and events", 1, NULL, streams, finish_streams, stream_absorbs, 0},
+        SCENARIO("buffers", 1, NULL, buffers, finish, memory_absorbs),
+        SCENARIO("buffers, no memory pools", 1, remove_pools, buffers, finish, memory_absorbs),
+        SCENARIO("staged copies", 1, NULL, staged, finish, memory_absorbs),
+        SCENARIO("secrets", 1, NULL, secrets, finish, secret_absorbs),
+        SCENARIO("secrets, no memory pools", 1, remove_pools, secrets, finish, secret_absorbs),
+        SCENARIO("peers", 2, NULL, peers, finish, memory_absorbs),
+        SCENARIO("secret, parted devices", 2, part_devices, parted_secret, finish, memory_absorbs),
+        SCENARIO("pinned memory", 1, NULL, pinned, finish, memory_absorbs),
+        SCENARIO("adopted memory", 1, NULL, adopted, finish, memory_absorbs),
+        SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
+        SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),
     };
 
     return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
