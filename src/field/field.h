@@ -151,6 +151,12 @@ pool_status field_create(const pool_field_params *params, const char *what, pool
 
 /* prime.c. Whether the modulus of a field that field_derive_montgomery has prepared is prime. */
 pool_status field_is_prime(const pool_field *field, bool *prime);
+/*
+ * Its parts. The strong test takes a base in Montgomery form that is neither 0 nor 1; the strong
+ * Lucas test needs a modulus that is no square.
+ */
+bool field_passes_strong(const pool_field *field, const uint64_t *base);
+bool field_passes_lucas(const pool_field *field);
 /* The Jacobi symbol (value / modulus), for a small value of either sign. */
 int field_jacobi_small(const pool_field *field, int64_t value);
 

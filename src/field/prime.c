@@ -62,8 +62,7 @@ int field_jacobi_small(const pool_field *field, int64_t value)
     return sign * jacobi(field_integer_mod_small(field->modulus, odd, field->limbs), odd);
 }
 
-/* The strong test to a base in Montgomery form that is neither 0 nor 1 modulo n. */
-static bool passes_strong(const pool_field *field, const uint64_t *base)
+bool field_passes_strong(const pool_field *field, const uint64_t *base)
 {
     uint64_t exponent[FIELD_MAX_LIMBS];
     uint64_t power[FIELD_MAX_LIMBS];
@@ -117,8 +116,8 @@ static void lucas_step(
     field_mul(field, state->q_power, state->q_power, q);
 }
 
-/* D is the first of 5, -7, 9, -11, … with Jacobi symbol -1; a square has none. */
-static bool passes_lucas(const pool_field *field)
+/* D is the first of 5, -7, 9, -11, … with Jacobi symbol -1. */
+bool field_passes_lucas(const pool_field *field)
 {
     uint64_t index[FIELD_MAX_LIMBS + 1] = {0};
     uint64_t d[FIELD_MAX_LIMBS];
@@ -179,7 +178,7 @@ static pool_status passes_drawn_bases(const pool_field *field, bool *passes)
             base[bit / 64] &= ~((uint64_t)1 << (bit % 64));
         if (field_is_zero(field, base) || field_equal(field, base, field->one))
             continue;
-        if (!passes_strong(field, base)) {
+        if (!field_passes_strong(field, base)) {
             *passes = false;
             return POOL_OK;
         }
@@ -203,8 +202,8 @@ pool_status field_is_prime(const pool_field *field, bool *prime)
         return POOL_OK;
     }
     field_double(field, two, field->one);
-    if (!passes_strong(field, two) || field_integer_is_square(field->modulus, field->limbs) ||
-        !passes_lucas(field)) {
+    if (!field_passes_strong(field, two) || field_integer_is_square(field->modulus, field->limbs) ||
+        !field_passes_lucas(field)) {
         *prime = false;
         return POOL_OK;
     }

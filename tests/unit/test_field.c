@@ -116,6 +116,45 @@ static void test_small_moduli(void **state)
     }
 }
 
+/*
+ * The composites that the parts of the primality test take for primes are known: OEIS A001262
+ * (strong to base 2) and A217255 (strong Lucas). Both lists to 60000 must come out, with every
+ * prime.
+ */
+static void test_primality_parts(void **state)
+{
+    static const unsigned strong[] = {
+        2047, 3277, 4033, 4681, 8321, 15841, 29341, 42799, 49141, 52633, 0};
+    static const unsigned lucas[] = {
+        5459, 5777, 10877, 16109, 18971, 22499, 24569, 25199, 40309, 58519, 0};
+    const unsigned *next_strong = strong, *next_lucas = lucas;
+
+    (void)state;
+    for (unsigned n = 5; n < 60000; n += 2) {
+        uint64_t modulus[FIELD_MAX_LIMBS] = {n}, two[FIELD_MAX_LIMBS];
+        int prime = 1, square = 0, shares = 0;
+        pool_field field;
+
+        for (unsigned d = 3; d * d <= n; d += 2) {
+            prime &= n % d != 0;
+            square |= d * d == n;
+        }
+        for (unsigned d = 3; d < 50; d += 2)
+            shares |= n % d == 0 && n != d;
+        memset(&field, 0, sizeof(field));
+        field_derive_montgomery(&field, modulus);
+        field_double(&field, two, field.one);
+        assert_int_equal(field_passes_strong(&field, two), prime || n == *next_strong);
+        next_strong += n == *next_strong;
+        if (square || shares) /* what trial division is for */
+            continue;
+        assert_int_equal(field_passes_lucas(&field), prime || n == *next_lucas);
+        next_lucas += n == *next_lucas;
+    }
+    assert_int_equal(*next_strong, 0);
+    assert_int_equal(*next_lucas, 0);
+}
+
 static void test_generators_and_roots(void **state)
 {
     (void)state;
@@ -368,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused_moduli),
         cmocka_unit_test(test_small_moduli),
+        cmocka_unit_test(test_primality_parts),
         cmocka_unit_test(test_generators_and_roots),
         cmocka_unit_test(test_given_root_is_used),
         cmocka_unit_test(test_params),
