@@ -117,8 +117,9 @@ typedef enum pool_point_layout {
 /*
  * Layout, form of the coordinates and bytes from one point to the next. All zeros: packed affine
  * points in standard form. The library writes infinity as (0, 0), as (0, 0, 1), as (1, 1, 0), as
- * (0, 1, 0) and as (1, 1, 0, 0). With POOL_POINT_AFFINE on a curve with b = 0, (0, 0) means
- * infinity and never the point of order two.
+ * (0, 1, 0) and as (1, 1, 0, 0). In POOL_POINT_AFFINE, (0, 0) always means infinity: the point
+ * (0, 0) of order two, which curves with b = 0 have, cannot be written in that layout and is
+ * refused.
  */
 typedef struct pool_point_format {
     pool_point_layout layout;

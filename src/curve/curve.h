@@ -75,6 +75,8 @@ void curve_multiply_a(const pool_curve *curve, uint64_t *product, const uint64_t
 /* jacobian.c */
 void curve_jacobian_set_infinity(const pool_curve *curve, struct curve_jacobian *p);
 bool curve_jacobian_is_infinity(const pool_curve *curve, const struct curve_jacobian *p);
+/* Whether it is the point (0, 0), which several formats cannot tell from infinity. */
+bool curve_jacobian_is_origin(const pool_curve *curve, const struct curve_jacobian *p);
 void curve_jacobian_from_affine(
     const pool_curve *curve, struct curve_jacobian *p, const struct curve_affine *q);
 void curve_jacobian_to_affine(

@@ -196,6 +196,24 @@ static pool_status check_arguments(const pool_curve *curve, pool_encoding encodi
     return curve_read_format(curve, format, given);
 }
 
+/* Ethereum's encodings keep all zeros for infinity. */
+static pool_status check_no_origin(const pool_curve *curve, pool_encoding encoding,
+    const void *points, const pool_point_format *format, size_t count)
+{
+    if (encoding != POOL_ENCODING_EIP196 && encoding != POOL_ENCODING_EIP2537)
+        return POOL_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct curve_jacobian p;
+
+        curve_load(
+            curve, &p, format, (const uint8_t *)points + i * curve_point_stride(curve, format));
+        if (curve_jacobian_is_origin(curve, &p))
+            return base_fail(POOL_ERR_BAD_DATA,
+                "point %zu of %s is (0, 0), which the encoding keeps for infinity", i, curve->name);
+    }
+    return POOL_OK;
+}
+
 pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, const void *points,
     const pool_point_format *format, size_t count, uint8_t *bytes)
 {
@@ -204,6 +222,8 @@ pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, 
 
     if (!status)
         status = pool_points_check(curve, points, &given, count, POOL_CHECK_CANONICAL, NULL);
+    if (!status)
+        status = check_no_origin(curve, encoding, points, &given, count);
     for (size_t i = 0; i < count && !status; i++) {
         struct curve_jacobian p;
         struct curve_affine affine;

@@ -18,6 +18,13 @@ bool curve_jacobian_is_infinity(const pool_curve *curve, const struct curve_jaco
     return field_extension_is_zero(&curve->coordinates, p->z);
 }
 
+bool curve_jacobian_is_origin(const pool_curve *curve, const struct curve_jacobian *p)
+{
+    return !curve_jacobian_is_infinity(curve, p) &&
+           field_extension_is_zero(&curve->coordinates, p->x) &&
+           field_extension_is_zero(&curve->coordinates, p->y);
+}
+
 void curve_jacobian_from_affine(
     const pool_curve *curve, struct curve_jacobian *p, const struct curve_affine *q)
 {

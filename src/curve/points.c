@@ -29,8 +29,18 @@ static const void *point_at(
     return (const uint8_t *)points + index * curve_point_stride(curve, format);
 }
 
+/* (0, 0) as a point, on a curve with b = 0 or unchecked: one layout keeps it for infinity. */
+static const char *check_target(
+    const pool_curve *curve, const struct curve_jacobian *p, const pool_point_format *target)
+{
+    if (!target || target->layout != POOL_POINT_AFFINE || !curve_jacobian_is_origin(curve, p))
+        return NULL;
+    return "is (0, 0), which POOL_POINT_AFFINE keeps for infinity";
+}
+
 static pool_status check_all(const pool_curve *curve, const void *points,
-    const pool_point_format *format, size_t count, uint32_t checks, size_t *first_bad)
+    const pool_point_format *format, size_t count, uint32_t checks, const pool_point_format *target,
+    size_t *first_bad)
 {
     if (checks != POOL_CHECK_CANONICAL && checks != POOL_CHECK_ON_CURVE &&
         checks != POOL_CHECK_SUBGROUP)
@@ -41,6 +51,8 @@ static pool_status check_all(const pool_curve *curve, const void *points,
 
         if (!wrong)
             wrong = curve_check(curve, &p, checks);
+        if (!wrong)
+            wrong = check_target(curve, &p, target);
         if (wrong && first_bad)
             *first_bad = i;
         if (wrong)
@@ -60,7 +72,7 @@ pool_status pool_points_check(const pool_curve *curve, const void *points,
     status = curve_read_format(curve, format, &given);
     if (status)
         return status;
-    return check_all(curve, points, &given, count, checks, first_bad);
+    return check_all(curve, points, &given, count, checks, NULL, first_bad);
 }
 
 static void convert_chunk(const pool_curve *curve, const void *from,
@@ -102,7 +114,7 @@ pool_status pool_points_convert(const pool_curve *curve, const void *from,
     if (!status)
         status = curve_read_format(curve, to_format, &target);
     if (!status)
-        status = check_all(curve, from, &source, count, checks, NULL);
+        status = check_all(curve, from, &source, count, checks, &target, NULL);
     for (size_t i = 0; i < count && !status; i += CHUNK) {
         size_t chunk = count - i < CHUNK ? count - i : CHUNK;
 
@@ -123,6 +135,17 @@ static pool_status load_checked(const pool_curve *curve, struct curve_jacobian *
     return wrong ? fail_point(curve, 0, wrong) : POOL_OK;
 }
 
+static pool_status store_result(const pool_curve *curve, void *memory,
+    const pool_point_format *format, const struct curve_jacobian *p)
+{
+    const char *wrong = check_target(curve, p, format);
+
+    if (wrong)
+        return base_fail(POOL_ERR_UNSUPPORTED, "the result on %s %s", curve->name, wrong);
+    curve_store(curve, memory, format, p);
+    return POOL_OK;
+}
+
 pool_status pool_point_add(const pool_curve *curve, const pool_point_format *format, const void *p,
     const void *q, void *sum)
 {
@@ -141,8 +164,7 @@ pool_status pool_point_add(const pool_curve *curve, const pool_point_format *for
     if (status)
         return status;
     curve_jacobian_add(curve, &left, &left, &right);
-    curve_store(curve, sum, &given, &left);
-    return POOL_OK;
+    return store_result(curve, sum, &given, &left);
 }
 
 pool_status pool_point_mul(const pool_curve *curve, const pool_point_format *format, const void *p,
@@ -166,8 +188,7 @@ pool_status pool_point_mul(const pool_curve *curve, const pool_point_format *for
         if (scalar[bit / 8] >> (bit % 8) & 1)
             curve_jacobian_add(curve, &result, &result, &base);
     }
-    curve_store(curve, product, &given, &result);
-    return POOL_OK;
+    return store_result(curve, product, &given, &result);
 }
 
 pool_status pool_point_equal(const pool_curve *curve, const void *p,

@@ -350,6 +350,17 @@ static void assert_formats(const struct small *s, const pool_curve *curve)
                 POOL_OK);
             assert_memory_equal(flagged, back, pool_point_bytes(curve, own.layout));
         }
+        if (origin) { /* the layout and the encodings that would make infinity of it */
+            assert_int_equal(
+                pool_points_convert(curve, flagged, &own, 1, POOL_CHECK_ON_CURVE, other, NULL),
+                POOL_ERR_BAD_DATA);
+            assert_int_equal(
+                pool_points_encode(curve, POOL_ENCODING_EIP2537, flagged, &own, 1, bytes),
+                POOL_ERR_BAD_DATA);
+            assert_int_equal(
+                pool_points_encode(curve, POOL_ENCODING_EIP196, flagged, &own, 1, bytes),
+                POOL_ERR_BAD_DATA);
+        }
         for (int encoding = 0; encoding <= POOL_ENCODING_EIP2537; encoding++) {
             if (!pool_encoding_bytes(curve, (pool_encoding)encoding) || (encoding >= 2 && origin))
                 continue;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encoded points from nowhere. First byte: curve; second: encoding and checks; the rest is one
+ * point or several. What is taken must lie where it was checked to lie and encode to the very same
+ * bytes.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <devicepool/curve.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint32_t checks[] = {
+        POOL_CHECK_CANONICAL, POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP, POOL_CHECK_ON_CURVE};
+    const pool_curve *curve;
+    pool_encoding encoding;
+    uint32_t check;
+    size_t width, count;
+    uint8_t *points, *again;
+
+    if (size < 2)
+        return 0;
+    curve = pool_curve_at(data[0] % pool_curve_count());
+    encoding = (pool_encoding)(data[1] % 4);
+    check = checks[data[1] / 4 % 4];
+    width = pool_encoding_bytes(curve, encoding);
+    count = width ? (size - 2) / width : 0;
+    if (count > 4)
+        count = 4;
+    if (!count)
+        return 0;
+    points = malloc(count * pool_point_bytes(curve, POOL_POINT_AFFINE));
+    again = malloc(count * width);
+    if (!points || !again)
+        abort();
+    if (!pool_points_decode(curve, encoding, data + 2, count, check, points, NULL)) {
+        if (pool_points_check(curve, points, NULL, count, check, NULL) ||
+            pool_points_encode(curve, encoding, points, NULL, count, again) ||
+            memcmp(again, data + 2, count * width))
+            abort();
+    }
+    free(again);
+    free(points);
+    return 0;
+}
