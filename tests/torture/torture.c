@@ -118,10 +118,24 @@ static int is_due(enum source source, const char *name)
     return 1;
 }
 
+/* Every driver function that some scenario called. */
+static const char *met[128];
+static size_t met_count;
+
+static void note_met(const char *function)
+{
+    for (size_t i = 0; i < met_count; i++)
+        if (met[i] == function)
+            return;
+    if (met_count < sizeof(met) / sizeof(met[0]))
+        met[met_count++] = function;
+}
+
 static pool_cu_result fail_driver(void *user, const char *function, uint64_t call)
 {
     (void)user;
     (void)call;
+    note_met(function);
     if (watch.is_lost && !watch.noise[0] && !is_in(function, silent_calls))
         snprintf(watch.noise, sizeof(watch.noise), "%s", function);
     if (!is_due(SOURCE_DRIVER, function))
@@ -512,6 +526,8 @@ int torture_main(const struct torture_scenario *scenarios, size_t count)
         bad += failed;
     }
     all_file_operations = all.file_operations;
+    for (size_t i = 0; getenv("DEVICEPOOL_TORTURE_FUNCTIONS") && i < met_count; i++)
+        printf("called %s\n", met[i]);
     printf("%llu points run, %d of %zu scenarios failed\n", (unsigned long long)all.points, bad,
         count);
     return bad ? 1 : 0;
