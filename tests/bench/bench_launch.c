@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What launches and modules cost through the library, each beside the bare driver:
+ *   a launch of an empty kernel with the device bound, and without (push and pop come with it)
+ *   pool_module_compile when memory has the binary, when the disk has it, and when nothing has it
+ *
+ * usage: bench_launch [DEVICES] [JSON-FILE]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include <devicepool.h>
+
+#include "base/clock.h"
+#include "module/image.h"
+#include "pool/device.h"
+
+#define RUNS 11
+#define LAUNCHES 500 /* fewer than the driver's queue holds, so that none waits for room */
+
+static const char source[] =
+    "extern \"C\" __global__ void empty(unsigned *x, unsigned n) { if (n > 7) *x = n; }\n";
+
+static cJSON *report;
+
+static void must(pool_status status)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "bench_launch: %s\n", pool_last_error()->message);
+    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+    qsort(values, RUNS, sizeof(*values), by_value);
+    return values[RUNS / 2];
+}
+
+static void row(const char *name, double value, const char *unit, const char *target, int met)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    printf("| %-44s | %10.3f %-2s | %-24s | %s |\n", name, value, unit, target,
+        !target[0] ? ""
+        : met      ? "yes"
+                   : "NO");
+    cJSON_AddStringToObject(object, "name", name);
+    cJSON_AddNumberToObject(object, "value", value);
+    cJSON_AddStringToObject(object, "unit", unit);
+    cJSON_AddStringToObject(object, "target", target);
+    cJSON_AddItemToArray(report, object);
+}
+
+struct subject {
+    pool_device *device;
+    pool_stream *stream;
+    pool_kernel *kernel;
+    CUfunction function;
+    CUstream raw_stream;
+    const pool_cuda_api *api;
+    CUdeviceptr address;
+    unsigned number;
+};
+
+static double time_ours(struct subject *s)
+{
+    void *arguments[] = {&s->address, &s->number};
+    pool_launch_shape shape;
+    uint64_t start;
+
+    must(pool_shape_for(32, &shape));
+    shape.argument_count = 2;
+    start = base_clock_ns();
+    for (int i = 0; i < LAUNCHES; i++)
+        must(pool_launch(s->kernel, &shape, arguments, s->stream));
+    return (double)(base_clock_ns() - start) / LAUNCHES;
+}
+
+static double time_bare(struct subject *s)
+{
+    void *arguments[] = {&s->address, &s->number};
+    uint64_t start = base_clock_ns();
+
+    for (int i = 0; i < LAUNCHES; i++)
+        if (s->api->LaunchKernel(
+                s->function, 1, 1, 1, 256, 1, 1, 0, s->raw_stream, arguments, NULL))
+            exit(1);
+    return (double)(base_clock_ns() - start) / LAUNCHES;
+}
+
+static void measure_launches(struct subject *s)
+{
+    double bare[RUNS], ours[RUNS], unbound[RUNS], x, y;
+
+    for (int i = -2; i < RUNS; i++) {
+        int at = i < 0 ? 0 : i;
+
+        must(pool_bind(s->device));
+        bare[at] = time_bare(s);
+        must(pool_stream_synchronize(s->stream));
+        ours[at] = time_ours(s);
+        must(pool_stream_synchronize(s->stream));
+        must(pool_unbind(s->device));
+        unbound[at] = time_ours(s);
+        must(pool_stream_synchronize(s->stream));
+    }
+    y = median(bare);
+    x = median(ours);
+    row("cuLaunchKernel", y, "ns", "", 1);
+    row("pool_launch, device bound", x, "ns", "<= bare + 100 ns", x <= y + 100);
+    x = median(unbound);
+    row("pool_launch, not bound (push and pop)", x, "ns", "", 1);
+}
+
+/* A module of some size: many kernels of unrolled arithmetic. The caller frees it. */
+static char *large_source(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    for (int k = 0; k < 40; k++) {
+        fprintf(out, "extern \"C\" __global__ void k%d(unsigned *x) { unsigned a = x[0];\n", k);
+        for (unsigned i = 0; i < 400; i++)
+            fprintf(out, "a = a * %uu + (a >> %u ^ x[%u]);\n", 2 * i + 1, i % 31, i % 97);
+        fprintf(out, "x[1] = a; }\n");
+    }
+    fclose(out);
+    return text;
+}
+
+static double time_compile(pool_device *device, const pool_module_params *params)
+{
+    pool_module *module;
+    uint64_t start = base_clock_ns();
+    double milliseconds;
+
+    must(pool_module_compile(device, params, &module));
+    milliseconds = (double)(base_clock_ns() - start) / 1e6;
+    pool_module_destroy(&module);
+    return milliseconds;
+}
+
+static void measure_modules(pool_device *device)
+{
+    double disk[RUNS], memory[RUNS], first;
+    char folder[] = "/tmp/devicepool-bench-XXXXXX";
+    pool_module_params params = {.struct_size = sizeof(params), .name = "large.cu"};
+    char cache[64];
+    char *text = large_source();
+    double x;
+
+    if (!mkdtemp(folder))
+        exit(1);
+    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    setenv("DEVICEPOOL_CACHE_DIR", cache, 1);
+    params.source = text;
+    first = time_compile(device, &params);
+    for (int i = 0; i < RUNS; i++) {
+        module_image_forget();
+        disk[i] = time_compile(device, &params);
+        memory[i] = time_compile(device, &params);
+    }
+    row("module of 40 kernels: compile and load", first, "ms", "", 1);
+    x = median(disk);
+    row("module of 40 kernels: from disk and load", x, "ms", "<= 5 ms", x <= 5);
+    x = median(memory);
+    row("module of 40 kernels: from memory and load", x, "ms", "<= 5 ms", x <= 5);
+    must(pool_cache_clear(NULL));
+    free(text);
+}
+
+int main(int count, char **arguments)
+{
+    pool_params with = {.struct_size = sizeof(with), .devices = count > 1 ? arguments[1] : NULL};
+    pool_module_params params = {.struct_size = sizeof(params), .source = source};
+    struct subject subject = {.number = 1};
+    device_pool *pool;
+    pool_module *module;
+    pool_buffer *buffer;
+    FILE *file;
+    char *text;
+
+    report = cJSON_CreateArray();
+    must(pool_create(&pool, &with));
+    must(pool_device_at(pool, 0, &subject.device));
+    must(pool_module_compile(subject.device, &params, &module));
+    must(pool_kernel_get(module, "empty", &subject.kernel));
+    must(pool_kernel_handle(subject.kernel, &subject.function));
+    must(pool_stream_create(subject.device, NULL, &subject.stream));
+    must(pool_stream_handle(subject.stream, &subject.raw_stream));
+    must(pool_buffer_alloc(subject.device, 4, &buffer));
+    must(pool_buffer_address(buffer, &subject.address));
+    subject.api = &device_driver(subject.device)->api;
+    printf("| measured | value | target | met |\n|---|---|---|---|\n");
+    measure_launches(&subject);
+    measure_modules(subject.device);
+    must(pool_buffer_free(&buffer));
+    must(pool_stream_destroy(&subject.stream));
+    pool_module_destroy(&module);
+    must(pool_destroy(&pool));
+    text = cJSON_Print(report);
+    file = count > 2 ? fopen(arguments[2], "w") : NULL;
+    if (file) {
+        fputs(text, file);
+        fclose(file);
+    }
+    cJSON_free(text);
+    cJSON_Delete(report);
+    return 0;
+}
