@@ -31,7 +31,7 @@ static const char *skip_space(const char *at)
     }
 }
 
-pool_cu_result sim_image_check(const void *image, size_t *length)
+pool_cu_result sim_image_check(const void *image, const char **body, size_t *length)
 {
     const char *text = image;
     uint32_t magic = 0;
@@ -42,7 +42,8 @@ pool_cu_result sim_image_check(const void *image, size_t *length)
     if (magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC ||
         memcmp(&magic, "\177ELF", 4) == 0 || strncmp(text, "!<arch>", 7) == 0)
         return POOL_CU_NO_BINARY_FOR_GPU;
-    if (strncmp(skip_space(text), ".version", 8) != 0)
+    *body = skip_space(text);
+    if (strncmp(*body, ".version", 8) != 0)
         return POOL_CU_INVALID_IMAGE;
     *length = strlen(text);
     return POOL_CU_SUCCESS;

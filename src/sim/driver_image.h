@@ -28,10 +28,10 @@ void sim_jit_info(const struct sim_jit *jit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * 0 and the text's length for PTX; 209 for machine code (ELF, fat binary, archive), 200 for what is
- * neither.
+ * 0, the ".version" line and the text's length for PTX; 209 for machine code (ELF, fat binary,
+ * archive), 200 for what is neither.
  */
-pool_cu_result sim_image_check(const void *image, size_t *length);
+pool_cu_result sim_image_check(const void *image, const char **body, size_t *length);
 
 /* Whether a device of that capability runs PTX for `target`: an "a" target only on the very chip,
  * an "f" target within its family (10x, 11x, 12x), others upwards. */

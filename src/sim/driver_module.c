@@ -78,12 +78,12 @@ static pool_cu_result check_fit(
 }
 
 /* The version is looked at first: text of a newer language need not parse. */
-static bool is_too_new(const char *text, const struct sim_jit *jit)
+static bool is_too_new(const char *body, const struct sim_jit *jit)
 {
-    const char *at = strstr(text, ".version");
     unsigned major = 0, minor = 0;
 
-    if (!at || sscanf(at + 8, "%3u.%1u", &major, &minor) != 2 || major * 10 + minor <= NEWEST_PTX)
+    if (sscanf(body + strlen(".version"), "%3u.%1u", &major, &minor) != 2 ||
+        major * 10 + minor <= NEWEST_PTX)
         return false;
     sim_jit_error(jit,
         "ptxas application ptx input, line 1; fatal   : Unsupported .version %u.%u; current "
@@ -108,12 +108,13 @@ static pool_cu_result parse(
 {
     struct sim_load_error error = {0, ""};
     struct sim_program *made = NULL;
+    const char *body;
     size_t length;
-    pool_cu_result code = sim_image_check(image, &length);
+    pool_cu_result code = sim_image_check(image, &body, &length);
 
     if (code)
         return code;
-    if (is_too_new(image, jit))
+    if (is_too_new(body, jit))
         return POOL_CU_UNSUPPORTED_PTX_VERSION;
     enum sim_load load = sim_program_parse(image, length, &made, &error);
     if (load) {
