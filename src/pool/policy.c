@@ -44,7 +44,7 @@ static pool_status next_slowly(
  */
 static inline uint64_t remainder_of(const struct device_set *set, uint64_t turn)
 {
-    if (set->mask != NOT_A_POWER)
+    if (__builtin_expect(set->mask != NOT_A_POWER, 1))
         return turn & set->mask;
     return (uint64_t)((unsigned __int128)(turn * set->reciprocal) * set->count >> 64);
 }
@@ -55,25 +55,22 @@ static inline uint64_t remainder_of(const struct device_set *set, uint64_t turn)
  */
 pool_status pool_next_device(device_pool *pool, pool_device **device)
 {
-    const struct device_set *set;
-    pool_device *const *devices;
-    uint64_t turn, limit, reciprocal, count;
+    struct device_set set;
+    const struct device_set *published;
+    uint64_t turn;
 
     if (!pool || !device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_next_device: pool or device is NULL");
     if (__builtin_expect(pool->generation != driver_fork_generation(), 0))
         return device_pool_refusal(pool);
-    set = atomic_load_explicit(&pool->usable, memory_order_acquire);
+    published = atomic_load_explicit(&pool->usable, memory_order_acquire);
     /* Loads do not start before an atomic addition is through, so these come first. */
-    limit = set->limit;
-    reciprocal = set->reciprocal;
-    count = set->count;
-    devices = set->devices;
+    set = *published;
     atomic_signal_fence(memory_order_seq_cst);
     turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
-    if (__builtin_expect(turn >= limit, 0))
-        return next_slowly(pool, set, turn, device);
-    *device = devices[(unsigned __int128)(turn * reciprocal) * count >> 64];
+    if (__builtin_expect(turn >= set.limit, 0))
+        return next_slowly(pool, published, turn, device);
+    *device = set.devices[remainder_of(&set, turn)];
     return POOL_OK;
 }
 
