@@ -54,7 +54,7 @@ typedef struct pool_buffer_params {
     /*
      * NULL: the memory can be used on any stream when the call returns. A stream: the memory is
      * there for work that is enqueued later on that stream (or ordered after it by an event), and
-     * the call never waits.
+     * the call does not wait unless the device is full.
      */
     pool_stream *stream;
 } pool_buffer_params;
@@ -64,11 +64,11 @@ POOL_API void pool_buffer_params_init(pool_buffer_params *params);
 
 /*
  * Makes a buffer from the device's memory pool; its address is a multiple of 256. The buffer is the
- * caller's, to be freed with pool_buffer_free. When the device is full, unused pool memory is given
- * back to it and the call tries once more, then POOL_ERR_OUT_OF_DEVICE_MEMORY; its text has the
- * asked, free and reserved bytes. The short forms: no flags, zeroed, and a copy of `bytes` host
- * bytes at `data` (done when the call returns). Drivers without memory pools are served by plain
- * allocations.
+ * caller's, to be freed with pool_buffer_free. When the device is full, the call waits for frees
+ * under way on `stream` and by pool_buffer_free, gives unused pool memory back and tries once more,
+ * then POOL_ERR_OUT_OF_DEVICE_MEMORY; its text has the asked, free and reserved bytes. The short
+ * forms: no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call returns).
+ * Drivers without memory pools are served by plain allocations.
  */
 POOL_API pool_status pool_buffer_create(
     pool_device *device, const pool_buffer_params *params, pool_buffer **buffer);

@@ -137,8 +137,12 @@ static pool_status allocate_retrying(
     pool_cu_result code = allocate_once(memory, request, address);
 
     if (code == POOL_CU_OUT_OF_MEMORY) {
-        pool_status status = trim_pool(memory, 0);
+        pool_status status = POOL_OK;
 
+        if (request->ordered) /* its own frees may be what is missing */
+            status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
+        if (!status)
+            status = trim_pool(memory, 0);
         if (status)
             return status;
         code = allocate_once(memory, request, address);

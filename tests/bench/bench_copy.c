@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast copies and allocations are: pinned, pageable through staging with 1, 2 and 4 threads,
+ * pageable by the driver alone, device to device, peer; allocation and freeing by the library and
+ * by the driver. Every copied byte is checked. Wall time of whole calls, two warm-ups, median of
+ * nine. A table on stdout, the same as JSON with --json.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cJSON.h>
+
+#include <devicepool.h>
+
+#include "base/clock.h"
+#include "memory/memory.h"
+
+#define WARM_UPS 2
+#define ROUNDS 9
+#define MIB ((uint64_t)1 << 20)
+
+static struct {
+    pool_device *device;
+    pool_device *peer; /* NULL: there is one device only */
+    const pool_cuda_api *api;
+    pool_buffer *buffer, *other, *there;
+    pool_pinned *pinned;
+    unsigned char *data, *back; /* pageable and touched */
+    uint64_t bytes;             /* of the measurement under way */
+    cJSON *rows;
+    struct memory_staging_shape shape;
+} bench;
+
+static void must(pool_status status, const char *what)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s: %s: %s\n", what, pool_status_name(status), pool_last_error()->message);
+    exit(1);
+}
+#define MUST(call) must((call), #call)
+
+static void must_driver(pool_cu_result code, const char *what)
+{
+    if (!code)
+        return;
+    fprintf(stderr, "%s: %s\n", what, driver_code_name(code));
+    exit(1);
+}
+#define MUST_DRIVER(call) must_driver((call), #call)
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Median milliseconds of a call. */
+static double measure(void (*call)(void))
+{
+    double times[ROUNDS];
+
+    for (int i = -WARM_UPS; i < ROUNDS; i++) {
+        uint64_t start = base_clock_ns();
+
+        call();
+        if (i >= 0)
+            times[i] = (double)(base_clock_ns() - start) / 1e6;
+    }
+    qsort(times, ROUNDS, sizeof(times[0]), by_value);
+    return times[ROUNDS / 2];
+}
+
+static void report(const char *name, unsigned threads, double ms)
+{
+    double rate = (double)bench.bytes / ms / 1e6;
+    cJSON *row = cJSON_CreateObject();
+
+    printf("%-34s %7.0f MiB %2u threads %10.3f ms %8.2f GB/s\n", name,
+        (double)bench.bytes / (double)MIB, threads, ms, rate);
+    fflush(stdout);
+    cJSON_AddStringToObject(row, "name", name);
+    cJSON_AddNumberToObject(row, "bytes", (double)bench.bytes);
+    cJSON_AddNumberToObject(row, "threads", threads);
+    cJSON_AddNumberToObject(row, "ms", ms);
+    cJSON_AddNumberToObject(row, "gb_per_s", rate);
+    cJSON_AddItemToArray(bench.rows, row);
+}
+
+static void wrong(const char *name)
+{
+    fprintf(
+        stderr, "%s of %llu bytes: the bytes are wrong\n", name, (unsigned long long)bench.bytes);
+    exit(1);
+}
+
+/* What lies in `buffer` must be the data; the way back is the driver's own. */
+static void check_device(const char *name, pool_device *device, pool_buffer *buffer)
+{
+    CUdeviceptr address;
+
+    MUST(pool_buffer_address(buffer, &address));
+    MUST(pool_bind(device));
+    memset(bench.back, 0, bench.bytes);
+    MUST_DRIVER(bench.api->MemcpyDtoH(bench.back, address, bench.bytes));
+    MUST(pool_unbind(device));
+    if (memcmp(bench.back, bench.data, bench.bytes))
+        wrong(name);
+}
+
+static void wipe_device(pool_buffer *buffer)
+{
+    MUST(pool_buffer_fill8(buffer, 0, bench.bytes, 0x11, NULL));
+}
+
+/* ---- the calls ------------------------------------------------------------------------------ */
+
+static void in_pinned(void)
+{
+    MUST(pool_copy_to_device(bench.buffer, 0, pool_pinned_data(bench.pinned), bench.bytes, NULL));
+}
+
+static void out_pinned(void)
+{
+    MUST(pool_copy_to_host(pool_pinned_data(bench.pinned), bench.buffer, 0, bench.bytes, NULL));
+}
+
+static void in_pageable(void)
+{
+    MUST(pool_copy_to_device(bench.buffer, 0, bench.data, bench.bytes, NULL));
+}
+
+static void out_pageable(void)
+{
+    MUST(pool_copy_to_host(bench.back, bench.buffer, 0, bench.bytes, NULL));
+}
+
+static void in_driver(void)
+{
+    CUdeviceptr address;
+
+    MUST(pool_buffer_address(bench.buffer, &address));
+    MUST_DRIVER(bench.api->MemcpyHtoD(address, bench.data, bench.bytes));
+}
+
+static void out_driver(void)
+{
+    CUdeviceptr address;
+
+    MUST(pool_buffer_address(bench.buffer, &address));
+    MUST_DRIVER(bench.api->MemcpyDtoH(bench.back, address, bench.bytes));
+}
+
+static void in_place(void)
+{
+    MUST(pool_copy_between(bench.other, 0, bench.buffer, 0, bench.bytes, NULL));
+}
+
+static void to_peer(void)
+{
+    MUST(pool_copy_between(bench.there, 0, bench.buffer, 0, bench.bytes, NULL));
+}
+
+static void from_peer(void)
+{
+    MUST(pool_copy_between(bench.buffer, 0, bench.there, 0, bench.bytes, NULL));
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static void bench_pinned(void)
+{
+    double ms;
+
+    memcpy(pool_pinned_data(bench.pinned), bench.data, bench.bytes);
+    wipe_device(bench.buffer);
+    ms = measure(in_pinned);
+    check_device("host to device, pinned", bench.device, bench.buffer);
+    report("host to device, pinned", 0, ms);
+    memset(pool_pinned_data(bench.pinned), 0, bench.bytes);
+    ms = measure(out_pinned);
+    if (memcmp(pool_pinned_data(bench.pinned), bench.data, bench.bytes))
+        wrong("device to host, pinned");
+    report("device to host, pinned", 0, ms);
+}
+
+static void bench_pageable(uint32_t threads)
+{
+    struct memory_staging_shape shape = bench.shape;
+    double ms;
+
+    shape.helpers = threads - 1;
+    MUST(memory_staging_reshape(bench.device, &shape));
+    wipe_device(bench.buffer);
+    ms = measure(in_pageable);
+    check_device("host to device, staged", bench.device, bench.buffer);
+    report("host to device, staged", threads, ms);
+    memset(bench.back, 0, bench.bytes);
+    ms = measure(out_pageable);
+    if (memcmp(bench.back, bench.data, bench.bytes))
+        wrong("device to host, staged");
+    report("device to host, staged", threads, ms);
+}
+
+static void bench_driver(void)
+{
+    double ms;
+
+    MUST(pool_bind(bench.device));
+    wipe_device(bench.buffer);
+    ms = measure(in_driver);
+    check_device("host to device, driver alone", bench.device, bench.buffer);
+    report("host to device, driver alone", 1, ms);
+    memset(bench.back, 0, bench.bytes);
+    ms = measure(out_driver);
+    if (memcmp(bench.back, bench.data, bench.bytes))
+        wrong("device to host, driver alone");
+    report("device to host, driver alone", 1, ms);
+    MUST(pool_unbind(bench.device));
+}
+
+static void bench_devices(void)
+{
+    double ms;
+
+    wipe_device(bench.other);
+    ms = measure(in_place);
+    check_device("device to device", bench.device, bench.other);
+    report("device to device", 0, ms);
+    if (!bench.peer)
+        return;
+    wipe_device(bench.there);
+    ms = measure(to_peer);
+    check_device("to the peer", bench.peer, bench.there);
+    report("to the peer", 0, ms);
+    wipe_device(bench.buffer);
+    ms = measure(from_peer);
+    check_device("from the peer", bench.device, bench.buffer);
+    report("from the peer", 0, ms);
+}
+
+static void bench_size(uint64_t bytes)
+{
+    bench.bytes = bytes;
+    bench_pinned();
+    for (uint32_t threads = 1; threads <= 4; threads *= 2)
+        bench_pageable(threads);
+    bench_driver();
+    bench_devices();
+}
+
+/* ---- allocation ----------------------------------------------------------------------------- */
+
+#define PAIRS 1000
+
+static pool_stream *ordered_on;
+
+static void pairs_library(void)
+{
+    for (int i = 0; i < PAIRS; i++) {
+        pool_buffer *made = NULL;
+
+        MUST(pool_buffer_alloc(bench.device, bench.bytes, &made));
+        MUST(pool_buffer_free(&made));
+    }
+}
+
+static void pairs_ordered(void)
+{
+    pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = bench.bytes, .stream = ordered_on};
+
+    for (int i = 0; i < PAIRS; i++) {
+        pool_buffer *made = NULL;
+
+        MUST(pool_buffer_create(bench.device, &params, &made));
+        MUST(pool_buffer_free_on(&made, ordered_on));
+    }
+    MUST(pool_stream_synchronize(ordered_on));
+}
+
+static void pairs_driver(void)
+{
+    for (int i = 0; i < PAIRS / 10; i++) {
+        CUdeviceptr address;
+
+        MUST_DRIVER(bench.api->MemAlloc(&address, bench.bytes));
+        MUST_DRIVER(bench.api->MemFree(address));
+    }
+}
+
+static void report_pair(const char *name, double us)
+{
+    cJSON *row = cJSON_CreateObject();
+
+    printf("%-34s %7.3f MiB %26.3f us a pair\n", name, (double)bench.bytes / (double)MIB, us);
+    fflush(stdout);
+    cJSON_AddStringToObject(row, "name", name);
+    cJSON_AddNumberToObject(row, "bytes", (double)bench.bytes);
+    cJSON_AddNumberToObject(row, "us_a_pair", us);
+    cJSON_AddItemToArray(bench.rows, row);
+}
+
+static void bench_allocation(void)
+{
+    static const uint64_t sizes[] = {4096, MIB, 256 * MIB};
+
+    MUST(pool_stream_create(bench.device, NULL, &ordered_on));
+    MUST(pool_bind(bench.device));
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        bench.bytes = sizes[i];
+        report_pair("alloc + free, any stream", measure(pairs_library) * 1e3 / PAIRS);
+        report_pair("alloc + free, one stream", measure(pairs_ordered) * 1e3 / PAIRS);
+        report_pair("cuMemAlloc + cuMemFree", measure(pairs_driver) * 1e3 / (PAIRS / 10));
+    }
+    MUST(pool_unbind(bench.device));
+    MUST(pool_stream_destroy(&ordered_on));
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+static void prepare(device_pool *pool, uint64_t most)
+{
+    uint64_t word = 88172645463325252u;
+
+    MUST(pool_device_at(pool, 0, &bench.device));
+    if (pool_device_count(pool) > 1)
+        MUST(pool_device_at(pool, 1, &bench.peer));
+    bench.api = &device_driver(bench.device)->api;
+    bench.data = malloc(most);
+    bench.back = malloc(most);
+    bench.rows = cJSON_CreateArray();
+    if (!bench.data || !bench.back || !bench.rows) {
+        fprintf(stderr, "no host memory\n");
+        exit(1);
+    }
+    for (uint64_t i = 0; i + 8 <= most; i += 8) {
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        memcpy(bench.data + i, &word, 8);
+    }
+    memset(bench.back, 0, most);
+    MUST(pool_buffer_alloc(bench.device, most, &bench.buffer));
+    MUST(pool_buffer_alloc(bench.device, most, &bench.other));
+    if (bench.peer)
+        MUST(pool_buffer_alloc(bench.peer, most, &bench.there));
+    MUST(pool_pinned_alloc(bench.device, most, 0, &bench.pinned));
+}
+
+static void write_json(const char *path, const char *commit)
+{
+    pool_device_info info = {.struct_size = sizeof(info)};
+    cJSON *root = cJSON_CreateObject();
+    FILE *file = fopen(path, "w");
+    char *text;
+
+    MUST(pool_device_get_info(bench.device, &info));
+    cJSON_AddStringToObject(root, "device", info.name);
+    cJSON_AddNumberToObject(root, "driver", device_driver(bench.device)->version);
+    cJSON_AddStringToObject(root, "commit", commit);
+    cJSON_AddNumberToObject(root, "piece_bytes", bench.shape.piece_bytes);
+    cJSON_AddNumberToObject(root, "slots", bench.shape.slots);
+    cJSON_AddItemToObject(root, "rows", bench.rows);
+    text = cJSON_Print(root);
+    if (!file || !text || fputs(text, file) < 0 || fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+    free(text);
+    cJSON_Delete(root);
+}
+
+static void finish(device_pool *pool)
+{
+    MUST(pool_pinned_free(&bench.pinned));
+    MUST(pool_buffer_free(&bench.buffer));
+    MUST(pool_buffer_free(&bench.other));
+    MUST(pool_buffer_free(&bench.there));
+    MUST(pool_destroy(&pool));
+    free(bench.data);
+    free(bench.back);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"device", 1, NULL, 'd'}, {"max-mib", 1, NULL, 'm'},
+        {"json", 1, NULL, 'j'}, {"commit", 1, NULL, 'c'}, {"piece-kib", 1, NULL, 'p'},
+        {"slots", 1, NULL, 's'}, {NULL, 0, NULL, 0}};
+    pool_params params = {.struct_size = sizeof(params), .devices = "all"};
+    const char *json = NULL, *commit = "";
+    uint64_t most = 1024;
+    device_pool *pool = NULL;
+    int option;
+
+    bench.shape =
+        (struct memory_staging_shape){.slots = 16, .piece_bytes = 1 << 20, .direct_bytes = 0};
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'd':
+            params.devices = optarg;
+            break;
+        case 'm':
+            most = strtoull(optarg, NULL, 10);
+            break;
+        case 'j':
+            json = optarg;
+            break;
+        case 'c':
+            commit = optarg;
+            break;
+        case 'p':
+            bench.shape.piece_bytes = (uint32_t)strtoul(optarg, NULL, 10) << 10;
+            break;
+        case 's':
+            bench.shape.slots = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        default:
+            fprintf(stderr,
+                "use: %s [--device TEXT] [--max-mib N] [--json FILE] [--commit TEXT] "
+                "[--piece-kib N] [--slots N]\n",
+                argv[0]);
+            return 2;
+        }
+    }
+    if (pool_create(&pool, &params)) {
+        printf("no device: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    most = most ? most : 1;
+    prepare(pool, most * MIB);
+    bench_allocation();
+    for (uint64_t size = 1; size <= most; size *= 4)
+        bench_size(size * MIB);
+    if (json)
+        write_json(json, commit);
+    else
+        cJSON_Delete(bench.rows);
+    finish(pool);
+    return 0;
+}
