@@ -303,12 +303,10 @@ static void look_around(struct mock_call *call, int device)
     call->device = device >= 0 ? device : call->context ? call->context->object.device : -1;
 }
 
-bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, int device,
-    const char *format, ...)
+/* Finds the mock and takes its lock; false: call->code says why not. */
+static bool begin(struct mock_call *call, enum mock_fn fn)
 {
     pool_mock *mock = mock_current();
-    pool_cu_result wanted = 0;
-    va_list list;
 
     memset(call, 0, offsetof(struct mock_call, text));
     call->text[0] = '\0';
@@ -324,32 +322,52 @@ bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, 
     if (guest_depth > 0)
         return false;
     pthread_mutex_lock(&mock->lock);
-    call->code = POOL_CU_OUT_OF_MEMORY;
     call->thread = mock_thread_of(mock);
-    if (!call->thread) {
-        pthread_mutex_unlock(&mock->lock);
+    if (call->thread)
+        return true;
+    pthread_mutex_unlock(&mock->lock);
+    call->code = POOL_CU_OUT_OF_MEMORY;
+    return false;
+}
+
+/* The test's hook, outside the lock. */
+static pool_cu_result run_hook(struct mock_call *call)
+{
+    pool_mock *mock = call->mock;
+    pool_mock_hook hook = mock->hook;
+    void *user = mock->hook_user;
+    pool_cu_result wanted;
+
+    if (!hook)
+        return 0;
+    pthread_mutex_unlock(&mock->lock);
+    mock_guest_begin();
+    wanted = hook(user, mock_fn_name(call->fn), call->number);
+    mock_guest_end();
+    pthread_mutex_lock(&mock->lock);
+    return wanted;
+}
+
+bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, int device,
+    const char *format, ...)
+{
+    va_list list;
+
+    if (!begin(call, fn))
         return false;
-    }
+    pool_mock *mock = call->mock;
     call->number = ++mock->calls;
     mock->calls_of[fn]++;
-    if (mock->hook) {
-        pool_mock_hook hook = mock->hook;
-        void *user = mock->hook_user;
-
-        pthread_mutex_unlock(&mock->lock);
-        mock_guest_begin();
-        wanted = hook(user, mock_fn_name(fn), call->number);
-        mock_guest_end();
-        pthread_mutex_lock(&mock->lock);
-    }
+    pool_cu_result hooked = run_hook(call);
     look_around(call, device);
     va_start(list, format);
     if (!mock->no_log || mock->script_count > 0)
         write_text(call, format, list);
     va_end(list);
+    /* All three look at every call, so that each keeps its count. */
     pool_cu_result scripted = follow_script(call);
     pool_cu_result due = due_failure(call);
-    wanted = wanted ? wanted : scripted ? scripted : due;
+    pool_cu_result wanted = hooked ? hooked : scripted ? scripted : due;
     if (wanted)
         return refuse(call, wanted, true);
     pool_cu_result bad = check_state(call, needs);

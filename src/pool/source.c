@@ -24,7 +24,8 @@ struct visible {
     int count;
     pool_device *devices; /* scratch: handle and identity only */
     struct pci_address *addresses;
-    int is_read; /* identities are there */
+    int is_read;      /* identities are there */
+    char unread[320]; /* "; device 1 could not be asked: why", of the first such, or "" */
 };
 
 /* What to add to "there is no such device". */
@@ -113,6 +114,10 @@ static pool_status read_identities(struct visible *visible)
 
         if (pool_status_class(status) == POOL_CLASS_PROCESS)
             return status;
+        if (status && !visible->unread[0])
+            snprintf(visible->unread, sizeof(visible->unread),
+                "; device %d could not be asked what it is called: %.240s", i,
+                pool_last_error()->message);
         if (status || !pci_address_parse(visible->devices[i].facts.pci, &visible->addresses[i]))
             visible->addresses[i] = (struct pci_address){-1, -1, -1, -1};
     }
@@ -176,8 +181,8 @@ static pool_status add_meant(
         status = add(source, selector, i);
     }
     if (!status && last < 0)
-        return base_fail(POOL_ERR_NOT_FOUND, "none of the driver's %d devices is \"%s\"%s",
-            visible->count, selector->text, visibility_hint(hint, sizeof(hint)));
+        return base_fail(POOL_ERR_NOT_FOUND, "none of the driver's %d devices is \"%s\"%s%s",
+            visible->count, selector->text, visibility_hint(hint, sizeof(hint)), visible->unread);
     return status;
 }
 

@@ -73,6 +73,34 @@ static pool_status create_lazy_then_use(struct torture *torture)
     return status;
 }
 
+/* A UUID's start and a PCI address: identities are asked for to find the devices. */
+static pool_status create_by_identity(struct torture *torture)
+{
+    pool_params params = {.min_devices = 2, .devices = "GPU-4e,0000:06:00.0"};
+    pool_device *device;
+    pool_status status = create(torture, &params);
+
+    return status ? status : pool_device_by_uuid(*pool_of(torture), "GPU-4d", &device);
+}
+
+/* Two pools over one driver, of which the first holds a context that the second uses too. */
+static pool_status create_two(struct torture *torture)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = "1", .min_devices = 1};
+    pool_status status = create_primary(torture);
+
+    return status ? status : pool_create((device_pool **)&torture->objects[1], &params);
+}
+
+static pool_status destroy_two(struct torture *torture)
+{
+    pool_status first = destroy(torture);
+    pool_status second = pool_destroy((device_pool **)&torture->objects[1]);
+
+    return first ? first : second;
+}
+
 /* ---- using ---------------------------------------------------------------------------------- */
 
 /* A description and facts also tell of a lost process or device: afterwards it has to be known. */
@@ -288,6 +316,16 @@ static const struct torture_scenario scenarios[] = {
         .devices = 2,
         .run = create_lazy_then_use,
         .finish = destroy,
+        .absorbs = facts_absorbed},
+    {.name = "create by identity",
+        .devices = 2,
+        .run = create_by_identity,
+        .finish = destroy,
+        .absorbs = facts_absorbed},
+    {.name = "two pools",
+        .devices = 2,
+        .run = create_two,
+        .finish = destroy_two,
         .absorbs = facts_absorbed},
     {.name = "describe",
         .devices = 2,

@@ -204,11 +204,13 @@ static int is_status_right(pool_status status)
     case POOL_CU_UNKNOWN: /* the probe after it may find the process lost */
         return class == POOL_CLASS_CALL || class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST ||
                status == POOL_ERR_PROCESS_POISONED;
-    case POOL_CU_DEVICE_UNAVAILABLE:
-        return class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST;
+    case POOL_CU_DEVICE_UNAVAILABLE: /* NOT_FOUND: a device that cannot say what it is called */
+        return class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST ||
+               status == POOL_ERR_NOT_FOUND;
     case POOL_CU_OUT_OF_MEMORY:
         return status == POOL_ERR_OUT_OF_DEVICE_MEMORY || status == POOL_ERR_OUT_OF_HOST_MEMORY ||
-               class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST;
+               class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST ||
+               status == POOL_ERR_NOT_FOUND;
     default:
         return class == POOL_CLASS_CALL || class == POOL_CLASS_DEVICE || class == POOL_CLASS_HOST;
     }
