@@ -1,97 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts of the simulated driver and each thread's stack of them.
+ * Life of the simulated driver's contexts.
  */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "sim/driver_state.h"
 
 /* A real context takes 524 MiB (H200, driver 580); a device with little memory gives up less. */
 #define CONTEXT_BYTES ((uint64_t)524 << 20)
 #define CONTEXT_SHARE 16u
-#define LEAST_PRIORITY 0
-#define GREATEST_PRIORITY (-5)
-
-/* ---- stacks -----------------------------------------------------------------------------------
- */
-
-struct stack {
-    unsigned generation; /* of the driver that the handles are of */
-    size_t depth, room;
-    CUcontext *items;
-};
-
-static pthread_key_t stack_key;
-static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
-static bool has_stack_key;
-
-static void free_stack(void *memory)
-{
-    struct stack *stack = memory;
-
-    base_free(stack->items);
-    base_free(stack);
-}
-
-static void make_stack_key(void)
-{
-    has_stack_key = pthread_key_create(&stack_key, free_stack) == 0;
-}
-
-/* The calling thread's stack, emptied when it is of an earlier driver; NULL: none yet. */
-static struct stack *stack_of_thread(void)
-{
-    struct stack *stack;
-
-    pthread_once(&stack_once, make_stack_key);
-    stack = has_stack_key ? pthread_getspecific(stack_key) : NULL;
-    if (stack && stack->generation != sim_state.generation) {
-        stack->generation = sim_state.generation;
-        stack->depth = 0;
-    }
-    return stack;
-}
-
-static pool_cu_result push(CUcontext handle)
-{
-    struct stack *stack = stack_of_thread();
-
-    if (!stack) {
-        stack = has_stack_key ? base_calloc(1, sizeof *stack) : NULL;
-        if (!stack)
-            return POOL_CU_OUT_OF_MEMORY;
-        stack->generation = sim_state.generation;
-        if (pthread_setspecific(stack_key, stack)) {
-            base_free(stack);
-            return POOL_CU_OUT_OF_MEMORY;
-        }
-    }
-    if (stack->depth == stack->room) {
-        size_t room = stack->room ? stack->room * 2 : 8;
-        CUcontext *items = base_realloc(stack->items, room, sizeof(CUcontext));
-        if (!items)
-            return POOL_CU_OUT_OF_MEMORY;
-        stack->items = items;
-        stack->room = room;
-    }
-    stack->items[stack->depth++] = handle;
-    return POOL_CU_SUCCESS;
-}
-
-static CUcontext top(void)
-{
-    struct stack *stack = stack_of_thread();
-
-    return stack && stack->depth ? stack->items[stack->depth - 1] : NULL;
-}
 
 /* Stands for a current context that was destroyed: the calls answer 709. */
 static struct sim_context destroyed;
 
 struct sim_context *sim_context_current(void)
 {
-    CUcontext handle = top();
+    CUcontext handle = sim_stack_top();
     struct sim_context *context;
 
     if (!handle)
@@ -316,7 +239,7 @@ pool_cu_result sim_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdevice
     code = make(device, false, flags, &made);
     if (code)
         return sim_leave(code);
-    code = push(made->handle);
+    code = sim_stack_push(made->handle);
     if (code) {
         sim_context_end(made, true);
         return sim_leave(code);
@@ -338,78 +261,10 @@ pool_cu_result sim_cu_CtxDestroy(CUcontext context)
         return sim_leave(code);
     if (found->is_primary)
         return sim_leave(POOL_CU_INVALID_CONTEXT);
-    if (top() == context)
-        stack_of_thread()->depth--;
+    if (sim_stack_top() == context)
+        sim_stack_pop();
     sim_context_end(found, true);
     return sim_leave(sim_state.poison);
-}
-
-/* ---- the thread's stack -----------------------------------------------------------------------
- */
-
-pool_cu_result sim_cu_CtxPushCurrent(CUcontext context)
-{
-    struct sim_context *found;
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxPushCurrent, SIM_NEED_INIT, -1);
-
-    if (code)
-        return code;
-    code = sim_context_of(context, &found);
-    return sim_leave(code ? code : push(context));
-}
-
-pool_cu_result sim_cu_CtxPopCurrent(CUcontext *context)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxPopCurrent, SIM_NEED_INIT, -1);
-
-    if (code)
-        return code;
-    struct stack *stack = stack_of_thread();
-    if (!stack || stack->depth == 0)
-        return sim_leave(POOL_CU_INVALID_CONTEXT);
-    stack->depth--;
-    if (context)
-        *context = stack->items[stack->depth];
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxSetCurrent(CUcontext context)
-{
-    struct sim_context *found;
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxSetCurrent, SIM_NEED_INIT, -1);
-
-    if (code)
-        return code;
-    struct stack *stack = stack_of_thread();
-    bool has_top = stack && stack->depth > 0;
-    if (!context) {
-        if (has_top)
-            stack->depth--;
-        return sim_leave(POOL_CU_SUCCESS);
-    }
-    code = sim_context_of(context, &found);
-    if (code)
-        return sim_leave(code);
-    if (!has_top)
-        return sim_leave(push(context));
-    stack->items[stack->depth - 1] = context;
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxGetCurrent(CUcontext *context)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetCurrent, SIM_NEED_INIT, -1);
-
-    if (code)
-        return code;
-    if (!context)
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    *context = top();
-    return sim_leave(POOL_CU_SUCCESS);
 }
 
 pool_cu_result sim_cu_CtxGetDevice(CUdevice *device)
@@ -431,143 +286,4 @@ pool_cu_result sim_cu_CtxSynchronize(void)
     pool_cu_result code = sim_enter(&call, SIM_CU_CtxSynchronize, SIM_NEED_CONTEXT, -1);
 
     return code ? code : sim_leave(sim_context_drain(call.context));
-}
-
-/* ---- what a context can be asked --------------------------------------------------------------
- */
-
-pool_cu_result sim_cu_CtxGetFlags(unsigned int *flags)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetFlags, SIM_NEED_CONTEXT_ONLY, -1);
-
-    if (code)
-        return code;
-    if (!flags)
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    *flags = call.context->flags;
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
-{
-    struct sim_context *found = NULL;
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetApiVersion, SIM_NEED_INIT, -1);
-
-    if (code)
-        return code;
-    if (!version)
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    code = context ? sim_context_of(context, &found)
-                   : (top() ? POOL_CU_SUCCESS : POOL_CU_INVALID_CONTEXT);
-    if (code)
-        return sim_leave(code);
-    *version = 3020;
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxGetLimit(size_t *value, pool_cu_enum limit)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetLimit, SIM_NEED_CONTEXT, -1);
-
-    if (code)
-        return code;
-    if (!value)
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    if (limit >= SIM_LIMITS)
-        return sim_leave(POOL_CU_UNSUPPORTED_LIMIT);
-    *value = call.context->limits[limit];
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxSetLimit, SIM_NEED_CONTEXT, -1);
-
-    if (code)
-        return code;
-    if (limit >= SIM_LIMITS)
-        return sim_leave(POOL_CU_UNSUPPORTED_LIMIT);
-    /* 512 KiB of local memory is what one thread can have. */
-    if (limit == DRIVER_LIMIT_STACK_SIZE && value > 512u << 10)
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    call.context->limits[limit] = value;
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxGetStreamPriorityRange(int *least, int *greatest)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetStreamPriorityRange, SIM_NEED_CONTEXT, -1);
-
-    if (code)
-        return code;
-    if (least)
-        *least = LEAST_PRIORITY;
-    if (greatest)
-        *greatest = GREATEST_PRIORITY;
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-/* ---- peers ------------------------------------------------------------------------------------
- */
-
-static unsigned peer_place(const struct sim_context *context, const struct sim_context *peer)
-{
-    unsigned at = 0;
-
-    while (at < context->peer_count && context->peers[at] != peer)
-        at++;
-    return at;
-}
-
-pool_cu_result sim_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
-{
-    struct sim_context *found;
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxEnablePeerAccess, SIM_NEED_CONTEXT, -1);
-
-    if (code)
-        return code;
-    if (flags)
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    code = sim_context_of(peer, &found);
-    if (code)
-        return sim_leave(code);
-    if (found == call.context)
-        return sim_leave(POOL_CU_INVALID_CONTEXT);
-    if (found->device == call.context->device)
-        return sim_leave(POOL_CU_PEER_ACCESS_UNSUPPORTED);
-    unsigned place = peer_place(call.context, found);
-    if (place < call.context->peer_count)
-        return sim_leave(POOL_CU_PEER_ACCESS_ALREADY_ENABLED);
-    if (place == SIM_MAX_PEERS)
-        return sim_leave(POOL_CU_TOO_MANY_PEERS);
-    sim_memory_write_lock();
-    call.context->peers[call.context->peer_count++] = found;
-    sim_memory_write_unlock();
-    return sim_leave(POOL_CU_SUCCESS);
-}
-
-pool_cu_result sim_cu_CtxDisablePeerAccess(CUcontext peer)
-{
-    struct sim_context *found;
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_CtxDisablePeerAccess, SIM_NEED_CONTEXT, -1);
-
-    if (code)
-        return code;
-    code = sim_context_of(peer, &found);
-    if (code)
-        return sim_leave(code);
-    unsigned place = peer_place(call.context, found);
-    if (place == call.context->peer_count)
-        return sim_leave(POOL_CU_PEER_ACCESS_NOT_ENABLED);
-    sim_memory_write_lock();
-    call.context->peers[place] = call.context->peers[--call.context->peer_count];
-    sim_memory_write_unlock();
-    return sim_leave(POOL_CU_SUCCESS);
 }

@@ -223,6 +223,8 @@ struct sim_context {
 /* Streams. State locked; `op` is consumed in every case. */
 struct sim_op *sim_op_make(enum sim_op_kind kind); /* NULL: no memory */
 void sim_op_free(struct sim_op *op);
+/* Does the work; the state is locked before and after, not meanwhile. */
+void sim_op_execute(struct sim_stream *stream, struct sim_op *op);
 pool_cu_result sim_stream_put(struct sim_stream *stream, struct sim_op *op);
 pool_cu_result sim_stream_make(
     struct sim_context *context, unsigned flags, int priority, struct sim_stream **out);
@@ -291,6 +293,11 @@ struct sim_device {
     struct sim_context *primary;  /* made at its first retain, kept */
     struct sim_context *contexts; /* alive ones, the primary included */
 };
+
+/* The calling thread's stack of contexts; sim_stack_pop is only for a stack that has a top. */
+pool_cu_result sim_stack_push(CUcontext handle);
+CUcontext sim_stack_top(void);
+void sim_stack_pop(void);
 
 /* Ends work and frees everything of the context; `is_gone` frees the struct too. */
 void sim_context_end(struct sim_context *context, bool is_gone);
