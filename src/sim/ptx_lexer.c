@@ -76,8 +76,10 @@ static void skip_space(struct ptx_lexer *lexer)
 static void read_word(struct ptx_lexer *lexer, struct ptx_token *token)
 {
     const char *p = lexer->next + 1;
+    /* .reg.b32 is two words, mad.lo.u32 is one. */
+    bool is_directive = *lexer->next == '.';
     for (;;) {
-        while (p < lexer->end && (class_of(*p) & CLASS_WORD))
+        while (p < lexer->end && (class_of(*p) & CLASS_WORD) && !(is_directive && *p == '.'))
             p++;
         /* L1::evict_last inside a mnemonic; a single colon ends a label. */
         if (lexer->end - p >= 3 && p[0] == ':' && p[1] == ':' && (class_of(p[2]) & CLASS_WORD))

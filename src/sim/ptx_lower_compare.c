@@ -87,15 +87,20 @@ void ptx_lower_setp(struct ptx_lowering *l)
 void ptx_lower_set(struct ptx_lowering *l)
 {
     enum ptx_type to = ptx_l_type(l, 0), from = ptx_l_type(l, 1);
-    if (l->instruction->mnemonic->type_count != 2 ||
-        (to != PTX_U32 && to != PTX_S32 && to != PTX_F32))
+    uint64_t yes = to == PTX_U32 || to == PTX_S32   ? 0xffffffff
+                   : to == PTX_U16 || to == PTX_S16 ? 0xffff
+                   : to == PTX_F32                  ? 0x3f800000
+                   : to == PTX_F16                  ? 0x3c00
+                   : to == PTX_BF16                 ? 0x3f80
+                                                    : 0;
+    if (l->instruction->mnemonic->type_count != 2 || yes == 0)
         ptx_bad_type(l);
+    enum ptx_type bits = ptx_int_of_width(ptx_width(to));
     uint32_t raw = ptx_scratch(l), p = ptx_scratch(l);
     emit_comparison(l, from, raw, ptx_operand(l, 1), ptx_operand(l, 2));
     emit_combined(l, raw, p, SIM_ROW_DEAD);
-    uint32_t yes = ptx_constant(l, to == PTX_F32 ? 0x3f800000u : 0xffffffffu, 4);
-    ptx_emit(l, SIM_SELP, PTX_U32, ptx_target(l, ptx_operand(l, 0), to), yes, ptx_constant(l, 0, 4),
-        p, 0);
+    ptx_emit(l, SIM_SELP, bits, ptx_target(l, ptx_operand(l, 0), to),
+        ptx_constant(l, yes, ptx_width(to)), ptx_constant(l, 0, ptx_width(to)), p, 0);
 }
 
 void ptx_lower_selp(struct ptx_lowering *l)

@@ -361,6 +361,11 @@ void ptx_parse_body(struct ptx_parser *parser, struct ptx_function *f)
     parser->scope_parents = ptx_grow(
         parser, parser->scope_parents, 0, &parser->scope_room, sizeof(*parser->scope_parents));
     parser->scope_parents[0] = 0;
+    /* Never NULL, however empty the body is. */
+    f->operands =
+        ptx_grow(parser, f->operands, f->operand_count, &f->operand_room, sizeof(*f->operands));
+    f->instructions = ptx_grow(parser, f->instructions, f->instruction_count, &f->instruction_room,
+        sizeof(*f->instructions));
     do {
         if (ptx_accept_mark(parser, '{')) {
             ptx_scope_open(parser);
