@@ -79,6 +79,9 @@ static pool_status launch(pool_module *module)
     void *arguments[] = {&address, &n};
     if (!status)
         status = pool_launch(kernel, &shape, arguments, NULL);
+    shape.cooperative = 1;
+    if (!status)
+        status = pool_launch(kernel, &shape, arguments, NULL);
     return status;
 }
 

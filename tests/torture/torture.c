@@ -5,7 +5,6 @@
  */
 #include "torture/torture.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,38 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/file.h"
+#include "torture/watch.h"
 
 #define MAX_TOLD 5 /* findings a scenario writes in full */
 #define GROWTH_RUNS 3
-
-enum source { SOURCE_DRIVER, SOURCE_MEMORY, SOURCE_FILE, SOURCES };
-static const char *const source_names[SOURCES] = {"driver call", "allocation", "file operation"};
-
-/* One point: what fails and how. */
-struct point {
-    enum source source;
-    uint64_t n; /* 0: nothing fails */
-    pool_cu_result code;
-    int from_then_on;
-};
-
-/* What the hooks saw in the run under way. */
-static struct watch {
-    struct point point;
-    uint64_t seen[SOURCES];
-    int is_on;
-    uint64_t made;         /* failures */
-    uint64_t made_in_run;  /* of them before `finish` */
-    int any_not_absorbed;  /* a failure that the scenario may not survive */
-    int stack_call_failed; /* a push, pop or set was among them */
-    int is_lost;           /* a PROCESS code was answered */
-    char first[64];        /* what failed first */
-    char noise[64];        /* the first call after the loss that is not silent */
-    const struct torture_scenario *scenario;
-    int in_finish;
-} watch;
 
 unsigned torture_seconds_per_run = 10;
 static char watchdog_text[256];
@@ -63,101 +34,6 @@ static void bite(int signal_number)
     if (write(STDERR_FILENO, watchdog_text, strlen(watchdog_text)) < 0)
         _exit(98);
     _exit(97);
-}
-
-/* ---- hooks ---------------------------------------------------------------------------------- */
-
-static int matches(const char *name, const char *pattern)
-{
-    size_t length = strlen(pattern);
-
-    if (length > 0 && pattern[length - 1] == '*')
-        return strncmp(name, pattern, length - 1) == 0;
-    /* The driver's names may carry a version suffix. */
-    return strncmp(name, pattern, length) == 0 &&
-           (name[length] == '\0' || strncmp(name + length, "_v", 2) == 0);
-}
-
-static int is_in(const char *name, const char *const *patterns)
-{
-    for (; patterns && *patterns; patterns++)
-        if (matches(name, *patterns))
-            return 1;
-    return 0;
-}
-
-static const char *const stack_calls[] = {
-    "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxSetCurrent", NULL};
-static const char *const silent_calls[] = {"cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxSetCurrent",
-    "cuCtxGetCurrent", "cuCtxGetDevice", "cuGetErrorName", "cuGetErrorString", "cuDriverGetVersion",
-    NULL};
-
-static int is_process_code(pool_cu_result code)
-{
-    return code == POOL_CU_ILLEGAL_ADDRESS || code == POOL_CU_LAUNCH_FAILED;
-}
-
-/* Whether this event is the one to fail. */
-static int is_due(enum source source, const char *name)
-{
-    const struct torture_scenario *scenario = watch.scenario;
-    const struct point *point = &watch.point;
-    uint64_t n = ++watch.seen[source];
-
-    if (!watch.is_on || point->source != source || point->n == 0 || n < point->n ||
-        (n > point->n && !point->from_then_on))
-        return 0;
-    if (watch.made++ == 0)
-        snprintf(watch.first, sizeof(watch.first), "%s", name);
-    if (watch.in_finish)
-        return 1;
-    watch.made_in_run++;
-    int is_process = source == SOURCE_DRIVER && is_process_code(point->code);
-    if (is_process || !(scenario->goes_on || is_in(name, scenario->absorbs)))
-        watch.any_not_absorbed = 1;
-    return 1;
-}
-
-/* Every driver function that some scenario called. */
-static const char *met[128];
-static size_t met_count;
-
-static void note_met(const char *function)
-{
-    for (size_t i = 0; i < met_count; i++)
-        if (met[i] == function)
-            return;
-    if (met_count < sizeof(met) / sizeof(met[0]))
-        met[met_count++] = function;
-}
-
-static pool_cu_result fail_driver(void *user, const char *function, uint64_t call)
-{
-    (void)user;
-    (void)call;
-    note_met(function);
-    if (watch.is_lost && !watch.noise[0] && !is_in(function, silent_calls))
-        snprintf(watch.noise, sizeof(watch.noise), "%s", function);
-    if (!is_due(SOURCE_DRIVER, function))
-        return POOL_CU_SUCCESS;
-    if (is_in(function, stack_calls))
-        watch.stack_call_failed = 1;
-    if (is_process_code(watch.point.code))
-        watch.is_lost = 1;
-    return watch.point.code;
-}
-
-static int fail_memory(void *user)
-{
-    (void)user;
-    return is_due(SOURCE_MEMORY, "malloc");
-}
-
-static int fail_file(void *user, const char *operation)
-{
-    (void)user;
-    (void)operation;
-    return is_due(SOURCE_FILE, "file") ? EIO : 0;
 }
 
 /* ---- what has to hold ----------------------------------------------------------------------- */
@@ -354,14 +230,6 @@ int torture_counts_host_memory(void)
     return counts;
 }
 
-static void set_hooks(struct torture *torture, int on)
-{
-    pool_mock_set_hook(torture->mock, on ? fail_driver : NULL, NULL);
-    base_alloc_set_hook(on ? fail_memory : NULL, NULL);
-    base_file_set_hook(on ? fail_file : NULL, NULL);
-    watch.is_on = on;
-}
-
 static int start(struct torture *torture, const struct torture_scenario *scenario)
 {
     const pool_mock_params params = {.struct_size = sizeof(params),
@@ -384,7 +252,7 @@ static void finish(struct finding *finding, struct torture *torture)
     status = watch.scenario->finish(torture);
     if (status == POOL_OK)
         return;
-    set_hooks(torture, 0);
+    watch_set(torture, 0);
     status = watch.scenario->finish(torture);
     if (status)
         found(finding, TORTURE_STATUS, "things cannot be given back after the trouble has passed",
@@ -416,11 +284,11 @@ static void run_point(
     before.depth = pool_mock_depth(torture.mock);
     before.unreturned = pool_mock_unreturned(torture.mock);
 
-    set_hooks(&torture, 1);
+    watch_set(&torture, 1);
     pool_status status = scenario->run(&torture);
     check_status(finding, status, pool_last_error());
     finish(finding, &torture);
-    set_hooks(&torture, 0);
+    watch_set(&torture, 0);
     if (watch.point.n > 0 && watch.made == 0)
         found(finding, TORTURE_PLAIN_RUN, "the point was not reached", "");
     check_thread(finding, &torture, &before);
@@ -528,8 +396,8 @@ int torture_main(const struct torture_scenario *scenarios, size_t count)
         bad += failed;
     }
     all_file_operations = all.file_operations;
-    for (size_t i = 0; getenv("DEVICEPOOL_TORTURE_FUNCTIONS") && i < met_count; i++)
-        printf("called %s\n", met[i]);
+    if (getenv("DEVICEPOOL_TORTURE_FUNCTIONS"))
+        watch_print_met();
     printf("%llu points run, %d of %zu scenarios failed\n", (unsigned long long)all.points, bad,
         count);
     return bad ? 1 : 0;
