@@ -59,8 +59,26 @@ static void put_type(struct ptx_writer *writer)
     ptx_put(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
         field->words, upper, field->bits, upper, writer->lazy);
     ptx_put(writer, "#define %s_TWO_ADICITY %u\n", upper, field->two_adicity);
-    ptx_put(writer, "typedef struct %s {\n    unsigned word[%u];\n} %s;\n\n", prefix, field->words,
-        prefix);
+    /* Aligned, so that an element in memory is read and written in as few accesses as possible. */
+    ptx_put(writer, "typedef struct __align__(%u) %s {\n    unsigned word[%u];\n} %s;\n\n",
+        field->words % 4 == 0   ? 16
+        : field->words % 2 == 0 ? 8
+                                : 4,
+        prefix, field->words, prefix);
+}
+
+/* p - 2, the exponent of an inversion, where a loop can index it. */
+static void put_exponent(struct ptx_writer *writer)
+{
+    uint64_t borrow = 2;
+    ptx_put(writer, "__device__ __constant__ const unsigned %s_minus_two[%u] = {",
+        writer->prefix, writer->words);
+    for (uint32_t i = 0; i < writer->words; i++) {
+        uint64_t difference = (uint64_t)field_word(writer->field->modulus, i) - borrow;
+        ptx_put(writer, "%s0x%08xu", i == 0 ? "" : ", ", (uint32_t)difference);
+        borrow = difference >> 63;
+    }
+    ptx_put(writer, "};\n\n");
 }
 
 static void put_constants(struct ptx_writer *writer)
@@ -139,11 +157,12 @@ static void put_common(struct ptx_writer *writer)
 
 static void put_text(struct ptx_writer *writer)
 {
-    static const char inlined[] = "static __device__ __forceinline__";
-    static const char called[] = "static __device__ __noinline__";
+    static const char inlined[] = "__device__ __forceinline__";
+    static const char called[] = "__device__ __noinline__";
     writer->linkage = inlined;
     put_type(writer);
     put_constants(writer);
+    put_exponent(writer);
     put_tests(writer);
     if (writer->field->kind == FIELD_KIND_GOLDILOCKS) {
         ptx_put_goldilocks(writer);

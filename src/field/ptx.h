@@ -8,9 +8,10 @@
  *
  *   FQ_WORDS FQ_BITS FQ_LAZY     32-bit words of an element, bits of the modulus, 1 when the lazy
  *                                forms are real
- *   fq                           struct { uint32_t word[FQ_WORDS]; }
- *   fq_zero fq_one               constants (one in the form that the device computes in)
+ *   fq                           struct { unsigned word[FQ_WORDS]; }, aligned to 16 bytes if it can
+ * be fq_zero fq_one               constants (one in the form that the device computes in)
  *   fq_modulus fq_r2             the integer p and the factor R^2 mod p
+ *   fq_minus_two                 p - 2 as an array of words in constant memory
  *   fq_add fq_sub fq_neg fq_dbl fq_mul fq_sqr
  *   fq_mul_add fq_mul_sub        a b + c d and a b - c d, with one reduction where one suffices
  *   fq_*_lazy                    the same on values in [0, 2p), with results in [0, 2p)

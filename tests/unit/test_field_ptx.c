@@ -31,7 +31,7 @@ static int definitions(const char *text, const char *name)
         const char *line = at;
         while (line > text && line[-1] != '\n')
             line--;
-        count += strncmp(line, "static ", 7) == 0;
+        count += strncmp(line, "__device__ ", 11) == 0;
     }
     return count;
 }
