@@ -139,9 +139,9 @@ uint64_t pool_mock_calls(pool_mock *mock, const char *function);
 /* Forgets counts and log, not state. */
 void pool_mock_reset_calls(pool_mock *mock);
 /*
- * The calls in order, a line each: "cuMemAlloc(1024) = 0" (with " dev1" where a device is
- * concerned, in the style of "7: cuMemAlloc(1024) = 0 dev1"). Handles are written ctx1, primary0,
- * stream1 and so on in order of their making. The oldest lines go after 4096 of them.
+ * The calls in order, a line each, with number, answer and, where one is concerned, device:
+ * "7: cuMemAlloc(1024) = 0 on dev1". Handles are written ctx1, primary0, stream1, mem1+16 and so
+ * on, numbered as they were made. The oldest lines go after 4096 of them.
  */
 const char *pool_mock_log(pool_mock *mock);
 
@@ -170,8 +170,8 @@ typedef struct pool_mock_balance {
 void pool_mock_get_balance(pool_mock *mock, pool_mock_balance *balance);
 
 /*
- * "" when nothing is live, swept or stacked, else a line for each, by name with size and the call
- * that made it. Refused handles are not listed.
+ * "" when nothing is live, swept or stacked, else a line for each by name, with device and size.
+ * Refused handles are not listed.
  */
 const char *pool_mock_leaks(pool_mock *mock);
 
