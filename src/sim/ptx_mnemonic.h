@@ -47,7 +47,7 @@
                                         WEAK, "weak") X(WIDE, "wide") X(WRAP, "wrap") X(WT, "wt")  \
                                         X(XOR, "xor") X(XORSIGN, "xorsign") X(UNIFIED, "unified")  \
                                             X(NOFTZ, "noftz") X(THREAD, "thread")                  \
-                                                X(HINT, "(cache hint)") X(EXIT, "exit")            \
+                                                X(HINT, "(hint)") X(EXIT, "exit")            \
                                                     X(FRACTIONAL, "fractional") X(RANGE, "range")
 
 enum ptx_modifier {

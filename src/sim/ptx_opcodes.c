@@ -10,7 +10,7 @@
 #define CACHE                                                                                      \
     "weak volatile relaxed acquire release acq_rel sc cta cluster gpu sys gl mmio global shared "  \
     "local param const shared::cta shared::cluster param::entry param::func nc ca cg cs lu cv wb " \
-    "wt v2 v4 v8 (cache hint) unified "
+    "wt v2 v4 v8 (hint) unified "
 
 enum {
     INT = SIM_CLASS_INTEGER,
@@ -31,7 +31,7 @@ static const struct ptx_opcode opcodes[] = {
     {"addc", ptx_lower_add, SIM_ADDC, INT, 1, true, false, "ttt", "cc"},
     {"alloca", ptx_lower_alloca, SIM_ALLOCA, INT, 1, false, false, "", ""},
     {"and", ptx_lower_bitwise, SIM_AND, INT, 1, true, false, "ttt", ""},
-    {"applypriority", ptx_lower_prefetch, 0, GLB, 0, false, false, "", "global (cache hint)"},
+    {"applypriority", ptx_lower_prefetch, 0, GLB, 0, false, false, "", "global (hint)"},
     {"atom", ptx_lower_atom, SIM_ATOM, ATO, 1, false, false, "",
         CACHE "add inc dec min max and or xor exch cas noftz"},
     {"bar", ptx_lower_bar, SIM_BAR, BAR, 1, false, false, "",
@@ -52,14 +52,14 @@ static const struct ptx_opcode opcodes[] = {
     {"copysign", ptx_lower_simple, SIM_COPYSIGN, FLT, 1, true, false, "ttt", ""},
     {"cos", ptx_lower_float, SIM_COS, FLT, 1, true, false, "tt", "approx ftz"},
     {"cp", ptx_lower_cp_async, SIM_CP_ASYNC, GLB, 0, false, false, "",
-        "async ca cg shared shared::cta global commit_group wait_group wait_all (cache hint)"},
+        "async ca cg shared shared::cta global commit_group wait_group wait_all (hint)"},
     {"createpolicy", ptx_lower_createpolicy, SIM_MOV, INT, 1, false, false, "",
-        "(cache hint) fractional range"},
+        "(hint) fractional range"},
     {"cvt", ptx_lower_cvt, SIM_TO32, INT, 1, false, false, "",
         ROUND "rna rni rzi rmi rpi sat ftz relu satfinite pack"},
     {"cvta", ptx_lower_cvta, SIM_TO_GENERIC, INT, 1, false, false, "",
         "to global shared local const param shared::cta shared::cluster param::entry"},
-    {"discard", ptx_lower_prefetch, 0, GLB, 0, false, false, "", "global (cache hint)"},
+    {"discard", ptx_lower_prefetch, 0, GLB, 0, false, false, "", "global (hint)"},
     {"div", ptx_lower_float, SIM_DIV, INT, 1, true, false, "ttt", ROUND "full approx ftz"},
     {"dp2a", ptx_lower_dp, SIM_DP2A_LO_UU, MUL, 1, true, false, "uuuu", "lo hi"},
     {"dp4a", ptx_lower_dp, SIM_DP4A_UU, MUL, 1, true, false, "uuuu", ""},
@@ -92,8 +92,7 @@ static const struct ptx_opcode opcodes[] = {
     {"or", ptx_lower_bitwise, SIM_OR, INT, 1, true, false, "ttt", ""},
     {"pmevent", ptx_lower_nothing, SIM_FENCE, CTL, 0, false, false, "", ""},
     {"popc", ptx_lower_simple, SIM_POPC, INT, 1, true, false, "ut", ""},
-    {"prefetch", ptx_lower_prefetch, 0, GLB, 0, false, false, "",
-        "global local L1 L2 (cache hint)"},
+    {"prefetch", ptx_lower_prefetch, 0, GLB, 0, false, false, "", "global local L1 L2 (hint)"},
     {"prefetchu", ptx_lower_prefetch, 0, GLB, 0, false, false, "", "L1"},
     {"prmt", ptx_lower_prmt, SIM_PRMT, INT, 1, true, false, "uuuu", "f4e b4e rc8 ecl ecr rc16"},
     {"rcp", ptx_lower_float, SIM_RCP, FLT, 1, true, false, "tt", ROUND "approx ftz"},
