@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library's own kernels: a file of ptx/ with the texts generated for it (fields, curves,
+ * constants), compiled and loaded on a device at its first use and kept there.
+ */
+#ifndef MODULE_PROGRAM_H
+#define MODULE_PROGRAM_H
+
+#include "module/image.h"
+
+struct module_program {
+    const char *file;                /* below ptx/: "poseidon/permute.cu" */
+    const pool_module_header *texts; /* generated, found by the file's #include lines by name */
+    size_t text_count;
+    const char *const *defines;
+    size_t define_count;
+    const char *const *options; /* further NVRTC options */
+    size_t option_count;
+};
+
+/*
+ * What tells programs apart: a digest over file name, texts, defines and options. Costs a hash of
+ * all texts, so the owner (a domain, a curve, a parameter set) computes it once.
+ */
+pool_status module_program_identify(const struct module_program *program, struct module_key *id);
+
+/*
+ * The program's module on a device: a list look-up once it is loaded, else compile (or cache) and
+ * load. It belongs to the device and stays until the pool goes. Any thread.
+ */
+pool_status module_program_get(pool_device *device, const struct module_program *program,
+    const struct module_key *id, pool_module **module);
+
+#endif
