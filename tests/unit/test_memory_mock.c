@@ -5,13 +5,15 @@
  */
 #include "memory_support.h"
 
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "memory/memory.h"
 
 #define MIB ((size_t)1 << 20)
@@ -654,10 +656,126 @@ static void test_refused_early(void **state)
     assert_status(pool_copy_to_device(here, 0, &before, 1, there), POOL_ERR_WRONG_DEVICE);
     assert_status(pool_copy_between(here, 0, here, 1, 1, there), POOL_ERR_WRONG_DEVICE);
     assert_status(pool_copy_to_device(here, 8, &before, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_fill16(here, 1, 1, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_buffer_fill32(here, 0, 0x4000000000000001ull, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_status(pool_buffer_free_on(&here, there), POOL_ERR_WRONG_DEVICE);
     assert_int_equal(calls(NULL), before);
     assert_ok(pool_buffer_free(&here));
     assert_ok(pool_stream_destroy(&there));
+}
+
+/* The driver's copy does not take overlap: it is given pieces, or the way over other memory. */
+static void test_overlap_is_cut(void **state)
+{
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), 3000, &buffer));
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_between(buffer, 1000, buffer, 0, 1000, NULL)); /* they only touch */
+    assert_int_equal(calls("cuMemcpyDtoDAsync"), 1);
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_between(buffer, 999, buffer, 0, 1998, NULL));
+    assert_int_equal(calls("cuMemcpyDtoDAsync"), 2);
+    assert_int_equal(calls("cuMemAllocFromPoolAsync"), 0);
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_between(buffer, 0, buffer, 1, 2000, NULL));
+    assert_int_equal(calls("cuMemcpyDtoDAsync"), 2);
+    assert_int_equal(calls("cuMemAllocFromPoolAsync"), 1);
+    assert_int_equal(calls("cuMemFreeAsync"), 1);
+    assert_ok(pool_buffer_free(&buffer));
+}
+
+/* Memory that had slices is freed after all streams, whatever stream its last handle names. */
+static void test_free_of_shared(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_stream *busy = NULL, *idle = NULL;
+    pool_buffer *whole = NULL, *slice = NULL;
+
+    (void)state;
+    assert_ok(pool_stream_create(device, NULL, &busy));
+    assert_ok(pool_stream_create(device, NULL, &idle));
+    assert_ok(pool_buffer_alloc(device, 64, &whole));
+    assert_ok(pool_buffer_slice(whole, 0, 32, &slice));
+    pool_mock_hold(memory_mock);
+    assert_ok(pool_buffer_fill8(slice, 0, 32, 1, busy));
+    assert_ok(pool_buffer_free_on(&slice, busy));
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_buffer_free_on(&whole, idle));
+    assert_int_equal(calls("cuEventRecord"), 1);
+    assert_int_equal(calls("cuStreamWaitEvent"), 1);
+    pool_mock_let_go(memory_mock);
+    assert_ok(pool_stream_destroy(&busy));
+    assert_ok(pool_stream_destroy(&idle));
+}
+
+/* More helpers than slots: nobody may fill a slot before it is sent, or empty one too early. */
+static void test_tight_ring(void **state)
+{
+    static const uint32_t slots[] = {1, 2, 3};
+    size_t bytes = 3 * MIB + 17;
+    unsigned char *data = malloc(bytes), *back = malloc(bytes);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), bytes, &buffer));
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct memory_staging_shape shape = {
+            .helpers = 3, .slots = slots[i % 3], .piece_bytes = 4096};
+
+        assert_ok(memory_staging_reshape(memory_device(0), &shape));
+        memory_pattern(data, bytes, i);
+        assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));
+        memset(back, 0, bytes);
+        assert_ok(pool_copy_to_host(back, buffer, 0, bytes, NULL));
+        memory_check_pattern(back, bytes, i);
+    }
+    assert_ok(pool_buffer_free(&buffer));
+    free(data);
+    free(back);
+}
+
+static void *let_go_later(void *argument)
+{
+    struct timespec pause = {.tv_nsec = 30000000};
+
+    (void)argument;
+    nanosleep(&pause, NULL);
+    pool_mock_let_go(memory_mock);
+    return NULL;
+}
+
+/* Copies under way keep their rings; when there is none left the next copy waits for one. */
+static void test_rings_under_way(void **state)
+{
+    unsigned char *data = calloc(1, MIB);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_stream *stream = NULL;
+    pool_buffer *buffer = NULL;
+    uint64_t start;
+    pthread_t thread;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
+    pool_mock_hold(memory_mock);
+    for (int i = 0; i < 4; i++)
+        assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
+    assert_ok(pool_memory_get_info(memory_device(0), &info));
+    assert_int_equal(info.staging_bytes, 4 * 16 * MIB);
+    assert_int_equal(pthread_create(&thread, NULL, let_go_later, NULL), 0);
+    start = base_clock_ns();
+    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
+    assert_true(base_clock_ns() - start > 20000000);
+    pthread_join(thread, NULL);
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_memory_get_info(memory_device(0), &info));
+    assert_int_equal(info.staging_bytes, 4 * 16 * MIB);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    free(data);
 }
 
 /* The caller's own context stays where it is. */
@@ -708,6 +826,10 @@ int main(void)
         TEST(test_poison),
         TEST(test_fork),
         TEST(test_refused_early),
+        TEST(test_overlap_is_cut),
+        TEST(test_free_of_shared),
+        TEST(test_tight_ring),
+        TEST(test_rings_under_way),
         TEST(test_context_is_restored),
     };
 

@@ -137,6 +137,37 @@ static void test_failures(void **state)
     assert_true(pool_mock_failures_made(memory_mock) >= 2);
 }
 
+/* Times of events that have none are refused without asking. */
+static void test_no_times(void **state)
+{
+    pool_event *plain = NULL, *timed = NULL;
+    double ms = -1;
+
+    (void)state;
+    assert_ok(pool_event_create(memory_device(0), 0, &plain));
+    assert_ok(pool_event_create(memory_device(0), POOL_EVENT_TIMING, &timed));
+    assert_status(pool_event_elapsed(timed, timed, &ms), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "never recorded"));
+    assert_status(pool_event_elapsed(plain, timed, &ms), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "POOL_EVENT_TIMING"));
+    assert_int_equal(pool_mock_calls(memory_mock, "cuEventElapsedTime"), 0);
+    assert_true(ms < 0);
+    assert_ok(pool_event_destroy(&plain));
+    assert_ok(pool_event_destroy(&timed));
+}
+
+/* A priority beyond the range is brought into it by us, not left to the driver. */
+static void test_priority_is_clamped(void **state)
+{
+    pool_stream_params params = {.struct_size = sizeof(params), .priority = -1000};
+    pool_stream *stream = NULL;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), &params, &stream));
+    assert_null(strstr(pool_mock_log(memory_mock), "-1000"));
+    assert_ok(pool_stream_destroy(&stream));
+}
+
 /* The object is gone also when the driver does not want to give it up; it says so. */
 static void test_destroy_fails(void **state)
 {
@@ -162,6 +193,8 @@ int main(void)
         TEST(test_wait_ends),
         TEST(test_destroyed_while_busy),
         TEST(test_failures),
+        TEST(test_no_times),
+        TEST(test_priority_is_clamped),
         TEST(test_destroy_fails),
     };
 
