@@ -19,6 +19,7 @@
 #include <devicepool/module.h>
 #include <devicepool/pool.h>
 #include <devicepool/sim.h>
+#include <devicepool/span.h>
 #include <devicepool/status.h>
 #include <devicepool/stream.h>
 #include <devicepool/version.h>

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the operations are handed their data: a run of equal items in host or device memory. What an
+ * item is (an element, a state, a point, a leaf) and how many elements it has, each operation says.
+ */
+#ifndef DEVICEPOOL_SPAN_H
+#define DEVICEPOOL_SPAN_H
+
+#include <stdint.h>
+
+#include <devicepool/field.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pool_place {
+    POOL_PLACE_HOST = 0,  /* any host memory, pageable or pinned */
+    POOL_PLACE_DEVICE = 1 /* memory of the device that the operation runs on */
+} pool_place;
+
+/*
+ * A plain value: it owns nothing, and is copied by the operation. Inputs are only read. Items must
+ * not overlap each other; input and output may be the same memory only where the operation says so.
+ */
+typedef struct pool_span {
+    void *data;       /* first item: a host pointer, or a device address cast to a pointer; may be
+                         NULL when count is 0 */
+    uint64_t count;   /* items */
+    uint64_t stride;  /* bytes from one item's start to the next one's; 0: packed */
+    pool_form form;   /* of the field elements inside */
+    pool_place place; /* of `data` */
+} pool_span;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
