@@ -59,15 +59,8 @@ static pool_cu_result check_sizes(const struct sim_program *program, const struc
 static pool_cu_result check_fit(
     const struct sim_program *program, const char *text, const struct sim_jit *jit)
 {
-    const uint32_t version = sim_program_version(program), target = sim_program_target(program);
+    const uint32_t target = sim_program_target(program);
 
-    if (version > NEWEST_PTX) {
-        sim_jit_error(jit,
-            "ptxas application ptx input, line 1; fatal   : Unsupported .version %u.%u; current "
-            "version is '%u.%u'\n",
-            version / 10, version % 10, NEWEST_PTX / 10, NEWEST_PTX % 10);
-        return POOL_CU_UNSUPPORTED_PTX_VERSION;
-    }
     if (!sim_image_fits(text, target, sim_state.chip->capability)) {
         sim_jit_error(jit,
             "ptxas fatal   : PTX for sm_%u does not run on this device of cc %u.%u\n", target,

@@ -272,6 +272,10 @@ static void test_stack_is_per_thread(void **state)
     assert_null(now);
     assert_int_equal(cu->CtxPushCurrent(context), 201);
     sim_close();
+    CUcontext later = sim_begin_context("sim"); /* in the same place as the old one */
+    assert_ptr_not_equal(later, context);
+    assert_int_equal(cu->CtxPushCurrent(context), 201);
+    sim_end_context();
 }
 
 static void test_limits(void **state)

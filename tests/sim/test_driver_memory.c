@@ -33,6 +33,15 @@ static void test_alloc(void **state)
     assert_int_equal(one % 256, 0);
     assert_int_equal(two % 256, 0);
     assert_int_equal(before - free_now(), 256 + 1024);
+    /* Even allocations that fill their rounded size have somebody's nothing behind them. */
+    CUdeviceptr row[8];
+    for (int at = 0; at < 8; at++)
+        assert_int_equal(cu->MemAlloc(&row[at], 256), 0);
+    for (int at = 0; at < 8; at++) {
+        assert_int_equal(cu->MemsetD8(row[at] + 256, 0, 1), 1);
+        assert_int_equal(cu->MemsetD8(row[at] - 1, 0, 1), 1);
+        assert_int_equal(cu->MemFree(row[at]), 0);
+    }
     assert_int_equal(cu->MemGetAddressRange(&range, &bytes, two + 999), 0);
     assert_true(range == two && bytes == 1000);
     assert_int_equal(cu->MemGetAddressRange(&range, &bytes, two + 1000), 500);

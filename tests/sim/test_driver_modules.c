@@ -425,11 +425,11 @@ static void test_use_after_free(void **state)
     sim_close();
 }
 
-/* Another context's memory is not there for a kernel, unless its device is a peer. */
+/* Another context's memory is not there for a kernel, unless just that context is a peer. */
 static void test_foreign_memory(void **state)
 {
     for (int is_peer = 0; is_peer < 2; is_peer++) {
-        CUcontext here = sim_begin_context("sim:2"), there = NULL;
+        CUcontext here = sim_begin_context("sim:3"), there = NULL, elsewhere = NULL;
         CUdeviceptr memory = 0;
         uint32_t count = 1;
         void *arguments[] = {&memory, &count};
@@ -437,9 +437,9 @@ static void test_foreign_memory(void **state)
         (void)state;
         assert_int_equal(cu->CtxCreate(&there, 0, 1), 0);
         assert_int_equal(cu->MemAlloc(&memory, 256), 0);
+        assert_int_equal(cu->CtxCreate(&elsewhere, 0, 2), 0);
         assert_int_equal(cu->CtxSetCurrent(here), 0);
-        if (is_peer)
-            assert_int_equal(cu->CtxEnablePeerAccess(there, 0), 0);
+        assert_int_equal(cu->CtxEnablePeerAccess(is_peer ? there : elsewhere, 0), 0);
         assert_int_equal(launch(kernel(load(kernels_ptx), "add_one"), 1, 1, arguments), 0);
         assert_int_equal(cu->CtxSynchronize(), is_peer ? 0 : 700);
         sim_close();

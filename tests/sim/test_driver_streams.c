@@ -28,6 +28,11 @@ static void test_handles(void **state)
     assert_int_equal(cu->StreamCreateWithPriority(&stream, NON_BLOCKING, -100), 0);
     assert_int_equal(cu->StreamGetPriority(stream, &priority), 0);
     assert_int_equal(priority, -5);
+    CUstream least = NULL;
+    assert_int_equal(cu->StreamCreateWithPriority(&least, 0, 5), 0);
+    assert_int_equal(cu->StreamGetPriority(least, &priority), 0);
+    assert_int_equal(priority, 0);
+    assert_int_equal(cu->StreamDestroy(least), 0);
     assert_int_equal(cu->StreamGetFlags(stream, &flags), 0);
     assert_int_equal(flags, NON_BLOCKING);
     assert_int_equal(cu->StreamGetFlags(NULL, &flags), 0);
@@ -123,6 +128,42 @@ static void test_staging(void **state)
     assert_int_equal(cu->MemFreeHost(place), 0);
     assert_int_equal(cu->MemFree(memory), 0);
     sim_end_context();
+}
+
+static void sleep_a_little(void *user)
+{
+    (void)user;
+    sleep_ms(30);
+}
+
+/* Large pageable ones are waited for, in both directions. */
+static void test_large_pageable_copies(void **state)
+{
+    enum { BYTES = 1 << 20 };
+    uint8_t *bytes = malloc(BYTES), *back = malloc(BYTES);
+    CUdeviceptr memory = 0;
+    CUstream stream;
+
+    (void)state;
+    assert_true(bytes && back);
+    sim_begin_context("sim");
+    stream = stream_new(NON_BLOCKING);
+    assert_int_equal(cu->MemAlloc(&memory, BYTES), 0);
+    memset(bytes, 1, BYTES);
+    assert_int_equal(cu->LaunchHostFunc(stream, sleep_a_little, NULL), 0);
+    assert_int_equal(cu->MemcpyHtoDAsync(memory, bytes, BYTES, stream), 0);
+    assert_int_equal(cu->StreamQuery(stream), 0);
+    memset(bytes, 2, BYTES);
+    assert_int_equal(cu->LaunchHostFunc(stream, sleep_a_little, NULL), 0);
+    assert_int_equal(cu->MemcpyDtoHAsync(back, memory, BYTES, stream), 0);
+    assert_int_equal(cu->StreamQuery(stream), 0);
+    assert_int_equal(back[0], 1);
+    assert_int_equal(back[BYTES - 1], 1);
+    assert_int_equal(cu->StreamDestroy(stream), 0);
+    assert_int_equal(cu->MemFree(memory), 0);
+    sim_end_context();
+    free(bytes);
+    free(back);
 }
 
 static void test_default_stream(void **state)
@@ -400,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_handles),
         cmocka_unit_test(test_asynchrony_and_order),
         cmocka_unit_test(test_staging),
+        cmocka_unit_test(test_large_pageable_copies),
         cmocka_unit_test(test_default_stream),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_event_of_another_device),
