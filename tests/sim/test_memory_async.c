@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory and streams while work really is under way: simulated streams that hang until they are let
+ * go show what waits, what does not, and that memory in use is not given out again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include <devicepool.h>
+
+#include "base/clock.h"
+
+#define BYTES 4096
+
+static device_pool *pool;
+static pool_device *device;
+
+static void ok(pool_status status, const char *call, int line)
+{
+    if (status)
+        fail_msg("line %d: %s is %s: %s", line, call, pool_status_name(status),
+            pool_last_error()->message);
+}
+#define OK(call) ok((call), #call, __LINE__)
+
+static int set_up(void **state)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:1,mem=64M"};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device) ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pool_sim_faults(NULL);
+    return pool_destroy(&pool) ? -1 : 0;
+}
+
+/* A stream on which a fill of `buffer` hangs. */
+static pool_stream *hang(pool_buffer *buffer)
+{
+    pool_stream *stream = NULL;
+
+    OK(pool_stream_create(device, NULL, &stream));
+    OK(pool_sim_faults("cuMemsetD8Async@1=hang"));
+    OK(pool_buffer_fill8(buffer, 0, BYTES, 0x77, stream));
+    OK(pool_sim_faults(NULL));
+    return stream;
+}
+
+static void test_deadlines(void **state)
+{
+    pool_buffer *buffer = NULL;
+    pool_event *event = NULL;
+    pool_stream *stream;
+    uint64_t start;
+
+    (void)state;
+    OK(pool_buffer_zeroed(device, BYTES, &buffer));
+    OK(pool_event_create(device, 0, &event));
+    stream = hang(buffer);
+    OK(pool_event_record(event, stream));
+    assert_int_equal(pool_stream_query(stream), POOL_ERR_NOT_READY);
+    assert_int_equal(pool_event_query(event), POOL_ERR_NOT_READY);
+    start = base_clock_ns();
+    assert_int_equal(pool_stream_wait(stream, 30000000), POOL_ERR_TIMEOUT);
+    assert_int_equal(pool_event_wait(event, 30000000), POOL_ERR_TIMEOUT);
+    assert_true(base_clock_ns() - start >= 60000000);
+    OK(pool_sim_resume());
+    OK(pool_stream_wait(stream, 10000000000u));
+    OK(pool_event_wait(event, 10000000000u));
+    OK(pool_event_destroy(&event));
+    OK(pool_stream_destroy(&stream));
+    OK(pool_buffer_free(&buffer));
+}
+
+/* What is freed under work is not given out before the work is done, also without its stream. */
+static void free_under_work(int with_stream)
+{
+    unsigned char back[BYTES];
+    pool_buffer *buffer = NULL, *later = NULL;
+    pool_stream *stream;
+    CUdeviceptr address, other;
+
+    OK(pool_buffer_zeroed(device, BYTES, &buffer));
+    OK(pool_buffer_address(buffer, &address));
+    stream = hang(buffer);
+    if (!with_stream)
+        OK(pool_stream_destroy(&stream));
+    OK(pool_buffer_free(&buffer)); /* returns although its stream hangs */
+    OK(pool_buffer_zeroed(device, BYTES, &later));
+    OK(pool_buffer_address(later, &other));
+    assert_true(other != address);
+    OK(pool_sim_resume());
+    if (with_stream)
+        OK(pool_stream_synchronize(stream));
+    OK(pool_copy_to_host(back, later, 0, BYTES, NULL));
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(back[i], 0);
+    OK(pool_buffer_free(&later));
+    OK(pool_trim(device, 0)); /* waits for the frees */
+    OK(pool_stream_destroy(&stream));
+}
+
+static void test_free_under_work(void **state)
+{
+    (void)state;
+    free_under_work(1);
+    free_under_work(0);
+}
+
+/* An event holds the other stream up, and only it. */
+static void test_events_order(void **state)
+{
+    unsigned char back[BYTES] = {0};
+    pool_buffer *buffer = NULL, *copy = NULL;
+    pool_stream *producer, *consumer = NULL, *third = NULL;
+    pool_event *event = NULL;
+
+    (void)state;
+    OK(pool_buffer_zeroed(device, BYTES, &buffer));
+    OK(pool_buffer_zeroed(device, BYTES, &copy));
+    OK(pool_stream_create(device, NULL, &consumer));
+    OK(pool_stream_create(device, NULL, &third));
+    OK(pool_event_create(device, 0, &event));
+    producer = hang(buffer);
+    OK(pool_event_record(event, producer));
+    OK(pool_stream_wait_event(consumer, event));
+    OK(pool_copy_between(copy, 0, buffer, 0, BYTES, consumer));
+    OK(pool_buffer_fill8(copy, 0, 0, 0, third));
+    OK(pool_stream_synchronize(third));
+    assert_int_equal(pool_stream_wait(consumer, 20000000), POOL_ERR_TIMEOUT);
+    OK(pool_sim_resume());
+    OK(pool_copy_to_host(back, copy, 0, BYTES, consumer));
+    for (int i = 0; i < BYTES; i++)
+        assert_int_equal(back[i], 0x77);
+    OK(pool_event_destroy(&event));
+    OK(pool_stream_destroy(&producer));
+    OK(pool_stream_destroy(&consumer));
+    OK(pool_stream_destroy(&third));
+    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_free(&copy));
+}
+
+/* Pageable memory is read when the call returns, though the device gets to it much later. */
+static void test_staged_behind_a_hang(void **state)
+{
+    static unsigned char data[3 << 20], back[3 << 20];
+    pool_buffer *buffer = NULL, *big = NULL;
+    pool_stream *stream;
+
+    (void)state;
+    OK(pool_buffer_zeroed(device, BYTES, &buffer));
+    OK(pool_buffer_zeroed(device, sizeof(data), &big));
+    stream = hang(buffer);
+    memset(data, 0x42, sizeof(data));
+    OK(pool_copy_to_device(big, 0, data, sizeof(data), stream));
+    memset(data, 0, sizeof(data));
+    assert_int_equal(pool_stream_query(stream), POOL_ERR_NOT_READY);
+    OK(pool_sim_resume());
+    OK(pool_copy_to_host(back, big, 0, sizeof(back), stream));
+    for (size_t i = 0; i < sizeof(back); i++)
+        assert_int_equal(back[i], 0x42);
+    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_free(&big));
+    OK(pool_stream_destroy(&stream));
+}
+
+/* Last, as it poisons the process: a fault that arrives while somebody waits for its stream. */
+static void test_fault_while_waiting(void **state)
+{
+    pool_buffer *buffer = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    OK(pool_buffer_zeroed(device, BYTES, &buffer));
+    OK(pool_stream_create(device, NULL, &stream));
+    OK(pool_sim_faults("cuMemsetD8Async@1=700"));
+    OK(pool_buffer_fill8(buffer, 0, BYTES, 1, stream));
+    assert_int_equal(pool_stream_wait(stream, 10000000000u), POOL_ERR_PROCESS_POISONED);
+    OK(pool_buffer_free(&buffer));
+    OK(pool_stream_destroy(&stream));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_deadlines),
+        TEST(test_free_under_work),
+        TEST(test_events_order),
+        TEST(test_staged_behind_a_hang),
+        TEST(test_fault_while_waiting),
+    };
+
+    return cmocka_run_group_tests_name("memory under way", tests, NULL, NULL);
+}
