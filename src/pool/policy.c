@@ -38,39 +38,37 @@ static pool_status next_slowly(
     return POOL_OK;
 }
 
-/*
- * turn mod count, below the set's limit. The counter's new value is what everything here waits for,
- * so a power of two, as most hosts have, is spared the two products (2 of 10 ns on a H200 host).
- */
-static inline uint64_t remainder_of(const struct device_set *set, uint64_t turn)
+/* The general way: any number of devices, some of them lost. */
+static pool_status next_of_set(device_pool *pool, pool_device **device)
 {
-    if (__builtin_expect(set->mask != NOT_A_POWER, 1))
-        return turn & set->mask;
-    return (uint64_t)((unsigned __int128)(turn * set->reciprocal) * set->count >> 64);
+    const struct device_set *set = atomic_load_explicit(&pool->usable, memory_order_acquire);
+    uint64_t turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
+
+    if (__builtin_expect(turn >= set->limit, 0))
+        return next_slowly(pool, set, turn, device);
+    *device = set->devices[(unsigned __int128)(turn * set->reciprocal) * set->count >> 64];
+    return POOL_OK;
 }
 
 /*
  * One atomic addition and no division: see usable.c for the remainder by multiplication. Poison and
  * the loss of devices need no check here, they publish another set; an empty one has limit 0.
+ * Loads do not start before an atomic addition is through, so the way of most hosts needs none
+ * after it: that decides how long a thread keeps the counter's line while others wait for it.
  */
 pool_status pool_next_device(device_pool *pool, pool_device **device)
 {
-    struct device_set set;
-    const struct device_set *published;
-    uint64_t turn;
+    unsigned mask;
 
     if (!pool || !device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_next_device: pool or device is NULL");
     if (__builtin_expect(pool->generation != driver_fork_generation(), 0))
         return device_pool_refusal(pool);
-    published = atomic_load_explicit(&pool->usable, memory_order_acquire);
-    /* Loads do not start before an atomic addition is through, so these come first. */
-    set = *published;
-    atomic_signal_fence(memory_order_seq_cst);
-    turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
-    if (__builtin_expect(turn >= set.limit, 0))
-        return next_slowly(pool, published, turn, device);
-    *device = set.devices[remainder_of(&set, turn)];
+    mask = atomic_load_explicit(&pool->whole_mask, memory_order_relaxed);
+    if (__builtin_expect(!mask, 0))
+        return next_of_set(pool, device);
+    *device = pool->devices +
+              ((unsigned)atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed) & mask);
     return POOL_OK;
 }
 

@@ -21,8 +21,6 @@
  */
 #define CACHE_LINE 128
 
-#define NOT_A_POWER UINT64_MAX
-
 /*
  * The usable devices at one time. Immutable once it is published; a pool keeps all it ever had, so
  * that a reader needs no lock.
@@ -30,7 +28,6 @@
 struct device_set {
     uint64_t limit;      /* a multiple of `count`; turns from here on take the slow way */
     uint64_t reciprocal; /* 2^64 / count, rounded up */
-    uint64_t mask;       /* count - 1 where that is all a remainder needs, else NOT_A_POWER */
     uint32_t count;
     pool_device *const *devices;
 };
@@ -67,11 +64,16 @@ struct pool_device {
 
 struct device_pool {
     /* read by every choice */
-    _Atomic(const struct device_set *) usable;
     unsigned generation; /* of the process that made it */
+    /*
+     * count - 1 while every device is usable and their number is a power of two, as on most hosts:
+     * then the devices are the array itself and a turn's remainder one mask. Else 0.
+     */
+    atomic_uint whole_mask;
+    _Atomic(const struct device_set *) usable;
+    pool_device *devices;
     struct driver *driver;
     size_t count;
-    pool_device *devices;
     pool_context_mode context_mode;
     unsigned context_flags;
     int is_lazy;

@@ -33,6 +33,7 @@ void device_set_publish(device_pool *pool)
     pool_device **devices;
 
     pthread_mutex_lock(&pool->state_lock);
+    atomic_store_explicit(&pool->whole_mask, 0, memory_order_release);
     if (pool->is_poisoned || pool->sets_used > pool->count) {
         atomic_store_explicit(&pool->usable, &no_devices, memory_order_release);
         pthread_mutex_unlock(&pool->state_lock);
@@ -51,9 +52,10 @@ void device_set_publish(device_pool *pool)
          * too large by less than count / count), hence the limit.
          */
         set->reciprocal = UINT64_MAX / set->count + 1;
-        set->mask = set->count & (set->count - 1) ? NOT_A_POWER : set->count - 1;
         set->limit = UINT64_MAX / set->count / set->count * set->count;
     }
     atomic_store_explicit(&pool->usable, set, memory_order_release);
+    if (set->count == pool->count && (set->count & (set->count - 1)) == 0)
+        atomic_store_explicit(&pool->whole_mask, set->count - 1, memory_order_release);
     pthread_mutex_unlock(&pool->state_lock);
 }
