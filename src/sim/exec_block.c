@@ -63,6 +63,10 @@ static uint64_t grid_value(const struct sim_block *block, uint32_t special)
     case SIM_TOTAL_SMEM:
     case SIM_AGGR_SMEM:
         return run->shared_bytes;
+    case SIM_WORKSPACE_HIGH:
+        return launch->is_cooperative ? (uint64_t)(uintptr_t)run->workspace >> 32 : 0;
+    case SIM_WORKSPACE_LOW:
+        return launch->is_cooperative ? (uint32_t)(uintptr_t)run->workspace : 0;
     case SIM_ONE:
         return 1;
     default:

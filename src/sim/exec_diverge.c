@@ -157,16 +157,21 @@ static const struct sim_op *reconverge(struct sim_warp *warp, const struct sim_o
     return is_behind ? sim_warp_park(warp, pc, SIM_SPLIT_READY, 0) : op;
 }
 
-static const struct sim_op *out_of_fuel(struct sim_warp *warp, const struct sim_op *op)
+const struct sim_op *sim_warp_yield(struct sim_warp *warp, uint32_t pc)
 {
     warp->core->is_sliced = true;
+    warp->splits[warp->split_count++] = (struct sim_split){
+        .pc = pc, .mask = warp->active, .depth = warp->depth, .state = SIM_SPLIT_READY};
+    warp->active = 0;
+    return NULL;
+}
+
+static const struct sim_op *out_of_fuel(struct sim_warp *warp, const struct sim_op *op)
+{
     if (sim_stop_asked(warp->core))
         return NULL;
     /* This block runs again from its start when the warp's turn comes. */
-    warp->splits[warp->split_count++] =
-        (struct sim_split){.pc = sim_pc(warp, op), .mask = warp->active, .depth = warp->depth};
-    warp->active = 0;
-    return NULL;
+    return sim_warp_yield(warp, sim_pc(warp, op));
 }
 
 static const struct sim_op *run_block(struct sim_warp *warp, const struct sim_op *op)
@@ -257,16 +262,12 @@ static const struct sim_op *run_nanosleep(struct sim_warp *warp, const struct si
 {
     if (sim_lanes_of(warp, op) == 0)
         return op + 1;
-    warp->core->is_sliced = true;
     for (uint32_t i = 0; i < warp->split_count; i++)
         if (warp->splits[i].state == SIM_SPLIT_READY) {
             warp->hold = SPIN_LIMIT;
             break;
         }
-    warp->splits[warp->split_count++] =
-        (struct sim_split){.pc = sim_pc(warp, op) + 1, .mask = warp->active, .depth = warp->depth};
-    warp->active = 0;
-    return NULL;
+    return sim_warp_yield(warp, sim_pc(warp, op) + 1);
 }
 
 void sim_control_fill(struct sim_handlers *handlers)

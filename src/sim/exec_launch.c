@@ -211,9 +211,12 @@ static bool prepare(struct sim_run *run, const struct sim_launch *launch)
     if (launch->instruction_limit && launch->instruction_limit / 16 < FUEL)
         run->fuel = (int64_t)(launch->instruction_limit / 16 + 1);
     run->parameter_bytes = kernel->parameter_bytes;
-    run->parameters = base_aligned_calloc(64, (size_t)kernel->parameter_bytes + 64);
+    run->parameters =
+        base_aligned_calloc(64, (size_t)kernel->parameter_bytes + 64 + SIM_WORKSPACE_BYTES);
     if (run->parameters && kernel->parameter_bytes)
         memcpy(run->parameters, launch->parameters, kernel->parameter_bytes);
+    if (run->parameters)
+        run->workspace = run->parameters + (kernel->parameter_bytes + 63) / 64 * 64;
     return run->parameters != NULL;
 }
 

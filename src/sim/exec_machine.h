@@ -16,7 +16,8 @@
 enum {
     SIM_MAX_WARPS = 32,
     SIM_BARRIERS = 16,
-    SIM_RANGES = 16,     /* allocations that a core remembers, by operation */
+    SIM_RANGES = 16, /* allocations that a core remembers, by operation */
+    SIM_WORKSPACE_BYTES = 64,
     SIM_MAX_DEPTH = 4096 /* calls within calls */
 };
 
@@ -111,6 +112,7 @@ struct sim_run {
     struct sim_counts counts; /* guarded by lock */
     unsigned char *parameters;
     uint32_t parameter_bytes;
+    unsigned char *workspace; /* SIM_WORKSPACE_BYTES for the barriers of a cooperative grid */
 };
 
 struct sim_core {
@@ -119,6 +121,7 @@ struct sim_core {
     unsigned index;
     bool is_sliced; /* fuel ran out or a thread slept: another warp's turn */
     bool has_faulted;
+    uint32_t strong_loads;
     struct sim_range ranges[SIM_RANGES];
     struct sim_block_count *counts;
     struct sim_block *idle; /* blocks whose memory is free for the next */
@@ -151,6 +154,8 @@ void sim_split_add(struct sim_warp *warp, uint32_t pc, uint32_t mask, uint32_t d
 /* Puts the running group aside and gives the group that runs next, or NULL. */
 const struct sim_op *sim_warp_park(
     struct sim_warp *warp, uint32_t pc, enum sim_split_state state, uint8_t barrier);
+/* Ends the warp's turn; the running group goes on at pc when the next one comes. */
+const struct sim_op *sim_warp_yield(struct sim_warp *warp, uint32_t pc);
 const struct sim_op *sim_warp_pick(struct sim_warp *warp);
 /* True when the members named for a .sync operation are together; else *next is what to run
  * meanwhile. */

@@ -165,6 +165,17 @@ static void store_element(const struct access *access, uint64_t skip, const void
     }
 }
 
+/* A thread that polls memory waits for one that may need this core: others get their turn now and
+ * then. */
+static const struct sim_op *after_load(
+    struct sim_warp *warp, const struct sim_op *op, const struct sim_op *next)
+{
+    enum { POLLS = 32 };
+    if ((op->b & SIM_ACCESS_STRONG) && ++warp->core->strong_loads % POLLS == 0)
+        return sim_warp_yield(warp, sim_pc(warp, next));
+    return next;
+}
+
 static const struct sim_op *run_ld(struct sim_warp *warp, const struct sim_op *op)
 {
     struct access access;
@@ -178,11 +189,11 @@ static const struct sim_op *run_ld(struct sim_warp *warp, const struct sim_op *o
                 row, (const void *)(uintptr_t)access.addresses[0], (size_t)access.size * SIM_LANES);
         else
             load_element(&access, 0, row);
-        return op + 1;
+        return after_load(warp, op, op + 1);
     }
     for (uint32_t i = 0; i < access.count; i++)
         load_element(&access, (uint64_t)i * access.size, sim_row_at(warp, op[1].words[i]));
-    return op + 2;
+    return after_load(warp, op, op + 2);
 }
 
 static const struct sim_op *run_st(struct sim_warp *warp, const struct sim_op *op)

@@ -253,6 +253,7 @@ enum {
     SIM_ACCESS_SIZE_SHIFT = 4,   /* 3 bits: log2 of an element's bytes */
     SIM_ACCESS_SIGNED = 128,
     SIM_ACCESS_ROW_SHIFT = 8,   /* 3 bits: log2 of a row element's bytes */
+    SIM_ACCESS_STRONG = 2048,   /* volatile, relaxed, acquire: may be waiting for another thread */
     SIM_ACCESS_COUNT_SHIFT = 12 /* 4 bits: elements */
 };
 
@@ -330,6 +331,8 @@ enum sim_special {
     SIM_DYNAMIC_SMEM,
     SIM_TOTAL_SMEM,
     SIM_AGGR_SMEM,
+    SIM_WORKSPACE_HIGH,
+    SIM_WORKSPACE_LOW,
     SIM_ZERO,
     SIM_ONE,
     /* read anew each time */

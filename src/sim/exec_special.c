@@ -70,6 +70,16 @@ bool sim_special_find(const char *name, uint32_t length, uint32_t *special)
             *special = specials[i].special;
             return true;
         }
+    /* Where a cooperative launch keeps the state of grid-wide barriers: the halves of its address.
+     */
+    if (length == 8 && memcmp(name, "%envreg1", 8) == 0) {
+        *special = SIM_WORKSPACE_HIGH;
+        return true;
+    }
+    if (length == 8 && memcmp(name, "%envreg2", 8) == 0) {
+        *special = SIM_WORKSPACE_LOW;
+        return true;
+    }
     if (length > 7 && length < 10 && memcmp(name, "%envreg", 7) == 0) {
         *special = SIM_ZERO;
         return true;

@@ -100,6 +100,9 @@ static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned 
     uint64_t parameters = (uint64_t)(uintptr_t)run->parameters;
     if (!is_write && inside(address, bytes, parameters, run->parameter_bytes))
         return true;
+    if (run->launch->is_cooperative &&
+        inside(address, bytes, (uint64_t)(uintptr_t)run->workspace, SIM_WORKSPACE_BYTES))
+        return true;
     if (find_allocation(warp->core, address, bytes, slot, &nearest))
         return true;
     sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS,

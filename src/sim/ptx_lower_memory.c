@@ -246,7 +246,13 @@ void ptx_lower_ld(struct ptx_lowering *l)
         return;
     }
     struct address address = take_address(l, source, space_of(l));
+    bool is_acquire = ptx_l_has(l, PTX_M_ACQUIRE);
+    if ((is_acquire || ptx_l_has(l, PTX_M_VOLATILE) || ptx_l_has(l, PTX_M_RELAXED)) &&
+        space_of(l) != SIM_IN_SHARED && space_of(l) != SIM_IN_LOCAL)
+        address.flags |= SIM_ACCESS_STRONG;
     emit_access(l, SIM_LD, &address, type, rows, width, count);
+    if (is_acquire)
+        ptx_emit(l, SIM_FENCE, PTX_NONE, 0, 0, 0, 0, 0);
 }
 
 void ptx_lower_st(struct ptx_lowering *l)
@@ -274,6 +280,8 @@ void ptx_lower_st(struct ptx_lowering *l)
     if (space_of(l) == SIM_IN_PARAM || ptx_l_has(l, PTX_M_CONST))
         ptx_bad(l, SIM_LOAD_INVALID, "store to a space that is read only");
     struct address address = take_address(l, target, space_of(l));
+    if (ptx_l_has(l, PTX_M_RELEASE))
+        ptx_emit(l, SIM_FENCE, PTX_NONE, 0, 0, 0, 0, 0);
     emit_access(l, SIM_ST, &address, type, rows, ptx_width(type), count);
 }
 

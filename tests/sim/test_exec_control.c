@@ -3,24 +3,32 @@
  * against C. */
 #include "machine.h"
 
-static char *control_text;
+static char *control_text, *grid_text;
 
-static int read_text(void **state)
+static char *read_file(const char *path)
 {
-    (void)state;
-    FILE *file = fopen(TEST_VECTORS "/ptx/control.ptx", "rb");
-    if (!file)
-        return -1;
-    control_text = calloc(1, 1 << 20);
-    size_t n = fread(control_text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return n > 0 ? 0 : -1;
+    FILE *file = fopen(path, "rb");
+    char *text = calloc(1, 1 << 20);
+    if (file && text && fread(text, 1, (1 << 20) - 1, file) == 0)
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+    return text;
 }
 
-static int drop_text(void **state)
+static int read_texts(void **state)
+{
+    (void)state;
+    control_text = read_file(TEST_VECTORS "/ptx/control.ptx");
+    grid_text = read_file(TEST_VECTORS "/ptx/grid.ptx");
+    return control_text[0] && grid_text[0] ? 0 : -1;
+}
+
+static int drop_texts(void **state)
 {
     (void)state;
     free(control_text);
+    free(grid_text);
     return 0;
 }
 
@@ -310,6 +318,26 @@ static void test_cooperative(void **state)
     finish(m);
 }
 
+/* Barriers of cooperative groups: their state is where two special registers say. */
+static void test_grid_groups(void **state)
+{
+    (void)state;
+    struct machine *m = calloc(1, sizeof(*m));
+    machine_load(m, grid_text);
+    uint32_t *sums = machine_alloc(m, 64);
+    assert_true(sim_workers_create(2, &m->workers));
+    m->limit = 200000000;
+    assert_int_equal(machine_launch(m, "grid_rounds", 50, 64, &sums), SIM_FAULT_TRAP);
+    memset(sums, 0, 64);
+    m->is_cooperative = true;
+    machine_run(m, "grid_rounds", 50, 64, &sums);
+    for (int round = 0; round < 4; round++)
+        assert_int_equal(sums[round], 3200);
+    assert_int_equal(sums[8], 0);
+    assert_int_equal(sums[9], 3200);
+    finish(m);
+}
+
 /* The same without asking for it: as many blocks are kept going as a GPU would. */
 static void test_co_residency(void **state)
 {
@@ -511,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_cooperative),
+        cmocka_unit_test(test_grid_groups),
         cmocka_unit_test(test_co_residency),
         cmocka_unit_test(test_shape),
         cmocka_unit_test(test_bytes),
@@ -524,5 +553,5 @@ int main(void)
         cmocka_unit_test(test_unwritten_shared),
         cmocka_unit_test(test_stack),
     };
-    return cmocka_run_group_tests(tests, read_text, drop_text);
+    return cmocka_run_group_tests(tests, read_texts, drop_texts);
 }
