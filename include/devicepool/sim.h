@@ -32,7 +32,8 @@ extern "C" {
  *     when       3: the third matching call; 3+: from the third on; 3-5: third to fifth;
  *                left out: every one. Each rule counts the calls that match its own left side.
  *     what       a CUresult as number (2), as name (OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY), or
- *                hang: what the call puts into its stream never completes
+ *                hang: what the call puts into its stream never completes; a synchronous copy
+ *                does not return
  *
  * A code that poisons the process (700, 719 …) given to a function that enqueues work (launches,
  * asynchronous copies and fills, events, host functions) shows as on a GPU: the call succeeds and

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the fault string. Knows the names of driver functions and codes, not the driver.
+ * Reads the fault string. Knows the names of driver functions and codes, not the state of the
+ * driver.
  */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
 #include "sim/driver_rules.h"
-#include "sim/sim.h"
+#include "sim/driver_state.h"
 
 #define MAX_RULES 256u
 
@@ -28,6 +29,44 @@ static const struct {
     POOL_CU_RESULTS(CODE)
 #undef CODE
 };
+
+bool sim_function_is_asynchronous(unsigned function)
+{
+    switch (function) {
+    case SIM_CU_LaunchKernel:
+    case SIM_CU_LaunchCooperativeKernel:
+    case SIM_CU_LaunchHostFunc:
+    case SIM_CU_MemcpyHtoDAsync:
+    case SIM_CU_MemcpyDtoHAsync:
+    case SIM_CU_MemcpyDtoDAsync:
+    case SIM_CU_MemcpyPeerAsync:
+    case SIM_CU_MemsetD8Async:
+    case SIM_CU_MemsetD16Async:
+    case SIM_CU_MemsetD32Async:
+    case SIM_CU_MemFreeAsync:
+    case SIM_CU_EventRecord:
+    case SIM_CU_StreamWaitEvent:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool sim_function_can_hang(unsigned function)
+{
+    switch (function) {
+    case SIM_CU_MemcpyHtoD:
+    case SIM_CU_MemcpyDtoH:
+    case SIM_CU_MemcpyDtoD:
+    case SIM_CU_MemcpyPeer:
+    case SIM_CU_MemsetD8:
+    case SIM_CU_MemsetD16:
+    case SIM_CU_MemsetD32:
+        return true;
+    default:
+        return sim_function_is_asynchronous(function);
+    }
+}
 
 /* A part of the text, without the spaces around it. */
 struct part {
@@ -198,6 +237,19 @@ static pool_status read_what(struct part what, struct sim_rule *rule)
         (int)what.length, what.text);
 }
 
+/* A rule that never does anything would only look like a test. */
+static pool_status check_hang(const struct sim_rule *rule)
+{
+    for (unsigned at = 0; at < SIM_CU_COUNT; at++) {
+        if (sim_function_can_hang(at) && sim_rule_matches(rule, at))
+            return POOL_OK;
+    }
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "fault string: %s puts no work into a stream, so it cannot hang; launches, copies, fills, "
+        "host functions and events can",
+        rule->pattern);
+}
+
 static pool_status read_rule(struct part text, struct sim_rule *rule)
 {
     const char *end = text.text + text.length;
@@ -225,6 +277,8 @@ static pool_status read_rule(struct part text, struct sim_rule *rule)
         status = read_when(when, rule);
     if (!status)
         status = read_what(trim(equals + 1, end), rule);
+    if (!status && rule->is_hang)
+        status = check_hang(rule);
     return status;
 }
 

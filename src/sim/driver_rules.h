@@ -13,4 +13,9 @@
  * with or without the "_v2". */
 bool sim_rule_matches(const struct sim_rule *rule, unsigned function);
 
+/* Whether the function only puts work into a stream, so that faults show later; and whether it puts
+ * work into a stream at all, waiting for it or not. */
+bool sim_function_is_asynchronous(unsigned function);
+bool sim_function_can_hang(unsigned function);
+
 #endif

@@ -58,28 +58,6 @@ void sim_in_host_function(bool is_inside)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-static bool puts_work_into_a_stream(enum sim_function function)
-{
-    switch (function) {
-    case SIM_CU_LaunchKernel:
-    case SIM_CU_LaunchCooperativeKernel:
-    case SIM_CU_LaunchHostFunc:
-    case SIM_CU_MemcpyHtoDAsync:
-    case SIM_CU_MemcpyDtoHAsync:
-    case SIM_CU_MemcpyDtoDAsync:
-    case SIM_CU_MemcpyPeerAsync:
-    case SIM_CU_MemsetD8Async:
-    case SIM_CU_MemsetD16Async:
-    case SIM_CU_MemsetD32Async:
-    case SIM_CU_MemFreeAsync:
-    case SIM_CU_EventRecord:
-    case SIM_CU_StreamWaitEvent:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool harms_process(pool_cu_result code)
 {
     switch (code) {
@@ -104,7 +82,7 @@ static const struct sim_rule *rule_for(enum sim_function function, int device)
         struct sim_rule *rule = &sim_state.rules.items[at];
 
         if ((rule->device >= 0 && rule->device != device) || !sim_rule_matches(rule, function) ||
-            (rule->is_hang && !puts_work_into_a_stream(function)))
+            (rule->is_hang && !sim_function_can_hang(function)))
             continue;
         rule->seen++;
         if (!found && rule->seen >= rule->first && rule->seen <= rule->last)
@@ -119,7 +97,8 @@ static pool_cu_result inject(struct sim_call *call, int device)
 
     if (!rule)
         return POOL_CU_SUCCESS;
-    if (rule->is_hang || (harms_process(rule->code) && puts_work_into_a_stream(call->function))) {
+    if (rule->is_hang ||
+        (harms_process(rule->code) && sim_function_is_asynchronous(call->function))) {
         call->rule = rule;
         return POOL_CU_SUCCESS;
     }

@@ -269,6 +269,37 @@ static void *wait_for_context(void *argument)
     return (void *)(uintptr_t)cu->CtxSynchronize();
 }
 
+static void *resume_later(void *unused)
+{
+    (void)unused;
+    sleep_ms(30);
+    pool_sim_resume();
+    return NULL;
+}
+
+static void test_a_synchronous_copy_hangs(void **state)
+{
+    CUdeviceptr memory = 0;
+    pthread_t thread;
+    struct timespec from, to;
+    int value = 7, back = 0;
+
+    (void)state;
+    sim_begin_context("sim");
+    rules("cuMemcpyDtoH=hang");
+    assert_int_equal(cu->MemAlloc(&memory, 4), 0);
+    assert_int_equal(cu->MemcpyHtoD(memory, &value, 4), 0);
+    assert_int_equal(pthread_create(&thread, NULL, resume_later, NULL), 0);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    assert_int_equal(cu->MemcpyDtoH(&back, memory, 4), 0);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    pthread_join(thread, NULL);
+    assert_int_equal(back, 7);
+    assert_true((to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000 >= 20);
+    assert_int_equal(cu->MemFree(memory), 0);
+    sim_end_context();
+}
+
 /* A thread that waits when the driver ends gets an answer. */
 static void test_close_under_a_waiting_thread(void **state)
 {
@@ -338,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_work_behind_a_fault),
         cmocka_unit_test(test_use_after_free_in_a_stream),
         cmocka_unit_test(test_hang_and_resume),
+        cmocka_unit_test(test_a_synchronous_copy_hangs),
         cmocka_unit_test(test_close_under_a_waiting_thread),
         cmocka_unit_test(test_exit_with_work),
         cmocka_unit_test(test_public_refusals),

@@ -162,6 +162,8 @@ static void test_wrong_rules(void **state)
         {"cuMemAlloc=0", "neither a driver error"},
         {"cuMemAlloc=12345", "neither a driver error"},
         {"cuMemAlloc=SUCCESS", "neither a driver error"},
+        {"cuMemAlloc=hang", "cannot hang"},
+        {"cuMem*Alloc=hang", "cannot hang"},
         {"cuMemAlloc=hangs", "neither a driver error"},
         {"cuMemAlloc@0=2", "says not which call"},
         {"cuMemAlloc@=2", "says not which call"},
