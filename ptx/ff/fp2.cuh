@@ -18,6 +18,9 @@ typedef struct fq2 {
 #ifndef FQ2_CALLED
 #define FQ2_CALLED 1
 #endif
+#ifndef FQ2_KARATSUBA
+#define FQ2_KARATSUBA (FQ2_NONRESIDUE == -1 && FQ_LAZY)
+#endif
 #if FQ2_CALLED
 #define FQ2_PRODUCT __device__ __noinline__
 #else
@@ -105,8 +108,12 @@ __device__ __forceinline__ fq fq2_fold(fq a, fq b, fq c, fq d)
 FQ2_PRODUCT fq2 fq2_mul(fq2 a, fq2 b)
 {
     fq2 r;
+#if FQ2_KARATSUBA
+    fq_mul_complex(&r.c0, &r.c1, a.c0, a.c1, b.c0, b.c1);
+#else
     r.c0 = fq2_fold(a.c0, b.c0, a.c1, b.c1);
     r.c1 = fq_mul_add_lazy(a.c0, b.c1, a.c1, b.c0);
+#endif
     return r;
 }
 

@@ -71,8 +71,8 @@ static void put_type(struct ptx_writer *writer)
 static void put_exponent(struct ptx_writer *writer)
 {
     uint64_t borrow = 2;
-    ptx_put(writer, "__device__ __constant__ const unsigned %s_minus_two[%u] = {",
-        writer->prefix, writer->words);
+    ptx_put(writer, "__device__ __constant__ const unsigned %s_minus_two[%u] = {", writer->prefix,
+        writer->words);
     for (uint32_t i = 0; i < writer->words; i++) {
         uint64_t difference = (uint64_t)field_word(writer->field->modulus, i) - borrow;
         ptx_put(writer, "%s0x%08xu", i == 0 ? "" : ", ", (uint32_t)difference);
@@ -174,6 +174,8 @@ static void put_text(struct ptx_writer *writer)
             writer->linkage = called;
         ptx_put_multiplications(writer);
         ptx_put_squarings(writer);
+        if (writer->lazy)
+            ptx_put_complex(writer);
         writer->linkage = inlined;
         ptx_put(writer, "%s %s %s_to_mont(%s a)\n{\n    return %s_mul(a, %s_r2());\n}\n\n",
             writer->linkage, writer->prefix, writer->prefix, writer->prefix, writer->prefix,

@@ -17,6 +17,7 @@
  *   fq_*_lazy                    the same on values in [0, 2p), with results in [0, 2p)
  *   fq_reduce                    [0, 2p) to [0, p)
  *   fq_is_zero fq_eq fq_less fq_select fq_cneg       on reduced values
+ *   fq_mul_complex               (a + b u)(c + d u) with u^2 = -1, on lazy values, where FQ_LAZY
  *   fq_is_zero_lazy              whether a value in [0, 2p) is 0 modulo p
  *   fq_to_mont fq_from_mont      between the standard form and the device's
  *

@@ -90,6 +90,7 @@ void ptx_put_separate_sums(struct ptx_writer *writer, const char *suffix);
 void ptx_put_additions(struct ptx_writer *writer);       /* ptx_add.c: add, sub, neg, dbl, reduce */
 void ptx_put_multiplications(struct ptx_writer *writer); /* ptx_mul.c: mul, mul_add, mul_sub */
 void ptx_put_squarings(struct ptx_writer *writer);       /* ptx_sqr.c: sqr, from_mont */
+void ptx_put_complex(struct ptx_writer *writer);         /* ptx_complex.c: mul_complex */
 void ptx_put_one_word(struct ptx_writer *writer);        /* ptx_word.c: fields of one 32-bit word */
 void ptx_put_goldilocks(struct ptx_writer *writer);      /* ptx_goldilocks.c */
 

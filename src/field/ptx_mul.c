@@ -47,7 +47,7 @@ static void put_product_sum(
     uint32_t words = writer->words;
     uint32_t multiple = is_lazy ? 2 : 1;
     uint32_t products = arity / 2;
-    struct ptx_rows rows = {.writer = writer, .even = 'e', .odd = 'o'};
+    struct ptx_rows rows = {.writer = writer, .even = 'e', .odd = 'o', .merged = 't'};
     rows.has_top = writer->room < products * multiple + 1;
 
     ptx_begin(writer, name, arity);

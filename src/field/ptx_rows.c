@@ -147,9 +147,10 @@ void ptx_rows_merge(struct ptx_rows *rows, bool into_result)
             i == 0                      ? "add.cc.u32"
             : is_last && !rows->has_top ? "addc.u32"
                                         : "addc.cc.u32",
-            into_result ? ptx_word(writer, 0, i) : ptx_local('t', i), ptx_local(rows->even, i),
-            is_last ? ptx_immediate(0) : ptx_local(rows->odd, i + 1));
+            into_result ? ptx_word(writer, 0, i) : ptx_local(rows->merged, i),
+            ptx_local(rows->even, i), is_last ? ptx_immediate(0) : ptx_local(rows->odd, i + 1));
     }
     if (rows->has_top)
-        ptx_two(writer, "addc.u32", ptx_local('t', words), ptx_local('g', 0), ptx_immediate(0));
+        ptx_two(writer, "addc.u32", ptx_local(rows->merged, words), ptx_local('g', 0),
+            ptx_immediate(0));
 }

@@ -23,6 +23,7 @@ struct ptx_rows {
     struct ptx_writer *writer;
     char even; /* bank of the even accumulator: the two swap after each row of the modulus */
     char odd;
+    char merged; /* bank of the whole value in the end */
     bool has_top;
     bool even_started; /* whether the accumulator holds something yet */
     bool odd_started;
@@ -42,7 +43,7 @@ void ptx_rows_add(struct ptx_rows *rows, ptx_word_source *source, uint32_t which
 /* value = (value + m p) / 2^32 with the m that makes it exact */
 void ptx_rows_reduce(struct ptx_rows *rows);
 
-/* Bank t, or the function's result, = value; the top word goes to t[words]. */
+/* The bank `merged`, or the function's result, = value; the top word goes to merged[words]. */
 void ptx_rows_merge(struct ptx_rows *rows, bool into_result);
 
 /* low, high = x y + (add_low, add_high): one wide instruction once compiled. A multiplicand x that

@@ -4,7 +4,8 @@
  * over the host's field arithmetic: curves over built-in and custom fields and their quadratic
  * extensions with a = 0, a = -3 and any a, with infinity, equal and opposite points and points of
  * order two among the pairs; and all pairs of points of small curves. On the machine's GPU (exit 77
- * without one) or, with the argument `sim`, on a simulated device.
+ * without one) or, with the argument `sim`, on a simulated device. Two more arguments
+ * share the work out: part 0 of 4, say.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "curve/ptx.h"
 #include "device.h"
 
-enum { MAX_LIMBS = FIELD_EXTENSION_MAX_LIMBS, CHAIN = 256, GPU_PAIRS = 20000, SIM_PAIRS = 300 };
+enum { MAX_LIMBS = FIELD_EXTENSION_MAX_LIMBS, CHAIN = 256, GPU_PAIRS = 2000, SIM_PAIRS = 300 };
 
 struct point {
     uint64_t x[MAX_LIMBS];
@@ -32,6 +33,9 @@ struct pair {
 };
 
 static uint64_t random_state = 20261121;
+
+/* Of `parts` processes that share the curves, this is number `part`. */
+static unsigned part, parts = 1, curves_seen;
 
 /* xorshift64*: the numbers only have to differ. */
 static uint64_t next_random(void)
@@ -285,6 +289,8 @@ static void check_pairs(struct device *device, const struct curve *curve, CUmodu
 static void check_curve(struct device *device, const struct curve *curve, const char *name)
 {
     static struct point points[2 * CHAIN];
+    if (curves_seen++ % parts != part)
+        return;
     const struct field_extension *fe = &curve->fe;
     uint32_t count = device->is_simulated ? SIM_PAIRS : GPU_PAIRS;
     struct pair *pairs = calloc(count, sizeof *pairs);
@@ -444,10 +450,15 @@ int main(int argc, char **argv)
     const pool_cuda_api *table = NULL;
     if (argc > 1 && strcmp(argv[1], "sim") == 0)
         table = device_simulated();
+    if (argc > 3) {
+        part = (unsigned)atoi(argv[2]);
+        parts = (unsigned)atoi(argv[3]);
+    }
     if (!device_open(&device, table))
         return 77;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    check_small_curves(&device);
+    if (part == 0)
+        check_small_curves(&device);
     for (size_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++)
         check_field(&device, pool_field_by_name(built_in[i].field), built_in[i].nonresidue);
     for (size_t i = 0; i < sizeof custom / sizeof custom[0]; i++) {
