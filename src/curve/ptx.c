@@ -78,3 +78,13 @@ pool_status curve_ptx_generate(const struct curve_ptx_params *params, char **tex
     *text = all;
     return POOL_OK;
 }
+
+pool_status curve_ptx_of(const pool_curve *curve, char **text)
+{
+    if (curve == NULL)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text of a curve: curve missing");
+    const struct curve_ptx_params params = {.field = curve->coordinates.field,
+        .nonresidue = curve->coordinates.nonresidue,
+        .a = curve->a};
+    return curve_ptx_generate(&params, text);
+}

@@ -7,12 +7,13 @@
  *   FQ2_NONRESIDUE     a small integer, degree 2 only
  *   EC_A               EC_A_ZERO, EC_A_MINUS_3 or EC_A_GENERAL; then EC_A_VALUE initialises a
  *
- * The constant b is in none of the formulas. Knows numbers, not struct pool_curve.
+ * The constant b is in none of the formulas. Any numbers make a text: tests use
+ * curves that no struct pool_curve has.
  */
 #ifndef DEVICEPOOL_CURVE_PTX_H
 #define DEVICEPOOL_CURVE_PTX_H
 
-#include "field/field.h"
+#include "curve/curve.h"
 
 struct curve_ptx_params {
     const pool_field *field;
@@ -24,5 +25,7 @@ struct curve_ptx_params {
 
 /* New text in *text, to be freed with base_free. */
 pool_status curve_ptx_generate(const struct curve_ptx_params *params, char **text);
+/* The text of a curve of its own numbers. */
+pool_status curve_ptx_of(const pool_curve *curve, char **text);
 
 #endif

@@ -127,24 +127,15 @@ static void check(
     }
 }
 
-static void check_curve(
-    struct run *run, const char *name, const char *field, int32_t nonresidue, const char *a)
+static void check_curve(struct run *run, const pool_curve *curve)
 {
-    uint64_t words[2 * FIELD_MAX_LIMBS] = {0};
-    const struct curve_ptx_params params = {
-        .field = pool_field_by_name(field), .nonresidue = nonresidue, .a = words};
     char *generated = NULL;
-    if (params.field == NULL) {
-        printf("%s\n", pool_last_error()->message);
-        exit(1);
-    }
-    field_set_integer(params.field, words, strtol(a, NULL, 0));
-    if (curve_ptx_generate(&params, &generated)) {
+    if (curve_ptx_of(curve, &generated)) {
         printf("%s\n", pool_last_error()->message);
         exit(1);
     }
     const struct device_text text = {"curve.cuh", generated};
-    check(run, name, "point_kernels.cu", &text);
+    check(run, pool_curve_name(curve), "point_kernels.cu", &text);
     free(generated);
 }
 
@@ -162,10 +153,8 @@ int main(int argc, char **argv)
         check(&run, pool_field_name(pool_field_at(i)), "field_kernels.cu", &text);
         free(generated);
     }
-#define COORDINATE(first, ...) first
-#define CURVE(name, field, scalar, nonresidue, a, b, x, y, cofactor)                               \
-    check_curve(&run, #name, #field, nonresidue, a);
-#include "curve/params.def"
+    for (size_t i = 0; i < pool_curve_count(); i++)
+        check_curve(&run, pool_curve_at(i));
     for (size_t i = 0; i < BUDGETS && !run.is_recording; i++)
         if (!run.seen[i]) {
             printf("FAIL the budget of %s is for nothing\n", budgets[i].subject);
