@@ -233,9 +233,16 @@ LANEWISE(run_szext_clamp_u, u32, u32, u32, u32, extend(a[l], b[l], false, false)
 LANEWISE(run_szext_clamp_s, u32, u32, u32, u32, extend(a[l], b[l], false, true))
 LANEWISE(run_szext_wrap_u, u32, u32, u32, u32, extend(a[l], b[l], true, false))
 LANEWISE(run_szext_wrap_s, u32, u32, u32, u32, extend(a[l], b[l], true, true))
-LANEWISE(run_slct_f32_16, u16, u16, u16, float, c[l] >= 0.0f ? a[l] : b[l])
-LANEWISE(run_slct_f32_32, u32, u32, u32, float, c[l] >= 0.0f ? a[l] : b[l])
-LANEWISE(run_slct_f32_64, u64, u64, u64, float, c[l] >= 0.0f ? a[l] : b[l])
+
+/* What slct asks of its float: with .ftz negative subnormals count as zero. */
+static inline bool is_first(float c, uint32_t flags)
+{
+    return flags & SIM_FLOAT_FTZ ? c > -0x1p-126f : c >= 0.0f;
+}
+
+LANEWISE(run_slct_f32_16, u16, u16, u16, float, is_first(c[l], op->aux) ? a[l] : b[l])
+LANEWISE(run_slct_f32_32, u32, u32, u32, float, is_first(c[l], op->aux) ? a[l] : b[l])
+LANEWISE(run_slct_f32_64, u64, u64, u64, float, is_first(c[l], op->aux) ? a[l] : b[l])
 
 #define INSERT(NAME, T, WIDTH)                                                                     \
     HANDLER(NAME)                                                                                  \

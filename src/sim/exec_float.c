@@ -34,6 +34,7 @@ static float flush32(float x, uint32_t flags)
 /* GPUs give one NaN for all results of f32 arithmetic. */
 static float finish32(float x, uint32_t flags)
 {
+    x = flush32(x, flags);
     if (flags & SIM_FLOAT_SAT)
         return !(x > 0.0f) ? 0.0f : x > 1.0f ? 1.0f : x;
     if (isnan(x)) {
@@ -43,7 +44,7 @@ static float finish32(float x, uint32_t flags)
     }
     if ((flags & SIM_FLOAT_RELU) && !(x > 0.0f))
         return 0.0f;
-    return flush32(x, flags);
+    return x;
 }
 
 static double finish64(double x, uint32_t flags)
@@ -156,6 +157,18 @@ MINMAX(run_max64, double, SAME64, finish64, false)
         return op + 1;                                                                             \
     }
 
+static uint16_t flush_half_bits(uint16_t x, uint32_t flags)
+{
+    bool is_subnormal = (x & 0x7c00) == 0;
+    return (flags & SIM_FLOAT_FTZ) && is_subnormal ? x & 0x8000 : x;
+}
+
+static uint32_t flush_pair_bits(uint32_t x, uint32_t flags)
+{
+    uint32_t high = flush_half_bits((uint16_t)(x >> 16), flags);
+    return high << 16 | flush_half_bits((uint16_t)x, flags);
+}
+
 static uint32_t flush_bits(uint32_t x, uint32_t flags)
 {
     bool is_subnormal = (x & 0x7f800000) == 0;
@@ -165,13 +178,29 @@ static uint32_t flush_bits(uint32_t x, uint32_t flags)
 #define SAME(X, FLAGS) ((void)(FLAGS), (X))
 SIGNS(f32, uint32_t, 0x80000000u, flush_bits)
 SIGNS(f64, uint64_t, UINT64_C(0x8000000000000000), SAME)
-SIGNS(f16, uint16_t, 0x8000u, SAME)
-SIGNS(f16x2, uint32_t, 0x80008000u, SAME)
+SIGNS(f16, uint16_t, 0x8000u, flush_half_bits)
+SIGNS(f16x2, uint32_t, 0x80008000u, flush_pair_bits)
 COPYSIGN(f32, uint32_t, 0x80000000u)
 COPYSIGN(f64, uint64_t, UINT64_C(0x8000000000000000))
 
 /* ---- 16-bit formats ----------------------------------------------------------------------------
  */
+
+/* The product and sum of 16-bit formats in a double whose last bit is sticky: rounding it once more
+ * is then as if the exact value was rounded once. */
+static double sticky_fma(double x, double y, double z)
+{
+    double product = x * y, sum = product + z; /* the product is exact */
+    double part = sum - product, rest = (product - (sum - part)) + (z - part);
+    uint64_t bits;
+    if (!isfinite(sum) || rest == 0.0)
+        return sum;
+    memcpy(&bits, &sum, sizeof(bits));
+    if ((bits & 1) == 0)
+        bits += (rest > 0.0) == (sum > 0.0) ? 1 : UINT64_MAX;
+    memcpy(&sum, &bits, sizeof(sum));
+    return sum;
+}
 
 enum half_op { HALF_ADD, HALF_SUB, HALF_MUL, HALF_FMA, HALF_MIN, HALF_MAX };
 
@@ -185,7 +214,7 @@ static double half_value(enum half_op how, double x, double y, double z, uint32_
     case HALF_MUL:
         return x * y;
     case HALF_FMA:
-        return fma(x, y, z);
+        return sticky_fma(x, y, z);
     default:
         if ((flags & SIM_FLOAT_NAN) && (isnan(x) || isnan(y)))
             return NAN;
@@ -195,18 +224,25 @@ static double half_value(enum half_op how, double x, double y, double z, uint32_
     }
 }
 
+/* Flushing is for f16 only. */
+static double half_source(uint16_t bits, bool is_bfloat, uint32_t flags)
+{
+    return is_bfloat ? sim_bfloat_to_double(bits)
+                     : sim_half_to_double(flush_half_bits(bits, flags));
+}
+
 static uint16_t half_lane(
     enum half_op how, bool is_bfloat, uint16_t a, uint16_t b, uint16_t c, uint32_t flags)
 {
-    double x = is_bfloat ? sim_bfloat_to_double(a) : sim_half_to_double(a);
-    double y = is_bfloat ? sim_bfloat_to_double(b) : sim_half_to_double(b);
-    double z = is_bfloat ? sim_bfloat_to_double(c) : sim_half_to_double(c);
-    double value = half_value(how, x, y, z, flags);
+    double x = half_source(a, is_bfloat, flags), y = half_source(b, is_bfloat, flags);
+    double value = half_value(how, x, y, half_source(c, is_bfloat, flags), flags);
     if (flags & SIM_FLOAT_SAT)
         value = !(value > 0.0) ? 0.0 : value > 1.0 ? 1.0 : value;
     if ((flags & SIM_FLOAT_RELU) && !isnan(value) && !(value > 0.0))
         value = 0.0;
-    return is_bfloat ? sim_double_to_bfloat(value, SIM_RN) : sim_double_to_half(value, SIM_RN);
+    if (is_bfloat)
+        return sim_double_to_bfloat(value, SIM_RN);
+    return flush_half_bits(sim_double_to_half(value, SIM_RN), flags);
 }
 
 #define HALVES(NAME, HOW)                                                                          \
@@ -317,7 +353,7 @@ static bool is_of_class(int class, uint32_t what)
     case SIM_TESTP_NAN:
         return class == FP_NAN;
     case SIM_TESTP_NORMAL:
-        return class == FP_NORMAL;
+        return class == FP_NORMAL || class == FP_ZERO; /* the manual's special case */
     default:
         return class == FP_SUBNORMAL;
     }
