@@ -88,6 +88,17 @@ static const char kernels_ptx[] = PTX_HEAD
     ".reqntid 32, 2, 1\n"
     "{\n"
     " ret;\n"
+    "}\n"
+    ".visible .entry half_waits()\n" /* 84 */
+    "{\n"
+    " .reg .pred %p<2>;\n"
+    " .reg .b32 %r<2>;\n"
+    " mov.u32 %r1, %tid.x;\n"
+    " setp.ge.u32 %p1, %r1, 16;\n"
+    " @%p1 bra OUT;\n"
+    " bar.sync 0;\n" /* line 91 */
+    "OUT:\n"
+    " ret;\n"
     "}\n";
 
 #endif

@@ -530,6 +530,21 @@ static void test_reports(void **state)
     }
 }
 
+static void test_barrier_report(void **state)
+{
+    for (int is_on = 0; is_on < 2; is_on++) {
+        (void)state;
+        sim_begin_context(is_on ? "sim:report=barrier+uninit" : "sim:report=uninit");
+        assert_int_equal(launch(kernel(load(kernels_ptx), "half_waits"), 1, 32, NULL), 0);
+        assert_int_equal(cu->CtxSynchronize(), is_on ? 719 : 0);
+        if (is_on) {
+            assert_int_equal(last_fault().line, 91);
+            assert_string_equal(last_fault().kernel, "half_waits");
+        }
+        sim_close();
+    }
+}
+
 /* A launch that never ends is ended by closing, and by a fault elsewhere. */
 static void test_endless_kernel(void **state)
 {
@@ -596,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_pinned_memory_in_kernels),
         cmocka_unit_test(test_other_faults),
         cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_barrier_report),
         cmocka_unit_test(test_endless_kernel),
         cmocka_unit_test(test_injected_launch_faults),
     };
