@@ -530,6 +530,62 @@ static void test_reports(void **state)
     }
 }
 
+/* Four threads on two devices, each with a stream and a module of its own. */
+struct launcher {
+    CUcontext context;
+    int failures;
+};
+
+static void *launch_often(void *argument)
+{
+    struct launcher *launcher = argument;
+    uint32_t count = 500, values[500] = {0};
+    CUdeviceptr memory = 0;
+    void *arguments[] = {&memory, &count};
+    CUfunction function = NULL;
+    CUstream stream = NULL;
+    CUmodule module = NULL;
+    int wrong = cu->CtxPushCurrent(launcher->context) != 0;
+
+    wrong += cu->StreamCreateWithPriority(&stream, 1, 0) != 0;
+    wrong += cu->ModuleLoadData(&module, kernels_ptx) != 0;
+    wrong += cu->ModuleGetFunction(&function, module, "add_one") != 0;
+    wrong += cu->MemAlloc(&memory, sizeof values) != 0;
+    wrong += cu->MemsetD32Async(memory, 0, 500, stream) != 0;
+    for (int times = 0; times < 60; times++)
+        wrong += cu->LaunchKernel(function, 4, 1, 1, 128, 1, 1, 0, stream, arguments, NULL) != 0;
+    wrong += cu->MemcpyDtoHAsync(values, memory, sizeof values, stream) != 0;
+    wrong += cu->StreamSynchronize(stream) != 0;
+    for (int at = 0; at < 500; at++)
+        wrong += values[at] != 60;
+    wrong += cu->MemFree(memory) != 0;
+    wrong += cu->ModuleUnload(module) != 0;
+    wrong += cu->StreamDestroy(stream) != 0;
+    wrong += cu->CtxPopCurrent(NULL) != 0;
+    launcher->failures = wrong;
+    return NULL;
+}
+
+static void test_concurrent_launches(void **state)
+{
+    CUcontext first = sim_begin_context("sim:2,threads=3"), second = NULL;
+    struct launcher launchers[4];
+    pthread_t threads[4];
+
+    (void)state;
+    assert_int_equal(cu->DevicePrimaryCtxRetain(&second, 1), 0);
+    for (int at = 0; at < 4; at++) {
+        launchers[at] = (struct launcher){at % 2 ? second : first, -1};
+        assert_int_equal(pthread_create(&threads[at], NULL, launch_often, &launchers[at]), 0);
+    }
+    for (int at = 0; at < 4; at++) {
+        pthread_join(threads[at], NULL);
+        assert_int_equal(launchers[at].failures, 0);
+    }
+    assert_int_equal(cu->DevicePrimaryCtxRelease(1), 0);
+    sim_end_context();
+}
+
 static void test_barrier_report(void **state)
 {
     for (int is_on = 0; is_on < 2; is_on++) {
@@ -611,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_pinned_memory_in_kernels),
         cmocka_unit_test(test_other_faults),
         cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_concurrent_launches),
         cmocka_unit_test(test_barrier_report),
         cmocka_unit_test(test_endless_kernel),
         cmocka_unit_test(test_injected_launch_faults),
