@@ -119,6 +119,9 @@ LANEWISE(run_max_u16x2, u32, u32, u32, u32, pair(PAIR_MAX_U, a[l], b[l]))
 LANEWISE(run_min_s16x2, u32, u32, u32, u32, pair(PAIR_MIN_S, a[l], b[l]))
 LANEWISE(run_max_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, a[l], b[l]))
 
+LANEWISE(run_min_relu_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, pair(PAIR_MIN_S, a[l], b[l]), 0))
+LANEWISE(run_max_relu_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, pair(PAIR_MAX_S, a[l], b[l]), 0))
+
 /* ---- bits --------------------------------------------------------------------------------------
  */
 
@@ -324,6 +327,22 @@ DOTS(uu, false, false)
 DOTS(us, false, true)
 DOTS(su, true, false)
 DOTS(ss, true, true)
+
+static u32 differences(u32 x, u32 y, u32 sum, unsigned bits, u32 how)
+{
+    u32 mask = (1u << bits) - 1, packed = 0;
+    for (unsigned i = 0; i < 32 / bits; i++) {
+        u32 left = part(x, i, bits, how & 1), right = part(y, i, bits, how & 1);
+        bool is_less = how & 1 ? (s32)left < (s32)right : left < right;
+        u32 difference = is_less ? right - left : left - right;
+        packed |= (difference & mask) << (i * bits);
+        sum += difference;
+    }
+    return how & 2 ? sum : packed;
+}
+
+LANEWISE(run_absdiff2, u32, u32, u32, u32, differences(a[l], b[l], c[l], 16, op->aux))
+LANEWISE(run_absdiff4, u32, u32, u32, u32, differences(a[l], b[l], c[l], 8, op->aux))
 
 /* ---- clamps: a 64-bit value, signed when aux says so, to the range of a type --------------------
  */
@@ -537,6 +556,10 @@ static void fill_small(struct sim_handlers *handlers)
     SET(SIM_SLCT_F32, PTX_U32, run_slct_f32_32)
     SET(SIM_SLCT_F32, PTX_U64, run_slct_f32_64)
     SET(SIM_CVT_PACK, PTX_U32, run_cvt_pack)
+    SET(SIM_ABSDIFF2, PTX_U32, run_absdiff2)
+    SET(SIM_ABSDIFF4, PTX_U32, run_absdiff4)
+    SET(SIM_MIN_RELU, PTX_S16X2, run_min_relu_s16x2)
+    SET(SIM_MAX_RELU, PTX_S16X2, run_max_relu_s16x2)
 }
 
 static void fill_bytes(struct sim_handlers *handlers)

@@ -130,6 +130,8 @@ enum sim_kind {
     SIM_DP2A_HI_US,
     SIM_DP2A_HI_SU,
     SIM_DP2A_HI_SS,
+    SIM_ABSDIFF2,
+    SIM_ABSDIFF4, /* aux: 1 signed, 2 sum of all */
     SIM_SELP,
     SIM_SLCT,
     SIM_SLCT_F32,

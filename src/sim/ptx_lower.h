@@ -123,6 +123,7 @@ void ptx_lower_variant(struct ptx_lowering *l);
 void ptx_lower_prmt(struct ptx_lowering *l);
 void ptx_lower_shf(struct ptx_lowering *l);
 void ptx_lower_dp(struct ptx_lowering *l);
+void ptx_lower_absdiff(struct ptx_lowering *l);
 void ptx_lower_lop3(struct ptx_lowering *l);
 void ptx_lower_setp(struct ptx_lowering *l);
 void ptx_lower_set(struct ptx_lowering *l);

@@ -124,6 +124,14 @@ static void check_arguments(
         ptx_bad(l, SIM_LOAD_INVALID, "arguments do not match '%.100s'", f->name);
 }
 
+/* The device's own heap is the one usual reason, so it is named. */
+__attribute__((noreturn)) static void refuse_extern(struct ptx_lowering *l, const char *name)
+{
+    if (strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0)
+        ptx_bad(l, SIM_LOAD_UNSUPPORTED, "'%s': simulated devices have no device heap", name);
+    ptx_bad(l, SIM_LOAD_UNRESOLVED, "function '%.150s' has no body", name);
+}
+
 static void emit_call(struct ptx_lowering *l, const struct ptx_operand *callee)
 {
     uint32_t frame = l->function->local_bytes;
@@ -141,7 +149,7 @@ static void emit_call(struct ptx_lowering *l, const struct ptx_operand *callee)
     else if (!f->has_body && strcmp(f->name, "__assertfail") == 0)
         ptx_emit(l, SIM_ASSERT, PTX_NONE, 0, SIM_ROW_TRANSFER, 0, 0, 0);
     else if (!f->has_body)
-        ptx_bad(l, SIM_LOAD_UNRESOLVED, "function '%.150s' has no body", f->name);
+        refuse_extern(l, f->name);
     else
         ptx_emit(l, SIM_CALL, PTX_NONE, frame, 0, 0, 0, f->index);
 }

@@ -219,6 +219,17 @@ void ptx_lower_dp(struct ptx_lowering *l)
     emit_shape(l, (enum sim_kind)kind, PTX_U32, "uuuu", 0);
 }
 
+/* vabsdiff4.dtype.atype.btype{.add}: all types alike, as the intrinsics write them. */
+void ptx_lower_absdiff(struct ptx_lowering *l)
+{
+    enum ptx_type a = ptx_l_type(l, 1), b = ptx_l_type(l, 2);
+    if (l->instruction->mnemonic->type_count != 3 || a != b || (a != PTX_U32 && a != PTX_S32) ||
+        (ptx_l_type(l, 0) != PTX_U32 && ptx_l_type(l, 0) != PTX_S32))
+        ptx_bad_type(l);
+    emit_shape(l, (enum sim_kind)l->instruction->mnemonic->opcode->kind, PTX_U32, "uuuu",
+        (a == PTX_S32 ? 1u : 0u) | (ptx_l_has(l, PTX_M_ADD) ? 2u : 0u));
+}
+
 void ptx_lower_lop3(struct ptx_lowering *l)
 {
     bool has_logic = ptx_l_has(l, PTX_M_AND) || ptx_l_has(l, PTX_M_OR);

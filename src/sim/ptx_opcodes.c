@@ -125,6 +125,8 @@ static const struct ptx_opcode opcodes[] = {
     {"testp", ptx_lower_testp, SIM_TESTP, FLT, 1, false, false, "",
         "finite infinite number notanumber normal subnormal"},
     {"trap", ptx_lower_plain, SIM_TRAP, CTL, 0, false, false, "", ""},
+    {"vabsdiff2", ptx_lower_absdiff, SIM_ABSDIFF2, INT, 1, true, false, "uuuu", "add"},
+    {"vabsdiff4", ptx_lower_absdiff, SIM_ABSDIFF4, INT, 1, true, false, "uuuu", "add"},
     {"vote", ptx_lower_vote, SIM_VOTE, WRP, 1, false, false, "", "sync all any uni ballot"},
     {"xor", ptx_lower_bitwise, SIM_XOR, INT, 1, true, false, "ttt", ""},
 };

@@ -326,6 +326,27 @@ static u64 dp2a_hi_ss(u64 a, u64 b, u64 c)
     return sum;
 }
 
+static u64 absdiff4(u64 a, u64 b, u64 c)
+{
+    u64 r = 0;
+    (void)c;
+    for (int i = 0; i < 32; i += 8) {
+        u32 x = A32 >> i & 255, y = B32 >> i & 255;
+        r |= (u64)(x > y ? x - y : y - x) << i;
+    }
+    return r;
+}
+
+static u64 absdiff2_sum(u64 a, u64 b, u64 c)
+{
+    u32 sum = C32;
+    for (int i = 0; i < 32; i += 16) {
+        s32 x = (s16)(A32 >> i), y = (s16)(B32 >> i);
+        sum += (u32)(x > y ? x - y : y - x);
+    }
+    return sum;
+}
+
 static u64 fns(u64 a, u64 b, u64 c)
 {
     s64 n = SC < 0 ? -(s64)SC : SC;
@@ -383,6 +404,8 @@ static void test_bits(void **state)
     check_lanes("bmsk.clamp.b32 %d, %a, %b;", 32, bmsk);
     check_lanes("szext.clamp.u32 %d, %a, %b;", 32, szext_u);
     check_lanes("szext.clamp.s32 %d, %a, %b;", 32, szext_s);
+    check_lanes("vabsdiff4.u32.u32.u32 %d, %a, %b, %c;", 32, absdiff4);
+    check_lanes("vabsdiff2.s32.s32.s32.add %d, %a, %b, %c;", 32, absdiff2_sum);
     check_lanes("fns.b32 %d, %a, %b, %c;", 32, fns);
     check_lanes("prmt.b32 %d, %a, %b, %c;", 32, prmt);
     check_lanes("dp4a.u32.s32 %d, %a, %b, %c;", 32, dp4a_us);
