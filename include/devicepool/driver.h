@@ -338,7 +338,9 @@ typedef enum pool_cu_code {
     X(EventQuery, "cuEventQuery", "", 2000, NEEDED, (CUevent event))                               \
     X(EventSynchronize, "cuEventSynchronize", "", 2000, NEEDED, (CUevent event))                   \
     X(EventElapsedTime, "cuEventElapsedTime", "", 2000, NEEDED,                                    \
-        (float *milliseconds, CUevent start, CUevent end))
+        (float *milliseconds, CUevent start, CUevent end))                                         \
+    X(PointerGetAttributes, "cuPointerGetAttributes", "", 7000, NEEDED,                            \
+        (unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address))
 
 /* The driver takes PTX only: modules are compiled to PTX, never to machine code of a chip. */
 #define POOL_CUDA_PTX_ONLY 1u

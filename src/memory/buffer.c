@@ -192,20 +192,20 @@ pool_status pool_buffer_from_host(
 static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address, uint64_t bytes)
 {
     const pool_cuda_api *api = &scope->driver->api;
+    pool_cu_enum questions[] = {
+        DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     unsigned type = 0;
     int ordinal = -1;
+    void *answers[] = {&type, &ordinal};
     CUdeviceptr base = 0;
     size_t size = 0;
-    pool_cu_result code =
-        api->PointerGetAttribute(&type, DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    pool_cu_result code = api->PointerGetAttributes(2, questions, answers, address);
 
-    if (code == POOL_CU_INVALID_VALUE || (!code && type != DRIVER_MEMORYTYPE_DEVICE))
+    if (code)
+        return driver_check(
+            scope->driver, code, "cuPointerGetAttributes(2, questions, answers, address)");
+    if (type != DRIVER_MEMORYTYPE_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "0x%llx is not device memory", address);
-    if (code)
-        return driver_check(scope->driver, code, "cuPointerGetAttribute(MEMORY_TYPE)");
-    code = api->PointerGetAttribute(&ordinal, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
-    if (code)
-        return driver_check(scope->driver, code, "cuPointerGetAttribute(DEVICE_ORDINAL)");
     if (ordinal != pool_device_ordinal(scope->device))
         return base_fail(POOL_ERR_WRONG_DEVICE, "0x%llx is memory of device %d, not of %d", address,
             ordinal, pool_device_ordinal(scope->device));

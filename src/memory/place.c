@@ -6,40 +6,26 @@
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
-static pool_status managed_or_device(
-    struct driver *driver, CUdeviceptr address, enum memory_place *place)
-{
-    unsigned managed = 0;
-    pool_cu_result code =
-        driver->api.PointerGetAttribute(&managed, DRIVER_POINTER_ATTRIBUTE_IS_MANAGED, address);
-
-    /* A driver that does not know the question has no managed memory. */
-    if (code && code != POOL_CU_INVALID_VALUE)
-        return driver_check(driver, code, "cuPointerGetAttribute(IS_MANAGED)");
-    *place = !code && managed ? MEMORY_MANAGED : MEMORY_ON_DEVICE;
-    return POOL_OK;
-}
-
-/* Memory that the driver does not know is pageable: it answers INVALID_VALUE. */
+/*
+ * The question in the plural is no error for memory that the driver does not know: the type then
+ * stays 0 and the memory is pageable. (Asked one by one, each copy of pageable memory would show as
+ * a failed call in every tool that watches the driver.)
+ */
 static pool_status place_of_byte(struct driver *driver, uintptr_t byte, enum memory_place *place)
 {
-    unsigned type = 0;
-    CUdeviceptr address = (CUdeviceptr)byte;
-    pool_cu_result code =
-        driver->api.PointerGetAttribute(&type, DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    pool_cu_enum questions[] = {
+        DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, DRIVER_POINTER_ATTRIBUTE_IS_MANAGED};
+    unsigned type = 0, managed = 0;
+    void *answers[] = {&type, &managed};
+    pool_status status =
+        DRIVER_CALL(driver, PointerGetAttributes(2, questions, answers, (CUdeviceptr)byte));
 
-    if (code == POOL_CU_INVALID_VALUE) {
-        *place = MEMORY_PAGEABLE;
-        return POOL_OK;
-    }
-    if (code)
-        return driver_check(driver, code, "cuPointerGetAttribute(MEMORY_TYPE)");
-    if (type == DRIVER_MEMORYTYPE_HOST)
-        *place = MEMORY_PINNED;
-    else if (type != DRIVER_MEMORYTYPE_DEVICE)
-        *place = MEMORY_PAGEABLE;
+    if (status)
+        return status;
+    if (type == DRIVER_MEMORYTYPE_DEVICE)
+        *place = managed ? MEMORY_MANAGED : MEMORY_ON_DEVICE;
     else
-        return managed_or_device(driver, address, place);
+        *place = type == DRIVER_MEMORYTYPE_HOST ? MEMORY_PINNED : MEMORY_PAGEABLE;
     return POOL_OK;
 }
 

@@ -351,7 +351,7 @@ pool_cu_result mock_cu_CtxGetLimit(size_t *value, pool_cu_enum limit)
     if (!value)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (limit >= MOCK_LIMITS)
-        return mock_leave(&call, POOL_CU_UNSUPPORTED_LIMIT);
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
     *value = call.context->limits[limit];
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
@@ -363,7 +363,7 @@ pool_cu_result mock_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
     if (!mock_enter(&call, MOCK_FN_CtxSetLimit, MOCK_INSIDE, -1, "uz", limit, value))
         return call.code;
     if (limit >= MOCK_LIMITS)
-        return mock_leave(&call, POOL_CU_UNSUPPORTED_LIMIT);
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
     call.context->limits[limit] = value;
     return mock_leave(&call, POOL_CU_SUCCESS);
 }

@@ -420,3 +420,48 @@ pool_cu_result mock_cu_PointerGetAttribute(void *value, pool_cu_enum attribute, 
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     return mock_leave(&call, tell_pointer(call.mock, memory, address, attribute, value));
 }
+
+/* What cuPointerGetAttributes answers for memory that the driver does not know. */
+static pool_cu_result tell_unknown(pool_cu_enum attribute, void *value)
+{
+    static const int no_ordinal = -2;
+    static const uint64_t zero;
+
+    switch (attribute) {
+    case 2: /* memory type */
+    case 8: /* managed */
+        memcpy(value, &zero, sizeof(unsigned int));
+        return POOL_CU_SUCCESS;
+    case 9: /* ordinal */
+        memcpy(value, &no_ordinal, sizeof(no_ordinal));
+        return POOL_CU_SUCCESS;
+    case 1: /* context, device pointer, host pointer, buffer id, range start, range size */
+    case 3:
+    case 4:
+    case 7:
+    case 11:
+    case 12:
+        memcpy(value, &zero, sizeof(zero));
+        return POOL_CU_SUCCESS;
+    default:
+        return POOL_CU_INVALID_VALUE;
+    }
+}
+
+pool_cu_result mock_cu_PointerGetAttributes(
+    unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address)
+{
+    pool_cu_result code = POOL_CU_SUCCESS;
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_PointerGetAttributes, MOCK_QUERY, -1, "ua", count, address))
+        return call.code;
+    const struct mock_memory *memory = mock_memory_at(call.mock, address);
+    if (!count || !attributes || !values)
+        code = POOL_CU_INVALID_VALUE;
+    for (unsigned i = 0; i < count && !code; i++)
+        code = !values[i] ? POOL_CU_INVALID_VALUE
+               : memory   ? tell_pointer(call.mock, memory, address, attributes[i], values[i])
+                          : tell_unknown(attributes[i], values[i]);
+    return mock_leave(&call, code);
+}

@@ -76,7 +76,7 @@ pool_cu_result mock_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_
         props->location.type != LOCATION_DEVICE)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (device < 0 || device >= call.mock->device_count)
-        return mock_leave(&call, POOL_CU_INVALID_DEVICE);
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!call.mock->devices[device].attributes[115])
         return mock_leave(&call, POOL_CU_NOT_SUPPORTED);
     struct mock_memory_pool *made = calloc(1, sizeof(*made));
@@ -222,11 +222,15 @@ pool_cu_result mock_cu_MemAllocFromPoolAsync(
             stream_handle))
         return call.code;
     struct mock_memory_pool *pool = get_pool(call.mock, handle);
-    if (!address || bytes == 0 || !pool)
+    if (!address || !pool)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     pool_cu_result code = mock_stream_get(&call, stream_handle, &stream);
     if (code)
         return mock_leave(&call, code);
+    if (bytes == 0) { /* as the driver: nothing, successfully */
+        *address = 0;
+        return mock_leave(&call, POOL_CU_SUCCESS);
+    }
     uint64_t reserved = pool->reserved;
     if (!reserve(call.mock, pool, bytes))
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);

@@ -43,33 +43,25 @@ pool_status pool_check_device(device_pool *pool, int ordinal)
     return POOL_OK;
 }
 
-/* POOL_ERR_NOT_FOUND also for what the driver does not know at all. */
-static pool_status ask_pointer(
-    device_pool *pool, const void *ptr, pool_cu_enum attribute, void *value)
-{
-    pool_cu_result code =
-        pool->driver->api.PointerGetAttribute(value, attribute, (CUdeviceptr)(uintptr_t)ptr);
-
-    if (code == POOL_CU_INVALID_VALUE)
-        return base_fail(POOL_ERR_NOT_FOUND, "%p is not memory that the driver knows", ptr);
-    return driver_check(pool->driver, code, "cuPointerGetAttribute(value, attribute, ptr)");
-}
-
 pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device **device)
 {
+    pool_cu_enum questions[] = {
+        DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     unsigned int type = 0;
     int ordinal = -1;
+    void *answers[] = {&type, &ordinal};
     pool_status status;
 
     if (!pool || !device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_pointer_device: pool or device is NULL");
     status = device_pool_check(pool);
     if (!status)
-        status = ask_pointer(pool, ptr, DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, &type);
+        status = DRIVER_CALL(
+            pool->driver, PointerGetAttributes(2, questions, answers, (CUdeviceptr)(uintptr_t)ptr));
+    if (!status && type == 0)
+        status = base_fail(POOL_ERR_NOT_FOUND, "%p is not memory that the driver knows", ptr);
     if (!status && type == DRIVER_MEMORYTYPE_HOST)
         status = base_fail(POOL_ERR_NOT_FOUND, "%p is host memory", ptr);
-    if (!status)
-        status = ask_pointer(pool, ptr, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL, &ordinal);
     if (status)
         return status;
     for (size_t i = 0; i < pool->count; i++)

@@ -41,12 +41,15 @@ static pool_status next_slowly(
 /* The general way: any number of devices, some of them lost. */
 static pool_status next_of_set(device_pool *pool, pool_device **device)
 {
-    const struct device_set *set = atomic_load_explicit(&pool->usable, memory_order_acquire);
-    uint64_t turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
+    const struct device_set *published = atomic_load_explicit(&pool->usable, memory_order_acquire);
+    const struct device_set set = *published; /* before the addition, see below */
+    uint64_t turn;
 
-    if (__builtin_expect(turn >= set->limit, 0))
-        return next_slowly(pool, set, turn, device);
-    *device = set->devices[(unsigned __int128)(turn * set->reciprocal) * set->count >> 64];
+    atomic_signal_fence(memory_order_seq_cst);
+    turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
+    if (__builtin_expect(turn >= set.limit, 0))
+        return next_slowly(pool, published, turn, device);
+    *device = set.devices[(unsigned __int128)(turn * set.reciprocal) * set.count >> 64];
     return POOL_OK;
 }
 
@@ -58,17 +61,18 @@ static pool_status next_of_set(device_pool *pool, pool_device **device)
  */
 pool_status pool_next_device(device_pool *pool, pool_device **device)
 {
-    unsigned mask;
+    unsigned count;
 
     if (!pool || !device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_next_device: pool or device is NULL");
     if (__builtin_expect(pool->generation != driver_fork_generation(), 0))
         return device_pool_refusal(pool);
-    mask = atomic_load_explicit(&pool->whole_mask, memory_order_relaxed);
-    if (__builtin_expect(!mask, 0))
+    count = atomic_load_explicit(&pool->whole_count, memory_order_relaxed);
+    if (__builtin_expect(!count, 0))
         return next_of_set(pool, device);
-    *device = pool->devices +
-              ((unsigned)atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed) & mask);
+    *device =
+        pool->devices +
+        ((unsigned)atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed) & (count - 1));
     return POOL_OK;
 }
 

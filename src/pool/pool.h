@@ -66,10 +66,10 @@ struct device_pool {
     /* read by every choice */
     unsigned generation; /* of the process that made it */
     /*
-     * count - 1 while every device is usable and their number is a power of two, as on most hosts:
+     * The number of devices while every one is usable and it is a power of two, as on most hosts:
      * then the devices are the array itself and a turn's remainder one mask. Else 0.
      */
-    atomic_uint whole_mask;
+    atomic_uint whole_count;
     _Atomic(const struct device_set *) usable;
     pool_device *devices;
     struct driver *driver;

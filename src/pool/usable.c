@@ -33,7 +33,7 @@ void device_set_publish(device_pool *pool)
     pool_device **devices;
 
     pthread_mutex_lock(&pool->state_lock);
-    atomic_store_explicit(&pool->whole_mask, 0, memory_order_release);
+    atomic_store_explicit(&pool->whole_count, 0, memory_order_release);
     if (pool->is_poisoned || pool->sets_used > pool->count) {
         atomic_store_explicit(&pool->usable, &no_devices, memory_order_release);
         pthread_mutex_unlock(&pool->state_lock);
@@ -56,6 +56,6 @@ void device_set_publish(device_pool *pool)
     }
     atomic_store_explicit(&pool->usable, set, memory_order_release);
     if (set->count == pool->count && (set->count & (set->count - 1)) == 0)
-        atomic_store_explicit(&pool->whole_mask, set->count - 1, memory_order_release);
+        atomic_store_explicit(&pool->whole_count, set->count, memory_order_release);
     pthread_mutex_unlock(&pool->state_lock);
 }

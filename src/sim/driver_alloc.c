@@ -6,6 +6,8 @@
 
 #include "sim/driver_state.h"
 
+#include <string.h>
+
 #define PAGE 4096u
 #define HOST_ALLOC_FLAGS 7u
 #define REGISTER_FLAGS 15u
@@ -246,4 +248,52 @@ pool_cu_result sim_cu_PointerGetAttribute(void *value, pool_cu_enum attribute, C
     if (!value || !found || found->is_freeing || attribute == 0 || attribute > 21)
         return sim_leave(POOL_CU_INVALID_VALUE);
     return sim_leave(tell(found, attribute, address, value));
+}
+
+/* What cuPointerGetAttributes answers for memory that the driver does not know. */
+static pool_cu_result tell_unknown(pool_cu_enum attribute, void *value)
+{
+    static const int no_ordinal = -2;
+    static const uint64_t zero;
+
+    switch (attribute) {
+    case DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case DRIVER_POINTER_ATTRIBUTE_IS_MANAGED:
+        memcpy(value, &zero, sizeof(unsigned int));
+        return POOL_CU_SUCCESS;
+    case DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        memcpy(value, &no_ordinal, sizeof(no_ordinal));
+        return POOL_CU_SUCCESS;
+    case DRIVER_POINTER_ATTRIBUTE_CONTEXT:
+    case DRIVER_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case DRIVER_POINTER_ATTRIBUTE_HOST_POINTER:
+    case DRIVER_POINTER_ATTRIBUTE_BUFFER_ID:
+    case DRIVER_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case DRIVER_POINTER_ATTRIBUTE_RANGE_SIZE:
+        memcpy(value, &zero, sizeof(zero));
+        return POOL_CU_SUCCESS;
+    default:
+        return POOL_CU_INVALID_VALUE;
+    }
+}
+
+pool_cu_result sim_cu_PointerGetAttributes(
+    unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address)
+{
+    const struct sim_allocation *found;
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_PointerGetAttributes, SIM_NEED_HEALTHY, -1);
+
+    if (code)
+        return code;
+    found = sim_memory_find(address, 1);
+    if (found && found->is_freeing)
+        found = NULL;
+    if (!count || !attributes || !values)
+        code = POOL_CU_INVALID_VALUE;
+    for (unsigned i = 0; i < count && !code; i++)
+        code = !values[i] ? POOL_CU_INVALID_VALUE
+               : found    ? tell(found, attributes[i], address, values[i])
+                          : tell_unknown(attributes[i], values[i]);
+    return sim_leave(code);
 }

@@ -48,7 +48,7 @@ pool_cu_result sim_cu_CtxGetLimit(size_t *value, pool_cu_enum limit)
     if (!value)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (limit >= SIM_LIMITS)
-        return sim_leave(POOL_CU_UNSUPPORTED_LIMIT);
+        return sim_leave(POOL_CU_INVALID_VALUE);
     *value = call.context->limits[limit];
     return sim_leave(POOL_CU_SUCCESS);
 }
@@ -61,7 +61,7 @@ pool_cu_result sim_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
     if (code)
         return code;
     if (limit >= SIM_LIMITS)
-        return sim_leave(POOL_CU_UNSUPPORTED_LIMIT);
+        return sim_leave(POOL_CU_INVALID_VALUE);
     /* 512 KiB of local memory is what one thread can have. */
     if (limit == DRIVER_LIMIT_STACK_SIZE && value > 512u << 10)
         return sim_leave(POOL_CU_INVALID_VALUE);

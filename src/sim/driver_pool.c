@@ -75,7 +75,7 @@ pool_cu_result sim_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_p
         props->location.type != DRIVER_MEM_LOCATION_TYPE_DEVICE)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (props->location.id < 0 || (uint32_t)props->location.id >= sim_state.config.device_count)
-        return sim_leave(POOL_CU_INVALID_DEVICE);
+        return sim_leave(POOL_CU_INVALID_VALUE);
     if (props->handle_types != DRIVER_MEM_HANDLE_TYPE_NONE)
         return sim_leave(POOL_CU_NOT_SUPPORTED);
     made = base_calloc(1, sizeof *made);
@@ -257,8 +257,12 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
     code = sim_stream_of(call.context, stream_handle, &stream);
     if (code)
         return sim_leave(code);
-    if (!address || bytes == 0 || pool->device != call.context->device)
+    if (!address || pool->device != call.context->device)
         return sim_leave(POOL_CU_INVALID_VALUE);
+    if (bytes == 0) { /* as the driver: nothing, successfully */
+        *address = 0;
+        return sim_leave(POOL_CU_SUCCESS);
+    }
     if (bytes > sim_state.config.memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     const uint64_t rounded = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;

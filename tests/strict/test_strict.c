@@ -149,8 +149,8 @@ static void contexts(CUcontext primary)
     CODE(0, CtxSetCurrent(NULL)); /* pops */
     CODE(0, CtxGetCurrent(&top));
     SAME(1, top == primary);
-    CODE(215, CtxGetLimit(&value, 77));
-    CODE(215, CtxSetLimit(77, 1));
+    CODE(1, CtxGetLimit(&value, 77));
+    CODE(1, CtxSetLimit(77, 1));
     CODE(1, CtxGetLimit(NULL, 0));
 }
 
@@ -215,14 +215,14 @@ static void memory_pools(void)
 
     if (!cu->MemPoolCreate)
         return;
-    CODE(101, MemPoolCreate(&pool, &props));
+    CODE(1, MemPoolCreate(&pool, &props));
     props.location.id = 0;
     CODE(0, MemPoolCreate(&pool, &props));
     CODE(0, MemPoolSetAttribute(pool, 4, &value));
     CODE(0, MemPoolGetAttribute(pool, 4, &value));
     SAME(1 << 20, value);
     CODE(1, MemPoolGetAttribute(pool, 77, &value));
-    CODE(1, MemAllocFromPoolAsync(&address, 0, pool, NULL));
+    CODE(0, MemAllocFromPoolAsync(&address, 0, pool, NULL));
     CODE(0, MemAllocFromPoolAsync(&address, 1000, pool, NULL));
     CODE(0, MemPoolGetAttribute(pool, 7, &value));
     SAME(1, value >= 1000);

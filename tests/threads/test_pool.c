@@ -103,13 +103,13 @@ static void test_fair_to_the_last_pick(void **state)
         world.params.lazy = 1;
         assert_ok(pool_create(&world.pool, &world.params));
         limit = atomic_load(&world.pool->usable)->limit;
-        if (atomic_load(&world.pool->whole_mask))
+        if (atomic_load(&world.pool->whole_count))
             limit = 0; /* the end of 64 bits */
         device_pool_set_turn(world.pool, limit - (uint64_t)gang.picks * THREADS / 2);
         run_gang(&gang, pick_turns);
         for (uint32_t i = 0; i < count; i++)
             assert_int_equal(atomic_load(&gang.seen[i]), 400 * THREADS);
-        if (!atomic_load(&world.pool->whole_mask)) /* else 64 bits end evenly by themselves */
+        if (!atomic_load(&world.pool->whole_count)) /* else 64 bits end evenly by themselves */
             assert_true(atomic_load(&world.pool->turn) < limit);
         world_end(&world);
     }

@@ -65,7 +65,7 @@ static void test_counter_end(void **state)
             device_pool_set_turn(world.pool, set->limit - before);
             check_laps(&world, count, 4);
             /* Powers of two need no fold: their order goes on over the end of 64 bits. */
-            if (!atomic_load(&world.pool->whole_mask))
+            if (!atomic_load(&world.pool->whole_count))
                 assert_true(atomic_load(&world.pool->turn) < 6 * count);
             device_pool_set_turn(world.pool, UINT64_MAX - 1 - before);
             check_laps(&world, count, 4);
