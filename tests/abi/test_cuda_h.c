@@ -174,7 +174,8 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(EventRecord, cuEventRecord, PFN_cuEventRecord_v2000)                                         \
     X(EventQuery, cuEventQuery, PFN_cuEventQuery_v2000)                                            \
     X(EventSynchronize, cuEventSynchronize, PFN_cuEventSynchronize_v2000)                          \
-    X(EventElapsedTime, cuEventElapsedTime, PFN_cuEventElapsedTime_v2000)
+    X(EventElapsedTime, cuEventElapsedTime, PFN_cuEventElapsedTime_v2000)                          \
+    X(PointerGetAttributes, cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000)
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

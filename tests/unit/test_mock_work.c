@@ -236,7 +236,7 @@ static void test_memory_pool(void **state)
 
     (void)state;
     props.location.id = 2;
-    assert_int_equal(cu->MemPoolCreate(&pool, &props), 101);
+    assert_int_equal(cu->MemPoolCreate(&pool, &props), 1);
     props.location.id = 0;
     props.allocation_type = 0;
     assert_int_equal(cu->MemPoolCreate(&pool, &props), 1);
