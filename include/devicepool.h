@@ -18,6 +18,7 @@
 #include <devicepool/memory.h>
 #include <devicepool/module.h>
 #include <devicepool/pool.h>
+#include <devicepool/poseidon.h>
 #include <devicepool/sim.h>
 #include <devicepool/span.h>
 #include <devicepool/status.h>

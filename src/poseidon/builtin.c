@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sets of sets.def, each made by its rule when it is first asked for. Goes through
+ * pool_poseidon_create like anybody's set, so that every check holds here too.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "field/integer.h"
+#include "poseidon/poseidon.h"
+
+enum constants { GRAIN, CHACHA, HADES };
+enum matrix {
+    DRAWN_CAUCHY,   /* 1 / (x_i + y_j), x and y drawn after the constants */
+    COUNTED_CAUCHY, /* 1 / (i + t + j) */
+    CIRCULANT,      /* rows of small numbers, see circulants below */
+    PLONKY2,        /* a circulant and 8 in the corner */
+    STARKNET,       /* ((3, 1, 1), (1, -1, 1), (1, 1, -2)) */
+    HORIZEN,        /* Poseidon2's, of blocks ((5,7,1,3),(4,6,1,1),(1,3,5,7),(1,1,4,6)) */
+    PLONKY3,        /* Poseidon2's, of blocks circ(2,3,1,1) */
+};
+enum { NONE = -1, POWERS = -2 }; /* diagonal: or the number of a draw; 0: ones and a 2 at the end */
+
+struct hashing {
+    uint32_t inputs, input_lane, rate, tag_lane, output_lane, digest;
+    int32_t feed_forward;
+    const char *tag;
+};
+
+struct rule {
+    const char *name;
+    const char *field;
+    pool_poseidon_kind kind;
+    uint32_t width, alpha, full_rounds, partial_rounds;
+    enum constants constants;
+    uint32_t sbox;
+    enum matrix matrix;
+    int diagonal;
+    struct hashing hashing;
+};
+
+#define DRAW(n) n
+/* Inputs in lanes 1 … t - 1, the tag in lane 0; the digest is lane `output`. */
+#define TAG_FIRST(t, tag, output)                                                                  \
+    {                                                                                              \
+        (t) - 1, 1, (t)-1, 0, output, 1, 0, tag                                                    \
+    }
+/* Inputs in lanes 0 … t - 2, the tag in the last lane; the digest is lane 0. */
+#define TAG_LAST(t, tag)                                                                           \
+    {                                                                                              \
+        (t) - 1, 0, (t)-1, (t)-1, 0, 1, 0, tag                                                     \
+    }
+/* Compression of the whole state with feed-forward, section 3.1 of the Poseidon2 paper. */
+#define FORWARD(t)                                                                                 \
+    {                                                                                              \
+        t, 0, (t)-1, (t)-1, 0, 1, 1, NULL                                                          \
+    }
+/* Digests of several elements from lane 0 on, no tag. */
+#define DIGESTS(inputs, rate, digest)                                                              \
+    {                                                                                              \
+        inputs, 0, rate, 7, 0, digest, 0, NULL                                                     \
+    }
+#define SET(name, field, kind, t, alpha, full, partial, constants, sbox, matrix, diagonal, ...)    \
+    {name, field, kind, t, alpha, full, partial, constants, sbox, matrix, diagonal, __VA_ARGS__},
+static const struct rule rules[] = {
+#include "poseidon/sets.def"
+};
+enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
+
+/* First rows; Plonky3's and plonky2's. */
+static const uint32_t circulants[][24] = {
+    {7, 1, 3, 8, 8, 3, 4, 9},
+    {1, 1, 2, 1, 8, 9, 10, 7, 5, 9, 4, 10},
+    {1, 1, 51, 1, 11, 17, 2, 1, 101, 63, 15, 2, 67, 22, 13, 3},
+    {0x2D0AAAAB, 0x64850517, 0x17F5551D, 0x04ECBEB5, 0x6D91A8D5, 0x60703026, 0x18D6F3CA, 0x729601A7,
+        0x77CDA9E2, 0x3C0F5038, 0x26D52A61, 0x0360405D, 0x68FC71C8, 0x2495A71D, 0x5D57AFC2,
+        0x1689DD98, 0x3C2C3DBE, 0x0C23DC41, 0x0524C7F2, 0x6BE4DF69, 0x0A6E572C, 0x5C7790FA,
+        0x17E118F6, 0x0878A07F},
+};
+static const uint32_t plonky2_row[12] = {17, 15, 41, 16, 2, 28, 13, 13, 39, 18, 34, 20};
+
+/* Plonky3's diagonals: a small integer, H + k for 2^-k, -H - k for -2^-k, or D + k for 2^k. */
+enum { H = 100, D = 200 };
+#define START -2, 1, 2, H + 1, 3, 4, -H - 1, -3, -4
+static const struct {
+    const char *field;
+    uint32_t width;
+    int16_t entries[24];
+} powers[] = {
+    {"goldilocks", 8, {-2, 1, 2, H + 1, 3, -H - 1, -3, -4}},
+    {"goldilocks", 12, {START, H + 2, -H - 2, H + 3}},
+    {"goldilocks", 16, {START, H + 3, H + 4, H + 5, -H - 3, -H - 4, -H - 5, H + 32}},
+    {"babybear", 16, {START, H + 8, H + 2, H + 3, H + 27, -H - 8, -H - 4, -H - 27}},
+    {"babybear", 24,
+        {START, H + 8, H + 2, H + 3, H + 4, H + 7, H + 9, H + 27, -H - 8, -H - 2, -H - 3, -H - 4,
+            -H - 5, -H - 6, -H - 7, -H - 27}},
+    {"mersenne31", 16,
+        {-2, 1, 2, 4, 8, 16, 32, 64, D + 7, D + 8, D + 10, D + 12, D + 13, D + 14, D + 15, D + 16}},
+    {"mersenne31", 24,
+        {-2, 1, 2, 4, 8, 16, 32, 64, D + 7, D + 8, D + 9, D + 10, D + 11, D + 12, D + 13, D + 14,
+            D + 15, D + 16, D + 17, D + 18, D + 19, D + 20, D + 21, D + 22}},
+    {"koalabear", 16, {START, H + 8, H + 3, H + 24, -H - 8, -H - 3, -H - 4, -H - 24}},
+    {"koalabear", 24,
+        {START, H + 8, H + 2, H + 3, H + 4, H + 5, H + 6, H + 24, -H - 8, -H - 3, -H - 4, -H - 5,
+            -H - 6, -H - 7, -H - 9, -H - 24}},
+};
+
+/* What a rule is turned into: Montgomery limbs, `limbs` each. */
+struct draft {
+    const pool_field *field;
+    const struct rule *rule;
+    struct poseidon_grain grain;
+    size_t constant_count;
+    uint64_t *constants;
+    uint64_t *matrix;
+    uint64_t *diagonal;
+};
+
+static uint64_t *element(const struct draft *draft, uint64_t *elements, size_t index)
+{
+    return elements + index * draft->field->limbs;
+}
+
+static void to_montgomery(const struct draft *draft, uint64_t *elements, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        field_to_montgomery(draft->field, element(draft, elements, i), element(draft, elements, i));
+}
+
+static pool_status put_constants(struct draft *draft)
+{
+    const struct rule *rule = draft->rule;
+    pool_status status = POOL_OK;
+
+    poseidon_grain_start(&draft->grain, rule->sbox, draft->field->bits, rule->width,
+        rule->full_rounds, rule->partial_rounds);
+    if (rule->constants == CHACHA)
+        poseidon_chacha_elements(draft->field, draft->constants, draft->constant_count);
+    else if (rule->constants == HADES)
+        status = poseidon_hades_elements(draft->field, draft->constants, draft->constant_count);
+    else
+        for (size_t i = 0; i < draft->constant_count; i++)
+            poseidon_grain_below(&draft->grain, draft->field, element(draft, draft->constants, i));
+    to_montgomery(draft, draft->constants, draft->constant_count);
+    return status;
+}
+
+/* 2 t numbers, drawn again all together while two are equal or a sum is 0. */
+static bool cauchy_is_good(const struct draft *draft, uint64_t *drawn)
+{
+    size_t t = draft->rule->width;
+    uint64_t sum[FIELD_MAX_LIMBS];
+
+    for (size_t i = 0; i < 2 * t; i++)
+        for (size_t j = 0; j < i; j++)
+            if (field_equal(draft->field, element(draft, drawn, i), element(draft, drawn, j)))
+                return false;
+    for (size_t i = 0; i < t; i++) {
+        for (size_t j = 0; j < t; j++) {
+            field_add(draft->field, sum, element(draft, drawn, i), element(draft, drawn, t + j));
+            if (field_is_zero(draft->field, sum))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void put_cauchy(struct draft *draft)
+{
+    size_t t = draft->rule->width;
+    uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
+
+    do {
+        for (size_t i = 0; i < 2 * t; i++) {
+            if (draft->rule->matrix == COUNTED_CAUCHY)
+                field_set_integer(draft->field, element(draft, drawn, i), (int64_t)i);
+            else
+                poseidon_grain_reduced(&draft->grain, draft->field, element(draft, drawn, i));
+        }
+        if (draft->rule->matrix == DRAWN_CAUCHY)
+            to_montgomery(draft, drawn, 2 * t);
+    } while (draft->rule->matrix == DRAWN_CAUCHY && !cauchy_is_good(draft, drawn));
+    for (size_t i = 0; i < t; i++) {
+        for (size_t j = 0; j < t; j++) {
+            uint64_t *entry = element(draft, draft->matrix, i * t + j);
+            field_add(draft->field, entry, element(draft, drawn, i), element(draft, drawn, t + j));
+            field_inverse(draft->field, entry, entry);
+        }
+    }
+}
+
+static const uint32_t *circulant_row(const struct rule *rule)
+{
+    if (rule->matrix == PLONKY2)
+        return plonky2_row;
+    return circulants[rule->width == 8 ? 0 : rule->width == 12 ? 1 : rule->width == 16 ? 2 : 3];
+}
+
+/* Entry (i, j) of the matrices that are made of small integers. */
+static int64_t small_entry(const struct rule *rule, size_t i, size_t j)
+{
+    static const int64_t starknet[3][3] = {{3, 1, 1}, {1, -1, 1}, {1, 1, -2}};
+    static const int64_t horizen[4][4] = {{5, 7, 1, 3}, {4, 6, 1, 1}, {1, 3, 5, 7}, {1, 1, 4, 6}};
+    static const int64_t plonky3[4] = {2, 3, 1, 1};
+    size_t t = rule->width;
+
+    if (rule->matrix == STARKNET)
+        return starknet[i][j];
+    if (rule->matrix == CIRCULANT || rule->matrix == PLONKY2)
+        return circulant_row(rule)[(j + t - i) % t] +
+               (rule->matrix == PLONKY2 && i == 0 && j == 0 ? 8 : 0);
+    if (t < 4)
+        return i == j ? 2 : 1;
+    int64_t block = rule->matrix == HORIZEN ? horizen[i % 4][j % 4] : plonky3[(j + 4 - i % 4) % 4];
+    return t > 4 && i / 4 == j / 4 ? 2 * block : block;
+}
+
+static void put_matrix(struct draft *draft)
+{
+    size_t t = draft->rule->width;
+
+    if (draft->rule->matrix == DRAWN_CAUCHY || draft->rule->matrix == COUNTED_CAUCHY) {
+        put_cauchy(draft);
+        return;
+    }
+    for (size_t i = 0; i < t * t; i++)
+        field_set_integer(
+            draft->field, element(draft, draft->matrix, i), small_entry(draft->rule, i / t, i % t));
+}
+
+/* The drawn diagonal is that of the whole matrix: 1 less beside J. */
+static void put_drawn_diagonal(struct draft *draft)
+{
+    const pool_field *field = draft->field;
+    size_t t = draft->rule->width;
+
+    for (int draw = 0; draw < draft->rule->diagonal; draw++)
+        for (size_t i = 0; i < t; i++)
+            poseidon_grain_reduced(&draft->grain, field, element(draft, draft->diagonal, i));
+    for (size_t i = 0; i < t; i++) {
+        uint64_t *entry = element(draft, draft->diagonal, i);
+        if (draft->rule->diagonal == 0) {
+            field_set_integer(field, entry, i + 1 == t ? 2 : 1);
+            continue;
+        }
+        field_to_montgomery(field, entry, entry);
+        field_sub(field, entry, entry, field->one);
+    }
+}
+
+static void put_halved(const pool_field *field, uint64_t *entry, int value)
+{
+    int halvings = abs(value) > H ? abs(value) - H : 0;
+
+    field_set_integer(field, entry, halvings == 0 ? value : value < 0 ? -1 : 1);
+    for (int k = 0; k < halvings; k++)
+        field_halve(field, entry, entry);
+}
+
+static pool_status put_powers(struct draft *draft)
+{
+    const struct rule *rule = draft->rule;
+    size_t row = 0;
+
+    while (row < sizeof(powers) / sizeof(powers[0]) &&
+           (strcmp(powers[row].field, rule->field) || powers[row].width != rule->width))
+        row++;
+    if (row == sizeof(powers) / sizeof(powers[0]))
+        return base_fail(POOL_ERR_INTERNAL, "%s has no diagonal", rule->name);
+    for (size_t i = 0; i < rule->width; i++) {
+        uint64_t *entry = element(draft, draft->diagonal, i);
+        int value = powers[row].entries[i];
+        if (value >= D)
+            field_set_integer(draft->field, entry, INT64_C(1) << (value - D));
+        else
+            put_halved(draft->field, entry, value);
+    }
+    return POOL_OK;
+}
+
+/* Packs the limbs in place, as params want them. */
+static void pack(const struct draft *draft, uint64_t *elements, size_t count)
+{
+    for (size_t i = 0; elements && i < count; i++) {
+        uint64_t limbs[FIELD_MAX_LIMBS];
+        field_copy(draft->field, limbs, element(draft, elements, i));
+        field_store(draft->field, (unsigned char *)elements + i * draft->field->bytes, limbs);
+    }
+}
+
+static pool_status create(struct draft *draft, pool_poseidon **set)
+{
+    const struct rule *rule = draft->rule;
+    size_t t = rule->width;
+    unsigned char tag[POOL_FIELD_MAX_BYTES];
+    pool_poseidon_params params = {.struct_size = sizeof(params),
+        .name = rule->name,
+        .field = draft->field,
+        .kind = rule->kind,
+        .width = rule->width,
+        .alpha = rule->alpha,
+        .full_rounds = rule->full_rounds,
+        .partial_rounds = rule->partial_rounds,
+        .partial_lane = rule->matrix == STARKNET ? 2 : 0,
+        .form = POOL_FORM_MONTGOMERY,
+        .round_constants = draft->constants,
+        .round_constant_count = draft->constant_count,
+        .matrix = draft->matrix,
+        .matrix_count = t * t,
+        .internal_diagonal = draft->diagonal,
+        .internal_diagonal_count = draft->diagonal ? t : 0,
+        .inputs = rule->hashing.inputs,
+        .input_lane = rule->hashing.input_lane,
+        .rate = rule->hashing.rate,
+        .tag_lane = rule->hashing.tag_lane,
+        .output_lane = rule->hashing.output_lane,
+        .digest = rule->hashing.digest,
+        .feed_forward = rule->hashing.feed_forward};
+    pool_status status = POOL_OK;
+
+    pack(draft, draft->constants, draft->constant_count);
+    pack(draft, draft->matrix, t * t);
+    pack(draft, draft->diagonal, t);
+    if (rule->hashing.tag && strcmp(rule->hashing.tag, "0") != 0) {
+        status = pool_field_parse(draft->field, rule->hashing.tag, POOL_FORM_MONTGOMERY, tag);
+        params.domain_tag = tag;
+    }
+    return status ? status : pool_poseidon_create(&params, set);
+}
+
+static pool_status make(const struct rule *rule, pool_poseidon **set)
+{
+    struct draft draft = {.field = pool_field_by_name(rule->field), .rule = rule};
+    bool has_diagonal = rule->kind == POOL_POSEIDON2;
+    size_t t = rule->width;
+    pool_status status = POOL_OK;
+
+    if (!draft.field)
+        return pool_last_error()->status;
+    draft.constant_count =
+        rule->full_rounds * t + rule->partial_rounds * (size_t)(has_diagonal ? 1 : t);
+    draft.constants = base_calloc(draft.constant_count, draft.field->limbs * sizeof(uint64_t));
+    draft.matrix = base_calloc(t * t, draft.field->limbs * sizeof(uint64_t));
+    draft.diagonal = has_diagonal ? base_calloc(t, draft.field->limbs * sizeof(uint64_t)) : NULL;
+    if (!draft.constants || !draft.matrix || (has_diagonal && !draft.diagonal))
+        status = base_fail_memory("a Poseidon set");
+    if (!status)
+        status = put_constants(&draft);
+    if (!status)
+        put_matrix(&draft);
+    if (!status && has_diagonal && rule->diagonal == POWERS)
+        status = put_powers(&draft);
+    else if (!status && has_diagonal)
+        put_drawn_diagonal(&draft);
+    if (!status)
+        status = create(&draft, set);
+    base_free(draft.constants);
+    base_free(draft.matrix);
+    base_free(draft.diagonal);
+    return status;
+}
+
+static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+static pool_poseidon *made[RULE_COUNT]; /* guarded by made_lock; kept for good */
+
+size_t pool_poseidon_count(void)
+{
+    return RULE_COUNT;
+}
+
+const char *pool_poseidon_name_at(size_t index)
+{
+    return index < RULE_COUNT ? rules[index].name : NULL;
+}
+
+pool_status pool_poseidon_get(const char *name, pool_poseidon **set)
+{
+    pool_status status = POOL_OK;
+    size_t i = 0;
+
+    if (!name || !set)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_poseidon_get: the %s is NULL",
+            name ? "place for the set" : "name");
+    while (i < RULE_COUNT && strcmp(rules[i].name, name))
+        i++;
+    if (i == RULE_COUNT)
+        return base_fail(POOL_ERR_NOT_FOUND, "there is no built-in Poseidon set \"%.80s\"", name);
+    pthread_mutex_lock(&made_lock);
+    if (!made[i])
+        status = make(&rules[i], &made[i]);
+    if (!status)
+        *set = pool_poseidon_retain(made[i]);
+    pthread_mutex_unlock(&made_lock);
+    return status;
+}

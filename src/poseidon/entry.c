@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations as they are called: arguments checked, once, then the host or a device.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "poseidon/poseidon.h"
+
+void pool_poseidon_run_init(pool_poseidon_run *run)
+{
+    if (!run)
+        return;
+    memset(run, 0, sizeof(*run));
+    run->struct_size = sizeof(*run);
+}
+
+pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *given)
+{
+    pool_poseidon_run none = {.struct_size = sizeof(none)};
+
+    pool_status status =
+        poseidon_params_copy(run, sizeof(*run), given ? given : &none, "run's params");
+    if (!status && run->on_host && (run->device || run->stream || run->is_async))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "on_host is set, and a device, a stream or is_async as well");
+    return status;
+}
+
+/* Both spans of an operation, whose items have so many elements. */
+static pool_status check_spans(const pool_poseidon *set, const pool_poseidon_run *run,
+    const pool_span *in, uint32_t in_elements, const char *in_name, const pool_span *out,
+    uint64_t out_count, uint32_t out_elements, const char *out_name)
+{
+    size_t bytes = set->field->bytes;
+    pool_status status = poseidon_span_check(in, in_elements * bytes, in_name);
+
+    if (!status)
+        status = poseidon_span_check(out, out_elements * bytes, out_name);
+    if (status)
+        return status;
+    if (out->count < out_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu %s are computed, there is room for %llu",
+            (unsigned long long)out_count, out_name, (unsigned long long)out->count);
+    if (run->on_host && (in->place != POOL_PLACE_HOST || out->place != POOL_PLACE_HOST))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "on_host is set, but %s lie in device memory",
+            in->place != POOL_PLACE_HOST ? in_name : out_name);
+    if (run->is_async && (in->place != POOL_PLACE_DEVICE || out->place != POOL_PLACE_DEVICE))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "is_async is set, but %s lie in host memory",
+            in->place != POOL_PLACE_DEVICE ? in_name : out_name);
+    return POOL_OK;
+}
+
+static pool_status check_set(const pool_poseidon *set)
+{
+    return set ? POOL_OK : base_fail(POOL_ERR_INVALID_ARGUMENT, "the Poseidon set is NULL");
+}
+
+pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_run *given,
+    const pool_span *states, const pool_span *results)
+{
+    pool_poseidon_run run;
+    pool_status status = check_set(set);
+
+    if (!status)
+        status = poseidon_run_read(&run, given);
+    if (!status)
+        status = check_spans(set, &run, states, set->width, "states", results,
+            states ? states->count : 0, set->width, "results");
+    if (status)
+        return status;
+    if (run.on_host)
+        return poseidon_host_permute(set, states, results);
+    return poseidon_device_permute(set, &run, states, results);
+}
+
+pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run *given,
+    const pool_span *inputs, uint32_t elements, const pool_span *digests)
+{
+    pool_poseidon_run run;
+    pool_status status = check_set(set);
+
+    if (!status && (elements == 0 || elements > set->inputs))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%u inputs: %s hashes 1 to %u", elements,
+            set->name, set->inputs);
+    if (!status)
+        status = poseidon_run_read(&run, given);
+    if (!status)
+        status = check_spans(set, &run, inputs, elements, "inputs", digests,
+            inputs ? inputs->count : 0, set->digest, "digests");
+    if (status)
+        return status;
+    if (run.on_host)
+        return poseidon_host_hash(set, inputs, elements, digests);
+    return poseidon_device_hash(set, &run, inputs, elements, digests);
+}
+
+pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_run *given,
+    const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
+{
+    pool_poseidon_run run;
+    struct poseidon_sponge sponge;
+    pool_status status = check_set(set);
+
+    if (!status)
+        status = poseidon_run_read(&run, given);
+    if (!status)
+        status = poseidon_sponge_read(set, params, &sponge);
+    if (!status)
+        status = check_spans(set, &run, messages, sponge.elements, "messages", results,
+            messages ? messages->count : 0, sponge.squeezed, "results");
+    if (status)
+        return status;
+    if (run.on_host)
+        return poseidon_host_sponge(set, &sponge, messages, results);
+    return poseidon_device_sponge(set, &run, &sponge, messages, results);
+}
+
+pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_poseidon_run *given,
+    const pool_merkle_params *params, const pool_span *leaves, const pool_span *rows)
+{
+    pool_poseidon_run run;
+    struct poseidon_tree tree;
+    pool_status status = check_set(set);
+
+    if (!status)
+        status = poseidon_run_read(&run, given);
+    if (!status && !leaves)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the leaves is NULL");
+    if (!status)
+        status = poseidon_tree_read(set, params, leaves->count, &tree);
+    if (status)
+        return status;
+    status = check_spans(
+        set, &run, leaves, tree.leaf_elements, "leaves", rows, tree.digests, set->digest, "rows");
+    if (!status && run.on_host)
+        status = poseidon_host_build(set, &tree, leaves, rows);
+    else if (!status)
+        status = poseidon_device_build(set, &run, &tree, leaves, rows);
+    poseidon_tree_free(&tree);
+    return status;
+}

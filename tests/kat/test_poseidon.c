@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Poseidon on the host against known answers made by others: permutations in the form of the
+ * definition and in the short form, hashes, sponges.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <devicepool.h>
+
+#include "json_support.h"
+#include "poseidon/poseidon.h"
+
+static const char *const files[] = {"circom", "eip-5988", "horizenlabs", "light-poseidon",
+    "neptune", "noir", "plonky2", "plonky3", "starknet", "zcash"};
+enum { FILE_COUNT = sizeof(files) / sizeof(files[0]) };
+
+static cJSON *open_file(const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "poseidon/%s.json", name);
+    return read_vectors(path);
+}
+
+/* Packed standard elements of a JSON array of hexadecimal texts; returns how many. */
+static size_t read_elements(
+    const pool_field *field, const cJSON *object, const char *key, unsigned char *packed)
+{
+    const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, key);
+    const cJSON *item;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(item, array)
+    {
+        assert_int_equal(pool_field_parse(field, cJSON_GetStringValue(item), POOL_FORM_STANDARD,
+                             packed + count * pool_field_element_bytes(field)),
+            POOL_OK);
+        count++;
+    }
+    return count;
+}
+
+static pool_poseidon *get(const cJSON *entry)
+{
+    pool_poseidon *set = NULL;
+
+    if (pool_poseidon_get(json_text(entry, "set"), &set))
+        fail_msg("%s", pool_last_error()->message);
+    return set;
+}
+
+static void fail_entry(const char *file, const cJSON *entry, const char *what)
+{
+    char *text = cJSON_PrintUnformatted(entry);
+    fail_msg("%s: %s: %s", file, what, text);
+}
+
+static void permute_definition(const pool_poseidon *set, const void *in, void *out)
+{
+    uint64_t given[POSEIDON_STATE_LIMBS];
+    uint64_t state[POSEIDON_STATE_LIMBS];
+    size_t limbs = set->field->limbs;
+
+    assert_int_equal(
+        poseidon_load(set->field, given, in, set->width, POOL_FORM_STANDARD, "state"), POOL_OK);
+    for (uint32_t i = 0; i < set->width; i++)
+        memcpy(state + i * limbs, given + poseidon_outer(set, i) * limbs, 8 * limbs);
+    poseidon_permute_plain(set, state);
+    for (uint32_t i = 0; i < set->width; i++)
+        memcpy(given + i * limbs, state + poseidon_outer(set, i) * limbs, 8 * limbs);
+    poseidon_store(set->field, out, given, set->width, POOL_FORM_STANDARD);
+}
+
+static size_t check_permutations(const char *file, const cJSON *json)
+{
+    const cJSON *entry;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, "permutations"))
+    {
+        pool_poseidon *set = get(entry);
+        unsigned char in[POSEIDON_STATE_LIMBS * 8];
+        unsigned char want[sizeof(in)];
+        unsigned char out[sizeof(in)];
+        size_t bytes = set->width * pool_field_element_bytes(set->field);
+        pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+        pool_span from = {.data = in, .count = 1};
+        pool_span to = {.data = out, .count = 1};
+
+        assert_int_equal(read_elements(set->field, entry, "in", in), set->width);
+        assert_int_equal(read_elements(set->field, entry, "out", want), set->width);
+        permute_definition(set, in, out);
+        if (memcmp(out, want, bytes))
+            fail_entry(file, entry, "permutation as defined");
+        memset(out, 0, bytes);
+        assert_int_equal(pool_poseidon_permute(set, &run, &from, &to), POOL_OK);
+        if (memcmp(out, want, bytes))
+            fail_entry(file, entry, "permutation in short form");
+        pool_poseidon_destroy(&set);
+        count++;
+    }
+    return count;
+}
+
+static size_t check_hashes(const char *file, const cJSON *json)
+{
+    const cJSON *entry;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, "hashes"))
+    {
+        pool_poseidon *set = get(entry);
+        unsigned char in[POSEIDON_STATE_LIMBS * 8];
+        unsigned char want[sizeof(in)];
+        unsigned char out[sizeof(in)];
+        pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+        pool_span from = {.data = in, .count = 1};
+        pool_span to = {.data = out, .count = 1};
+        size_t elements = read_elements(set->field, entry, "in", in);
+
+        assert_int_equal(read_elements(set->field, entry, "digest", want), set->digest);
+        assert_int_equal(pool_poseidon_hash(set, &run, &from, (uint32_t)elements, &to), POOL_OK);
+        if (memcmp(out, want, set->digest * pool_field_element_bytes(set->field)))
+            fail_entry(file, entry, "hash");
+        pool_poseidon_destroy(&set);
+        count++;
+    }
+    return count;
+}
+
+static size_t check_sponges(const char *file, const cJSON *json)
+{
+    const cJSON *entry;
+    size_t count = 0;
+
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, "sponges"))
+    {
+        pool_poseidon *set = get(entry);
+        unsigned char in[POSEIDON_STATE_LIMBS * 8];
+        unsigned char want[sizeof(in)];
+        unsigned char out[sizeof(in)];
+        pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+        pool_span from = {.data = in, .count = 1};
+        pool_span to = {.data = out, .count = 1};
+        pool_poseidon_sponge_params params = {.struct_size = sizeof(params)};
+
+        params.elements = (uint32_t)read_elements(set->field, entry, "in", in);
+        params.squeezed = (uint32_t)read_elements(set->field, entry, "out", want);
+        if (!strcmp(json_text(entry, "mode"), "overwrite"))
+            params.mode = POOL_SPONGE_OVERWRITE;
+        if (!strcmp(json_text(entry, "padding"), "one-zeros"))
+            params.padding = POOL_SPONGE_ONE_ZEROS;
+        assert_int_equal(pool_poseidon_sponge(set, &run, &params, &from, &to), POOL_OK);
+        if (memcmp(out, want, params.squeezed * pool_field_element_bytes(set->field)))
+            fail_entry(file, entry, "sponge");
+        pool_poseidon_destroy(&set);
+        count++;
+    }
+    return count;
+}
+
+static void test_known_answers(void **state)
+{
+    size_t permutations = 0;
+    size_t hashes = 0;
+    size_t sponges = 0;
+
+    (void)state;
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        cJSON *json = open_file(files[i]);
+        permutations += check_permutations(files[i], json);
+        hashes += check_hashes(files[i], json);
+        sponges += check_sponges(files[i], json);
+        cJSON_Delete(json);
+    }
+    print_message("%zu permutations, %zu hashes, %zu sponges\n", permutations, hashes, sponges);
+    assert_true(permutations >= 120 && hashes >= 90 && sponges >= 8);
+}
+
+/* Every set has an answer made by others. */
+static void test_every_set(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < pool_poseidon_count(); i++) {
+        bool is_known = false;
+        for (size_t j = 0; j < FILE_COUNT && !is_known; j++) {
+            cJSON *json = open_file(files[j]);
+            const char *const kinds[] = {"permutations", "hashes"};
+            for (size_t k = 0; k < 2; k++) {
+                const cJSON *entry;
+                cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, kinds[k]))
+                {
+                    if (!strcmp(json_text(entry, "set"), pool_poseidon_name_at(i)))
+                        is_known = true;
+                }
+            }
+            cJSON_Delete(json);
+        }
+        if (!is_known && !strstr("poseidon2-horizen-bn254-t2", pool_poseidon_name_at(i)))
+            fail_msg("%s has no known answer", pool_poseidon_name_at(i));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_answers),
+        cmocka_unit_test(test_every_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
