@@ -146,6 +146,27 @@ static void test_divergent_loop(void **state)
     finish(m);
 }
 
+/* A value read only at the head of a loop lives through all of it: nothing in the tail may take its
+ * row. */
+static void test_value_lives_around_loop(void **state)
+{
+    (void)state;
+    struct machine *m = calloc(1, sizeof(*m));
+    machine_load(m,
+        ".version 9.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 out) {\n"
+        ".reg .b64 %p; .reg .b32 %v, %i, %s, %t<9>; .reg .pred %q; ld.param.u64 %p, [out];\n"
+        "mov.u32 %v, 5; mov.u32 %i, 0; mov.u32 %s, 0;\nL: add.u32 %s, %s, %v;\n"
+        "mul.lo.u32 %t1, %i, 3; add.u32 %t2, %t1, 7; xor.b32 %t3, %t2, %t1; shl.b32 %t4, %t3, 4; "
+        "or.b32 %t5, %t4, %t2;\n"
+        "st.global.u32 [%p+4], %t5; add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 10; @%q bra L;\n"
+        "st.global.u32 [%p], %s; ret; }");
+    uint32_t *out = machine_alloc(m, 8);
+    machine_run(m, "k", 1, 1, &out);
+    assert_int_equal(out[0], 50);
+    assert_int_equal(out[1], ((27 + 7) ^ 27) << 4 | 34);
+    finish(m);
+}
+
 static bool branch_answer(uint32_t t, uint32_t x, uint32_t *answer)
 {
     switch (x & 15) {
@@ -533,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_by_value),
         cmocka_unit_test(test_locals),
         cmocka_unit_test(test_divergent_loop),
+        cmocka_unit_test(test_value_lives_around_loop),
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_block_sum),
         cmocka_unit_test(test_warp_ops),

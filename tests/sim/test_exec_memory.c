@@ -156,7 +156,9 @@ static void test_atomics(void **state)
              "22; mov.b128 %x2, {%d4, %d5};\n"
              "atom.global.cas.b128 %x0, [%p+96], %x1, %x2; st.global.b128 [%p+144], %x0;\n"
              "st.shared.u32 [%s], 4; atom.shared.add.u32 %r7, [%s], 5; ld.shared.u32 %r8, [%s]; "
-             "st.v2.u32 [%p+160], {%r7, %r8};",
+             "st.v2.u32 [%p+160], {%r7, %r8};\n"
+             "st.u32 [%p+168], 20; atom.dec.u32 %r4, [%p+168], 9; st.u32 [%p+172], 0; red.dec.u32 "
+             "[%p+172], 6;",
         &m);
     assert_int_equal(m.w[0], 15);
     assert_int_equal(m.w[32], 5);
@@ -177,6 +179,8 @@ static void test_atomics(void **state)
     assert_true(m.d[18] == 1 && m.d[19] == 2);
     assert_int_equal(m.w[40], 4);
     assert_int_equal(m.w[41], 9);
+    assert_int_equal(m.w[42], 9);
+    assert_int_equal(m.w[43], 6);
 }
 
 static void test_stack(void **state)
