@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Poseidon sets and the host's operations: what is refused, failing memory, fingerprints, spans,
+ * trees against a tree written out by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <devicepool.h>
+
+#include "base/alloc.h"
+#include "poseidon/poseidon.h"
+
+static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+
+static pool_poseidon *get(const char *name)
+{
+    pool_poseidon *set = NULL;
+    assert_int_equal(pool_poseidon_get(name, &set), POOL_OK);
+    return set;
+}
+
+/* A small set over babybear whose parts a test may spoil. */
+struct parts {
+    uint32_t constants[4 * 3 + 5 * 3];
+    uint32_t matrix[9];
+    uint32_t diagonal[3];
+    uint32_t tag;
+    pool_poseidon_params params;
+};
+
+static void parts_init(struct parts *parts)
+{
+    static const uint32_t matrix[9] = {2, 1, 1, 1, 3, 1, 1, 1, 5};
+
+    memset(parts, 0, sizeof(*parts));
+    for (uint32_t i = 0; i < 27; i++)
+        parts->constants[i] = 1000003 * (i + 1);
+    memcpy(parts->matrix, matrix, sizeof(matrix));
+    parts->diagonal[0] = 3;
+    parts->diagonal[1] = 5;
+    parts->diagonal[2] = 9;
+    parts->tag = 77;
+    parts->params = (pool_poseidon_params){.struct_size = sizeof(parts->params),
+        .field = pool_field_by_name("babybear"),
+        .width = 3,
+        .alpha = 7,
+        .full_rounds = 4,
+        .partial_rounds = 5,
+        .round_constants = parts->constants,
+        .round_constant_count = 27,
+        .matrix = parts->matrix,
+        .matrix_count = 9};
+}
+
+static void expect(struct parts *parts, pool_status wanted, const char *text)
+{
+    pool_poseidon *set = NULL;
+    pool_status status = pool_poseidon_create(&parts->params, &set);
+
+    if (status != wanted || (status && !strstr(pool_last_error()->message, text)))
+        fail_msg("%s, wanted \"%s\": %s", pool_status_name(status), text,
+            status ? pool_last_error()->message : "");
+    if (status)
+        assert_null(set);
+    pool_poseidon_destroy(&set);
+}
+
+static void refuse(struct parts *parts, const char *text)
+{
+    expect(parts, POOL_ERR_INVALID_ARGUMENT, text);
+    parts_init(parts);
+}
+
+static void test_refused(void **state)
+{
+    struct parts parts;
+
+    (void)state;
+    parts_init(&parts);
+    expect(&parts, POOL_OK, "");
+    parts.params.field = NULL, refuse(&parts, "field is missing");
+    parts.params.kind = (pool_poseidon_kind)2, refuse(&parts, "no kind");
+    parts.params.form = (pool_form)2, refuse(&parts, "no form");
+    parts.params.width = 1, refuse(&parts, "width is 1");
+    parts.params.width = 65, refuse(&parts, "width is 65");
+    parts.params.alpha = 1, refuse(&parts, "alpha is 1");
+    parts.params.alpha = 4, refuse(&parts, "alpha is 4");
+    parts.params.alpha = 257, refuse(&parts, "alpha is 257");
+    parts.params.alpha = 3, refuse(&parts, "common factor 3");
+    parts.params.alpha = 5, refuse(&parts, "common factor 5");
+    parts.params.alpha = 21, refuse(&parts, "common factor 3");
+    parts.params.full_rounds = 3, refuse(&parts, "3 full rounds");
+    parts.params.full_rounds = 0, refuse(&parts, "0 full rounds");
+    parts.params.full_rounds = 130, refuse(&parts, "130 full rounds");
+    parts.params.partial_rounds = 1025, refuse(&parts, "1025 partial rounds");
+    parts.params.partial_lane = 3, refuse(&parts, "partial lane 3");
+    parts.params.round_constant_count = 26, refuse(&parts, "must be 27 elements, 26");
+    parts.params.round_constants = NULL, refuse(&parts, "must be 27 elements, 0");
+    parts.params.matrix_count = 8, refuse(&parts, "must be 9 elements, 8");
+    parts.params.matrix = NULL, refuse(&parts, "must be 9 elements, 0");
+    parts.params.internal_diagonal = parts.diagonal, refuse(&parts, "kind is POSEIDON");
+    memcpy(parts.matrix + 3, parts.matrix, 12), refuse(&parts, "matrix is not invertible");
+    parts.params.inputs = 4, refuse(&parts, "4 inputs from lane 0");
+    parts.params.inputs = 3, parts.params.input_lane = 1, refuse(&parts, "3 inputs from lane 1");
+    parts.params.rate = 3, refuse(&parts, "rate of 3");
+    parts.params.digest = 4, refuse(&parts, "digest of 4");
+    parts.params.output_lane = 3, refuse(&parts, "digest of 1 from lane 3");
+    parts.params.tag_lane = 3, refuse(&parts, "tag lane 3");
+    parts.params.tag_lane = 1, parts.params.domain_tag = &parts.tag;
+    refuse(&parts, "lane 1 is an input's");
+    parts.params.name = "a name that is longer than the sixty-three characters that are allowed";
+    refuse(&parts, "63 are allowed");
+    parts.params.struct_size = 0, refuse(&parts, "struct_size");
+    parts.constants[26] = 0x78000001, expect(&parts, POOL_ERR_BAD_DATA, "round constant 26");
+    parts_init(&parts);
+    parts.matrix[4] = UINT32_MAX, expect(&parts, POOL_ERR_BAD_DATA, "matrix element 4");
+    parts_init(&parts);
+    parts.tag = 0x78000001, parts.params.domain_tag = &parts.tag;
+    expect(&parts, POOL_ERR_BAD_DATA, "domain tag");
+    parts_init(&parts);
+    parts.params.kind = POOL_POSEIDON2;
+    parts.params.round_constant_count = 17;
+    expect(&parts, POOL_ERR_INVALID_ARGUMENT, "internal diagonal must be 3");
+    parts.params.internal_diagonal = parts.diagonal;
+    parts.params.internal_diagonal_count = 3;
+    expect(&parts, POOL_OK, "");
+    memset(parts.diagonal, 0, sizeof(parts.diagonal));
+    expect(&parts, POOL_ERR_INVALID_ARGUMENT, "internal matrix is not invertible");
+}
+
+/* Every member that changes the function changes the fingerprint; the name does not. */
+static void test_fingerprint(void **state)
+{
+    struct parts parts;
+    uint8_t prints[8][POOL_FINGERPRINT_BYTES];
+    pool_poseidon *set;
+
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        parts_init(&parts);
+        if (i == 1)
+            parts.params.name = "other";
+        if (i == 2)
+            parts.constants[13]++;
+        if (i == 3)
+            parts.matrix[8]++;
+        if (i == 4)
+            parts.params.domain_tag = &parts.tag;
+        if (i == 5)
+            parts.params.output_lane = 1;
+        if (i == 6)
+            parts.params.partial_lane = 1;
+        if (i == 7)
+            parts.params.feed_forward = 1;
+        assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
+        assert_int_equal(pool_poseidon_fingerprint(set, prints[i]), POOL_OK);
+        pool_poseidon_destroy(&set);
+        for (int j = 0; j < i; j++)
+            assert_int_equal(memcmp(prints[i], prints[j], POOL_FINGERPRINT_BYTES) == 0, i == 1);
+    }
+}
+
+/* As defined, in short form without and with scaling, on random states: all one. */
+static void test_forms_agree(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < pool_poseidon_count(); i++) {
+        pool_poseidon *set = get(pool_poseidon_name_at(i));
+        for (int scaled = 0; scaled < 2; scaled++) {
+            uint64_t plain[POSEIDON_STATE_LIMBS];
+            uint64_t brief[POSEIDON_STATE_LIMBS];
+            size_t limbs = set->field->limbs;
+
+            assert_int_equal(poseidon_derive_window(set, scaled), POOL_OK);
+            assert_int_equal(set->window.is_used, set->kind == POOL_POSEIDON);
+            for (uint32_t k = 0; k < set->width; k++)
+                field_random(set->field, i, k, plain + k * limbs);
+            memcpy(brief, plain, sizeof(plain));
+            poseidon_permute_plain(set, plain);
+            poseidon_permute(set, brief);
+            if (memcmp(plain, brief, set->width * limbs * 8))
+                fail_msg("%s, scaled %d", set->name, scaled);
+        }
+        pool_poseidon_destroy(&set);
+    }
+}
+
+/* A matrix whose lower lanes never meet lane 0 has no window form and still works. */
+static void test_no_window(void **state)
+{
+    struct parts parts;
+    pool_poseidon *set;
+    uint32_t in[3] = {1, 2, 3};
+    uint32_t out[3];
+    pool_span from = {.data = in, .count = 1};
+    pool_span to = {.data = out, .count = 1};
+
+    (void)state;
+    parts_init(&parts);
+    parts.matrix[1] = parts.matrix[2] = parts.matrix[3] = parts.matrix[6] = 0;
+    assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
+    assert_false(set->window.is_used);
+    assert_int_equal(pool_poseidon_permute(set, &on_host, &from, &to), POOL_OK);
+    pool_poseidon_destroy(&set);
+}
+
+/* The n-th allocation fails. */
+struct failing {
+    int left;
+    int seen;
+};
+
+static int count_down(void *user)
+{
+    struct failing *failing = user;
+    failing->seen++;
+    return failing->left-- == 0;
+}
+
+enum { OPERATIONS = 5 };
+
+static pool_status operate(int operation, struct parts *parts, pool_poseidon *set)
+{
+    static uint32_t leaves[9 * 5];
+    static uint32_t rows[32 * 8];
+    static uint32_t path[32 * 8];
+    pool_span from = {.data = leaves, .count = 9};
+    pool_span to = {.data = rows, .count = 32};
+    pool_span way = {.data = path, .count = 32};
+    pool_poseidon *made = NULL;
+    pool_poseidon_sponge_params sponge = {.struct_size = sizeof(sponge), .elements = 5};
+    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .leaf_elements = 5};
+    pool_status status = POOL_OK;
+
+    if (operation == 0) {
+        status = pool_poseidon_create(&parts->params, &made);
+        pool_poseidon_destroy(&made);
+    } else if (operation == 1) {
+        status = pool_poseidon_get("poseidon2-plonky3-babybear-t24", &made);
+        pool_poseidon_destroy(&made);
+    } else if (operation == 2) {
+        status = pool_poseidon_sponge(set, &on_host, &sponge, &from, &to);
+    } else if (operation == 3) {
+        status = pool_poseidon_merkle_build(set, &on_host, &tree, &from, &to);
+    } else {
+        tree.kept_rows = 2;
+        status = pool_poseidon_merkle_build(set, &on_host, &tree, &from, &to);
+        if (!status)
+            status = pool_poseidon_merkle_open(set, &on_host, &tree, 9, &from, &to, 8, &way);
+    }
+    return status;
+}
+
+static void test_failing_memory(void **state)
+{
+    struct parts parts;
+    pool_poseidon *set = get("poseidon2-plonky3-babybear-t16");
+
+    (void)state;
+    parts_init(&parts);
+    for (int operation = 0; operation < OPERATIONS; operation++) {
+        int n = 0;
+        for (;; n++) {
+            struct failing failing = {.left = n};
+            base_alloc_set_hook(count_down, &failing);
+            pool_status status = operate(operation, &parts, set);
+            base_alloc_set_hook(NULL, NULL);
+            if (failing.seen <= n) {
+                assert_int_equal(status, POOL_OK);
+                break;
+            }
+            assert_int_equal(status, POOL_ERR_OUT_OF_HOST_MEMORY);
+        }
+        assert_true(n >= 1);
+    }
+    pool_poseidon_destroy(&set);
+}
+
+static void test_references(void **state)
+{
+    struct parts parts;
+    pool_poseidon *set = NULL;
+    pool_poseidon *again;
+
+    (void)state;
+    parts_init(&parts);
+    assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
+    assert_string_equal(pool_poseidon_name(set), "custom");
+    again = pool_poseidon_retain(set);
+    pool_poseidon_destroy(&set);
+    assert_null(set);
+    assert_int_equal(pool_poseidon_width(again), 3);
+    assert_int_equal(pool_poseidon_inputs(again), 2);
+    assert_int_equal(pool_poseidon_rate(again), 2);
+    assert_int_equal(pool_poseidon_digest(again), 1);
+    assert_ptr_equal(pool_poseidon_field(again), parts.params.field);
+    pool_poseidon_destroy(&again);
+    pool_poseidon_destroy(&again);
+    assert_int_equal(pool_poseidon_get("no such", &set), POOL_ERR_NOT_FOUND);
+    assert_null(pool_poseidon_name_at(pool_poseidon_count()));
+}
+
+static void test_spans(void **state)
+{
+    pool_poseidon *set = get("circom-bn254-t3");
+    uint64_t elements[64] = {0};
+    pool_span in = {.data = elements, .count = 2};
+    pool_span out = {.data = elements + 32, .count = 2};
+    pool_poseidon_run run = on_host;
+    pool_poseidon_sponge_params sponge = {.struct_size = sizeof(sponge), .elements = 3};
+
+    (void)state;
+#define REFUSED(call) assert_int_equal(call, POOL_ERR_INVALID_ARGUMENT)
+    REFUSED(pool_poseidon_hash(set, &run, &in, 0, &out));
+    REFUSED(pool_poseidon_hash(set, &run, &in, 3, &out));
+    REFUSED(pool_poseidon_hash(set, &run, NULL, 2, &out));
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, NULL));
+    in.stride = 63;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    in.stride = UINT64_MAX / 2;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    in.stride = 0, out.count = 1;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    out.count = 2, out.data = NULL;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    out.data = elements + 32, in.form = (pool_form)5;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    in.form = POOL_FORM_STANDARD, in.place = (pool_place)5;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    in.place = POOL_PLACE_DEVICE;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    in.place = POOL_PLACE_HOST, run.is_async = 1;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    run.on_host = 0;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    run = on_host, sponge.rate = 3;
+    REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
+    sponge.rate = 0, sponge.mode = (pool_sponge_mode)2;
+    REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
+    sponge.mode = POOL_SPONGE_ADD, sponge.padding = (pool_sponge_padding)2;
+    REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
+    memset(elements, 255, 32);
+    assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_BAD_DATA);
+    in.count = 0, in.data = NULL;
+    assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_OK);
+    pool_poseidon_destroy(&set);
+}
+
+/* Strides and forms are only ways of saying the same. */
+static void test_layouts(void **state)
+{
+    pool_poseidon *set = get("circom-bn254-t3");
+    const pool_field *field = pool_poseidon_field(set);
+    uint64_t packed[5 * 8];
+    uint64_t wide[5 * 9] = {0};
+    uint64_t want[5 * 4];
+    uint64_t got[5 * 6] = {0};
+    uint64_t check[4];
+    pool_span in = {.data = packed, .count = 5};
+    pool_span out = {.data = want, .count = 5};
+
+    (void)state;
+    assert_int_equal(pool_random_scalars(field, 3, POOL_FORM_STANDARD, 10, packed), POOL_OK);
+    assert_int_equal(pool_poseidon_hash(set, &on_host, &in, 2, &out), POOL_OK);
+    for (int i = 0; i < 5; i++)
+        pool_field_to_montgomery(field, packed + 8 * i, 2, wide + 9 * i);
+    in = (pool_span){.data = wide, .count = 5, .stride = 72, .form = POOL_FORM_MONTGOMERY};
+    out = (pool_span){.data = got, .count = 5, .stride = 48, .form = POOL_FORM_MONTGOMERY};
+    assert_int_equal(pool_poseidon_hash(set, &on_host, &in, 2, &out), POOL_OK);
+    for (int i = 0; i < 5; i++) {
+        pool_field_from_montgomery(field, got + 6 * i, 1, check);
+        assert_memory_equal(check, want + 4 * i, 32);
+        assert_true(got[6 * i + 4] == 0 && got[6 * i + 5] == 0);
+    }
+    pool_poseidon_destroy(&set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_failing_memory), /* first: sets are not made yet */
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_forms_agree),
+        cmocka_unit_test(test_no_window),
+        cmocka_unit_test(test_references),
+        cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_layouts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
