@@ -34,12 +34,12 @@ static void put_sum(struct ptx_writer *writer, const char *name, uint32_t arity,
     put_tail(writer, "r");
 }
 
-/* The result is the 64-bit integer `value`, reduced. */
-static void put_product(
-    struct ptx_writer *writer, const char *name, uint32_t arity, const char *value)
+/* The result is the 64-bit integer `value`, reduced by prefix_reduction. */
+static void put_product(struct ptx_writer *writer, const char *name, uint32_t arity,
+    const char *reduction, const char *value)
 {
     put_head(writer, name, arity);
-    ptx_put(writer, "    unsigned r = %s_reduce_wide(%s);\n", writer->prefix, value);
+    ptx_put(writer, "    unsigned r = %s_%s(%s);\n", writer->prefix, reduction, value);
     put_tail(writer, "r");
 }
 
@@ -63,11 +63,10 @@ static void put_sums_32(struct ptx_writer *writer)
     put_sum(writer, "reduce", 1, "r = a >= p ? a - p : a;");
 }
 
-static void put_reduction_head(struct ptx_writer *writer)
+static void put_reduction_head(struct ptx_writer *writer, const char *name)
 {
-    ptx_put(writer,
-        "%s unsigned %s_reduce_wide(unsigned long long x)\n{\n    const unsigned p = %uu;\n",
-        writer->linkage, writer->prefix, field_word(writer->field->modulus, 0));
+    ptx_put(writer, "%s unsigned %s_%s(unsigned long long x)\n{\n    const unsigned p = %uu;\n",
+        writer->linkage, writer->prefix, name, field_word(writer->field->modulus, 0));
 }
 
 /*
@@ -76,7 +75,7 @@ static void put_reduction_head(struct ptx_writer *writer)
  */
 static void put_montgomery_reduction(struct ptx_writer *writer)
 {
-    put_reduction_head(writer);
+    put_reduction_head(writer, "reduce_wide");
     ptx_put(writer,
         "    unsigned high = (unsigned)(x >> 32);\n"
         "    unsigned low = __umulhi((unsigned)x * %uu, p);\n    unsigned r = high - low;\n"
@@ -85,11 +84,16 @@ static void put_montgomery_reduction(struct ptx_writer *writer)
         writer->field->bits < 32 ? "min(r, r + p)" : "high < low ? r + p : r");
 }
 
-/* Any x below 2^63: 2^31 = 1 modulo p, so the part above bit 31 is added below; twice leaves at
- * most p + 3. */
-static void put_mersenne_reduction(struct ptx_writer *writer)
+/*
+ * 2^31 = 1 modulo p, so the part above bit 31 is added below. Once leaves less than 2p of a product
+ * of reduced values; twice leaves at most p + 3 of any x below 2^63.
+ */
+static void put_mersenne_reductions(struct ptx_writer *writer)
 {
-    put_reduction_head(writer);
+    put_reduction_head(writer, "reduce_product");
+    ptx_put(writer, "    unsigned r = ((unsigned)x & p) + (unsigned)(x >> 31);\n"
+                    "    return min(r, r - p);\n}\n\n");
+    put_reduction_head(writer, "reduce_wide");
     ptx_put(writer, "    unsigned long long y = ((unsigned)x & p) + (x >> 31);\n"
                     "    unsigned r = ((unsigned)y & p) + (unsigned)(y >> 31);\n"
                     "    return min(r, r - p);\n}\n\n");
@@ -108,19 +112,21 @@ void ptx_put_one_word(struct ptx_writer *writer)
 
     bool is_mersenne = field->kind == FIELD_KIND_MERSENNE_31;
     if (is_mersenne)
-        put_mersenne_reduction(writer);
+        put_mersenne_reductions(writer);
     else
         put_montgomery_reduction(writer);
-    put_product(writer, "mul", 2, "(unsigned long long)a * b");
-    put_product(writer, "sqr", 1, "(unsigned long long)a * a");
+    const char *product = is_mersenne ? "reduce_product" : "reduce_wide";
+    put_product(writer, "mul", 2, product, "(unsigned long long)a * b");
+    put_product(writer, "sqr", 1, product, "(unsigned long long)a * a");
     snprintf(factor, sizeof factor, "(unsigned long long)a * %uu",
         is_mersenne ? 1 : field_word(field->r2, 0));
-    put_product(writer, "to_mont", 1, factor);
-    put_product(writer, "from_mont", 1, "a");
+    put_product(writer, "to_mont", 1, product, factor);
+    put_product(writer, "from_mont", 1, product, "a");
     if (field->bits < 32) {
-        put_product(writer, "mul_add", 4, "(unsigned long long)a * b + (unsigned long long)c * d");
-        put_product(
-            writer, "mul_sub", 4, "(unsigned long long)a * b + (unsigned long long)(p - c) * d");
+        put_product(writer, "mul_add", 4, "reduce_wide",
+            "(unsigned long long)a * b + (unsigned long long)c * d");
+        put_product(writer, "mul_sub", 4, "reduce_wide",
+            "(unsigned long long)a * b + (unsigned long long)(p - c) * d");
     } else {
         ptx_put_separate_sums(writer, "");
     }

@@ -2,7 +2,8 @@
 /*
  * Every device operation of every built-in field and of custom ones against GMP, at the edges of
  * the field and of its words and on random values: on the machine's GPU (exit 77 without one) or,
- * with the argument `sim`, on a simulated device.
+ * with the argument `sim`, on a simulated device. Two more arguments share the work out: part 0 of 4,
+ * say.
  */
 #include <gmp.h>
 #include <stdio.h>
@@ -80,6 +81,9 @@ struct subject {
 };
 
 static gmp_randstate_t random_state;
+
+/* Of `parts` processes that share the fields, this is number `part`. */
+static unsigned part, parts = 1, fields_seen;
 
 static void put_words(const struct subject *subject, uint32_t *words, const mpz_t value)
 {
@@ -312,6 +316,8 @@ static void set_numbers(struct subject *subject)
 static void check_field(struct device *device, const pool_field *field)
 {
     struct subject subject = {.device = device, .field = field};
+    if (fields_seen++ % parts != part)
+        return;
     subject.count = device->is_simulated ? SIM_PAIRS : GPU_PAIRS;
     size_t bytes = (size_t)subject.count * field->bytes;
     char *text = device_field_text(field, "fq");
@@ -378,6 +384,10 @@ int main(int argc, char **argv)
     const pool_cuda_api *table = NULL;
     if (argc > 1 && strcmp(argv[1], "sim") == 0)
         table = device_simulated();
+    if (argc > 3) {
+        part = (unsigned)atoi(argv[2]);
+        parts = (unsigned)atoi(argv[3]);
+    }
     if (!device_open(&device, table))
         return 77;
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -4,8 +4,8 @@
  * over the host's field arithmetic: curves over built-in and custom fields and their quadratic
  * extensions with a = 0, a = -3 and any a, with infinity, equal and opposite points and points of
  * order two among the pairs; and all pairs of points of small curves. On the machine's GPU (exit 77
- * without one) or, with the argument `sim`, on a simulated device. Two more arguments
- * share the work out: part 0 of 4, say.
+ * without one) or, with the argument `sim`, on a simulated device. Two more arguments share the work
+ * out: part 0 of 4, say.
  */
 #include <stdio.h>
 #include <stdlib.h>
