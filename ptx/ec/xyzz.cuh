@@ -3,7 +3,8 @@
  * Sums in XYZZ coordinates (formulas madd-2008-s, add-2008-s, dbl-2008-s-1 of the Explicit-Formulas
  * Database), right for every pair of points: infinity on either side, equal points, opposite
  * points, points of order two. The rare doubling inside a sum is a call, so that the common path
- * keeps its registers.
+ * keeps its registers. Functions that are called have one way out: see docs/performance.md for what
+ * became of sums that returned early.
  *
  * Cost in products of the coordinate field: mixed sum 8 M + 2 S with one reduction saved, full sum
  * 12 M + 2 S, doubling 6 M + 3 S (a = 0).

@@ -90,7 +90,7 @@ static void compile(const struct nvrtc *nvrtc, nvrtc_program program, int capabi
         target, sizeof target, "--gpu-architecture=%s_%d", to_ptx ? "compute" : "sm", capability);
     /* The report of registers and spills comes with machine code only. */
     const char *const options[] = {target, "--ptxas-options=-v"};
-    int result = nvrtc->api.CompileProgram(program, to_ptx ? 1 : 2, options);
+    nvrtc_result result = nvrtc->api.CompileProgram(program, to_ptx ? 1 : 2, options);
     if (result == 0)
         return;
     print_log(nvrtc, program);

@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <devicepool/curve.h>
+
 #include "base/alloc.h"
+#include "curve/ptx.h"
 #include "field/ptx.h"
 
 static const char *const every_name[] = {"zero", "one", "modulus", "r2", "add", "sub", "neg", "dbl",
@@ -101,7 +104,8 @@ static void test_failing_memory(void **state)
         int left = n;
         char *text = NULL;
         base_alloc_set_hook(fail_one, &left);
-        status = field_ptx_generate(field, "fq", &text);
+        const struct curve_ptx_params params = {.field = field};
+        status = curve_ptx_generate(&params, &text);
         base_alloc_set_hook(NULL, NULL);
         if (status == POOL_OK) {
             base_free(text);
@@ -112,7 +116,45 @@ static void test_failing_memory(void **state)
         failures++;
         assert_true(n < 1000);
     }
-    assert_true(failures >= 3);
+    assert_true(failures >= 4);
+}
+
+static void test_curves(void **state)
+{
+    (void)state;
+    assert_true(pool_curve_count() > 0);
+    for (size_t i = 0; i < pool_curve_count(); i++) {
+        const pool_curve *curve = pool_curve_at(i);
+        bool is_extension = curve->coordinates.degree == 2;
+        char *text = NULL;
+        assert_int_equal(curve_ptx_of(curve, &text), POOL_OK);
+        assert_non_null(strstr(text, is_extension ? "EC_DEGREE 2" : "EC_DEGREE 1"));
+        assert_int_equal(strstr(text, "FQ2_NONRESIDUE") != NULL, is_extension);
+        assert_non_null(strstr(text, "EC_A EC_A_ZERO"));
+        base_free(text);
+    }
+    assert_int_equal(curve_ptx_of(NULL, NULL), POOL_ERR_INVALID_ARGUMENT);
+}
+
+static void test_kinds_of_a(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t a0, a1;
+        const char *kind;
+    } cases[] = {{0, 0, "EC_A EC_A_ZERO"}, {-3, 0, "EC_A EC_A_MINUS_3"},
+        {3, 0, "EC_A EC_A_GENERAL"}, {0, 1, "EC_A EC_A_GENERAL"}, {-3, 1, "EC_A EC_A_GENERAL"}};
+    const pool_field *field = pool_field_by_name("bn254_fq");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t a[2 * FIELD_MAX_LIMBS] = {0};
+        struct curve_ptx_params params = {.field = field, .nonresidue = -1, .a = a};
+        char *text = NULL;
+        field_set_integer(field, a, cases[i].a0);
+        field_set_integer(field, a + field->limbs, cases[i].a1);
+        assert_int_equal(curve_ptx_generate(&params, &text), POOL_OK);
+        assert_non_null(strstr(text, cases[i].kind));
+        base_free(text);
+    }
 }
 
 int main(void)
@@ -122,6 +164,8 @@ int main(void)
         cmocka_unit_test(test_custom_field_has_the_same_text),
         cmocka_unit_test(test_refused_arguments),
         cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_kinds_of_a),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
