@@ -4,6 +4,8 @@
  */
 #include "sim/driver_state.h"
 
+#define LAST_LIMIT 9 /* CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED, CUDA 13.0 */
+
 #define LEAST_PRIORITY 0
 #define GREATEST_PRIORITY (-5)
 
@@ -38,6 +40,12 @@ pool_cu_result sim_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
+/* A limit that cuda.h names and these devices lack, or none at all. */
+static pool_cu_result unknown_limit(pool_cu_enum limit)
+{
+    return limit <= LAST_LIMIT ? POOL_CU_UNSUPPORTED_LIMIT : POOL_CU_INVALID_VALUE;
+}
+
 pool_cu_result sim_cu_CtxGetLimit(size_t *value, pool_cu_enum limit)
 {
     struct sim_call call;
@@ -48,7 +56,7 @@ pool_cu_result sim_cu_CtxGetLimit(size_t *value, pool_cu_enum limit)
     if (!value)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (limit >= SIM_LIMITS)
-        return sim_leave(POOL_CU_INVALID_VALUE);
+        return sim_leave(unknown_limit(limit));
     *value = call.context->limits[limit];
     return sim_leave(POOL_CU_SUCCESS);
 }
@@ -61,7 +69,7 @@ pool_cu_result sim_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
     if (code)
         return code;
     if (limit >= SIM_LIMITS)
-        return sim_leave(POOL_CU_INVALID_VALUE);
+        return sim_leave(unknown_limit(limit));
     /* 512 KiB of local memory is what one thread can have. */
     if (limit == DRIVER_LIMIT_STACK_SIZE && value > 512u << 10)
         return sim_leave(POOL_CU_INVALID_VALUE);
