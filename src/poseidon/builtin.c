@@ -43,6 +43,7 @@ struct rule {
 };
 
 #define DRAW(n) n
+enum { LAST = 255 }; /* lane t - 1 */
 /* Inputs in lanes 1 … t - 1, the tag in lane 0; the digest is lane `output`. */
 #define TAG_FIRST(t, tag, output)                                                                  \
     {                                                                                              \
@@ -61,7 +62,7 @@ struct rule {
 /* Digests of several elements from lane 0 on, no tag. */
 #define DIGESTS(inputs, rate, digest)                                                              \
     {                                                                                              \
-        inputs, 0, rate, 7, 0, digest, 0, NULL                                                     \
+        inputs, 0, rate, LAST, 0, digest, 0, NULL                                                  \
     }
 #define SET(name, field, kind, t, alpha, full, partial, constants, sbox, matrix, diagonal, ...)    \
     {name, field, kind, t, alpha, full, partial, constants, sbox, matrix, diagonal, __VA_ARGS__},
@@ -315,7 +316,7 @@ static pool_status create(struct draft *draft, pool_poseidon **set)
         .inputs = rule->hashing.inputs,
         .input_lane = rule->hashing.input_lane,
         .rate = rule->hashing.rate,
-        .tag_lane = rule->hashing.tag_lane,
+        .tag_lane = rule->hashing.tag_lane == LAST ? rule->width - 1 : rule->hashing.tag_lane,
         .output_lane = rule->hashing.output_lane,
         .digest = rule->hashing.digest,
         .feed_forward = rule->hashing.feed_forward};

@@ -9,7 +9,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "field/integer.h"
-#include "poseidon/poseidon.h"
+#include "poseidon/launch.h"
 
 /* Up to this width the partial rounds are scaled (window.c): one product of 2 n + 1 is saved for
  * constants that differ by round. Beyond, the constants of all rounds outgrow the fast constant
@@ -263,6 +263,7 @@ static void set_free(pool_poseidon *set)
     base_free(set->matrix);
     base_free(set->diagonal);
     poseidon_free_window(&set->window);
+    poseidon_program_free(atomic_load(&set->program));
     pool_field_destroy(&set->field);
     base_free(set);
 }

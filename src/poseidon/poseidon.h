@@ -70,6 +70,7 @@ struct pool_poseidon {
     uint64_t *matrix;   /* t * t */
     uint64_t *diagonal; /* POSEIDON2: t */
     struct poseidon_window window;
+    _Atomic(struct poseidon_program *) program; /* kernels.c: NULL until a device needs it */
 };
 
 /* The caller's lane that is lane `lane` inside, and the reverse: an exchange. */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set's programs, made when a device first needs them and kept with the set, and launches.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "field/ptx.h"
+#include "poseidon/launch.h"
+
+enum { FILE_COUNT = 3 };
+
+static const char *const files[FILE_COUNT] = {
+    "poseidon/permute.cu", "poseidon/hash.cu", "poseidon/sponge.cu"};
+
+static const struct {
+    const char *name;
+    int file;
+} kernels[POSEIDON_KERNEL_COUNT] = {
+    [POSEIDON_PERMUTE] = {"poseidon_permute", 0},
+    [POSEIDON_COPY] = {"poseidon_copy", 0},
+    [POSEIDON_HASH] = {"poseidon_hash", 1},
+    [POSEIDON_ROW] = {"poseidon_row", 1},
+    [POSEIDON_SPONGE] = {"poseidon_sponge", 2},
+};
+
+/* Immutable once a set has it. */
+struct poseidon_program {
+    char *field_text;
+    char *set_text;
+    pool_module_header texts[2];
+    struct module_program programs[FILE_COUNT];
+    struct module_key keys[FILE_COUNT];
+};
+
+void poseidon_program_free(struct poseidon_program *program)
+{
+    if (!program)
+        return;
+    base_free(program->field_text);
+    base_free(program->set_text);
+    base_free(program);
+}
+
+static pool_status program_make(const pool_poseidon *set, struct poseidon_program **made)
+{
+    struct poseidon_program *program = base_calloc(1, sizeof(*program));
+    pool_status status;
+
+    if (!program)
+        return base_fail_memory("a Poseidon set's program");
+    status = field_ptx_generate(set->field, "fr", &program->field_text);
+    if (!status)
+        status = poseidon_text(set, &program->set_text);
+    program->texts[0] = (pool_module_header){"fr.cuh", program->field_text};
+    program->texts[1] = (pool_module_header){"set.cuh", program->set_text};
+    for (int i = 0; i < FILE_COUNT && !status; i++) {
+        program->programs[i] =
+            (struct module_program){.file = files[i], .texts = program->texts, .text_count = 2};
+        status = module_program_identify(&program->programs[i], &program->keys[i]);
+    }
+    if (status)
+        poseidon_program_free(program);
+    else
+        *made = program;
+    return status;
+}
+
+/* The set's program; of several threads that make it the first one's stays. */
+static pool_status program_of(const pool_poseidon *set, const struct poseidon_program **program)
+{
+    struct poseidon_program *found =
+        atomic_load_explicit(&((pool_poseidon *)(uintptr_t)set)->program, memory_order_acquire);
+    struct poseidon_program *mine = NULL;
+
+    if (!found) {
+        pool_status status = program_make(set, &mine);
+        if (status)
+            return status;
+        if (atomic_compare_exchange_strong(
+                &((pool_poseidon *)(uintptr_t)set)->program, &found, mine))
+            found = mine;
+        else
+            poseidon_program_free(mine);
+    }
+    *program = found;
+    return POOL_OK;
+}
+
+pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
+    enum poseidon_kernel kernel, const struct poseidon_items *items)
+{
+    const struct poseidon_program *program;
+    size_t bytes = sizeof(*items);
+    void *arguments[1] = {(void *)(uintptr_t)items};
+    uint64_t blocks = (items->count + POSEIDON_BLOCK - 1) / POSEIDON_BLOCK;
+    pool_launch_shape shape = {.struct_size = sizeof(shape),
+        .block = {POSEIDON_BLOCK},
+        .argument_count = 1,
+        .argument_bytes = &bytes};
+    pool_module *module;
+    pool_kernel *function;
+    pool_status status;
+
+    if (items->count == 0)
+        return POOL_OK;
+    if (blocks > INT32_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu items in one launch",
+            (unsigned long long)items->count);
+    shape.grid[0] = (uint32_t)blocks;
+    status = program_of(set, &program);
+    if (!status)
+        status = module_program_get(device, &program->programs[kernels[kernel].file],
+            &program->keys[kernels[kernel].file], &module);
+    if (!status)
+        status = pool_kernel_get(module, kernels[kernel].name, &function);
+    if (!status)
+        status = pool_launch(function, &shape, arguments, stream);
+    return status;
+}

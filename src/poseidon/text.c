@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device text of a set: its numbers as macros, its constants in constant memory, each array in
+ * the order in which the permutation reads it.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "field/ptx_emit.h"
+#include "poseidon/launch.h"
+
+/* Constant memory is 64 KB a module; the field's text has a few words there too. */
+enum { CONSTANT_BYTES = 63 * 1024 };
+/* Widest state in words (96: twelve lanes of 256 bits) and widest in lanes of up to two words that
+ * full rounds keep in registers: beyond, the 2 t^2 products of their code written out would not fit
+ * the instruction cache. */
+enum { UNROLLED_WORDS = 24, UNROLLED_LANES = 24 };
+
+/* How Poseidon2's external matrix is computed; names of the device text. */
+static const char *const externals[] = {
+    "POSEIDON_DENSE", "POSEIDON_SUM", "POSEIDON_BLOCKS_57", "POSEIDON_BLOCKS_23"};
+
+void poseidon_device_words(const pool_field *field, uint32_t *words, const uint64_t *limbs)
+{
+    uint64_t element[FIELD_MAX_LIMBS];
+
+    field_copy(field, element, limbs);
+    if (field->flags & FIELD_DEVICE_STANDARD)
+        field_from_montgomery(field, element, element);
+    for (uint32_t i = 0; i < field->words; i++)
+        words[i] = field_word(element, i);
+}
+
+static void put_words(struct ptx_writer *writer, const uint32_t *words)
+{
+    ptx_put(writer, "{{");
+    for (uint32_t i = 0; i < writer->field->words; i++)
+        ptx_put(writer, "%s0x%08xu", i == 0 ? "" : ",", words[i]);
+    ptx_put(writer, "}}");
+}
+
+static void put_element(struct ptx_writer *writer, const uint64_t *limbs)
+{
+    uint32_t words[FIELD_MAX_WORDS];
+
+    poseidon_device_words(writer->field, words, limbs);
+    put_words(writer, words);
+}
+
+static void put_array(
+    struct ptx_writer *writer, const char *name, const uint64_t *elements, size_t count)
+{
+    ptx_put(writer, "POSEIDON_CONSTANTS fr poseidon_%s[%zu] = {\n", name, count);
+    for (size_t i = 0; i < count; i++) {
+        put_element(writer, elements + i * writer->field->limbs);
+        ptx_put(writer, i + 1 < count ? ",\n" : "};\n");
+    }
+}
+
+static void put_function(struct ptx_writer *writer, const char *name, const uint32_t *words)
+{
+    ptx_put(writer, "__device__ __forceinline__ fr poseidon_%s(void)\n{\n    fr r = ", name);
+    put_words(writer, words);
+    ptx_put(writer, ";\n    return r;\n}\n");
+}
+
+/* Factors between the caller's other form and the device's; the product is the device's own. */
+static void put_factors(struct ptx_writer *writer)
+{
+    const pool_field *field = writer->field;
+    uint64_t factor[FIELD_MAX_LIMBS] = {1};
+    uint32_t words[FIELD_MAX_WORDS];
+    bool is_standard = (field->flags & FIELD_DEVICE_STANDARD) != 0;
+
+    /* From standard form: R^2 / R = R; from Montgomery form, where the device computes in standard
+     * form: 1 / R. */
+    if (is_standard)
+        field_from_montgomery(field, factor, factor);
+    for (uint32_t i = 0; i < field->words; i++)
+        words[i] = field_word(is_standard ? factor : field->r2, i);
+    put_function(writer, "into", words);
+    for (uint32_t i = 0; i < field->words; i++)
+        words[i] = is_standard ? field_word(field->one, i) : i == 0;
+    put_function(writer, "out_of", words);
+}
+
+static bool entry_is(const pool_poseidon *set, uint32_t i, uint32_t j, int64_t value)
+{
+    uint64_t wanted[FIELD_MAX_LIMBS];
+
+    field_set_integer(set->field, wanted, value);
+    return field_equal(
+        set->field, wanted, set->matrix + ((size_t)i * set->width + j) * set->field->limbs);
+}
+
+/* Whether the external matrix is that of externals[which]. */
+static bool is_external(const pool_poseidon *set, int which)
+{
+    static const int64_t blocks[2][4][4] = {
+        {{5, 7, 1, 3}, {4, 6, 1, 1}, {1, 3, 5, 7}, {1, 1, 4, 6}},
+        {{2, 3, 1, 1}, {1, 2, 3, 1}, {1, 1, 2, 3}, {3, 1, 1, 2}},
+    };
+    uint32_t t = set->width;
+
+    if (which >= 2 && t % 4)
+        return false;
+    for (uint32_t i = 0; i < t; i++) {
+        for (uint32_t j = 0; j < t; j++) {
+            int64_t value = i == j ? 2 : 1;
+            if (which >= 2)
+                value = blocks[which - 2][i % 4][j % 4] * (t > 4 && i / 4 == j / 4 ? 2 : 1);
+            if (!entry_is(set, i, j, value))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int external_of(const pool_poseidon *set)
+{
+    for (int which = 1; which < 4; which++)
+        if (is_external(set, which))
+            return which;
+    return 0;
+}
+
+/* Ones and a 2 at the end. */
+static bool internal_is_small(const pool_poseidon *set)
+{
+    for (uint32_t i = 0; i < set->width; i++) {
+        uint64_t wanted[FIELD_MAX_LIMBS];
+        field_set_integer(set->field, wanted, i + 1 == set->width ? 2 : 1);
+        if (!field_equal(set->field, wanted, set->diagonal + (size_t)i * set->field->limbs))
+            return false;
+    }
+    return true;
+}
+
+static size_t count_constants(const pool_poseidon *set)
+{
+    const struct poseidon_window *window = &set->window;
+    size_t t = set->width;
+    size_t count = (size_t)set->full_rounds * t + set->partial_rounds + t * t;
+
+    if (set->kind == POOL_POSEIDON2)
+        return count + t;
+    if (!window->is_used)
+        return set->constant_count + t * t;
+    return count + 4 * t * t + 2 * (t - 1) * (window->is_scaled ? set->partial_rounds : 1);
+}
+
+static void put_numbers(struct ptx_writer *writer, const pool_poseidon *set)
+{
+    const pool_field *field = set->field;
+    bool is_wide =
+        field->words > 2 ? set->width * field->words > UNROLLED_WORDS : set->width > UNROLLED_LANES;
+    const struct {
+        const char *name;
+        uint32_t value;
+    } numbers[] = {{"WIDTH", set->width}, {"ALPHA", set->alpha},
+        {"ALPHA_BITS", 32 - (uint32_t)__builtin_clz(set->alpha)},
+        {"HALF_ROUNDS", set->full_rounds / 2}, {"PARTIAL_ROUNDS", set->partial_rounds},
+        {"PARTIAL_LANE", set->partial_lane}, {"INPUTS", set->inputs},
+        {"INPUT_LANE", set->input_lane}, {"TAG_LANE", set->tag_lane},
+        {"OUTPUT_LANE", set->output_lane}, {"DIGEST", set->digest},
+        {"FEED_FORWARD", set->feed_forward}, {"IS_SECOND", set->kind == POOL_POSEIDON2},
+        {"HAS_WINDOW", set->window.is_used}, {"IS_SCALED", set->window.is_scaled},
+        {"UNROLLED", !is_wide}, {"DENSE", 0}, {"SUM", 1}, {"BLOCKS_57", 2}, {"BLOCKS_23", 3}};
+
+    ptx_put(writer, "/* The Poseidon set %s, generated. */\n", set->name);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        ptx_put(writer, "#define POSEIDON_%s %u\n", numbers[i].name, numbers[i].value);
+    ptx_put(writer, "#define POSEIDON_CONSTANTS __device__ %sconst\n",
+        count_constants(set) * field->bytes <= CONSTANT_BYTES ? "__constant__ " : "");
+}
+
+/* a once or by round; without scaling the head stands before h. */
+static void put_sums(struct ptx_writer *writer, const pool_poseidon *set)
+{
+    const struct poseidon_window *window = &set->window;
+    size_t limbs = set->field->limbs;
+    size_t n = set->width - 1;
+    uint64_t sums[2 * POSEIDON_STATE_LIMBS];
+
+    if (window->is_scaled) {
+        put_array(writer, "sums", window->sums, 2 * n * set->partial_rounds);
+        return;
+    }
+    memcpy(sums, window->sums, n * limbs * sizeof(*sums));
+    memcpy(sums + n * limbs, window->head, limbs * sizeof(*sums));
+    memcpy(sums + (n + 1) * limbs, window->sums + n * limbs, n * limbs * sizeof(*sums));
+    put_array(writer, "sums", sums, 2 * n + 1);
+}
+
+static void put_window(struct ptx_writer *writer, const pool_poseidon *set)
+{
+    const struct poseidon_window *window = &set->window;
+    size_t t = set->width;
+    size_t half = (size_t)set->full_rounds / 2 * t;
+
+    put_array(writer, "before", set->constants, half);
+    put_array(writer, "matrix", set->matrix, t * t);
+    put_array(writer, "entry", window->entry, t * t);
+    put_array(writer, "first", window->first, 1);
+    put_sums(writer, set);
+    put_array(writer, "lane", window->lane, set->partial_rounds);
+    put_array(writer, "exit", window->exit, (t - 1) * (t - 1));
+    put_array(writer, "after", window->after, t - 1);
+    put_array(writer, "back", window->back, t * t);
+    put_array(writer, "behind",
+        set->constants + (half + set->partial_rounds * t) * set->field->limbs, half);
+}
+
+static void put_second(struct ptx_writer *writer, const pool_poseidon *set)
+{
+    size_t limbs = set->field->limbs;
+    size_t half = (size_t)set->full_rounds / 2 * set->width;
+    int external = external_of(set);
+    bool is_small = internal_is_small(set);
+
+    ptx_put(writer, "#define POSEIDON_EXTERNAL %s\n#define POSEIDON_INTERNAL_IS_SMALL %d\n",
+        externals[external], is_small);
+    put_array(writer, "before", set->constants, half);
+    if (set->partial_rounds)
+        put_array(writer, "lane", set->constants + half * limbs, set->partial_rounds);
+    else
+        ptx_put(writer, "POSEIDON_CONSTANTS fr poseidon_lane[1] = {};\n");
+    put_array(writer, "behind", set->constants + (half + set->partial_rounds) * limbs, half);
+    if (external == 0)
+        put_array(writer, "matrix", set->matrix, (size_t)set->width * set->width);
+    if (!is_small)
+        put_array(writer, "diagonal", set->diagonal, set->width);
+}
+
+pool_status poseidon_text(const pool_poseidon *set, char **text)
+{
+    struct ptx_writer writer = {.field = set->field, .prefix = "fr", .words = set->field->words};
+    uint32_t words[FIELD_MAX_WORDS];
+
+    put_numbers(&writer, set);
+    put_factors(&writer);
+    poseidon_device_words(set->field, words, set->tag);
+    put_function(&writer, "tag", words);
+    if (set->kind == POOL_POSEIDON2) {
+        put_second(&writer, set);
+    } else if (set->window.is_used) {
+        put_window(&writer, set);
+    } else {
+        put_array(&writer, "before", set->constants, set->constant_count);
+        put_array(&writer, "matrix", set->matrix, (size_t)set->width * set->width);
+    }
+    if (writer.failed) {
+        base_free(writer.data);
+        return base_fail_memory("the device text of a Poseidon set");
+    }
+    *text = writer.data;
+    return POOL_OK;
+}
