@@ -17,12 +17,14 @@
 #include <devicepool/log.h>
 #include <devicepool/memory.h>
 #include <devicepool/module.h>
+#include <devicepool/ntt.h>
 #include <devicepool/pool.h>
 #include <devicepool/poseidon.h>
 #include <devicepool/sim.h>
 #include <devicepool/span.h>
 #include <devicepool/status.h>
 #include <devicepool/stream.h>
+#include <devicepool/vector.h>
 #include <devicepool/version.h>
 
 #endif

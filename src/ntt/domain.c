@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Domains: a root of unity, a coset generator, and what follows from them on the host.
+ */
+#include "ntt/ntt.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+
+void pool_ntt_domain_params_init(pool_ntt_domain_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+/* An element from text, as Montgomery limbs. */
+static pool_status parse(const pool_field *field, const char *text, uint64_t *limbs)
+{
+    uint8_t packed[POOL_FIELD_MAX_BYTES];
+    pool_status status = pool_field_parse(field, text, POOL_FORM_MONTGOMERY, packed);
+
+    if (!status)
+        field_load(field, limbs, packed);
+    return status;
+}
+
+/* w has order 2^log_size exactly when w^(2^(log_size - 1)) = -1. */
+static bool has_order(const pool_field *field, const uint64_t *root, uint32_t log_size)
+{
+    uint64_t power[FIELD_MAX_LIMBS] = {0};
+    uint64_t wanted[FIELD_MAX_LIMBS] = {0};
+
+    field_copy(field, power, root);
+    field_set_one(field, wanted);
+    for (uint32_t i = 1; i < log_size; i++)
+        field_sqr(field, power, power);
+    if (log_size)
+        field_neg(field, wanted, wanted);
+    return field_equal(field, power, wanted);
+}
+
+static pool_status set_root(pool_ntt_domain *domain, const pool_ntt_domain_params *params)
+{
+    const pool_field *field = domain->field;
+    uint64_t *root = domain->root[POOL_NTT_FORWARD];
+    uint8_t packed[POOL_FIELD_MAX_BYTES];
+    pool_status status;
+
+    if (!params->root) {
+        status = pool_field_root_of_unity(
+            field, params->convention, domain->log_size, POOL_FORM_MONTGOMERY, packed);
+        if (!status)
+            field_load(field, root, packed);
+        return status;
+    }
+    status = parse(field, params->root, root);
+    if (!status && !has_order(field, root, domain->log_size))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s is no root of unity of order 2^%u in %s",
+            params->root, domain->log_size, field->name);
+    return status;
+}
+
+static pool_status set_coset(pool_ntt_domain *domain, const pool_ntt_domain_params *params)
+{
+    const pool_field *field = domain->field;
+    uint64_t *coset = domain->coset[POOL_NTT_FORWARD];
+    pool_status status = POOL_OK;
+
+    if (params->coset)
+        status = parse(field, params->coset, coset);
+    else
+        field_copy(field, coset, field->generator);
+    if (!status && field_is_zero(field, coset))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the coset generator is 0");
+    return status;
+}
+
+static void set_inverses(pool_ntt_domain *domain)
+{
+    const pool_field *field = domain->field;
+    uint64_t *scale = domain->inverse_size;
+
+    field_inverse(field, domain->root[POOL_NTT_INVERSE], domain->root[POOL_NTT_FORWARD]);
+    field_inverse(field, domain->coset[POOL_NTT_INVERSE], domain->coset[POOL_NTT_FORWARD]);
+    field_set_one(field, scale);
+    for (uint32_t i = 0; i < domain->log_size; i++)
+        field_halve(field, scale, scale);
+}
+
+static pool_status copy_params(const pool_ntt_domain_params *given, pool_ntt_domain_params *params)
+{
+    pool_ntt_domain_params_init(params);
+    if (!given || given->struct_size < sizeof(size_t))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt_domain_params is NULL or its struct_size is not set");
+    memcpy(
+        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
+    if (!params->field)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a domain needs a field");
+    if (params->root && params->convention)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "a domain takes a root or a convention, not both");
+    if (params->reserved)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the reserved member is not 0");
+    if (params->log_size > params->field->two_adicity || params->log_size > POOL_NTT_MAX_LOG_SIZE)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s has transforms of at most 2^%u points, not 2^%u", params->field->name,
+            params->field->two_adicity < POOL_NTT_MAX_LOG_SIZE ? params->field->two_adicity
+                                                               : POOL_NTT_MAX_LOG_SIZE,
+            params->log_size);
+    return POOL_OK;
+}
+
+static void free_host(pool_ntt_domain *domain)
+{
+    pool_field_destroy(&domain->field);
+    pthread_mutex_destroy(&domain->lock);
+    base_free(domain);
+}
+
+pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt_domain **domain)
+{
+    pool_ntt_domain_params params;
+    pool_ntt_domain *made;
+    pool_status status;
+
+    if (!domain)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the domain");
+    status = copy_params(given, &params);
+    if (status)
+        return status;
+    made = base_calloc(1, sizeof(*made));
+    if (!made)
+        return base_fail_memory("a domain");
+    atomic_init(&made->references, 1);
+    pthread_mutex_init(&made->lock, NULL);
+    made->field = pool_field_retain(params.field);
+    made->log_size = params.log_size;
+    status = set_root(made, &params);
+    if (!status)
+        status = set_coset(made, &params);
+    if (status) {
+        free_host(made);
+        return status;
+    }
+    set_inverses(made);
+    *domain = made;
+    return POOL_OK;
+}
+
+pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain)
+{
+    if (domain)
+        atomic_fetch_add_explicit(&domain->references, 1, memory_order_relaxed);
+    return domain;
+}
+
+pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain)
+{
+    pool_ntt_domain *gone = domain ? *domain : NULL;
+    pool_status first = POOL_OK;
+
+    if (!gone)
+        return POOL_OK;
+    *domain = NULL;
+    if (atomic_fetch_sub_explicit(&gone->references, 1, memory_order_acq_rel) != 1)
+        return POOL_OK;
+    while (gone->tables) {
+        struct ntt_tables *tables = gone->tables;
+        pool_status status = pool_buffer_free(&tables->buffer);
+
+        if (tables->buffer) {
+            /* The device could not be entered: the domain stays for another try. */
+            atomic_store_explicit(&gone->references, 1, memory_order_relaxed);
+            *domain = gone;
+            return status;
+        }
+        first = first ? first : status;
+        gone->tables = tables->next;
+        base_free(tables);
+    }
+    free_host(gone);
+    return first;
+}
+
+const pool_field *pool_ntt_domain_field(const pool_ntt_domain *domain)
+{
+    return domain ? domain->field : NULL;
+}
+
+uint32_t pool_ntt_domain_log_size(const pool_ntt_domain *domain)
+{
+    return domain ? domain->log_size : 0;
+}
+
+static pool_status give(
+    const pool_ntt_domain *domain, const uint64_t *limbs, pool_form form, void *packed)
+{
+    uint64_t value[FIELD_MAX_LIMBS];
+
+    if (!packed || (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "no place for the element, or no such form");
+    field_copy(domain->field, value, limbs);
+    if (form == POOL_FORM_STANDARD)
+        field_from_montgomery(domain->field, value, value);
+    field_store(domain->field, packed, value);
+    return POOL_OK;
+}
+
+pool_status pool_ntt_domain_root(const pool_ntt_domain *domain, pool_form form, void *root)
+{
+    if (!domain)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the domain is NULL");
+    return give(domain, domain->root[POOL_NTT_FORWARD], form, root);
+}
+
+pool_status pool_ntt_domain_coset(const pool_ntt_domain *domain, pool_form form, void *coset)
+{
+    if (!domain)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the domain is NULL");
+    return give(domain, domain->coset[POOL_NTT_FORWARD], form, coset);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share: domains and their tables, the plan of a transform, kernels of
+ * a field on a device, operands on the device.
+ */
+#ifndef NTT_NTT_H
+#define NTT_NTT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <devicepool/module.h>
+#include <devicepool/ntt.h>
+#include <devicepool/vector.h>
+
+#include "field/field.h"
+#include "pool/device.h"
+
+/* ---- plan.c: pure ---------------------------------------------------------------------------- */
+
+enum { NTT_MAX_PASSES = 16 };
+
+/* What a plan has to know of a chip. */
+struct ntt_chip {
+    uint32_t multiprocessors;
+    uint64_t shared_bytes; /* the most that a block can ask for */
+};
+
+/* How kernels are built for elements of a size: see plan.c for the numbers. */
+struct ntt_tuning {
+    uint32_t radix;       /* stages in registers: 2^radix points a thread */
+    uint32_t log_threads; /* of a full block */
+    uint32_t min_columns; /* log2: neighbours in memory that a trip reads and writes together */
+    uint32_t high_bits;   /* log2 of the longest table of powers */
+};
+
+struct ntt_tuning ntt_tuning_for(uint32_t words, const struct ntt_chip *chip);
+
+struct ntt_job {
+    uint32_t words; /* of an element, 32 bits each */
+    uint32_t log_size;
+    uint64_t batch;
+    pool_ntt_order order;
+    pool_ntt_layout layout;
+    int coset_in;
+    int coset_out;
+};
+
+/* Flags of a trip, as in ptx/ntt/pass.cuh. */
+enum ntt_flag {
+    NTT_GATHER = 1,
+    NTT_SCATTER = 2,
+    NTT_COLUMNS = 4,
+    NTT_COSET_IN = 8,
+    NTT_COSET_OUT = 16,
+    NTT_LOAD_DIRECT = 32,
+    NTT_LOAD_ACROSS = 64,
+    NTT_STORE_ACROSS = 128,
+};
+
+struct ntt_trip {
+    uint32_t before; /* bits of the index done by earlier trips */
+    uint32_t bits;
+    uint32_t log_columns;   /* of a block's tile */
+    uint32_t lower_columns; /* of them below the digit in the tile's index */
+    uint32_t flags;
+    uint32_t threads;
+    uint32_t blocks;
+    uint32_t shared_bytes;
+    uint64_t columns; /* of the whole batch */
+};
+
+struct ntt_plan {
+    uint32_t count;
+    /* 1: trips read what others of their launch write, so the first to last must go through memory
+     * that is neither input nor output */
+    int needs_other_in;  /* the first trip cannot write where it reads */
+    int needs_other_out; /* the last trip cannot read where it writes */
+    struct ntt_trip trip[NTT_MAX_PASSES];
+};
+
+/* False when a launch would have too many blocks. */
+bool ntt_plan_make(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+    const struct ntt_job *job, struct ntt_plan *plan);
+
+/* Where the parts of a domain's tables are, in elements. */
+struct ntt_table_layout {
+    uint32_t levels;    /* roots of order 2^0 ... 2^levels */
+    uint32_t high_bits; /* powers w^(i 2^low_bits), i < 2^high_bits */
+    uint32_t low_bits;
+    uint64_t roots, high, low, low_scaled, coset_high, coset_low, constants, squares, total;
+};
+void ntt_table_layout_make(
+    const struct ntt_tuning *tuning, uint32_t log_size, struct ntt_table_layout *layout);
+
+/* ---- domain.c and tables.c ------------------------------------------------------------------- */
+
+/* Factors of the last trip, in constants. */
+enum ntt_constant {
+    NTT_INVERSE_SIZE,
+    NTT_R,
+    NTT_INVERSE_R,
+    NTT_INVERSE_SIZE_R,
+    NTT_INVERSE_SIZE_INVERSE_R,
+    NTT_CONSTANTS
+};
+
+enum { NTT_SQUARES = 64 }; /* b^(2^0) ... b^(2^63) of a base */
+
+/* One direction's tables on one device. */
+struct ntt_tables {
+    struct ntt_tables *next;
+    pool_device *device;
+    pool_ntt_direction direction;
+    struct ntt_tuning tuning;
+    struct ntt_table_layout layout;
+    CUdeviceptr address;
+    pool_buffer *buffer;
+};
+
+struct pool_ntt_domain {
+    atomic_uint references;
+    pool_field *field;
+    uint32_t log_size;
+    /* Montgomery form; [direction]: the numbers themselves, and their inverses */
+    uint64_t root[2][FIELD_MAX_LIMBS];
+    uint64_t coset[2][FIELD_MAX_LIMBS];
+    uint64_t inverse_size[FIELD_MAX_LIMBS];
+    pthread_mutex_t lock;
+    struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
+};
+
+/* Made at the first call, which then blocks. */
+pool_status ntt_tables_get(pool_ntt_domain *domain, pool_device *device,
+    pool_ntt_direction direction, const struct ntt_tuning *tuning,
+    const struct ntt_tables **tables);
+
+/* An element in Montgomery limbs as kernels take it. */
+void ntt_store_for_device(const pool_field *field, void *packed, const uint64_t *limbs);
+/* base^(2^i) for NTT_SQUARES i, as kernels take them. */
+void ntt_store_squares(const pool_field *field, void *packed, const uint64_t *base);
+
+/* ---- device.c -------------------------------------------------------------------------------- */
+
+enum ntt_program { NTT_PROGRAM_PASS, NTT_PROGRAM_TABLES, NTT_PROGRAM_VECTOR };
+
+struct ntt_chip ntt_chip_of(const pool_device *device);
+/* The tuning that this process uses: ntt_tuning_for, unless a measurement has set another. */
+struct ntt_tuning ntt_tuning_on(const pool_device *device, const pool_field *field);
+/* For measurements and tests: radix 0 goes back to the plan's own. Not while others work. */
+void ntt_tuning_set(const struct ntt_tuning *tuning);
+
+/* A kernel of the field's own programs; compiled and loaded at the first call. */
+pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,
+    const char *name, pool_kernel **kernel);
+
+/* Enqueues a kernel; `sizes` of the arguments are checked where the driver can. */
+struct ntt_launch {
+    pool_kernel *kernel;
+    uint64_t blocks;
+    uint32_t threads;
+    uint32_t shared_bytes;
+    uint32_t count;
+    void **arguments;
+    const size_t *sizes;
+    pool_stream *stream;
+};
+pool_status ntt_enqueue(const struct ntt_launch *launch);
+
+/* ---- span.c ---------------------------------------------------------------------------------- */
+
+/* Where an operation runs. */
+struct ntt_place {
+    pool_device *device;
+    const pool_field *field;
+    pool_stream *stream; /* never NULL */
+};
+
+/* A span that lies on the device: as given, or as a copy in a buffer of our own. */
+struct ntt_operand {
+    CUdeviceptr address;
+    uint64_t stride; /* bytes */
+    uint64_t count;
+    pool_buffer *owned;
+};
+
+/* The argument of kernels in vector.cu. */
+struct ntt_vector {
+    CUdeviceptr data;
+    uint64_t stride; /* 32-bit words */
+};
+static inline struct ntt_vector ntt_vector_of(const struct ntt_operand *operand)
+{
+    return (struct ntt_vector){operand->address, operand->stride / 4};
+}
+
+pool_status ntt_place_init(struct ntt_place *place, pool_device *wanted, const pool_field *field,
+    const pool_stream *stream);
+/* Form, place, stride, alignment and extent; *bytes from the first to the end of the last item. */
+pool_status ntt_span_check(const struct ntt_place *place, const pool_span *span, const char *what);
+/* Refuses memory of both that overlaps, unless it is the same items. */
+pool_status ntt_span_check_overlap(
+    const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed);
+/* Whether both are the same items. */
+bool ntt_span_is_same(const pool_field *field, const pool_span *a, const pool_span *b);
+bool ntt_span_is_packed(const pool_field *field, const pool_span *span);
+
+pool_status ntt_temporary(
+    const struct ntt_place *place, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
+/* Gives back in the order of the stream, whatever the status; returns the first failure. */
+pool_status ntt_temporary_free(
+    const struct ntt_place *place, pool_buffer **buffer, pool_status status);
+
+/* The span on the device; host memory is copied there. */
+pool_status ntt_operand_in(
+    const struct ntt_place *place, const pool_span *span, struct ntt_operand *operand);
+/* Room for the result on the device; ntt_operand_deliver brings it to a host span. */
+pool_status ntt_operand_out(
+    const struct ntt_place *place, const pool_span *span, struct ntt_operand *operand);
+pool_status ntt_operand_deliver(
+    const struct ntt_place *place, const struct ntt_operand *operand, const pool_span *span);
+pool_status ntt_operand_free(
+    const struct ntt_place *place, struct ntt_operand *operand, pool_status status);
+/* Synchronises unless asynchronous. */
+pool_status ntt_done(const struct ntt_place *place, int is_async, pool_status status);
+
+/* ---- vector.c, for the others ---------------------------------------------------------------- */
+
+enum ntt_combine { NTT_ADD, NTT_SUB, NTT_MUL, NTT_COPY };
+
+/* Between operands on the device, no factors. */
+pool_status ntt_copy(
+    const struct ntt_place *place, const struct ntt_operand *from, const struct ntt_operand *to);
+/* POOL_ERR_BAD_DATA when an element is not below the modulus. Waits. */
+pool_status ntt_check_elements(const struct ntt_place *place, const struct ntt_operand *operand);
+/* R^exponent in Montgomery limbs, R the radix of POOL_FORM_MONTGOMERY. */
+void ntt_power_of_r(const pool_field *field, uint64_t *power, int exponent);
+
+/* ---- run.c ----------------------------------------------------------------------------------- */
+
+/* A transform whose input and output are packed, aligned and on the device. */
+struct ntt_run {
+    struct ntt_place place;
+    pool_ntt_domain *domain;
+    pool_ntt_direction direction;
+    struct ntt_job job;
+    int form_change; /* +1: standard in, Montgomery out; -1: the other way */
+    CUdeviceptr in;
+    CUdeviceptr out;
+    CUdeviceptr workspace; /* as much as the whole batch; 0: none needed */
+    int in_may_be_overwritten;
+};
+
+/* Whether `run` needs a workspace with these pointers. */
+bool ntt_run_needs_workspace(
+    const struct ntt_plan *plan, int is_in_place, int in_may_be_overwritten);
+pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan);
+pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan);
+
+/* ---- reference.c: the plain answer ----------------------------------------------------------- */
+
+struct ntt_reference {
+    const pool_ntt_domain *domain;
+    pool_ntt_direction direction;
+    pool_ntt_order order;
+    pool_ntt_layout layout;
+    uint64_t batch;
+    int coset;
+};
+
+/* Packed elements of one form in, out of the same form; in and out may be the same. */
+pool_status ntt_reference_run(const struct ntt_reference *reference, const void *in, void *out);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of a transform: how many trips through memory, which bits of the index in each, which
+ * tile a block takes. Pure: sizes and a chip's numbers in, launch shapes out.
+ */
+#include "ntt/ntt.h"
+
+#include <string.h>
+
+/* A grid's first dimension. */
+#define MAX_BLOCKS 0x7fffffffu
+
+/*
+ * Points a thread: as many as fit in half of the registers that the occupancy below leaves, because
+ * the other half is the multiplication's own. Neighbours: 64 bytes, two sectors, are read and
+ * written together. Tables of powers of at most 2 MiB stay in the second-level cache beside the
+ * data.
+ */
+struct ntt_tuning ntt_tuning_for(uint32_t words, const struct ntt_chip *chip)
+{
+    struct ntt_tuning tuning;
+
+    if (words == 1)
+        tuning =
+            (struct ntt_tuning){.radix = 4, .log_threads = 9, .min_columns = 4, .high_bits = 18};
+    else if (words == 2)
+        tuning =
+            (struct ntt_tuning){.radix = 4, .log_threads = 8, .min_columns = 3, .high_bits = 17};
+    else if (words <= 8)
+        tuning =
+            (struct ntt_tuning){.radix = 3, .log_threads = 8, .min_columns = 1, .high_bits = 16};
+    else if (words <= 12)
+        tuning =
+            (struct ntt_tuning){.radix = 2, .log_threads = 8, .min_columns = 1, .high_bits = 15};
+    else
+        tuning =
+            (struct ntt_tuning){.radix = 1, .log_threads = 8, .min_columns = 1, .high_bits = 14};
+    while (
+        tuning.log_threads > 5 &&
+        ((uint64_t)words * 4 << (tuning.radix + tuning.log_threads)) * 5 / 4 > chip->shared_bytes)
+        tuning.log_threads--;
+    return tuning;
+}
+
+/* Words of shared memory for a tile with its gaps. */
+static uint64_t tile_words(
+    const struct ntt_tuning *tuning, const struct ntt_job *job, uint32_t bits)
+{
+    uint64_t items = (uint64_t)1 << bits;
+
+    return job->words * (items + (items >> tuning->radix));
+}
+
+/* Columns of a tile: wide ones use memory best, but there have to be blocks for the whole chip. */
+static uint32_t choose_columns(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+    const struct ntt_trip *trip, uint32_t least)
+{
+    uint32_t most = tuning->radix + tuning->log_threads - trip->bits;
+    uint32_t log_columns = least;
+
+    while (log_columns < most && trip->columns >> (log_columns + 1) >= 2 * chip->multiprocessors)
+        log_columns++;
+    return log_columns;
+}
+
+static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
+{
+    struct ntt_trip *trip = &plan->trip[index];
+    bool is_first = index == 0;
+    bool is_last = index + 1 == plan->count;
+    bool takes_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
+    bool gives_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
+    bool is_strided = trip->before + trip->bits < job->log_size;
+    bool is_interleaved = job->layout == POOL_NTT_COLUMNS;
+
+    if (is_first && takes_reversed)
+        trip->flags |= NTT_GATHER;
+    if (is_last && gives_natural)
+        trip->flags |= NTT_SCATTER;
+    if (is_interleaved)
+        trip->flags |= NTT_COLUMNS;
+    if (is_first && job->coset_in)
+        trip->flags |= NTT_COSET_IN;
+    if (is_last && job->coset_out)
+        trip->flags |= NTT_COSET_OUT;
+    if (is_interleaved || (is_strided && !(trip->flags & NTT_GATHER)))
+        trip->flags |= NTT_LOAD_ACROSS;
+    if (is_interleaved || is_strided || ((trip->flags & NTT_SCATTER) && trip->bits < job->log_size))
+        trip->flags |= NTT_STORE_ACROSS;
+}
+
+static bool plan_trip(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+    const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
+{
+    struct ntt_trip *trip = &plan->trip[index];
+    uint32_t least = plan->count > 1 ? tuning->min_columns : 0;
+    uint64_t blocks;
+
+    trip->columns = job->batch << (job->log_size - trip->bits);
+    if (trip->bits + least < tuning->radix)
+        least = tuning->radix - trip->bits; /* a thread then has several columns' points */
+    trip->log_columns = choose_columns(tuning, chip, trip, least);
+    choose_flags(job, plan, index);
+    /* With neighbours in memory below the digit a step's threads load whole runs of them. */
+    if ((trip->flags & NTT_LOAD_ACROSS) && trip->bits >= tuning->radix)
+        trip->lower_columns = trip->log_columns;
+    if (trip->bits >= tuning->radix && !(trip->flags & (NTT_GATHER | NTT_COSET_IN)))
+        trip->flags |= NTT_LOAD_DIRECT;
+    trip->threads = 1u << (trip->bits + trip->log_columns - tuning->radix);
+    trip->shared_bytes = (uint32_t)(4 * tile_words(tuning, job, trip->bits + trip->log_columns));
+    blocks = ((trip->columns - 1) >> trip->log_columns) + 1;
+    trip->blocks = (uint32_t)blocks;
+    return blocks <= MAX_BLOCKS;
+}
+
+bool ntt_plan_make(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+    const struct ntt_job *job, struct ntt_plan *plan)
+{
+    uint32_t tile = tuning->radix + tuning->log_threads;
+    uint32_t most = tile - tuning->min_columns;
+    uint32_t done = 0;
+
+    memset(plan, 0, sizeof(*plan));
+    plan->count = job->log_size <= tile ? 1 : (job->log_size + most - 1) / most;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        struct ntt_trip *trip = &plan->trip[i];
+
+        trip->before = done;
+        trip->bits = job->log_size / plan->count + (i < job->log_size % plan->count);
+        done += trip->bits;
+        if (!plan_trip(tuning, chip, job, plan, i))
+            return false;
+    }
+    plan->needs_other_in = plan->count > 1 && (plan->trip[0].flags & NTT_GATHER);
+    plan->needs_other_out = plan->count > 1 && (plan->trip[plan->count - 1].flags & NTT_SCATTER);
+    return true;
+}
+
+void ntt_table_layout_make(
+    const struct ntt_tuning *tuning, uint32_t log_size, struct ntt_table_layout *layout)
+{
+    uint32_t tile = tuning->radix + tuning->log_threads;
+    uint64_t at = 0;
+
+    memset(layout, 0, sizeof(*layout));
+    layout->levels = log_size < tile ? log_size : tile;
+    layout->high_bits = log_size < tuning->high_bits ? log_size : tuning->high_bits;
+    layout->low_bits = log_size - layout->high_bits;
+    layout->roots = at, at += (uint64_t)2 << layout->levels;
+    layout->high = at, at += (uint64_t)1 << layout->high_bits;
+    layout->low = at, at += (uint64_t)1 << layout->low_bits;
+    layout->low_scaled = at, at += (uint64_t)1 << layout->low_bits;
+    layout->coset_high = at, at += (uint64_t)1 << layout->high_bits;
+    layout->coset_low = at, at += (uint64_t)1 << layout->low_bits;
+    layout->constants = at, at += NTT_CONSTANTS;
+    layout->squares = at, at += 5 * NTT_SQUARES;
+    layout->total = at;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transforms on simulated devices against the plain reference: all orders, directions, cosets and
+ * layouts, small sizes whole and larger ones by turns, in trips of every kind.
+ */
+#include "ntt_support.h"
+
+#include "driver/nvrtc.h"
+
+static device_pool *pool;
+static pool_device *device;
+
+/* Every combination of a size, or every `step`th one. */
+static void all_ways(const pool_field *field, uint32_t log_size, uint64_t batch, uint32_t step)
+{
+    pool_ntt_domain *domain = ntt_domain(field, log_size);
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = domain, .device = device, .batch = batch};
+
+    for (uint32_t way = log_size % step; way < 32; way += step) {
+        params.order = (pool_ntt_order)(way & 3);
+        params.direction = (pool_ntt_direction)(way >> 2 & 1);
+        params.coset = way >> 3 & 1;
+        params.layout = (pool_ntt_layout)(way >> 4 & 1);
+        ntt_compare(&params, 1000 * log_size + way);
+    }
+    assert_ok(pool_ntt_domain_destroy(&domain));
+}
+
+static void test_small_sizes(void **state)
+{
+    static const char *const names[] = {"bn254_fr", "goldilocks", "babybear"};
+
+    (void)state;
+    for (size_t f = 0; f < 3; f++)
+        for (uint32_t log_size = 0; log_size <= 12; log_size++)
+            all_ways(ntt_field(names[f]), log_size, log_size < 8 ? 3 : 1, log_size < 5 ? 1 : 7);
+}
+
+/* Tiny tiles and tables, so that small sizes take many trips and two-level tables. */
+static void test_many_trips(void **state)
+{
+    static const struct ntt_tuning tunings[] = {
+        {.radix = 2, .log_threads = 5, .min_columns = 2, .high_bits = 5},
+        {.radix = 3, .log_threads = 5, .min_columns = 1, .high_bits = 4},
+        {.radix = 1, .log_threads = 5, .min_columns = 3, .high_bits = 6},
+        {.radix = 4, .log_threads = 5, .min_columns = 4, .high_bits = 12},
+    };
+    static const struct ntt_tuning none = {0};
+
+    (void)state;
+    for (size_t t = 0; t < 4; t++) {
+        ntt_tuning_set(&tunings[t]);
+        for (uint32_t log_size = 8; log_size <= 13; log_size += 2 + (t == 2))
+            all_ways(ntt_field("babybear"), log_size, 1 + log_size % 3, 3);
+        all_ways(ntt_field(t % 2 ? "goldilocks" : "bls12_381_fr"), 11, 2, 5);
+    }
+    ntt_tuning_set(&none);
+}
+
+/* Every field that has transforms, and one of a caller's own. */
+static void test_fields(void **state)
+{
+    pool_field_params params = {
+        .struct_size = sizeof(params), .modulus = "0xfffffffffffffffffffffffffffffc6600000001"};
+    pool_field_params small = {.struct_size = sizeof(small), .modulus = "4293918721"};
+    pool_field *own = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < pool_field_count(); i++) {
+        const pool_field *field = pool_field_at(i);
+        uint32_t log_size = field->two_adicity < 6 ? field->two_adicity : 6;
+
+        if (field->words != 8 || i % 3 == 0)
+            all_ways(field, log_size, 2, 9);
+    }
+    if (pool_field_create(&params, &own) == POOL_OK) {
+        all_ways(own, own->two_adicity < 5 ? own->two_adicity : 5, 2, 9);
+        pool_field_destroy(&own);
+    }
+    assert_ok(pool_field_create(&small, &own)); /* 32 bits, no spare one */
+    all_ways(own, 9, 2, 9);
+    pool_field_destroy(&own);
+}
+
+/* ---- forms, places, strides ------------------------------------------------------------------ */
+
+static void run_between(const pool_ntt_params *params, const uint8_t *in, const uint8_t *wanted,
+    const pool_span *from_shape, const pool_span *to_shape, uint32_t skew)
+{
+    const pool_field *field = params->domain->field;
+    uint64_t count = params->batch << params->domain->log_size;
+    uint64_t in_stride = from_shape->stride ? from_shape->stride : field->bytes;
+    uint64_t out_stride = to_shape->stride ? to_shape->stride : field->bytes;
+    uint8_t *source = malloc(count * in_stride + skew), *result = malloc(count * out_stride + skew);
+    uint8_t *value = malloc(field->bytes);
+    pool_span from = *from_shape, to = *to_shape;
+    pool_buffer *buffers[2] = {NULL};
+    CUdeviceptr address[2];
+
+    memset(source, 0x5a, count * in_stride + skew);
+    memset(result, 0xa5, count * out_stride + skew);
+    for (uint64_t i = 0; i < count; i++) {
+        if (from.form == POOL_FORM_MONTGOMERY)
+            assert_ok(pool_field_to_montgomery(field, in + i * field->bytes, 1, value));
+        else
+            memcpy(value, in + i * field->bytes, field->bytes);
+        memcpy(source + skew + i * in_stride, value, field->bytes);
+    }
+    assert_ok(pool_buffer_from_host(device, source, count * in_stride + skew, &buffers[0]));
+    assert_ok(pool_buffer_from_host(device, result, count * out_stride + skew, &buffers[1]));
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_buffer_address(buffers[i], &address[i]));
+    from.data =
+        from.place == POOL_PLACE_HOST ? source + skew : (void *)(uintptr_t)(address[0] + skew);
+    to.data = to.place == POOL_PLACE_HOST ? result + skew : (void *)(uintptr_t)(address[1] + skew);
+    from.count = to.count = count;
+    assert_ok(pool_ntt(params, &from, &to));
+    if (to.place == POOL_PLACE_DEVICE)
+        assert_ok(pool_copy_to_host(result, buffers[1], 0, count * out_stride + skew, NULL));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *at = result + skew + i * out_stride;
+
+        memcpy(value, at, field->bytes);
+        if (to.form == POOL_FORM_MONTGOMERY)
+            assert_ok(pool_field_from_montgomery(field, at, 1, value));
+        assert_memory_equal(value, wanted + i * field->bytes, field->bytes);
+        for (uint64_t gap = field->bytes; gap < out_stride && i + 1 < count; gap++)
+            assert_int_equal(at[gap], 0xa5); /* what lies between is the caller's */
+    }
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_buffer_free(&buffers[i]));
+    free(source);
+    free(result);
+    free(value);
+}
+
+static void shapes(const char *name, uint32_t log_size, pool_ntt_direction direction, int coset)
+{
+    const pool_field *field = ntt_field(name);
+    pool_ntt_domain *domain = ntt_domain(field, log_size);
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = domain,
+        .device = device,
+        .direction = direction,
+        .coset = coset,
+        .batch = 2};
+    uint8_t *in = ntt_random(field, 5, (uint64_t)2 << log_size);
+    uint8_t *wanted = ntt_expected(&params, in);
+
+    for (uint32_t way = 0; way < 64; way += way < 16 ? 1 : 5) {
+        pool_span from = {.form = (pool_form)(way & 1), .place = (pool_place)(way >> 1 & 1)};
+        pool_span to = {.form = (pool_form)(way >> 2 & 1), .place = (pool_place)(way >> 3 & 1)};
+
+        from.stride = way >> 4 & 1 ? field->bytes + 4 : 0;
+        to.stride = way >> 5 & 1 ? 2 * (uint64_t)field->bytes : 0;
+        run_between(&params, in, wanted, &from, &to, way >= 16 ? 4 : 0);
+    }
+    free(in);
+    free(wanted);
+    assert_ok(pool_ntt_domain_destroy(&domain));
+}
+
+static void test_shapes(void **state)
+{
+    static const struct ntt_tuning tuning = {
+        .radix = 2, .log_threads = 5, .min_columns = 2, .high_bits = 5};
+    static const struct ntt_tuning none = {0};
+
+    (void)state;
+    shapes("bn254_fr", 5, POOL_NTT_FORWARD, 0);
+    shapes("goldilocks", 6, POOL_NTT_INVERSE, 1);
+    ntt_tuning_set(&tuning);
+    shapes("babybear", 8, POOL_NTT_INVERSE, 0); /* two trips and tables with 1/n */
+    ntt_tuning_set(&none);
+}
+
+/* In place on the device, with a workspace that is asked for, given and just too small. */
+static void in_place(pool_ntt_order order, uint32_t log_size)
+{
+    const pool_field *field = ntt_field("babybear");
+    pool_ntt_domain *domain = ntt_domain(field, log_size);
+    uint64_t count = (uint64_t)1 << log_size, bytes = count * field->bytes, needed = 0;
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = domain, .device = device, .order = order};
+    uint8_t *in = ntt_random(field, 9, count), *wanted = ntt_expected(&params, in);
+    pool_buffer *buffer = NULL;
+    CUdeviceptr address;
+
+    assert_ok(pool_buffer_from_host(device, in, bytes, &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
+    pool_span span = {
+        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_PLACE_DEVICE};
+    assert_ok(pool_ntt_workspace(&params, &span, &span, &needed));
+    if (needed) {
+        assert_ok(pool_buffer_alloc(device, needed - 1, &params.workspace));
+        assert_int_equal(pool_ntt(&params, &span, &span), POOL_ERR_INVALID_ARGUMENT);
+        assert_ok(pool_buffer_free(&params.workspace));
+        assert_ok(pool_buffer_alloc(device, needed, &params.workspace));
+    }
+    assert_ok(pool_ntt(&params, &span, &span));
+    assert_ok(pool_copy_to_host(in, buffer, 0, bytes, NULL));
+    ntt_assert_same(&params, in, wanted);
+    assert_ok(pool_buffer_free(&params.workspace));
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_ntt_domain_destroy(&domain));
+    free(in);
+    free(wanted);
+}
+
+static void test_in_place(void **state)
+{
+    static const struct ntt_tuning tuning = {
+        .radix = 3, .log_threads = 5, .min_columns = 2, .high_bits = 5};
+    static const struct ntt_tuning none = {0};
+
+    (void)state;
+    for (int order = 0; order < 4; order++)
+        in_place((pool_ntt_order)order, 7);
+    ntt_tuning_set(&tuning);
+    for (int order = 0; order < 4; order++)
+        in_place((pool_ntt_order)order, 11);
+    ntt_tuning_set(&none);
+}
+
+/* More host memory than one part: copies under computation. */
+static void test_chunks(void **state)
+{
+    const pool_field *field = ntt_field("babybear");
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = ntt_domain(field, 12),
+        .device = device,
+        .batch = 2305};
+
+    (void)state;
+    ntt_compare(&params, 77);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_small_sizes),
+        cmocka_unit_test(test_many_trips), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_chunks)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
