@@ -13,31 +13,7 @@
 #include <devicepool/curve.h>
 
 #include "field/integer.h"
-#include "kat/json_support.h"
-
-/* "0x…", or {"c0": "0x…", "c1": "0x…"}, to a packed coordinate in standard form. */
-static void read_coordinate(const pool_curve *curve, const cJSON *json, uint8_t *out)
-{
-    const pool_field *field = pool_curve_base_field(curve);
-
-    if (cJSON_IsString(json)) {
-        assert_int_equal(
-            pool_field_parse(field, json->valuestring, POOL_FORM_STANDARD, out), POOL_OK);
-        return;
-    }
-    assert_int_equal(
-        pool_field_parse(field, json_text(json, "c0"), POOL_FORM_STANDARD, out), POOL_OK);
-    assert_int_equal(pool_field_parse(field, json_text(json, "c1"), POOL_FORM_STANDARD,
-                         out + pool_field_element_bytes(field)),
-        POOL_OK);
-}
-
-static void read_point(const pool_curve *curve, const cJSON *json, uint8_t *out)
-{
-    read_coordinate(curve, cJSON_GetObjectItemCaseSensitive(json, "x"), out);
-    read_coordinate(curve, cJSON_GetObjectItemCaseSensitive(json, "y"),
-        out + pool_curve_coordinate_bytes(curve));
-}
+#include "kat/point_support.h"
 
 static void test_sage_vectors(void **state)
 {
@@ -71,8 +47,8 @@ static void test_sage_vectors(void **state)
             uint8_t p[384], q[384], product[384];
             uint64_t scalar[12];
 
-            read_point(curve, cJSON_GetObjectItemCaseSensitive(vector, "P"), p);
-            read_point(curve, cJSON_GetObjectItemCaseSensitive(vector, "Q"), q);
+            read_point(curve, vector, "P", p);
+            read_point(curve, vector, "Q", q);
             assert_null(field_integer_parse(scalar, 12, json_text(vector, "scalar")));
             assert_int_equal(
                 pool_points_check(curve, p, NULL, 1, POOL_CHECK_SUBGROUP, NULL), POOL_OK);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For tests with vectors of points: coordinates and points as JSON. Ends the program where a text
+ * is no coordinate.
+ */
+#ifndef TEST_POINT_SUPPORT_H
+#define TEST_POINT_SUPPORT_H
+
+#include <devicepool/curve.h>
+
+#include "kat/json_support.h"
+
+static inline void read_element(const pool_field *field, const char *text, uint8_t *out)
+{
+    if (pool_field_parse(field, text, POOL_FORM_STANDARD, out)) {
+        fprintf(stderr, "%s: %s\n", text, pool_last_error()->message);
+        abort();
+    }
+}
+
+/* "0x…", or {"c0": "0x…", "c1": "0x…"}, to a packed coordinate in standard form. */
+static inline void read_coordinate(const pool_curve *curve, const cJSON *json, uint8_t *out)
+{
+    const pool_field *field = pool_curve_base_field(curve);
+
+    if (cJSON_IsString(json)) {
+        read_element(field, json->valuestring, out);
+        return;
+    }
+    read_element(field, json_text(json, "c0"), out);
+    read_element(field, json_text(json, "c1"), out + pool_field_element_bytes(field));
+}
+
+/* {"x": …, "y": …} under `key`, to a packed affine point in standard form. */
+static inline void read_point(
+    const pool_curve *curve, const cJSON *object, const char *key, uint8_t *out)
+{
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(object, key);
+
+    read_coordinate(curve, cJSON_GetObjectItemCaseSensitive(json, "x"), out);
+    read_coordinate(curve, cJSON_GetObjectItemCaseSensitive(json, "y"),
+        out + pool_curve_coordinate_bytes(curve));
+}
+
+#endif
