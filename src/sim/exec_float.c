@@ -47,8 +47,25 @@ static float finish32(float x, uint32_t flags)
     return x;
 }
 
+static double flush64(double x, uint32_t flags)
+{
+    return (flags & SIM_FLOAT_FTZ) && fpclassify(x) == FP_SUBNORMAL ? copysign(0.0, x) : x;
+}
+
+/* .ftz.f64 is of the gross approximations, which give the upper word only. */
+static double upper_word(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    bits = (bits + 0x80000000) & ~UINT64_C(0xffffffff);
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
 static double finish64(double x, uint32_t flags)
 {
+    if ((flags & SIM_FLOAT_FTZ) && isfinite(x))
+        x = upper_word(flush64(x, flags));
     if (flags & SIM_FLOAT_SAT)
         return !(x > 0.0) ? 0.0 : x > 1.0 ? 1.0 : x;
     if (isnan(x)) {
@@ -79,11 +96,9 @@ static double finish64(double x, uint32_t flags)
         return op + 1;                                                                             \
     }
 
-#define SAME64(X, FLAGS) (X)
-
 #define BOTH(NAME, VALUE32, VALUE64)                                                               \
     ARITHMETIC(NAME##32, float, flush32, finish32, VALUE32)                                        \
-    ARITHMETIC(NAME##64, double, SAME64, finish64, VALUE64)
+    ARITHMETIC(NAME##64, double, flush64, finish64, VALUE64)
 
 BOTH(run_add, x + y, x + y)
 BOTH(run_sub, x - y, x - y)
@@ -127,8 +142,8 @@ ARITHMETIC(run_tanh32, float, flush32, finish32, (float)tanh((double)x))
 
 MINMAX(run_min32, float, flush32, finish32, true)
 MINMAX(run_max32, float, flush32, finish32, false)
-MINMAX(run_min64, double, SAME64, finish64, true)
-MINMAX(run_max64, double, SAME64, finish64, false)
+MINMAX(run_min64, double, flush64, finish64, true)
+MINMAX(run_max64, double, flush64, finish64, false)
 
 #define SIGNS(W, U, TOP, FLUSHED)                                                                  \
     HANDLER(run_abs##W)                                                                            \

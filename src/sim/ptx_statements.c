@@ -120,6 +120,9 @@ static void parse_name(struct ptx_parser *parser, struct ptx_operand *o)
     uint32_t id;
     if (t->length == 1 && t->text[0] == '_') {
         o->kind = PTX_OPERAND_SINK;
+    } else if (t->length == 7 && memcmp(t->text, "WARP_SZ", 7) == 0) {
+        o->kind = PTX_OPERAND_INTEGER; /* the one constant that PTX names */
+        o->value = SIM_LANES;
     } else if (ptx_register_find(parser, t->text, t->length, &id)) {
         o->kind = PTX_OPERAND_REGISTER;
         o->id = id;

@@ -2,9 +2,11 @@
 /* The list of groups. */
 #include "conformance.h"
 
-extern const struct group integer_group, bits_group, compare_group, convert_group, floats_group;
-extern const struct group halves_group;
+extern const struct group integer_group, bits_group, compare_group, convert_group, floats_group,
+    halves_group, memory_group, warps_group, control_group, atomics_group, blocks_group,
+    approximate_group;
 
-const struct group *const groups[] = {
-    &integer_group, &bits_group, &compare_group, &convert_group, &floats_group, &halves_group};
-const size_t group_count = sizeof(groups) / sizeof(groups[0]);
+const struct group *const groups[] = {&integer_group, &bits_group, &compare_group, &convert_group,
+    &floats_group, &halves_group, &memory_group, &warps_group, &control_group, &atomics_group,
+    &blocks_group, &approximate_group};
+const size_t group_count = COUNT_OF(groups);
