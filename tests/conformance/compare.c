@@ -147,6 +147,8 @@ static void add_setp(size_t comparison, enum type type)
         snprintf(name, sizeof(name), "setp.%s%s.%s", text, combinations[how], types[type].text);
         snprintf(body, sizeof(body), "%s p, %sa, %sb, q;", name, prefix, prefix);
         lane_add(&lane);
+        if (type == F16 || type == BF16) /* they have no second predicate */
+            continue;
         lane.how[3] = 1;
         snprintf(body, sizeof(body), "{.reg .pred r; %s r|p, %sa, %sb, q;}", name, prefix, prefix);
         snprintf(

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage: driver_transcript --device sim|0 [--vectors FOLDER] [--expect FILE] [--only SECTION]
+ * Prints the transcript; with --expect compares it line by line. exit 77: no such driver here.
+ */
+#include "transcript.h"
+
+#include <dlfcn.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "driver/driver.h"
+#include "sim/sim.h"
+
+enum { SKIPPED = 77, LINE_ROOM = 512, SECTION_SECONDS = 60 };
+
+const pool_cuda_api *cu;
+CUcontext primary;
+const char *vectors = ".";
+int is_initialised;
+
+static struct driver *real;
+static const char *device = "sim";
+static FILE *expected;
+static unsigned different, line_number;
+
+/* Before init: the table with what that section asks, straight from the library. */
+static int open_uninitialised(void)
+{
+    static pool_cuda_api table;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *function;
+
+    if (!library)
+        return SKIPPED;
+#define TAKE(field, symbol)                                                                        \
+    function = dlsym(library, symbol);                                                             \
+    memcpy(&table.field, &function, sizeof(function));
+    TAKE(Init, "cuInit")
+    TAKE(DriverGetVersion, "cuDriverGetVersion")
+    TAKE(GetErrorName, "cuGetErrorName")
+    TAKE(DeviceGetCount, "cuDeviceGetCount")
+    TAKE(DeviceGet, "cuDeviceGet")
+    TAKE(CtxGetCurrent, "cuCtxGetCurrent")
+    TAKE(CtxSynchronize, "cuCtxSynchronize")
+    TAKE(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")
+    TAKE(MemGetInfo, "cuMemGetInfo_v2")
+    TAKE(MemAlloc, "cuMemAlloc_v2")
+    TAKE(StreamSynchronize, "cuStreamSynchronize")
+    TAKE(DeviceTotalMem, "cuDeviceTotalMem_v2")
+    cu = &table;
+    return 0;
+}
+
+static int open_driver(int initialise)
+{
+    if (strcmp(device, "sim") == 0) {
+        if (sim_open("sim:mem=8G,report=leak", &cu))
+            return 1;
+    } else if (!initialise) {
+        return open_uninitialised();
+    } else {
+        if (driver_open(NULL, &real)) {
+            printf("skipped: %s\n", pool_last_error()->message);
+            return SKIPPED;
+        }
+        cu = &real->api;
+    }
+    if (initialise && cu->Init(0))
+        return 1;
+    is_initialised = initialise;
+    return 0;
+}
+
+/* In the child: runs one section and ends. */
+static int run_section(const struct section *section)
+{
+    int status = open_driver(strcmp(section->name, "before init") != 0);
+
+    if (status)
+        return status;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    alarm(SECTION_SECONDS);
+    if (section->needs_context) {
+        QUIET(DevicePrimaryCtxRetain(&primary, 0));
+        QUIET(CtxPushCurrent(primary));
+    }
+    section->run();
+    fflush(stdout);
+    _exit(0);
+}
+
+static void take_line(const char *line)
+{
+    char want[LINE_ROOM];
+
+    line_number++;
+    printf("%s", line);
+    if (!expected)
+        return;
+    if (!fgets(want, sizeof(want), expected))
+        strcpy(want, "(nothing)\n");
+    if (strcmp(want, line) == 0)
+        return;
+    different++;
+    printf("^^^ line %u, expected: %s", line_number, want);
+}
+
+/* Runs the section in this program started anew, so that no driver has forked. */
+static int spawn(const struct section *section, char *self)
+{
+    char line[LINE_ROOM];
+    int ends[2], status;
+    FILE *output;
+    pid_t child;
+
+    fflush(NULL);
+    if (pipe(ends))
+        return 1;
+    child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl("/proc/self/exe", self, "--device", device, "--vectors", vectors, "--section",
+            section->name, (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    output = fdopen(ends[0], "r");
+    snprintf(line, sizeof(line), "== %s\n", section->name);
+    take_line(line);
+    while (output && fgets(line, sizeof(line), output))
+        take_line(line);
+    if (output)
+        fclose(output);
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return 1;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    snprintf(line, sizeof(line), "-- ended by signal %d\n", WTERMSIG(status));
+    take_line(line);
+    return 0;
+}
+
+static int for_each(const char *only, char *self, int is_child)
+{
+    int status;
+
+    for (size_t i = 0; i < section_list_count; i++)
+        for (const struct section *section = section_lists[i]; section->name; section++) {
+            if (only && strcmp(only, section->name) != 0)
+                continue;
+            status = is_child ? run_section(section) : spawn(section, self);
+            if (status)
+                return status;
+        }
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    static const struct option options[] = {{"device", 1, NULL, 'd'}, {"vectors", 1, NULL, 'v'},
+        {"expect", 1, NULL, 'e'}, {"only", 1, NULL, 'o'}, {"section", 1, NULL, 's'},
+        {NULL, 0, NULL, 0}};
+    const char *only = NULL, *section = NULL;
+    char extra[LINE_ROOM];
+    int option, status;
+
+    while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) {
+        if (option == 'd')
+            device = optarg;
+        else if (option == 'v')
+            vectors = optarg;
+        else if (option == 'o')
+            only = optarg;
+        else if (option == 's')
+            section = optarg;
+        else if (option != 'e' || !(expected = fopen(optarg, "r")))
+            return 2;
+    }
+    if (section)
+        return for_each(section, NULL, 1);
+    status = for_each(only, arguments[0], 0);
+    if (status)
+        return status;
+    if (expected && fgets(extra, sizeof(extra), expected)) {
+        different++;
+        printf("^^^ expected more: %s", extra);
+    }
+    printf("%u lines, %u different\n", line_number, different);
+    return different != 0;
+}
