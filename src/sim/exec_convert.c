@@ -20,6 +20,12 @@ static int host_rounding(uint32_t rounding)
     return modes[rounding];
 }
 
+/* .ftz of cvt to a 16-bit format flushes nothing: GPUs round the subnormal itself. */
+static uint32_t cvt_flags(uint32_t flags, enum ptx_type to)
+{
+    return to == PTX_F16 || to == PTX_BF16 ? flags & ~(uint32_t)SIM_FLOAT_FTZ : flags;
+}
+
 static struct value read_value(const void *row, unsigned lane, enum ptx_type type, uint32_t flags)
 {
     struct value v = {IS_UNSIGNED, 0.0, 0};
@@ -30,6 +36,8 @@ static struct value read_value(const void *row, unsigned lane, enum ptx_type typ
         float narrow;
         if ((flags & SIM_FLOAT_FTZ) && (bits & 0x7f800000) == 0)
             bits &= 0x80000000;
+        if ((flags & SIM_FLOAT_FTZ) && (bits & 0x7fffffff) > 0x7f800000)
+            bits = 0x7fffffff;
         memcpy(&narrow, &bits, sizeof(narrow));
         v.real = (double)narrow;
         v.form = IS_FLOAT;
@@ -62,8 +70,8 @@ static double integral(double x, uint32_t flags)
     }
 }
 
-/* Out of range goes to the nearest end; NaN to zero, except that 64-bit and f64 sources give the
- * top bit. */
+/* Out of range goes to the nearest end; NaN to zero, except that 64-bit results and f64 sources
+ * give the top bit. */
 static uint64_t to_integer(double x, enum ptx_type to, enum ptx_type from, uint32_t flags)
 {
     unsigned bits = ptx_type_size(to) * 8;
@@ -71,7 +79,7 @@ static uint64_t to_integer(double x, enum ptx_type to, enum ptx_type from, uint3
     double high = ldexp(1.0, (int)bits - is_signed), low = is_signed ? -high : 0.0;
     if (isnan(x)) {
         bool has_top = from == PTX_F64 || bits == 64;
-        return has_top && bits >= 32 ? UINT64_C(1) << (bits - 1) : 0;
+        return has_top ? UINT64_C(1) << (bits - 1) : 0;
     }
     x = integral(x, flags);
     if (x >= high)
@@ -140,10 +148,34 @@ static uint64_t to_half(const struct value *v, enum ptx_type to, uint32_t flags)
                          : sim_double_to_bfloat(real, rounding);
 }
 
+/* What becomes of a NaN whose bits are kept, as a GPU does where one of the two formats is f64
+ * (then quiet) or bf16; false: there is one NaN only. */
+static bool keep_nan(uint64_t bits, enum ptx_type to, enum ptx_type from, uint64_t *result)
+{
+    bool from_f64 = from == PTX_F64, to_f64 = to == PTX_F64;
+    if (from_f64 && to_f64)
+        *result = bits | UINT64_C(1) << 51;
+    else if (from_f64 && to == PTX_F32)
+        *result = (bits >> 32 & 0x80000000) | 0x7fc00000 | (bits >> 29 & 0x3fffff);
+    else if (from_f64 && to == PTX_F16)
+        *result = (bits >> 48 & 0x8000) | 0x7e00 | (bits >> 42 & 0x1ff);
+    else if (from == PTX_F16 && to_f64)
+        *result = (bits & 0x8000) << 48 | UINT64_C(0x7ff8) << 48 | (bits & 0x1ff) << 42;
+    else if (from == PTX_BF16 && to == PTX_F32)
+        *result = bits << 16;
+    else
+        return false;
+    return true;
+}
+
 static uint64_t convert(struct value v, enum ptx_type to, enum ptx_type from, uint32_t flags)
 {
+    uint64_t kept;
     if (!ptx_type_is_float(to))
         return sign_extended(to_integer(v.real, to, from, flags), to);
+    if (v.form == IS_FLOAT && isnan(v.real) && !(flags & SIM_FLOAT_SAT) &&
+        keep_nan(v.integer, to, from, &kept))
+        return kept;
     if (flags & SIM_FLOAT_INTEGRAL)
         v.real = integral(v.real, flags);
     return to == PTX_F16 || to == PTX_BF16 ? to_half(&v, to, flags) : to_float(&v, to, flags);
@@ -154,6 +186,7 @@ static const struct sim_op *run_cvt(struct sim_warp *warp, const struct sim_op *
     enum ptx_type to = (enum ptx_type)(op->aux >> SIM_FLOAT_FIRST_SHIFT & 0xff);
     enum ptx_type from = (enum ptx_type)(op->aux >> SIM_FLOAT_SECOND_SHIFT & 0xff);
     uint32_t size = ptx_type_size(to) < 2 ? 2 : ptx_type_size(to);
+    uint32_t flags = cvt_flags(op->aux, to);
     char *d = sim_row_at(warp, op->d);
     const void *a = sim_row_at(warp, op->a);
     int before = fegetround();
@@ -161,7 +194,7 @@ static const struct sim_op *run_cvt(struct sim_warp *warp, const struct sim_op *
     fesetround(is_narrowing ? host_rounding(op->aux & SIM_FLOAT_ROUNDING) : FE_TONEAREST);
     for (uint32_t rest = sim_lanes_of(warp, op); rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint64_t bits = convert(read_value(a, lane, from, op->aux), to, from, op->aux);
+        uint64_t bits = convert(read_value(a, lane, from, flags), to, from, flags);
         memcpy(d + lane * size, &bits, size);
     }
     fesetround(before);
@@ -172,12 +205,12 @@ static const struct sim_op *run_cvt_pair(struct sim_warp *warp, const struct sim
 {
     enum ptx_type to = (enum ptx_type)(op->aux >> SIM_FLOAT_FIRST_SHIFT & 0xff);
     enum ptx_type part = to == PTX_F16X2 ? PTX_F16 : PTX_BF16;
-    uint32_t *d = sim_row_at(warp, op->d);
+    uint32_t *d = sim_row_at(warp, op->d), flags = cvt_flags(op->aux, part);
     const void *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);
     for (uint32_t rest = sim_lanes_of(warp, op); rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint64_t high = convert(read_value(a, lane, PTX_F32, op->aux), part, PTX_F32, op->aux);
-        uint64_t low = convert(read_value(b, lane, PTX_F32, op->aux), part, PTX_F32, op->aux);
+        uint64_t high = convert(read_value(a, lane, PTX_F32, flags), part, PTX_F32, flags);
+        uint64_t low = convert(read_value(b, lane, PTX_F32, flags), part, PTX_F32, flags);
         d[lane] = (uint32_t)(high << 16 | low);
     }
     return op + 1;

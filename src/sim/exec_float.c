@@ -52,6 +52,16 @@ static double flush64(double x, uint32_t flags)
     return (flags & SIM_FLOAT_FTZ) && fpclassify(x) == FP_SUBNORMAL ? copysign(0.0, x) : x;
 }
 
+/* f64 results keep a NaN operand, made quiet: this is the order in which GPUs look for one. */
+static double quiet64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    bits |= UINT64_C(1) << 51;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
+}
+
 /* .ftz.f64 is of the gross approximations, which give the upper word only. */
 static double upper_word(double x)
 {
@@ -68,15 +78,36 @@ static double finish64(double x, uint32_t flags)
         x = upper_word(flush64(x, flags));
     if (flags & SIM_FLOAT_SAT)
         return !(x > 0.0) ? 0.0 : x > 1.0 ? 1.0 : x;
-    if (isnan(x)) {
-        uint64_t bits = UINT64_C(0xfff8000000000000);
-        memcpy(&x, &bits, sizeof(x));
-    }
     return x;
 }
 
-/* Values pass through volatile: the compiler knows nothing of the rounding in force. */
-#define ARITHMETIC(NAME, T, FLUSH, FINISH, VALUE)                                                  \
+/* f32 results have one NaN only. */
+static float take32(float value, float first, float second, float third)
+{
+    (void)first;
+    (void)second;
+    (void)third;
+    return value;
+}
+
+static double take64(double value, double first, double second, double third)
+{
+    uint64_t bits = UINT64_C(0xfff8000000000000);
+    if (!isnan(value))
+        return value;
+    if (isnan(first) || isnan(second) || isnan(third))
+        return quiet64(isnan(first) ? first : isnan(second) ? second : third);
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/*
+ * Values pass through volatile: the compiler knows nothing of the rounding in force. With .ftz a
+ * result is tiny when it is so after rounding with no limit to the exponent; so what was rounded up
+ * to the least normal number is asked again with operands 2^64 times as large (SCALED). NAN1 to
+ * NAN3 is the order of the operands for TAKE.
+ */
+#define ARITHMETIC(NAME, T, FLUSH, FINISH, TAKE, VALUE, SCALED, NAN1, NAN2, NAN3)                  \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
         T *d = sim_row_at(warp, op->d);                                                            \
@@ -90,34 +121,43 @@ static double finish64(double x, uint32_t flags)
             volatile T value = VALUE;                                                              \
             (void)y;                                                                               \
             (void)z;                                                                               \
-            d[l] = FINISH(value, flags);                                                           \
+            if ((flags & SIM_FLOAT_FTZ) && fabs((double)value) == 0x1p-126) {                      \
+                volatile T scaled = SCALED;                                                        \
+                value = fabs((double)scaled) < 0x1p-62 ? (T)copysign(0.0, (double)value) : value;  \
+            }                                                                                      \
+            d[l] = FINISH(TAKE(value, NAN1, NAN2, NAN3), flags);                                   \
         }                                                                                          \
         fesetround(before);                                                                        \
         return op + 1;                                                                             \
     }
 
-#define BOTH(NAME, VALUE32, VALUE64)                                                               \
-    ARITHMETIC(NAME##32, float, flush32, finish32, VALUE32)                                        \
-    ARITHMETIC(NAME##64, double, flush64, finish64, VALUE64)
+#define BOTH(NAME, VALUE32, VALUE64, SCALED, NAN1, NAN2, NAN3)                                     \
+    ARITHMETIC(NAME##32, float, flush32, finish32, take32, VALUE32, SCALED, x, y, z)               \
+    ARITHMETIC(NAME##64, double, flush64, finish64, take64, VALUE64, SCALED, NAN1, NAN2, NAN3)
+#define ONE32(NAME, VALUE) ARITHMETIC(NAME, float, flush32, finish32, take32, VALUE, 1.0f, x, x, x)
+#define LARGE(X) ((X)*0x1p64f)
+#define EXACT 1.0f /* the least normal number comes of no rounding */
 
-BOTH(run_add, x + y, x + y)
-BOTH(run_sub, x - y, x - y)
-BOTH(run_mul, x *y, x *y)
-BOTH(run_div, x / y, x / y)
-BOTH(run_fma, fmaf(x, y, z), fma(x, y, z))
-BOTH(run_sqrt, sqrtf(x), sqrt(x))
-BOTH(run_rcp, 1.0f / x, 1.0 / x)
-BOTH(run_rsqrt, (float)(1.0 / sqrt((double)x)), 1.0 / sqrt(x))
-ARITHMETIC(run_sin32, float, flush32, finish32, (float)sin((double)x))
-ARITHMETIC(run_cos32, float, flush32, finish32, (float)cos((double)x))
-ARITHMETIC(run_lg2_32, float, flush32, finish32, (float)log2((double)x))
-ARITHMETIC(run_ex2_32, float, flush32, finish32, (float)exp2((double)x))
-ARITHMETIC(run_tanh32, float, flush32, finish32, (float)tanh((double)x))
+BOTH(run_add, x + y, x + y, EXACT, y, x, x)
+BOTH(run_sub, x - y, x - y, EXACT, y, x, x)
+BOTH(run_mul, x *y, x *y, LARGE(x) * y, y, x, x)
+BOTH(run_div, x / y, x / y, LARGE(x) / y, x, y, y)
+BOTH(
+    run_fma, fmaf(x, y, z), fma(x, y, z), fmaf((float)LARGE(x), (float)y, (float)LARGE(z)), y, z, x)
+BOTH(run_sqrt, sqrtf(x), sqrt(x), EXACT, x, x, x)
+BOTH(run_rcp, 1.0f / x, 1.0 / x, 0x1p64f / x, x, x, x)
+BOTH(run_rsqrt, (float)(1.0 / sqrt((double)x)), 1.0 / sqrt(x), EXACT, x, x, x)
+ONE32(run_sin32, (float)sin((double)x))
+ONE32(run_cos32, (float)cos((double)x))
+ONE32(run_lg2_32, (float)log2((double)x))
+ONE32(run_ex2_32, (float)exp2((double)x))
+ONE32(run_tanh32, (float)tanh((double)x))
 
-/* ---- sign and order: bits pass unchanged --------------------------------------------------------
+/* ---- sign and order: NaN as in arithmetic
+ * ---------------------------------------------------------
  */
 
-#define MINMAX(NAME, T, FLUSH, FINISH, LESS)                                                       \
+#define MINMAX(NAME, T, FLUSH, FINISH, TAKE, LESS)                                                 \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
         T *d = sim_row_at(warp, op->d);                                                            \
@@ -128,7 +168,7 @@ ARITHMETIC(run_tanh32, float, flush32, finish32, (float)tanh((double)x))
             T x = FLUSH(a[l], flags), y = FLUSH(b[l], flags), value;                               \
             bool any_nan = isnan(x) || isnan(y), both_nan = isnan(x) && isnan(y);                  \
             if (both_nan || (any_nan && (flags & SIM_FLOAT_NAN)))                                  \
-                value = (T)NAN;                                                                    \
+                value = TAKE((T)NAN, y, x, x);                                                     \
             else if (any_nan)                                                                      \
                 value = isnan(x) ? y : x;                                                          \
             else if (x == y)                                                                       \
@@ -140,18 +180,18 @@ ARITHMETIC(run_tanh32, float, flush32, finish32, (float)tanh((double)x))
         return op + 1;                                                                             \
     }
 
-MINMAX(run_min32, float, flush32, finish32, true)
-MINMAX(run_max32, float, flush32, finish32, false)
-MINMAX(run_min64, double, flush64, finish64, true)
-MINMAX(run_max64, double, flush64, finish64, false)
+MINMAX(run_min32, float, flush32, finish32, take32, true)
+MINMAX(run_max32, float, flush32, finish32, take32, false)
+MINMAX(run_min64, double, flush64, finish64, take64, true)
+MINMAX(run_max64, double, flush64, finish64, take64, false)
 
-#define SIGNS(W, U, TOP, FLUSHED)                                                                  \
+#define SIGNS(W, U, TOP, FLUSHED, FINISHED)                                                        \
     HANDLER(run_abs##W)                                                                            \
     {                                                                                              \
         U *d = sim_row_at(warp, op->d);                                                            \
         const U *a = sim_row_at(warp, op->a);                                                      \
         uint32_t lanes = sim_lanes_of(warp, op), flags = op->aux;                                  \
-        EACH_OF(lanes) d[l] = (U)(FLUSHED(a[l], flags) & ~(TOP));                                  \
+        EACH_OF(lanes) d[l] = FINISHED((U)(FLUSHED(a[l], flags) & ~(TOP)), a[l]);                  \
         return op + 1;                                                                             \
     }                                                                                              \
     HANDLER(run_neg##W)                                                                            \
@@ -159,7 +199,7 @@ MINMAX(run_max64, double, flush64, finish64, false)
         U *d = sim_row_at(warp, op->d);                                                            \
         const U *a = sim_row_at(warp, op->a);                                                      \
         uint32_t lanes = sim_lanes_of(warp, op), flags = op->aux;                                  \
-        EACH_OF(lanes) d[l] = (U)(FLUSHED(a[l], flags) ^ (TOP));                                   \
+        EACH_OF(lanes) d[l] = FINISHED((U)(FLUSHED(a[l], flags) ^ (TOP)), a[l]);                   \
         return op + 1;                                                                             \
     }
 
@@ -190,11 +230,47 @@ static uint32_t flush_bits(uint32_t x, uint32_t flags)
     return (flags & SIM_FLOAT_FTZ) && is_subnormal ? x & 0x80000000 : x;
 }
 
+static uint32_t one_nan32(uint32_t result, uint32_t source)
+{
+    return (source & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : result;
+}
+
+/* A NaN keeps its sign too. */
+static uint64_t same_nan64(uint64_t result, uint64_t source)
+{
+    bool is_nan = (source & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+    return is_nan ? source | UINT64_C(1) << 51 : result;
+}
+
+static uint16_t one_nan16(uint16_t result, uint16_t source)
+{
+    return (source & 0x7fff) > 0x7c00 ? 0x7fff : result;
+}
+
+static uint16_t one_nan_bfloat(uint16_t result, uint16_t source)
+{
+    return (source & 0x7fff) > 0x7f80 ? 0x7fff : result;
+}
+
+static uint32_t one_nan_pair(uint32_t result, uint32_t source)
+{
+    uint32_t high = one_nan16((uint16_t)(result >> 16), (uint16_t)(source >> 16));
+    return high << 16 | one_nan16((uint16_t)result, (uint16_t)source);
+}
+
+static uint32_t one_nan_bfloats(uint32_t result, uint32_t source)
+{
+    uint32_t high = one_nan_bfloat((uint16_t)(result >> 16), (uint16_t)(source >> 16));
+    return high << 16 | one_nan_bfloat((uint16_t)result, (uint16_t)source);
+}
+
 #define SAME(X, FLAGS) ((void)(FLAGS), (X))
-SIGNS(f32, uint32_t, 0x80000000u, flush_bits)
-SIGNS(f64, uint64_t, UINT64_C(0x8000000000000000), SAME)
-SIGNS(f16, uint16_t, 0x8000u, flush_half_bits)
-SIGNS(f16x2, uint32_t, 0x80008000u, flush_pair_bits)
+SIGNS(f32, uint32_t, 0x80000000u, flush_bits, one_nan32)
+SIGNS(f64, uint64_t, UINT64_C(0x8000000000000000), SAME, same_nan64)
+SIGNS(f16, uint16_t, 0x8000u, flush_half_bits, one_nan16)
+SIGNS(bf16, uint16_t, 0x8000u, SAME, one_nan_bfloat)
+SIGNS(f16x2, uint32_t, 0x80008000u, flush_pair_bits, one_nan_pair)
+SIGNS(bf16x2, uint32_t, 0x80008000u, SAME, one_nan_bfloats)
 COPYSIGN(f32, uint32_t, 0x80000000u)
 COPYSIGN(f64, uint64_t, UINT64_C(0x8000000000000000))
 
@@ -246,18 +322,26 @@ static double half_source(uint16_t bits, bool is_bfloat, uint32_t flags)
                      : sim_half_to_double(flush_half_bits(bits, flags));
 }
 
+/* After rounding to 11 bits with no limit to the exponent. */
+static bool is_tiny_half(double value)
+{
+    if (!(fabs(value) < 0x1p-14))
+        return false;
+    return (sim_double_to_half(value * 256, SIM_RN) & 0x7fff) < 0x2400; /* 2^-6 */
+}
+
 static uint16_t half_lane(
     enum half_op how, bool is_bfloat, uint16_t a, uint16_t b, uint16_t c, uint32_t flags)
 {
     double x = half_source(a, is_bfloat, flags), y = half_source(b, is_bfloat, flags);
     double value = half_value(how, x, y, half_source(c, is_bfloat, flags), flags);
+    if ((flags & SIM_FLOAT_FTZ) && !is_bfloat && is_tiny_half(value))
+        value = copysign(0.0, value);
     if (flags & SIM_FLOAT_SAT)
         value = !(value > 0.0) ? 0.0 : value > 1.0 ? 1.0 : value;
     if ((flags & SIM_FLOAT_RELU) && !isnan(value) && !(value > 0.0))
         value = 0.0;
-    if (is_bfloat)
-        return sim_double_to_bfloat(value, SIM_RN);
-    return flush_half_bits(sim_double_to_half(value, SIM_RN), flags);
+    return is_bfloat ? sim_double_to_bfloat(value, SIM_RN) : sim_double_to_half(value, SIM_RN);
 }
 
 #define HALVES(NAME, HOW)                                                                          \
@@ -403,9 +487,9 @@ TESTP(run_testp64, double)
     SET(KIND, PTX_F32, NAME##f32)                                                                  \
     SET(KIND, PTX_F64, NAME##f64)                                                                  \
     SET(KIND, PTX_F16, NAME##f16)                                                                  \
-    SET(KIND, PTX_BF16, NAME##f16)                                                                 \
+    SET(KIND, PTX_BF16, NAME##bf16)                                                                \
     SET(KIND, PTX_F16X2, NAME##f16x2)                                                              \
-    SET(KIND, PTX_BF16X2, NAME##f16x2)
+    SET(KIND, PTX_BF16X2, NAME##bf16x2)
 #define SET_COMPARES(KIND)                                                                         \
     SET(KIND, PTX_F32, run_##KIND##_f32)                                                           \
     SET(KIND, PTX_F64, run_##KIND##_f64)                                                           \

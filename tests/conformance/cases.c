@@ -34,6 +34,8 @@ void lane_add(const struct lane_case *lane)
             fprintf(stderr, "two cases are called %s\n", list[used].name);
             abort();
         }
+    for (char *space; (space = strchr(list[used].name, ' '));)
+        *space = '_';
     used++;
 }
 

@@ -96,6 +96,8 @@ int digests_read(const char *path); /* 0 or 1 */
 /* Of a case that passed: printed to the file to write, compared with the file read; 1: differs. */
 int digest_check(const char *group, const char *name, const void *bytes, size_t size);
 int digests_write_to(const char *path);
+/* Results whose digests differ go to this file, each after a line "group/name bytes". */
+int digests_keep(const char *path);
 void digests_close(void);
 
 #define ANSWER(name, expression)                                                                   \

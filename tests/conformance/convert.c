@@ -97,9 +97,9 @@ static uint64_t float_to_integer(const struct lane_case *lane, uint64_t a, uint6
 
     (void)b;
     (void)c;
-    if (isnan(value)) /* 0, but 100…0 where one of the two has 64 bits and the other at least 32 */
-        return (from == F64 && types[to].bits >= 32) || types[to].bits == 64
-                   ? UINT64_C(1) << (types[to].bits - 1)
+    if (isnan(value)) /* 0, but 100…0 where one of the two has 64 bits */
+        return from == F64 || types[to].bits == 64
+                   ? (u64)integer_value(to, UINT64_C(1) << (types[to].bits - 1))
                    : 0;
     value = integral(value, lane->how[2]);
     if (value >= 0x1p64)
@@ -150,7 +150,8 @@ static uint64_t floats(const struct lane_case *lane, uint64_t a, uint64_t b, uin
 {
     enum type to = (enum type)lane->how[0], from = (enum type)lane->how[1];
     uint32_t flags = lane->how[3];
-    double value = float_value(from, a, flags);
+    /* GPUs do not flush on the way to f16, whatever .ftz says. */
+    double value = float_value(from, a, to == F16 ? flags & ~(uint32_t)FTZ : flags);
     uint64_t bits;
 
     (void)b;

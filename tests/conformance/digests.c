@@ -17,7 +17,7 @@ struct line {
 
 static struct line *lines;
 static size_t line_count;
-static FILE *output;
+static FILE *output, *kept;
 
 int digests_read(const char *path)
 {
@@ -48,6 +48,20 @@ int digests_write_to(const char *path)
     return !output;
 }
 
+int digests_keep(const char *path)
+{
+    kept = fopen(path, "wb");
+    return !kept;
+}
+
+static void keep(const char *name, const void *bytes, size_t size)
+{
+    if (!kept)
+        return;
+    fprintf(kept, "%s %zu\n", name, size);
+    fwrite(bytes, 1, size, kept);
+}
+
 int digest_check(const char *group, const char *name, const void *bytes, size_t size)
 {
     char full[NAME_ROOM], text[DIGEST_TEXT];
@@ -65,6 +79,7 @@ int digest_check(const char *group, const char *name, const void *bytes, size_t 
         if (strcmp(lines[i].name, full) == 0) {
             if (strcmp(lines[i].digest, text) == 0)
                 return 0;
+            keep(full, bytes, size);
             printf("%s: the results are not bit for bit those of the committed digest\n", full);
             return 1;
         }
@@ -76,5 +91,7 @@ void digests_close(void)
 {
     if (output)
         fclose(output);
+    if (kept)
+        fclose(kept);
     free(lines);
 }

@@ -82,8 +82,16 @@ static uint64_t answer_float(const struct lane_case *lane, uint64_t a, uint64_t 
     }
     fesetround(host_rounding[lane->how[1]]);
     result = calculate_float((enum operation)lane->how[0], flags, x, y, z);
+    value = result;
+    if (flags & FTZ && fabsf(value) == 0x1p-126f) {
+        /* Tiny is what is so after rounding with no limit to the exponent. */
+        result = calculate_float((enum operation)lane->how[0], flags, x * 0x1p64f,
+            lane->how[0] == ADD || lane->how[0] == SUB ? y * 0x1p64f : y, z * 0x1p64f);
+        if (lane->how[0] != RCP && lane->how[0] != MIN && lane->how[0] != MAX)
+            value = fabsf(result) < 0x1p-62f ? copysignf(0, value) : value;
+    }
+    value = flags & FTZ ? flush(value) : value;
     fesetround(FE_TONEAREST);
-    value = flags & FTZ ? flush(result) : result;
     return bits_of_float(flags & SAT ? (float)saturate((double)value) : value);
 }
 

@@ -38,6 +38,17 @@ static double flush_half(const struct format *format, double value)
     return fabs(value) < ldexp(1, format->least) ? copysign(0, value) : value;
 }
 
+/* After rounding with no limit to the exponent, for which the value is taken 256 times. */
+static int is_tiny(const struct format *format, double value)
+{
+    double least = ldexp(1, format->least);
+
+    if (isnan(value) || fabs(value) >= least)
+        return 0;
+    value = value_of_format(format, bits_of_format(format, value * 256, RN));
+    return fabs(value) < least * 256;
+}
+
 static uint64_t pick(
     enum operation operation, uint32_t flags, double a, double b, const struct format *format)
 {
@@ -72,9 +83,10 @@ static uint64_t answer(const struct lane_case *lane, uint64_t a, uint64_t b, uin
     }
     if (operation == MIN || operation == MAX)
         return pick(operation, flags, x, y, format);
-    result = value_of_format(format, bits_of_format(format, sticky(operation, x, y, z), RN));
-    if (flags & FTZ)
-        result = flush_half(format, result);
+    result = sticky(operation, x, y, z);
+    if (flags & FTZ && is_tiny(format, result))
+        result = copysign(0, result);
+    result = value_of_format(format, bits_of_format(format, result, RN));
     if (flags & SAT)
         result = saturate(result);
     if (flags & RELU)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * usage: conformance --device DEVICE [--group GROUP] [--only TEXT] [--digests FILE] [--write FILE]
+ *        [--keep FILE]
  * Runs the groups (all, or the one named) on the device ("sim", "0", …), compares every result with
  * C and the results' digests with those of FILE. exit 77: no device or no NVRTC here.
  */
@@ -46,7 +47,7 @@ int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", 1, NULL, 'd'}, {"group", 1, NULL, 'g'},
         {"only", 1, NULL, 'o'}, {"digests", 1, NULL, 'c'}, {"write", 1, NULL, 'w'},
-        {NULL, 0, NULL, 0}};
+        {"keep", 1, NULL, 'k'}, {NULL, 0, NULL, 0}};
     pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
     struct runner runner = {0};
     const char *group = NULL;
@@ -61,7 +62,8 @@ int main(int count, char **arguments)
         else if (option == 'o')
             runner.only = optarg;
         else if (option == '?' || (option == 'c' && digests_read(optarg)) ||
-                 (option == 'w' && digests_write_to(optarg)))
+                 (option == 'w' && digests_write_to(optarg)) ||
+                 (option == 'k' && digests_keep(optarg)))
             return 2;
     }
     must(pool_create(&pool, &params));
