@@ -113,7 +113,9 @@ static void check64(const char *format, unsigned modes, answer64 answer)
             volatile double a = in[i][0], b = in[i][1], c = in[i][2];
             volatile double want = answer(a, b, c);
             fesetround(FE_TONEAREST);
-            if (out[i] != bits64(want))
+            /* Which NaN is in tests/conformance, from a GPU. */
+            bool is_nan = (out[i] & INT64_MAX) > UINT64_C(0x7ff0000000000000);
+            if (out[i] != bits64(want) && !(is_nan && isnan(want)))
                 fail_msg("%s: %a %a %a gives %llx, not %llx", body, a, b, c,
                     (unsigned long long)out[i], (unsigned long long)bits64(want));
         }
@@ -274,7 +276,7 @@ static uint64_t s64_rz(double a)
 
 static uint64_t f32_of(double a)
 {
-    return bits32((float)a);
+    return isnan(a) ? 0x7fc00000 : bits32((float)a);
 }
 
 static uint64_t whole32(double a)
