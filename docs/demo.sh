@@ -37,6 +37,11 @@ if [ -z "$devices" ]; then
 fi
 $tool devices --devices "$devices" || exit 1
 echo
+if $tool version | grep -q '^nvrtc  *none'; then
+    echo "The kernels of the demo are compiled by NVRTC, which is not here (see above what to install),"
+    echo "so only the devices are shown."
+    exit 0
+fi
 for example in walkthrough vector_add threads reduction; do
     build/demo/docs/examples/example_$example "$devices"
     code=$?
