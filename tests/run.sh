@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs every suite that needs no GPU:
 #   release    gcc, all suites
-#   asan       clang with AddressSanitizer and UBSan, the quick suites
-#   tsan       gcc with ThreadSanitizer, the suites with threads
+#   asan       clang with AddressSanitizer and UBSan, all but suites compile and slow
+#   tsan       gcc with ThreadSanitizer, the suites with threads but slow
 # A GPU is used too where there is one: suite gpu skips by itself elsewhere.
 # usage: sh tests/run.sh [release] [asan] [tsan] [valgrind]     (default: release asan tsan)
 set -u
@@ -61,13 +61,15 @@ for kind in $kinds; do
     asan)
         build asan clang -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
             -Db_sanitize=address,undefined &&
-            run asan --no-suite bench --no-suite gpu --no-suite compile --timeout-multiplier 4 ||
+            run asan --no-suite bench --no-suite gpu --no-suite compile --no-suite slow \
+                --timeout-multiplier 4 ||
             failed=1
         ;;
     tsan)
         build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
             -Db_sanitize=thread -Dc_args=-Wno-tsan &&
-            run tsan --suite unit --suite threads --suite sim --timeout-multiplier 6 || failed=1
+            run tsan --suite unit --suite threads --suite sim --no-suite slow --timeout-multiplier 6 ||
+            failed=1
         ;;
     valgrind)
         need valgrind command -v valgrind
