@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernels of a Poseidon set are launched with, and elements between memory and registers.
- * set.cuh (generated) has the set's numbers and constants, fr.cuh the field's operations.
+ * set.cuh (generated) has the set's numbers and constants, fr.cuh and fr_dot.cuh the field's operations.
  */
 #ifndef POSEIDON_ITEMS_CUH
 #define POSEIDON_ITEMS_CUH
 
 #include "fr.cuh"
+#include "fr_dot.cuh"
 #include "set.cuh"
 
-#define ITEM_BLOCK 128
+#define ITEM_BLOCK 64
 #define ITEM_MISSING_WORDS 64
 #define ITEM_TAG_WORDS 24
 

@@ -42,14 +42,25 @@ __device__ __forceinline__ fr raised(fr x)
 #endif
 }
 
-/* The sum of COUNT products, two with one reduction. */
-template <int COUNT> __device__ __forceinline__ fr dot(const fr *x, const fr *constants)
+/* The sum of COUNT products by constants, up to four with one reduction. */
+template <int COUNT> __device__ __forceinline__ fr dot_part(const fr *x, const fr *c)
 {
-    fr sum = COUNT % 2 ? fr_mul_lazy(x[0], constants[0])
-                       : fr_mul_add_lazy(x[0], constants[0], x[1 % COUNT], constants[1 % COUNT]);
+    if (COUNT == 4)
+        return fr_dot4(x[0], c[0], x[1], c[1], x[2], c[2], x[3], c[3]);
+    if (COUNT == 3)
+        return fr_dot3(x[0], c[0], x[1], c[1], x[2], c[2]);
+    if (COUNT == 2)
+        return fr_mul_add_lazy(x[0], c[0], x[1], c[1]);
+    return fr_mul_lazy(x[0], c[0]);
+}
+
+template <int COUNT> __device__ __forceinline__ fr dot(const fr *x, const fr *c)
+{
+    const int rest = COUNT % 4 == 0 ? 4 : COUNT % 4;
+    fr sum = dot_part<rest>(x, c);
 #pragma unroll
-    for (int i = 2 - COUNT % 2; i + 1 < COUNT; i += 2)
-        sum = fr_add_lazy(sum, fr_mul_add_lazy(x[i], constants[i], x[i + 1], constants[i + 1]));
+    for (int i = rest; i < COUNT; i += 4)
+        sum = fr_add_lazy(sum, dot_part<4>(x + i, c + i));
     return sum;
 }
 

@@ -155,10 +155,11 @@ static void put_common(struct ptx_writer *writer)
             linkage, p, p, four_arguments[i], p, p, p, p, p, four_arguments[i]);
 }
 
+static const char inlined[] = "__device__ __forceinline__";
+static const char called[] = "__device__ __noinline__";
+
 static void put_text(struct ptx_writer *writer)
 {
-    static const char inlined[] = "__device__ __forceinline__";
-    static const char called[] = "__device__ __noinline__";
     writer->linkage = inlined;
     put_type(writer);
     put_constants(writer);
@@ -184,18 +185,40 @@ static void put_text(struct ptx_writer *writer)
     put_common(writer);
 }
 
+static struct ptx_writer writer_of(const pool_field *field, const char *prefix)
+{
+    struct ptx_writer writer = {.field = field, .prefix = prefix, .words = field->words};
+
+    writer.room = room_above(field);
+    writer.lazy = field->kind == FIELD_KIND_GOLDILOCKS || (field->words > 1 && writer.room >= 4);
+    return writer;
+}
+
+static pool_status writer_end(struct ptx_writer *writer, char **text)
+{
+    if (writer->failed) {
+        base_free(writer->data);
+        return base_fail_memory("the device text of a field");
+    }
+    *text = writer->data;
+    return POOL_OK;
+}
+
 pool_status field_ptx_generate(const pool_field *field, const char *prefix, char **text)
 {
     if (field == NULL || prefix == NULL || text == NULL || strlen(prefix) > 16)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text: field, prefix or result missing");
-    struct ptx_writer writer = {.field = field, .prefix = prefix, .words = field->words};
-    writer.room = room_above(field);
-    writer.lazy = field->kind == FIELD_KIND_GOLDILOCKS || (field->words > 1 && writer.room >= 4);
+    struct ptx_writer writer = writer_of(field, prefix);
     put_text(&writer);
-    if (writer.failed) {
-        base_free(writer.data);
-        return base_fail_memory("the device text of a field");
-    }
-    *text = writer.data;
-    return POOL_OK;
+    return writer_end(&writer, text);
+}
+
+pool_status field_ptx_generate_dots(const pool_field *field, const char *prefix, char **text)
+{
+    if (field == NULL || prefix == NULL || text == NULL || strlen(prefix) > 16)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text: field, prefix or result missing");
+    struct ptx_writer writer = writer_of(field, prefix);
+    writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
+    ptx_put_dots(&writer);
+    return writer_end(&writer, text);
 }

@@ -33,4 +33,11 @@
 /* New text in *text, to be freed with base_free. `prefix` is a C identifier in lower case. */
 pool_status field_ptx_generate(const pool_field *field, const char *prefix, char **text);
 
+/*
+ * The same way: prefix_dot3 and prefix_dot4, sums of that many products with one reduction. Of each
+ * product the first factor may be lazy and the second must be reduced; the result is lazy. For
+ * kernels that multiply by matrices; the text needs the one above before it.
+ */
+pool_status field_ptx_generate_dots(const pool_field *field, const char *prefix, char **text);
+
 #endif

@@ -29,8 +29,9 @@ static const struct {
 /* Immutable once a set has it. */
 struct poseidon_program {
     char *field_text;
+    char *dot_text;
     char *set_text;
-    pool_module_header texts[2];
+    pool_module_header texts[3];
     struct module_program programs[FILE_COUNT];
     struct module_key keys[FILE_COUNT];
 };
@@ -40,6 +41,7 @@ void poseidon_program_free(struct poseidon_program *program)
     if (!program)
         return;
     base_free(program->field_text);
+    base_free(program->dot_text);
     base_free(program->set_text);
     base_free(program);
 }
@@ -53,12 +55,15 @@ static pool_status program_make(const pool_poseidon *set, struct poseidon_progra
         return base_fail_memory("a Poseidon set's program");
     status = field_ptx_generate(set->field, "fr", &program->field_text);
     if (!status)
+        status = field_ptx_generate_dots(set->field, "fr", &program->dot_text);
+    if (!status)
         status = poseidon_text(set, &program->set_text);
     program->texts[0] = (pool_module_header){"fr.cuh", program->field_text};
-    program->texts[1] = (pool_module_header){"set.cuh", program->set_text};
+    program->texts[1] = (pool_module_header){"fr_dot.cuh", program->dot_text};
+    program->texts[2] = (pool_module_header){"set.cuh", program->set_text};
     for (int i = 0; i < FILE_COUNT && !status; i++) {
         program->programs[i] =
-            (struct module_program){.file = files[i], .texts = program->texts, .text_count = 2};
+            (struct module_program){.file = files[i], .texts = program->texts, .text_count = 3};
         status = module_program_identify(&program->programs[i], &program->keys[i]);
     }
     if (status)

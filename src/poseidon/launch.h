@@ -11,7 +11,10 @@
 #include "module/program.h"
 #include "poseidon/poseidon.h"
 
-enum { POSEIDON_BLOCK = 128, POSEIDON_MISSING_WORDS = 64, POSEIDON_TAG_WORDS = 24 };
+/* Threads a block: small, so that states of up to 180 registers a thread fill a multiprocessor's
+ * 65536 with little left over. */
+enum { POSEIDON_BLOCK = 64 };
+enum { POSEIDON_MISSING_WORDS = 64, POSEIDON_TAG_WORDS = 24 };
 
 /* Byte for byte struct items of ptx/poseidon/items.cuh. */
 struct poseidon_items {

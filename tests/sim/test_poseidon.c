@@ -307,12 +307,65 @@ static void test_calls(void **state)
     pool_poseidon_destroy(&set);
 }
 
+/* Sets of one's own over every field, narrow and wide, plain matrices of random elements: the sums
+ * of products meet every amount of room above the modulus. */
+static void check_own(const pool_field *field, uint32_t width, pool_poseidon_kind kind)
+{
+    uint32_t partial = 3;
+    size_t each = kind == POOL_POSEIDON2 ? 1 : width;
+    size_t count = 4 * width + partial * each;
+    size_t bytes = pool_field_element_bytes(field);
+    unsigned char *elements = calloc(count + (size_t)width * width + width, bytes);
+    pool_poseidon *set = NULL;
+    pool_poseidon_params params = {.struct_size = sizeof(params),
+        .field = field,
+        .kind = kind,
+        .width = width,
+        .alpha = 3,
+        .full_rounds = 4,
+        .partial_rounds = partial,
+        .partial_lane = width / 2,
+        .round_constants = elements,
+        .round_constant_count = count,
+        .matrix = elements + count * bytes,
+        .matrix_count = (size_t)width * width};
+
+    OK(pool_random_scalars(
+        field, width, POOL_FORM_STANDARD, count + width * width + width, elements));
+    if (kind == POOL_POSEIDON2) {
+        params.internal_diagonal = elements + (count + (size_t)width * width) * bytes;
+        params.internal_diagonal_count = width;
+    }
+    while (pool_poseidon_create(&params, &set)) {
+        params.alpha += 2;
+        assert_true(params.alpha < 32);
+    }
+    fprintf(stderr, "%s, %u lanes, alpha %u\n", pool_field_name(field), width, params.alpha);
+    check_permute(set, POOL_FORM_STANDARD, POOL_FORM_MONTGOMERY);
+    check_permute(set, POOL_FORM_MONTGOMERY, POOL_FORM_STANDARD);
+    check_hash(set, width - 1);
+    pool_poseidon_destroy(&set);
+    free(elements);
+}
+
+static void test_own(void **state)
+{
+    (void)state;
+    if (only)
+        return;
+    for (size_t i = 0; i < pool_field_count(); i++) {
+        check_own(pool_field_at(i), 5, POOL_POSEIDON);
+        check_own(pool_field_at(i), 8, POOL_POSEIDON2);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_sponges),
         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_own),
         cmocka_unit_test(test_every_set),
     };
     pool_params params = {.struct_size = sizeof(params), .devices = argc > 1 ? argv[1] : NULL};
