@@ -120,6 +120,9 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
         status = module_program_get(device, &program->programs[kernels[kernel].file],
             &program->keys[kernels[kernel].file], &module);
     if (!status)
+        status = poseidon_prove(
+            set, device, &program->keys[kernels[kernel].file], kernels[kernel].file, module);
+    if (!status)
         status = pool_kernel_get(module, kernels[kernel].name, &function);
     if (!status)
         status = pool_launch(function, &shape, arguments, stream);

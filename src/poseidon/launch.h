@@ -58,4 +58,8 @@ void poseidon_program_free(struct poseidon_program *program);
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_items *items);
 
+/* prove.c: the first time that a device has this program of the set, its known answer there. */
+pool_status poseidon_prove(const pool_poseidon *set, pool_device *device,
+    const struct module_key *key, int file, pool_module *module);
+
 #endif

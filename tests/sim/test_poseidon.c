@@ -15,8 +15,10 @@
 #include <string.h>
 
 #include <devicepool.h>
+#include <devicepool/mock.h>
 
 #include "driver/nvrtc.h"
+#include "poseidon/launch.h"
 
 static device_pool *pool;
 static pool_device *device;
@@ -359,9 +361,46 @@ static void test_own(void **state)
     }
 }
 
+/* A driver whose kernels do nothing: the known answer is missed before any input is touched. */
+static void test_wrong_kernels(void **state)
+{
+    pool_mock_params params = {.struct_size = sizeof(params), .devices = 1};
+    static const uint32_t sizes[] = {sizeof(struct poseidon_items)};
+    pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
+        .name = "poseidon_hash",
+        .argument_bytes = sizes,
+        .argument_count = 1};
+    pool_params with = {.struct_size = sizeof(with)};
+    pool_poseidon_run run = {.struct_size = sizeof(run)};
+    uint64_t words[12] = {1, 2, 3};
+    pool_span in = {.data = words, .count = 1};
+    pool_span out = {.data = words + 8, .count = 1};
+    device_pool *mocked;
+    pool_poseidon *set;
+    pool_mock *mock;
+
+    (void)state;
+    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_mock_create(&mock, &params));
+    OK(pool_mock_add_kernel(mock, &kernel));
+    with.driver = pool_mock_table(mock);
+    OK(pool_create(&mocked, &with));
+    OK(pool_device_at(mocked, 0, &run.device));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_INTERNAL);
+        assert_non_null(strstr(pool_last_error()->message, "wrong answer"));
+    }
+    assert_int_equal(words[8], 0);
+    OK(pool_destroy(&mocked));
+    assert_string_equal(pool_mock_leaks(mock), "");
+    pool_mock_destroy(&mock);
+    pool_poseidon_destroy(&set);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_kernels),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_sponges),
         cmocka_unit_test(test_trees),
