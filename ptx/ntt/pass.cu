@@ -12,8 +12,9 @@
  * to it that neighbouring threads use neighbouring addresses.
  *
  * A block transforms a tile of 2^t columns. Each thread holds 2^NTT_RADIX points in registers for
- * NTT_RADIX stages; between them points change hands through shared memory. NTT_RADIX and
- * NTT_THREADS come from the plan: more points a thread mean fewer exchanges and more registers.
+ * NTT_RADIX stages; between them points change hands through shared memory. NTT_RADIX,
+ * NTT_THREADS and NTT_BLOCKS (at once on a multiprocessor, which bounds the registers) come from the
+ * plan: more points a thread mean fewer exchanges and more registers.
  *
  * Values are in [0, 2p) where the field has room, and are reduced by the last trip.
  */
@@ -237,7 +238,8 @@ __device__ __forceinline__ void turn(fr *x, const fr *roots, unsigned bits_below
         x[e] = fr_mul_lazy(x[e], table[(__brev(e) >> (32 - NTT_RADIX)) * digit_low]);
 }
 
-extern "C" __global__ void __launch_bounds__(NTT_THREADS) ntt_pass(const struct ntt_pass pass)
+extern "C" __global__ void __launch_bounds__(NTT_THREADS, NTT_BLOCKS)
+    ntt_pass(const struct ntt_pass pass)
 {
     extern __shared__ unsigned tile[];
     fr x[POINTS];

@@ -26,6 +26,7 @@ struct known {
     enum ntt_program program;
     uint32_t radix; /* 0 for programs that do not depend on the tuning */
     uint32_t log_threads;
+    uint32_t blocks;
     pool_module *module;
 };
 
@@ -98,7 +99,7 @@ static pool_module *find(struct known_list *list, const struct known *wanted)
     pthread_mutex_lock(&list->lock);
     for (const struct known *at = list->first; at && !module; at = at->next)
         if (at->program == wanted->program && at->radix == wanted->radix &&
-            at->log_threads == wanted->log_threads &&
+            at->log_threads == wanted->log_threads && at->blocks == wanted->blocks &&
             memcmp(at->fingerprint, wanted->fingerprint, sizeof(at->fingerprint)) == 0)
             module = at->module;
     pthread_mutex_unlock(&list->lock);
@@ -108,14 +109,14 @@ static pool_module *find(struct known_list *list, const struct known *wanted)
 static pool_status build(
     pool_device *device, const pool_field *field, const struct known *wanted, pool_module **module)
 {
-    char radix[32], threads[32];
-    const char *const defines[] = {radix, threads};
+    char radix[32], threads[32], blocks[32];
+    const char *const defines[] = {radix, threads, blocks};
     pool_module_header text = {.name = "fr.cuh"};
     struct module_program program = {.file = files[wanted->program],
         .texts = &text,
         .text_count = 1,
         .defines = defines,
-        .define_count = wanted->radix ? 2 : 0};
+        .define_count = wanted->radix ? 3 : 0};
     struct module_key id;
     char *generated = NULL;
     pool_status status = field_ptx_generate(field, "fr", &generated);
@@ -125,6 +126,7 @@ static pool_status build(
     text.text = generated;
     snprintf(radix, sizeof(radix), "NTT_RADIX=%u", wanted->radix);
     snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << wanted->log_threads);
+    snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", wanted->blocks);
     status = module_program_identify(&program, &id);
     if (!status)
         status = module_program_get(device, &program, &id, module);
@@ -161,6 +163,7 @@ pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_pr
     if (program == NTT_PROGRAM_PASS) {
         wanted.radix = tuning.radix;
         wanted.log_threads = tuning.log_threads;
+        wanted.blocks = tuning.blocks;
     }
     wanted.module = find(object, &wanted);
     if (!wanted.module) {

@@ -328,11 +328,12 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
     ntt_tuning_set(tuning);
     open_work(&work, row);
     check(&work);
-    printf("sweep %-13s %5llu x 2^%-2u %s radix %u threads 2^%u columns 2^%u tables 2^%u: %9.4f "
-           "ms\n",
+    printf(
+        "sweep %-13s %5llu x 2^%-2u %s radix %u threads 2^%u columns 2^%u tables 2^%u blocks %u: "
+        "%9.4f ms\n",
         row->field, (unsigned long long)row->batch, row->log_size,
         row->order == POOL_NTT_NN ? "NN" : "NR", tuning->radix, tuning->log_threads,
-        tuning->min_columns, tuning->high_bits, measure(&work));
+        tuning->min_columns, tuning->high_bits, tuning->blocks, measure(&work));
     fflush(stdout);
     close_work(&work);
     ntt_tuning_set(&(struct ntt_tuning){0});
@@ -340,14 +341,15 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
 
 static void sweep(void)
 {
-    static const struct ntt_tuning wide[] = {{3, 8, 1, 16}, {3, 7, 1, 16}, {3, 8, 2, 16},
-        {3, 7, 2, 16}, {2, 8, 1, 16}, {2, 8, 2, 16}, {2, 9, 1, 16}, {2, 7, 1, 16}, {3, 6, 1, 16},
-        {2, 9, 2, 18}, {4, 6, 1, 16}, {4, 7, 1, 16}};
-    static const struct ntt_tuning two[] = {{4, 8, 3, 17}, {4, 8, 2, 17}, {4, 7, 2, 17},
-        {3, 9, 2, 17}, {3, 8, 2, 17}, {3, 8, 3, 17}, {4, 9, 3, 17}, {4, 9, 4, 17}, {3, 9, 3, 17}};
-    static const struct ntt_tuning one[] = {{4, 9, 4, 18}, {4, 9, 3, 18}, {4, 8, 3, 18},
-        {4, 8, 4, 18}, {3, 9, 3, 18}, {3, 9, 4, 18}, {5, 8, 3, 18}, {5, 9, 3, 18}, {4, 10, 3, 18},
-        {4, 10, 4, 18}};
+    /* radix, threads, columns, tables, blocks */
+    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 6}, {2, 7, 2, 16, 6}, {2, 7, 1, 16, 5},
+        {2, 8, 1, 16, 3}, {2, 8, 2, 16, 3}, {2, 9, 1, 16, 1}, {3, 7, 1, 16, 3}, {3, 7, 2, 16, 3},
+        {3, 7, 1, 16, 4}, {3, 8, 1, 16, 2}, {3, 8, 2, 16, 2}, {3, 6, 1, 16, 7}};
+    static const struct ntt_tuning two[] = {{4, 8, 2, 17, 3}, {4, 8, 3, 17, 3}, {4, 7, 2, 17, 6},
+        {4, 9, 2, 17, 1}, {3, 8, 2, 17, 5}, {3, 8, 3, 17, 5}, {3, 9, 2, 17, 2}, {3, 9, 3, 17, 3}};
+    static const struct ntt_tuning one[] = {{4, 9, 4, 18, 2}, {4, 9, 3, 18, 2}, {4, 8, 3, 18, 4},
+        {4, 8, 4, 18, 4}, {3, 9, 3, 18, 4}, {3, 9, 4, 18, 4}, {5, 8, 3, 18, 3}, {5, 9, 3, 18, 1},
+        {4, 10, 3, 18, 1}, {4, 10, 4, 18, 1}};
     static const struct row wide_rows[] = {{"bn254_fr", 16, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 20, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 24, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 16, 64, POOL_NTT_NN, 0, 0}};

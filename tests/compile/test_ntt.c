@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compile matrix of the transforms: the kernels of fields of every element size through NVRTC
+ * to machine code for sm_80, sm_90 and sm_120, as the plan tunes them, with what each may cost
+ * recorded in ntt_budgets.def and enforced. `test_compile_ntt record [field [radix
+ * log_threads blocks]]` prints its lines anew. Exit 77 without NVRTC.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "module/sources.h"
+#include "ntt/ntt.h"
+
+enum { CHIPS = 3, TIME_ALLOWANCE = 6 };
+static const int chips[CHIPS] = {80, 90, 120};
+
+static const char *const fields[] = {
+    "babybear", "goldilocks", "bn254_fr", "bls12_381_fr", "bls12_377_fq", "bw6_761_fq"};
+static const char *const files[] = {"ntt/pass.cu", "ntt/tables.cu", "ntt/vector.cu"};
+
+/* The most that any kernel of a file uses, and the seconds of one compilation. */
+struct cost {
+    int registers;
+    int spilled_bytes;
+    double seconds;
+};
+
+static const struct budget {
+    const char *field;
+    const char *file;
+    struct cost chip[CHIPS];
+} budgets[] = {
+#define BUDGET(field, file, r80, s80, r90, s90, r120, s120, seconds)                               \
+    {field, file, {{r80, s80, seconds}, {r90, s90, seconds}, {r120, s120, seconds}}},
+#include "ntt_budgets.def"
+};
+
+enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
+
+/* The largest number after or before `word` in the compiler's report. */
+static int largest(const char *log, const char *word, bool is_before)
+{
+    int most = 0;
+    for (const char *at = strstr(log, word); at != NULL; at = strstr(at + 1, word)) {
+        const char *digits = is_before ? at : at + strlen(word);
+        while (is_before && digits > log && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        int number = atoi(digits);
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
+/* Another tuning than the plan's, to look at. */
+static const struct ntt_tuning *variant;
+
+static const char *source_of(const char *file)
+{
+    for (size_t i = 0; i < module_sources_count; i++)
+        if (strcmp(module_sources[i].name, file) == 0)
+            return module_sources[i].text;
+    printf("no device source %s\n", file);
+    exit(1);
+}
+
+static struct cost measure(
+    const struct nvrtc *nvrtc, const pool_field *field, const char *file, int chip)
+{
+    const struct ntt_chip limits = {.multiprocessors = 132, .shared_bytes = 99 << 10};
+    struct ntt_tuning tuning = ntt_tuning_for(field->words, &limits);
+    const char *body = source_of(file);
+    size_t room = strlen(body) + 128;
+    char *source = malloc(room), *generated = device_field_text(field, "fr");
+    const struct device_text text = {"fr.cuh", generated};
+
+    if (source == NULL)
+        exit(1);
+    if (variant != NULL)
+        tuning = *variant;
+    snprintf(source, room,
+        "#define NTT_RADIX %u\n#define NTT_THREADS %u\n#define NTT_BLOCKS %u\n%s", tuning.radix,
+        1u << tuning.log_threads, tuning.blocks, body);
+    struct device_image image = device_compile(nvrtc, source, &text, 1, chip, false);
+    struct cost cost = {.registers = largest(image.log, "Used ", false),
+        .spilled_bytes = largest(image.log, " bytes spill stores", true),
+        .seconds = image.seconds};
+    if (cost.registers == 0) {
+        printf("the compiler reports no registers:\n%s\n", image.log);
+        exit(1);
+    }
+    device_image_free(&image);
+    free(generated);
+    free(source);
+    return cost;
+}
+
+static int compare(const char *field, const char *file, const struct cost *cost)
+{
+    int failures = 0;
+    const struct budget *budget = NULL;
+
+    for (size_t i = 0; i < BUDGETS; i++)
+        if (strcmp(budgets[i].field, field) == 0 && strcmp(budgets[i].file, file) == 0)
+            budget = &budgets[i];
+    if (budget == NULL) {
+        printf("FAIL %s of %s has no budget: record it\n", file, field);
+        return 1;
+    }
+    for (int i = 0; i < CHIPS; i++) {
+        const struct cost *most = &budget->chip[i];
+        bool is_over = cost[i].registers > most->registers ||
+                       cost[i].spilled_bytes > most->spilled_bytes ||
+                       cost[i].seconds > most->seconds * TIME_ALLOWANCE;
+
+        printf("%s %s %s sm_%d: %d registers (%d), %d bytes spilled (%d), %.1f s (%.1f)\n",
+            is_over ? "FAIL" : "ok", field, file, chips[i], cost[i].registers, most->registers,
+            cost[i].spilled_bytes, most->spilled_bytes, cost[i].seconds,
+            most->seconds * TIME_ALLOWANCE);
+        failures += is_over;
+    }
+    fflush(stdout);
+    return failures;
+}
+
+int main(int argc, char **argv)
+{
+    bool is_recording = argc > 1 && strcmp(argv[1], "record") == 0;
+    const struct nvrtc *nvrtc = NULL;
+    int failures = 0;
+
+    if (driver_nvrtc_open(&nvrtc)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    struct ntt_tuning given = {0};
+    if (argc > 5) {
+        given.radix = (uint32_t)atoi(argv[3]);
+        given.log_threads = (uint32_t)atoi(argv[4]);
+        given.blocks = (uint32_t)atoi(argv[5]);
+        variant = &given;
+    }
+    for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
+        for (size_t s = 0; s < sizeof files / sizeof files[0]; s++) {
+            struct cost cost[CHIPS];
+            double slowest = 0;
+
+            if (argc > 2 && strcmp(argv[2], fields[f]) != 0)
+                continue;
+            for (int i = 0; i < CHIPS; i++) {
+                cost[i] = measure(nvrtc, pool_field_by_name(fields[f]), files[s], chips[i]);
+                slowest = cost[i].seconds > slowest ? cost[i].seconds : slowest;
+            }
+            if (is_recording)
+                printf("BUDGET(\"%s\", \"%s\", %d, %d, %d, %d, %d, %d, %.1f)\n", fields[f],
+                    files[s], cost[0].registers, cost[0].spilled_bytes, cost[1].registers,
+                    cost[1].spilled_bytes, cost[2].registers, cost[2].spilled_bytes, slowest);
+            else
+                failures += compare(fields[f], files[s], cost);
+            fflush(stdout);
+        }
+    return failures == 0 ? 0 : 1;
+}
