@@ -213,62 +213,185 @@ __device__ __forceinline__ void store_tile(
     }
 }
 
-/* The points of one thread in a step, 2^shift apart in the tile, from memory. */
-__device__ __forceinline__ void load_points(
-    const struct ntt_pass &pass, fr *x, unsigned base, unsigned shift)
+/*
+ * Where a thread's points are in a step: column and digit of the first one; the others follow at
+ * multiples of 2^below. Neighbouring threads have neighbouring columns (across) or digits.
+ */
+struct share {
+    unsigned column;
+    unsigned digit;
+};
+
+__device__ __forceinline__ struct share share_of(
+    const struct ntt_pass &pass, unsigned below, bool across)
 {
-    u64 column = ((u64)blockIdx.x << pass.log_columns) + tile_column(pass, base);
+    unsigned high = pass.bits - NTT_RADIX; /* bits of the digit that are the thread's number */
+    unsigned rest = across ? threadIdx.x >> pass.log_columns : threadIdx.x & ((1u << high) - 1);
+    struct share share;
+    share.column =
+        across ? threadIdx.x & ((1u << pass.log_columns) - 1) : threadIdx.x >> high;
+    share.digit = (rest >> below << (below + NTT_RADIX)) | (rest & ((1u << below) - 1));
+    return share;
+}
+
+/* The points of the first step straight from memory. */
+__device__ __forceinline__ void load_points(const struct ntt_pass &pass, fr *x, struct share share)
+{
+    u64 column = ((u64)blockIdx.x << pass.log_columns) + share.column;
     struct place at = place_of(pass, column);
-    unsigned digit = tile_digit(pass, base);
+    const fr *in =
+        pass.in + address_of(pass, at.batch, load_position(pass, at.column, share.digit));
+    bool is_run = pass.flags & NTT_SCATTER;
+    unsigned low = is_run ? 0 : pass.log_size - pass.before - pass.bits;
+    u64 step = 1ull << (pass.bits - NTT_RADIX + low);
+    if (pass.flags & NTT_COLUMNS)
+        step *= pass.batch;
 #pragma unroll
-    for (unsigned e = 0; e < POINTS; e++) {
-        unsigned d = digit + (e << (shift - pass.lower_columns));
-        x[e] = fr_zero();
-        if (column < pass.columns)
-            x[e] = pass.in[address_of(pass, at.batch, load_position(pass, at.column, d))];
+    for (unsigned e = 0; e < POINTS; e++)
+        x[e] = column < pass.columns ? in[e * step] : fr_zero();
+}
+
+/* The number of the output that a step leaves in register e, of `NTT_RADIX` bits. */
+#define OUTPUT(e) (__brev(e) >> (32 - NTT_RADIX))
+
+/* Output o of a step with more bits below, `digit_low`, is turned by w^(o digit_low): see
+ * root_levels of tables.cu for the order of the table, in which neighbours are neighbours. */
+__device__ __forceinline__ void turn(fr *x, const fr *roots, unsigned below, unsigned digit_low)
+{
+    const fr *table = roots + (1u << (below + NTT_RADIX)) + digit_low;
+#pragma unroll
+    for (unsigned e = 1; e < POINTS; e++)
+        x[e] = fr_mul_lazy(x[e], table[OUTPUT(e) << below]);
+}
+
+/*
+ * The factors w^(k c) between trips, k the output's number. A short element's factors are cheaper
+ * to multiply up than to fetch from all over a table; a long one's are not.
+ */
+__device__ __forceinline__ void turn_outputs(
+    const struct ntt_pass &pass, fr *x, u64 column, unsigned digit)
+{
+    unsigned low = pass.log_size - pass.before - pass.bits;
+    column &= (1ull << low) - 1;
+    u64 power = column * reverse_bits(digit, pass.bits) << pass.power_shift;
+    u64 step = column << (pass.bits - NTT_RADIX + pass.power_shift);
+#if FR_WORDS <= 2
+    fr factor = two_level(pass.high, pass.low, pass.low_bits, power);
+    fr ratio = pass.high[step >> pass.low_bits];
+    if (pass.plain_low != nullptr)
+        ratio = fr_mul_lazy(ratio, pass.plain_low[step & ((1ull << pass.low_bits) - 1)]);
+#pragma unroll
+    for (unsigned o = 0; o < POINTS; o++) {
+        x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)], factor);
+        factor = fr_mul_lazy(factor, ratio);
+    }
+#else
+#pragma unroll
+    for (unsigned o = 0; o < POINTS; o++) {
+        u64 at = power + step * o;
+        x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)], pass.high[at >> pass.low_bits]);
+        if (pass.low != nullptr)
+            x[OUTPUT(o)] =
+                fr_mul_lazy(x[OUTPUT(o)], pass.low[at & ((1ull << pass.low_bits) - 1)]);
+    }
+#endif
+}
+
+/* The outputs of the last step straight to memory. */
+__device__ __forceinline__ void store_points(const struct ntt_pass &pass, fr *x, struct share share)
+{
+    u64 column = ((u64)blockIdx.x << pass.log_columns) + share.column;
+    unsigned low = pass.log_size - pass.before - pass.bits;
+    bool is_moved = pass.flags & NTT_SCATTER;
+    if (column >= pass.columns)
+        return;
+    struct place at = place_of(pass, column);
+    u64 step = 1ull << (is_moved ? pass.log_size - NTT_RADIX : low);
+    u64 digit = is_moved ? reverse_bits(share.digit, pass.bits) : share.digit;
+    fr *out = pass.out + address_of(pass, at.batch, store_position(pass, at.column, digit));
+    if (pass.flags & NTT_COLUMNS)
+        step *= pass.batch;
+    if (low != 0) {
+        turn_outputs(pass, x, at.column, share.digit);
+#pragma unroll
+        for (unsigned e = 0; e < POINTS; e++)
+            out[e * step] = x[e];
+        return;
+    }
+#pragma unroll
+    for (unsigned o = 0; o < POINTS; o++) {
+        unsigned e = is_moved ? o : OUTPUT(o);
+        if (pass.scale != nullptr)
+            x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)], *pass.scale);
+        out[e * step] = fr_reduce(x[OUTPUT(o)]);
     }
 }
 
-/* Output e of a step with more bits below, `digit_low`, is turned by w^(e digit_low). */
-__device__ __forceinline__ void turn(fr *x, const fr *roots, unsigned bits_below, unsigned digit_low)
+/* Points of columns of less than 2^NTT_RADIX points: a thread has several columns'. */
+__device__ void short_columns(const struct ntt_pass &pass, unsigned *tile, unsigned plane)
 {
-    const fr *table = roots + (1u << (bits_below + NTT_RADIX));
+    fr x[POINTS];
 #pragma unroll
-    for (unsigned e = 1; e < POINTS; e++)
-        x[e] = fr_mul_lazy(x[e], table[(__brev(e) >> (32 - NTT_RADIX)) * digit_low]);
+    for (unsigned e = 0; e < POINTS; e++)
+        x[e] = tile_get(tile, plane, tile_place(threadIdx.x * POINTS + e, NTT_RADIX));
+    transform(x, pass.roots, pass.bits);
+#pragma unroll
+    for (unsigned e = 0; e < POINTS; e++)
+        tile_put(tile, plane, tile_place(threadIdx.x * POINTS + e, NTT_RADIX), x[e]);
+    __syncthreads();
+}
+
+__device__ __forceinline__ void long_columns(
+    const struct ntt_pass &pass, unsigned *tile, unsigned plane)
+{
+    fr x[POINTS];
+#pragma unroll 1
+    for (unsigned done = 0; done < pass.bits; done += NTT_RADIX) {
+        unsigned below = pass.bits > done + NTT_RADIX ? pass.bits - done - NTT_RADIX : 0;
+        bool is_first = done == 0, is_last = below == 0;
+        bool across = is_last ? pass.flags & NTT_STORE_ACROSS
+                              : !is_first || pass.flags & NTT_LOAD_ACROSS;
+        if (is_first && is_last)
+            across = pass.flags & (pass.flags & NTT_LOAD_DIRECT ? NTT_LOAD_ACROSS
+                                                                : NTT_STORE_ACROSS);
+        struct share share = share_of(pass, below, across);
+        unsigned step = 1u << (below + pass.lower_columns);
+        unsigned base = tile_index(pass, share.column, share.digit);
+        if (is_first && pass.flags & NTT_LOAD_DIRECT) {
+            load_points(pass, x, share);
+        } else {
+#pragma unroll
+            for (unsigned e = 0; e < POINTS; e++)
+                x[e] = tile_get(tile, plane, tile_place(base + e * step, NTT_RADIX));
+        }
+        transform(x, pass.roots, min(NTT_RADIX, pass.bits - done));
+        if (!is_last)
+            turn(x, pass.roots, below, share.digit & ((1u << below) - 1));
+        if (is_last && pass.flags & NTT_STORE_DIRECT) {
+            store_points(pass, x, share);
+            return;
+        }
+#pragma unroll
+        for (unsigned e = 0; e < POINTS; e++)
+            tile_put(tile, plane, tile_place(base + e * step, NTT_RADIX), x[e]);
+        __syncthreads();
+    }
+    store_tile(pass, tile, plane);
 }
 
 extern "C" __global__ void __launch_bounds__(NTT_THREADS, NTT_BLOCKS)
     ntt_pass(const struct ntt_pass pass)
 {
     extern __shared__ unsigned tile[];
-    fr x[POINTS];
     unsigned plane = tile_place(1u << (pass.bits + pass.log_columns), NTT_RADIX);
-    bool is_direct = pass.flags & NTT_LOAD_DIRECT;
 
-    if (!is_direct)
+    if (!(pass.flags & NTT_LOAD_DIRECT))
         load_tile(pass, tile, plane);
-#pragma unroll 1
-    for (unsigned done = 0; done < pass.bits; done += NTT_RADIX) {
-        unsigned below = pass.bits > done + NTT_RADIX ? pass.bits - done - NTT_RADIX : 0;
-        unsigned stages = min(NTT_RADIX, pass.bits - done);
-        unsigned shift = pass.lower_columns + below;
-        unsigned base = (threadIdx.x >> shift << (shift + NTT_RADIX)) |
-                        (threadIdx.x & ((1u << shift) - 1));
-        if (is_direct && done == 0) {
-            load_points(pass, x, base, shift);
-        } else {
-#pragma unroll
-            for (unsigned e = 0; e < POINTS; e++)
-                x[e] = tile_get(tile, plane, tile_place(base + (e << shift), NTT_RADIX));
-        }
-        transform(x, pass.roots, stages);
-        if (below != 0)
-            turn(x, pass.roots, below, tile_digit(pass, base) & ((1u << below) - 1));
-#pragma unroll
-        for (unsigned e = 0; e < POINTS; e++)
-            tile_put(tile, plane, tile_place(base + (e << shift), NTT_RADIX), x[e]);
-        __syncthreads();
+    if (pass.bits >= NTT_RADIX) {
+        long_columns(pass, tile, plane);
+        return;
     }
+    if (pass.bits != 0)
+        short_columns(pass, tile, plane);
     store_tile(pass, tile, plane);
 }

@@ -10,6 +10,7 @@
 #define NTT_LOAD_DIRECT 32u /* load to registers; without it to shared memory */
 #define NTT_LOAD_ACROSS 64u /* neighbouring columns are neighbours in memory */
 #define NTT_STORE_ACROSS 128u
+#define NTT_STORE_DIRECT 256u /* from registers; without it through shared memory */
 
 struct ntt_pass {
     const fr *in;
@@ -17,6 +18,7 @@ struct ntt_pass {
     const fr *roots;       /* [2^s + i]: w_(2^s)^i */
     const fr *high;        /* w^(i 2^low_bits) */
     const fr *low;         /* w^i below 2^low_bits; null where the powers are multiples of it */
+    const fr *plain_low;   /* low without the factor that a first trip's low brings */
     const fr *coset_high;  /* the same of the coset's generator */
     const fr *coset_low;
     const fr *scale;       /* last trip: null, or what all outputs are multiplied by */

@@ -38,12 +38,20 @@ extern "C" __global__ void powers(unsigned *out, u64 count, u64 stride, const fr
     }
 }
 
-/* out[2^s + i] = i-th power of the root of order 2^s = b^(2^(levels - s)), for all s <= levels. */
-extern "C" __global__ void root_levels(fr *out, const fr *squares, unsigned levels)
+/*
+ * Roots of order 2^s = b^(2^(levels - s)), for all s <= levels, in out[2^s ...]: their powers in
+ * order up to s = radix; above, what a step of 2^radix points with s - radix bits below is turned
+ * by: the power o d at o 2^(s - radix) + d, for output o and the bits below, d.
+ */
+extern "C" __global__ void root_levels(
+    fr *out, const fr *squares, unsigned levels, unsigned radix)
 {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= 2u << levels)
         return;
     unsigned level = at == 0 ? 0 : 31 - __clz(at);
-    out[at] = power_of(squares, (u64)(at - (at == 0 ? 0 : 1u << level)) << (levels - level));
+    u64 power = at == 0 ? 0 : at - (1u << level);
+    if (level > radix)
+        power = (power >> (level - radix)) * (power & ((1u << (level - radix)) - 1));
+    out[at] = power_of(squares, power << (levels - level));
 }

@@ -57,6 +57,7 @@ enum ntt_flag {
     NTT_LOAD_DIRECT = 32,
     NTT_LOAD_ACROSS = 64,
     NTT_STORE_ACROSS = 128,
+    NTT_STORE_DIRECT = 256,
 };
 
 struct ntt_trip {

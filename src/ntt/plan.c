@@ -18,26 +18,24 @@
  */
 struct ntt_tuning ntt_tuning_for(uint32_t words, const struct ntt_chip *chip)
 {
-    struct ntt_tuning tuning;
+    /* radix, log_threads, min_columns, high_bits, blocks */
+    static const struct {
+        uint32_t words;
+        struct ntt_tuning tuning;
+    } table[] = {
+        {1, {4, 9, 3, 18, 2}},
+        {2, {4, 8, 2, 17, 3}},
+        {8, {2, 7, 1, 16, 6}},
+        {12, {2, 7, 1, 15, 4}},
+        {UINT32_MAX, {1, 7, 1, 14, 3}},
+    };
+    size_t row = 0;
 
-    if (words == 1)
-        tuning =
-            (struct ntt_tuning){.radix = 4, .log_threads = 9, .min_columns = 4, .high_bits = 18};
-    else if (words == 2)
-        tuning =
-            (struct ntt_tuning){.radix = 4, .log_threads = 8, .min_columns = 3, .high_bits = 17};
-    else if (words <= 8)
-        tuning =
-            (struct ntt_tuning){.radix = 3, .log_threads = 8, .min_columns = 1, .high_bits = 16};
-    else if (words <= 12)
-        tuning =
-            (struct ntt_tuning){.radix = 2, .log_threads = 8, .min_columns = 1, .high_bits = 15};
-    else
-        tuning =
-            (struct ntt_tuning){.radix = 1, .log_threads = 8, .min_columns = 1, .high_bits = 14};
-    while (
-        tuning.log_threads > 5 &&
-        ((uint64_t)words * 4 << (tuning.radix + tuning.log_threads)) * 5 / 4 > chip->shared_bytes)
+    while (words > table[row].words)
+        row++;
+    struct ntt_tuning tuning = table[row].tuning;
+    while (tuning.log_threads > 5 &&
+           ((uint64_t)words * 6 << (tuning.radix + tuning.log_threads)) > chip->shared_bytes)
         tuning.log_threads--;
     return tuning;
 }
@@ -89,6 +87,13 @@ static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint3
         trip->flags |= NTT_STORE_ACROSS;
 }
 
+/* A trip of one step loads and stores with the same threads: it can be direct in one order only. */
+static bool is_one_step_of_two_ways(const struct ntt_tuning *tuning, const struct ntt_trip *trip)
+{
+    return trip->bits <= tuning->radix && (trip->flags & NTT_LOAD_DIRECT) &&
+           !(trip->flags & NTT_LOAD_ACROSS);
+}
+
 static bool plan_trip(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
@@ -101,11 +106,18 @@ static bool plan_trip(const struct ntt_tuning *tuning, const struct ntt_chip *ch
         least = tuning->radix - trip->bits; /* a thread then has several columns' points */
     trip->log_columns = choose_columns(tuning, chip, trip, least);
     choose_flags(job, plan, index);
-    /* With neighbours in memory below the digit a step's threads load whole runs of them. */
-    if ((trip->flags & NTT_LOAD_ACROSS) && trip->bits >= tuning->radix)
+    /* Short columns are at the top of the tile's index: there a thread's points are neighbours. */
+    if (trip->bits >= tuning->radix) {
+        bool is_moved = (trip->flags & (NTT_GATHER | NTT_COSET_IN)) != 0;
+
         trip->lower_columns = trip->log_columns;
-    if (trip->bits >= tuning->radix && !(trip->flags & (NTT_GATHER | NTT_COSET_IN)))
-        trip->flags |= NTT_LOAD_DIRECT;
+        if (!is_moved)
+            trip->flags |= NTT_LOAD_DIRECT;
+        /* Where a thread's own outputs lie together other threads bring them out better. */
+        if ((trip->flags & NTT_STORE_ACROSS) && !(trip->flags & NTT_COSET_OUT) &&
+            !is_one_step_of_two_ways(tuning, trip))
+            trip->flags |= NTT_STORE_DIRECT;
+    }
     trip->threads = 1u << (trip->bits + trip->log_columns - tuning->radix);
     trip->shared_bytes = (uint32_t)(4 * tile_words(tuning, job, trip->bits + trip->log_columns));
     blocks = ((trip->columns - 1) >> trip->log_columns) + 1;

@@ -13,6 +13,7 @@ struct pass_argument {
     CUdeviceptr roots;
     CUdeviceptr high;
     CUdeviceptr low;
+    CUdeviceptr plain_low;
     CUdeviceptr coset_high;
     CUdeviceptr coset_low;
     CUdeviceptr scale;
@@ -105,6 +106,7 @@ static void describe(const struct ntt_run *run, const struct ntt_tables *tables,
     argument->roots = tables->address + layout->roots * bytes;
     argument->high = tables->address + layout->high * bytes;
     argument->low = needs_low ? tables->address + low * bytes : 0;
+    argument->plain_low = needs_low ? tables->address + layout->low * bytes : 0;
     argument->coset_high = tables->address + layout->coset_high * bytes;
     argument->coset_low = layout->low_bits ? tables->address + layout->coset_low * bytes : 0;
     argument->batch = run->job.batch;

@@ -124,12 +124,12 @@ static pool_status make_levels(const struct maker *maker)
     const struct ntt_table_layout *layout = &maker->tables->layout;
     CUdeviceptr out = part(maker, layout->roots);
     CUdeviceptr squares = part(maker, layout->squares + (uint64_t)BASE_LEVELS * NTT_SQUARES);
-    uint32_t levels = layout->levels;
-    void *arguments[] = {&out, &squares, &levels};
-    static const size_t sizes[] = {8, 8, 4};
+    uint32_t levels = layout->levels, radix = maker->tables->tuning.radix;
+    void *arguments[] = {&out, &squares, &levels, &radix};
+    static const size_t sizes[] = {8, 8, 4, 4};
     struct ntt_launch launch = {.blocks = ((2u << levels) + BLOCK - 1) / BLOCK,
         .threads = BLOCK,
-        .count = 3,
+        .count = 4,
         .arguments = arguments,
         .sizes = sizes,
         .stream = maker->stream};
