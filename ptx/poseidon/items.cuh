@@ -8,6 +8,7 @@
 
 #include "fr.cuh"
 #include "fr_dot.cuh"
+#include "poseidon/halved.cuh"
 #include "set.cuh"
 
 #define ITEM_BLOCK 64

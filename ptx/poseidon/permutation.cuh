@@ -135,15 +135,7 @@ __device__ __forceinline__ void multiply_internal(fr *state)
 #pragma unroll
     for (int i = 1; i < T; i++)
         sum = fr_add_lazy(sum, state[i]);
-#pragma unroll
-    for (int i = 0; i < T; i++) {
-#if POSEIDON_INTERNAL_IS_SMALL /* ones, and a 2 at the end */
-        fr product = i + 1 == T ? fr_dbl_lazy(state[i]) : state[i];
-#else
-        fr product = fr_mul_lazy(state[i], poseidon_diagonal[i]);
-#endif
-        state[i] = fr_add_lazy(product, sum);
-    }
+    poseidon_internal(state, sum);
 }
 
 __device__ __forceinline__ void external_rounds(fr *state, const fr *constants)

@@ -125,16 +125,72 @@ static int external_of(const pool_poseidon *set)
     return 0;
 }
 
-/* Ones and a 2 at the end. */
-static bool internal_is_small(const pool_poseidon *set)
+/*
+ * An entry of the internal diagonal that needs no product: a small integer or, in Goldilocks and
+ * fields below 32 bits where the modulus is 1 modulo 2^k, 2^-k (ptx/poseidon/halved.cuh); either
+ * sign.
+ */
+struct cheap {
+    bool is_negative;
+    uint32_t times;    /* 1 to 4, or 0 */
+    uint32_t halvings; /* k, or 0; both 0: a product after all */
+};
+
+enum { TIMES_MAX = 4, HALVINGS_MAX = 32 };
+
+static struct cheap cheap_entry(const pool_field *field, const uint64_t *entry)
 {
-    for (uint32_t i = 0; i < set->width; i++) {
-        uint64_t wanted[FIELD_MAX_LIMBS];
-        field_set_integer(set->field, wanted, i + 1 == set->width ? 2 : 1);
-        if (!field_equal(set->field, wanted, set->diagonal + (size_t)i * set->field->limbs))
-            return false;
+    struct cheap cheap = {0};
+    uint64_t wanted[FIELD_MAX_LIMBS];
+    uint64_t negated[FIELD_MAX_LIMBS];
+    bool can_halve = field->kind == FIELD_KIND_GOLDILOCKS || field->bits < 32;
+    uint32_t halvings = field->two_adicity < HALVINGS_MAX ? field->two_adicity : HALVINGS_MAX;
+
+    if (!can_halve)
+        halvings = 0;
+    for (uint32_t i = 1; i <= TIMES_MAX + halvings; i++) {
+        if (i <= TIMES_MAX)
+            field_set_integer(field, wanted, i);
+        else if (i == TIMES_MAX + 1)
+            field_halve(field, wanted, field->one);
+        else
+            field_halve(field, wanted, wanted);
+        field_neg(field, negated, wanted);
+        cheap.is_negative = field_equal(field, entry, negated);
+        if (!cheap.is_negative && !field_equal(field, entry, wanted))
+            continue;
+        cheap.times = i <= TIMES_MAX ? i : 0;
+        cheap.halvings = i <= TIMES_MAX ? 0 : i - TIMES_MAX;
+        return cheap;
     }
-    return true;
+    return cheap;
+}
+
+/* Lane by lane: x_i = sum + d_i x_i. */
+static void put_internal(struct ptx_writer *writer, const pool_poseidon *set)
+{
+    ptx_put(writer, "__device__ __forceinline__ void poseidon_internal(fr *x, fr sum)\n{\n");
+    for (uint32_t i = 0; i < set->width; i++) {
+        struct cheap cheap = cheap_entry(set->field, set->diagonal + (size_t)i * set->field->limbs);
+        ptx_put(writer, "    x[%u] = fr_%s_lazy(sum, ", i, cheap.is_negative ? "sub" : "add");
+        if (cheap.halvings)
+            ptx_put(writer, "fr_halved<%u>(x[%u])", cheap.halvings, i);
+        else if (cheap.times == 3)
+            ptx_put(writer, "fr_add_lazy(x[%u], fr_dbl_lazy(x[%u]))", i, i);
+        else if (cheap.times)
+            ptx_put(writer, "%sx[%u]%s",
+                cheap.times == 4   ? "fr_dbl_lazy(fr_dbl_lazy("
+                : cheap.times == 2 ? "fr_dbl_lazy("
+                                   : "",
+                i,
+                cheap.times == 4   ? "))"
+                : cheap.times == 2 ? ")"
+                                   : "");
+        else
+            ptx_put(writer, "fr_mul_lazy(x[%u], poseidon_diagonal[%u])", i, i);
+        ptx_put(writer, ");\n");
+    }
+    ptx_put(writer, "}\n");
 }
 
 static size_t count_constants(const pool_poseidon *set)
@@ -217,10 +273,8 @@ static void put_second(struct ptx_writer *writer, const pool_poseidon *set)
     size_t limbs = set->field->limbs;
     size_t half = (size_t)set->full_rounds / 2 * set->width;
     int external = external_of(set);
-    bool is_small = internal_is_small(set);
 
-    ptx_put(writer, "#define POSEIDON_EXTERNAL %s\n#define POSEIDON_INTERNAL_IS_SMALL %d\n",
-        externals[external], is_small);
+    ptx_put(writer, "#define POSEIDON_EXTERNAL %s\n", externals[external]);
     put_array(writer, "before", set->constants, half);
     if (set->partial_rounds)
         put_array(writer, "lane", set->constants + half * limbs, set->partial_rounds);
@@ -229,8 +283,8 @@ static void put_second(struct ptx_writer *writer, const pool_poseidon *set)
     put_array(writer, "behind", set->constants + (half + set->partial_rounds) * limbs, half);
     if (external == 0)
         put_array(writer, "matrix", set->matrix, (size_t)set->width * set->width);
-    if (!is_small)
-        put_array(writer, "diagonal", set->diagonal, set->width);
+    put_array(writer, "diagonal", set->diagonal, set->width);
+    put_internal(writer, set);
 }
 
 pool_status poseidon_text(const pool_poseidon *set, char **text)
