@@ -50,7 +50,7 @@ pool_cu_result sim_cu_MemFree(CUdeviceptr address)
 {
     struct sim_allocation *found;
     struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_MemFree, SIM_NEED_CONTEXT_ONLY, -1);
+    pool_cu_result code = sim_enter(&call, SIM_CU_MemFree, SIM_NEED_INIT, -1); /* any context's */
 
     if (code)
         return code;
@@ -96,8 +96,12 @@ pool_cu_result sim_cu_MemHostAlloc(void **memory, size_t bytes, unsigned int fla
 
     if (code)
         return code;
-    if (!memory || bytes == 0 || flags > HOST_ALLOC_FLAGS)
+    if (!memory || flags > HOST_ALLOC_FLAGS)
         return sim_leave(POOL_CU_INVALID_VALUE);
+    if (bytes == 0) { /* as a GPU's driver: nothing, and no error */
+        *memory = NULL;
+        return sim_leave(POOL_CU_SUCCESS);
+    }
     if (bytes > SIZE_MAX - PAGE)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
@@ -123,9 +127,11 @@ static pool_cu_result end_host_range(struct sim_call *call, enum sim_function fu
 
     if (code)
         return code;
-    if (!memory)
-        return sim_leave(POOL_CU_INVALID_VALUE);
+    if (!memory) /* nothing to free, but never something to unregister */
+        return sim_leave(kind == SIM_MEMORY_PINNED ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE);
     found = sim_memory_at((uint64_t)(uintptr_t)memory);
+    if (!found && sim_memory_overlaps((uint64_t)(uintptr_t)memory, 1))
+        return sim_leave(POOL_CU_INVALID_VALUE); /* inside one */
     if (!found || found->kind != kind || found->is_freeing)
         return sim_leave(absent);
     found->is_freeing = true;

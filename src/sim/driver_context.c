@@ -204,7 +204,7 @@ pool_cu_result sim_cu_DevicePrimaryCtxRelease(CUdevice device)
         return sim_leave(POOL_CU_INVALID_CONTEXT);
     if (--primary->retained == 0)
         sim_context_end(primary, false);
-    return sim_leave(sim_state.poison);
+    return sim_leave(POOL_CU_SUCCESS);
 }
 
 pool_cu_result sim_cu_DevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
@@ -256,7 +256,7 @@ pool_cu_result sim_cu_CtxDestroy(CUcontext context)
 
     if (code)
         return code;
-    code = sim_context_of(context, &found);
+    code = context ? sim_context_of(context, &found) : POOL_CU_INVALID_VALUE;
     if (code)
         return sim_leave(code);
     if (found->is_primary)

@@ -160,7 +160,7 @@ pool_cu_result sim_cu_EventElapsedTime(float *milliseconds, CUevent start, CUeve
     if (code)
         return code;
     if (!milliseconds)
-        return sim_leave(POOL_CU_INVALID_VALUE);
+        return sim_leave(POOL_CU_INVALID_HANDLE); /* so says a GPU's driver */
     second = sim_handle_get(SIM_KIND_EVENT, end);
     if (!second || first->context != second->context || !first->marker || !second->marker ||
         (first->flags | second->flags) & DRIVER_EVENT_DISABLE_TIMING)

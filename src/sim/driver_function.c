@@ -50,7 +50,8 @@ int sim_function_blocks(
     const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
     int blocks = chip->blocks_per_multiprocessor, fit;
 
-    if (block_size > sim_function_max_threads(kernel) ||
+    /* .maxntid does not count here, as on a GPU; the launch refuses. */
+    if (block_size > SIM_BLOCK_THREADS ||
         dynamic_shared + kernel->shared_bytes > (uint64_t)chip->shared_per_block_optin)
         return 0;
     fit = chip->threads_per_multiprocessor / SIM_WARP / warps;

@@ -39,6 +39,8 @@ static pool_cu_result check_shape(const struct sim_launch_work *work)
         return POOL_CU_INVALID_VALUE;
     if (work->dynamic_shared_bytes > (uint32_t)function->max_dynamic_shared)
         return POOL_CU_INVALID_VALUE;
+    if (threads > function->kernel->max_threads) /* .maxntid */
+        return POOL_CU_INVALID_VALUE;
     if (threads > (uint64_t)sim_function_max_threads(function->kernel))
         return POOL_CU_LAUNCH_OUT_OF_RESOURCES;
     if (!work->is_cooperative)
@@ -109,8 +111,11 @@ static pool_cu_result launch(enum sim_function name, CUfunction handle,
 
     if (code)
         return code;
-    code = sim_stream_of(call.context, stream_handle, &stream);
-    if (!code && function->module->context != call.context)
+    /* A kernel and a stream of one context go together whatever is current. */
+    stream = sim_handle_get(SIM_KIND_STREAM, stream_handle);
+    if (!stream)
+        code = sim_stream_of(call.context, stream_handle, &stream);
+    if (!code && function->module->context != stream->context)
         code = POOL_CU_INVALID_HANDLE;
     if (code)
         return sim_leave(code);

@@ -116,8 +116,6 @@ pool_cu_result sim_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
     code = sim_context_of(peer, &found);
     if (code)
         return sim_leave(code);
-    if (found == call.context)
-        return sim_leave(POOL_CU_INVALID_CONTEXT);
     if (found->device == call.context->device)
         return sim_leave(POOL_CU_PEER_ACCESS_UNSUPPORTED);
     unsigned place = peer_place(call.context, found);

@@ -65,7 +65,7 @@ static pool_cu_result check_fit(
         sim_jit_error(jit,
             "ptxas fatal   : PTX for sm_%u does not run on this device of cc %u.%u\n", target,
             sim_state.chip->capability / 10, sim_state.chip->capability % 10);
-        return POOL_CU_NO_BINARY_FOR_GPU;
+        return POOL_CU_INVALID_PTX;
     }
     return check_sizes(program, jit);
 }
@@ -306,7 +306,7 @@ pool_cu_result sim_cu_ModuleGetFunction(CUfunction *function, CUmodule handle, c
 
     if (code)
         return code;
-    if (!function || !name)
+    if (!function || !name || !name[0])
         return sim_leave(POOL_CU_INVALID_VALUE);
     kernel = sim_program_find_kernel(module->program, name);
     if (!kernel)
@@ -335,7 +335,8 @@ pool_cu_result sim_cu_ModuleGetGlobal(
         return sim_leave(POOL_CU_INVALID_VALUE);
     variable = sim_program_find_variable(module->program, name);
     if (!variable)
-        return sim_leave(POOL_CU_NOT_FOUND);
+        return sim_leave(sim_program_find_kernel(module->program, name) ? POOL_CU_INVALID_VALUE
+                                                                        : POOL_CU_NOT_FOUND);
     if (address)
         *address = module->variables[variable->index];
     if (bytes)

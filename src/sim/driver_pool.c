@@ -213,8 +213,8 @@ pool_cu_result sim_cu_MemPoolSetAccess(
             result |= UINT64_C(1) << device;
         else if (access[at].flags == 0 && device != pool->device)
             result &= ~(UINT64_C(1) << device);
-        else
-            return sim_leave(POOL_CU_INVALID_VALUE);
+        else /* the pool's own device cannot be kept out */
+            return sim_leave(access[at].flags ? POOL_CU_INVALID_VALUE : POOL_CU_INVALID_DEVICE);
     }
     sim_memory_write_lock();
     pool->access = result;

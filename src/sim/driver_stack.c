@@ -88,7 +88,7 @@ pool_cu_result sim_cu_CtxPushCurrent(CUcontext context)
 
     if (code)
         return code;
-    code = sim_context_of(context, &found);
+    code = context ? sim_context_of(context, &found) : POOL_CU_INVALID_VALUE;
     return sim_leave(code ? code : sim_stack_push(context));
 }
 

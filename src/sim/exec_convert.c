@@ -173,6 +173,8 @@ static uint64_t convert(struct value v, enum ptx_type to, enum ptx_type from, ui
     uint64_t kept;
     if (!ptx_type_is_float(to))
         return sign_extended(to_integer(v.real, to, from, flags), to);
+    if (v.form != IS_FLOAT && v.integer == 0)
+        return 0; /* compilers convert by a subtraction, which rounded down gives -0 */
     if (v.form == IS_FLOAT && isnan(v.real) && !(flags & SIM_FLOAT_SAT) &&
         keep_nan(v.integer, to, from, &kept))
         return kept;
