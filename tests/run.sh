@@ -66,6 +66,7 @@ for kind in $kinds; do
             failed=1
         ;;
     tsan)
+        export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
         build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
             -Db_sanitize=thread -Dc_args=-Wno-tsan &&
             run tsan --suite unit --suite threads --suite sim --no-suite slow --timeout-multiplier 6 ||
