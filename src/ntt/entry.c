@@ -106,14 +106,8 @@ static pool_status prepare(
         return status;
     call->in = *in;
     call->out = *out;
-    status = ntt_place_init(
+    return ntt_place_init(
         &call->place, call->params.device, call->params.domain->field, call->params.stream);
-    if (!status)
-        status = check_spans(call);
-    if (status)
-        return status;
-    init_run(call);
-    return ntt_run_plan(&call->run, &call->plan);
 }
 
 /* Bytes of all elements, packed. */
@@ -259,15 +253,29 @@ static pool_status enqueue(struct ntt_call *call)
     return status ? status : ntt_call_deliver(call);
 }
 
+/* One binding for all the calls below: each of them then finds the context current. */
+static pool_status run_inside(struct ntt_call *call)
+{
+    pool_status status = check_spans(call);
+
+    if (!status) {
+        init_run(call);
+        status = ntt_run_plan(&call->run, &call->plan);
+    }
+    if (!status)
+        status = ntt_call_is_chunked(call) ? ntt_call_enqueue_chunks(call) : enqueue(call);
+    return ntt_done(&call->place, call->params.is_async, status);
+}
+
 pool_status pool_ntt(const pool_ntt_params *params, const pool_span *in, pool_span *out)
 {
+    struct device_scope scope;
     struct ntt_call call;
     pool_status status = prepare(params, in, out, &call);
 
-    if (status)
-        return status;
-    status = ntt_call_is_chunked(&call) ? ntt_call_enqueue_chunks(&call) : enqueue(&call);
-    return ntt_done(&call.place, call.params.is_async, status);
+    if (!status)
+        status = device_enter(call.place.device, &scope);
+    return status ? status : device_leave(&scope, run_inside(&call));
 }
 
 pool_status pool_ntt_workspace(
@@ -279,6 +287,12 @@ pool_status pool_ntt_workspace(
     if (!bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the bytes");
     status = prepare(params, in, out, &call);
+    if (!status)
+        status = check_spans(&call);
+    if (status)
+        return status;
+    init_run(&call);
+    status = ntt_run_plan(&call.run, &call.plan);
     if (status)
         return status;
     struct needs needs = needs_of(&call);

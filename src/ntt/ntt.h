@@ -32,6 +32,7 @@ struct ntt_tuning {
     uint32_t log_threads; /* of a full block */
     uint32_t min_columns; /* log2: neighbours in memory that a trip reads and writes together */
     uint32_t high_bits;   /* log2 of the longest table of powers */
+    uint32_t single_bits; /* transforms up to this size have one table of all powers */
     uint32_t blocks;      /* full ones that a multiprocessor has registers for */
 };
 

@@ -11,23 +11,26 @@
 #define MAX_BLOCKS 0x7fffffffu
 
 /*
- * Points a thread: as many as fit in half of the registers that the occupancy below leaves, because
- * the other half is the multiplication's own. Neighbours: 64 bytes, two sectors, are read and
- * written together. Tables of powers of at most 2 MiB stay in the second-level cache beside the
- * data.
+ * Measured on one H200 with the sweep of bench_ntt, times of 2^16 ... 2^24 points. Points a thread:
+ * 4 long ones in 80 registers and 24 warps beat 8 in 128 and 16 (4.15 against 4.27 ms for 2^24 of
+ * 256 bits) and 2 (5.2); 32 short ones need 80 registers. Neighbours in memory, 2^min_columns of
+ * them, fill 32-byte sectors, 64 bytes for long elements. Tables of powers of 2 MiB stay in the
+ * second-level cache beside the data; transforms of up to 2^20 long elements are quicker with one
+ * table of all powers (0.248 against 0.264 ms), because a multiplication more costs more than 32
+ * bytes more.
  */
 struct ntt_tuning ntt_tuning_for(uint32_t words, const struct ntt_chip *chip)
 {
-    /* radix, log_threads, min_columns, high_bits, blocks */
     static const struct {
         uint32_t words;
         struct ntt_tuning tuning;
     } table[] = {
-        {1, {4, 9, 3, 18, 2}},
-        {2, {4, 8, 2, 17, 3}},
-        {8, {2, 7, 1, 16, 6}},
-        {12, {2, 7, 1, 15, 4}},
-        {UINT32_MAX, {1, 7, 1, 14, 3}},
+        /* radix, log_threads, min_columns, high_bits, single_bits, blocks */
+        {1, {5, 8, 3, 18, 18, 3}},
+        {2, {4, 7, 2, 17, 17, 5}},
+        {8, {2, 7, 1, 16, 20, 6}},
+        {12, {2, 7, 1, 15, 15, 4}},
+        {UINT32_MAX, {1, 7, 1, 14, 14, 3}},
     };
     size_t row = 0;
 
@@ -156,7 +159,9 @@ void ntt_table_layout_make(
 
     memset(layout, 0, sizeof(*layout));
     layout->levels = log_size < tile ? log_size : tile;
-    layout->high_bits = log_size < tuning->high_bits ? log_size : tuning->high_bits;
+    layout->high_bits = log_size <= tuning->single_bits || log_size < tuning->high_bits
+                            ? log_size
+                            : tuning->high_bits;
     layout->low_bits = log_size - layout->high_bits;
     layout->roots = at, at += (uint64_t)2 << layout->levels;
     layout->high = at, at += (uint64_t)1 << layout->high_bits;

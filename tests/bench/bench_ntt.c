@@ -328,12 +328,13 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
     ntt_tuning_set(tuning);
     open_work(&work, row);
     check(&work);
-    printf(
-        "sweep %-13s %5llu x 2^%-2u %s radix %u threads 2^%u columns 2^%u tables 2^%u blocks %u: "
-        "%9.4f ms\n",
+    printf("sweep %-13s %5llu x 2^%-2u %s radix %u threads 2^%u columns 2^%u tables 2^%u or 2^%u "
+           "blocks %u: "
+           "%9.4f ms\n",
         row->field, (unsigned long long)row->batch, row->log_size,
         row->order == POOL_NTT_NN ? "NN" : "NR", tuning->radix, tuning->log_threads,
-        tuning->min_columns, tuning->high_bits, tuning->blocks, measure(&work));
+        tuning->min_columns, tuning->high_bits, tuning->single_bits, tuning->blocks,
+        measure(&work));
     fflush(stdout);
     close_work(&work);
     ntt_tuning_set(&(struct ntt_tuning){0});
@@ -341,16 +342,13 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
 
 static void sweep(void)
 {
-    /* radix, threads, columns, tables, blocks */
-    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 6}, {2, 7, 1, 16, 5}, {2, 7, 1, 16, 4},
-        {1, 8, 1, 16, 5}, {1, 8, 1, 16, 4}, {2, 8, 1, 16, 3}, {2, 8, 1, 16, 2}, {2, 9, 1, 16, 1},
-        {3, 7, 1, 16, 4}, {3, 7, 1, 16, 3}, {2, 6, 1, 16, 11}, {2, 7, 1, 20, 6}, {1, 9, 1, 16, 2}};
-    static const struct ntt_tuning two[] = {{4, 8, 2, 17, 3}, {4, 8, 2, 17, 2}, {4, 7, 2, 17, 5},
-        {4, 8, 3, 17, 2}, {3, 8, 2, 17, 5}, {3, 8, 2, 17, 4}, {3, 9, 2, 17, 2}, {5, 9, 2, 17, 1},
-        {4, 9, 2, 17, 1}};
-    static const struct ntt_tuning one[] = {{4, 9, 3, 18, 2}, {4, 9, 3, 18, 3}, {4, 8, 3, 18, 4},
-        {4, 8, 3, 18, 6}, {3, 9, 3, 18, 3}, {3, 9, 3, 18, 4}, {5, 8, 3, 18, 3}, {5, 9, 3, 18, 1},
-        {4, 10, 3, 18, 1}, {5, 10, 3, 18, 1}, {4, 8, 4, 18, 4}};
+    /* radix, threads, columns, tables, whole tables, blocks */
+    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 16, 6}, {2, 7, 1, 16, 20, 6},
+        {2, 7, 1, 16, 20, 5}, {2, 7, 0, 16, 20, 6}, {2, 8, 1, 16, 20, 3}, {3, 7, 1, 16, 20, 4}};
+    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5}, {4, 7, 1, 17, 17, 5},
+        {4, 6, 2, 17, 17, 10}, {4, 7, 2, 17, 20, 5}, {4, 8, 2, 17, 17, 3}};
+    static const struct ntt_tuning one[] = {
+        {5, 8, 3, 18, 18, 3}, {5, 7, 3, 18, 18, 6}, {4, 8, 3, 18, 18, 4}, {4, 9, 3, 18, 18, 2}};
     static const struct row wide_rows[] = {{"bn254_fr", 16, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 20, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 24, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 16, 64, POOL_NTT_NN, 0, 0}};
@@ -413,6 +411,7 @@ int main(int argc, char **argv)
             return 2;
     MUST(pool_create(&bench.pool, &params));
     MUST(pool_device_at(bench.pool, 0, &bench.device));
+    MUST(pool_bind(bench.device));
     MUST(pool_stream_create(bench.device, NULL, &bench.stream));
     MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.start));
     MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.end));
@@ -429,6 +428,7 @@ int main(int argc, char **argv)
     MUST(pool_event_destroy(&bench.start));
     MUST(pool_event_destroy(&bench.end));
     MUST(pool_stream_destroy(&bench.stream));
+    MUST(pool_unbind(bench.device));
     MUST(pool_destroy(&bench.pool));
     return 0;
 }

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What transforms and vector functions refuse, and that nothing is written then.
+ */
+#include "ntt_support.h"
+
+#include "driver/nvrtc.h"
+
+static device_pool *pool;
+static pool_device *device, *other;
+
+static void refuse_domain(pool_ntt_domain_params params, pool_status status, const char *text)
+{
+    pool_ntt_domain *domain = NULL;
+
+    params.struct_size = sizeof(params);
+    assert_int_equal(pool_ntt_domain_create(&params, &domain), status);
+    assert_says(text);
+    assert_null(domain);
+}
+
+static void test_domains(void **state)
+{
+    const pool_field *baby = ntt_field("babybear"), *bls = ntt_field("bls12_381_fr");
+    pool_ntt_domain_params none = {.field = baby};
+    pool_ntt_domain *domain = NULL;
+
+    (void)state;
+    none.struct_size = 0;
+    assert_int_equal(pool_ntt_domain_create(&none, &domain), POOL_ERR_INVALID_ARGUMENT);
+    refuse_domain((pool_ntt_domain_params){.log_size = 4}, POOL_ERR_INVALID_ARGUMENT, "field");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 28},
+        POOL_ERR_INVALID_ARGUMENT, "at most 2^27");
+    refuse_domain((pool_ntt_domain_params){.field = ntt_field("stark252"), .log_size = 41},
+        POOL_ERR_INVALID_ARGUMENT, "at most 2^40");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 4, .coset = "0"},
+        POOL_ERR_INVALID_ARGUMENT, "coset generator is 0");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 4, .root = "1"},
+        POOL_ERR_INVALID_ARGUMENT, "order 2^4");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 0, .root = "2013265920"},
+        POOL_ERR_INVALID_ARGUMENT, "order 2^0");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 2, .root = "2013265920"},
+        POOL_ERR_INVALID_ARGUMENT, "order 2^2");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 4, .root = "2013265921"},
+        POOL_ERR_BAD_DATA, "");
+    refuse_domain((pool_ntt_domain_params){.field = bls, .log_size = 4, .convention = "nobody"},
+        POOL_ERR_NOT_FOUND, "nobody");
+    refuse_domain(
+        (pool_ntt_domain_params){.field = bls, .log_size = 4, .convention = "icicle", .root = "1"},
+        POOL_ERR_INVALID_ARGUMENT, "not both");
+    refuse_domain((pool_ntt_domain_params){.field = baby, .log_size = 4, .reserved = 1},
+        POOL_ERR_INVALID_ARGUMENT, "reserved");
+}
+
+/* A root of one's own choice and another system's convention are used. */
+static void test_roots(void **state)
+{
+    const pool_field *bls = ntt_field("bls12_381_fr");
+    pool_ntt_domain_params params = {
+        .struct_size = sizeof(params), .field = bls, .log_size = 3, .convention = "icicle"};
+    pool_ntt_params run = {.struct_size = sizeof(run), .device = device};
+    uint8_t own[32], theirs[32], coset[32];
+    pool_ntt_domain *domain = ntt_domain(bls, 3);
+
+    (void)state;
+    assert_ok(pool_ntt_domain_root(domain, POOL_FORM_STANDARD, own));
+    assert_ok(pool_ntt_domain_coset(domain, POOL_FORM_STANDARD, coset));
+    assert_int_equal(coset[0], 7);
+    assert_int_equal(pool_ntt_domain_log_size(domain), 3);
+    assert_ptr_equal(pool_ntt_domain_field(domain), bls);
+    assert_ok(pool_ntt_domain_destroy(&domain));
+    assert_null(domain);
+    params.coset = "0x1234567";
+    assert_ok(pool_ntt_domain_create(&params, &run.domain));
+    assert_ok(pool_ntt_domain_root(run.domain, POOL_FORM_STANDARD, theirs));
+    assert_memory_not_equal(own, theirs, 32);
+    run.coset = 1;
+    ntt_compare(&run, 3);
+    pool_ntt_domain *second = pool_ntt_domain_retain(run.domain);
+    assert_ok(pool_ntt_domain_destroy(&run.domain));
+    run.domain = second;
+    ntt_compare(&run, 4);
+    assert_ok(pool_ntt_domain_destroy(&run.domain));
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static struct {
+    pool_ntt_params params;
+    pool_span in, out;
+    uint8_t data[4096], result[4096], untouched[4096];
+} call;
+
+static void refuse(pool_status status, const char *text)
+{
+    assert_int_equal(pool_ntt(&call.params, &call.in, &call.out), status);
+    assert_int_equal(pool_last_error()->status, status);
+    assert_says(text);
+    assert_memory_equal(call.result, call.untouched, sizeof(call.result));
+}
+
+static void fresh(pool_ntt_domain *domain)
+{
+    call.params = (pool_ntt_params){
+        .struct_size = sizeof(call.params), .domain = domain, .device = device, .batch = 2};
+    call.in = ntt_host(call.data, 32);
+    call.out = ntt_host(call.result, 32);
+}
+
+static void test_calls(void **state)
+{
+    pool_ntt_domain *domain = ntt_domain(ntt_field("babybear"), 4);
+    pool_stream *wrong = NULL;
+    pool_buffer *small = NULL;
+
+    (void)state;
+#define REFUSE(change, status, text)                                                               \
+    do {                                                                                           \
+        fresh(domain);                                                                             \
+        change;                                                                                    \
+        refuse((status), (text));                                                                  \
+    } while (0)
+#define REFUSE_ARGUMENT(change, text) REFUSE(change, POOL_ERR_INVALID_ARGUMENT, text)
+    REFUSE_ARGUMENT(call.params.struct_size = 0, "struct_size");
+    REFUSE_ARGUMENT(call.params.domain = NULL, "domain");
+    REFUSE_ARGUMENT(call.params.direction = (pool_ntt_direction)2, "means nothing");
+    REFUSE_ARGUMENT(call.params.order = (pool_ntt_order)4, "means nothing");
+    REFUSE_ARGUMENT(call.params.layout = (pool_ntt_layout)2, "means nothing");
+    REFUSE_ARGUMENT(call.params.coset = 2, "means nothing");
+    REFUSE_ARGUMENT(call.in.count = 31, "has 31 elements");
+    REFUSE_ARGUMENT(call.out.count = 33, "has 33 elements");
+    REFUSE_ARGUMENT(call.params.batch = 0, "1 transforms of 2^4 points have 16");
+    REFUSE_ARGUMENT(call.params.batch = UINT64_MAX / 8, "too many");
+    REFUSE_ARGUMENT(
+        (call.params.batch = (uint64_t)1 << 59, call.in.count = call.out.count = (uint64_t)1 << 63),
+        "too many");
+    REFUSE_ARGUMENT(call.in.stride = 3, "stride of 3");
+    REFUSE_ARGUMENT(call.in.stride = 2, "stride of 2");
+    REFUSE_ARGUMENT(call.out.stride = 6, "stride of 6");
+    REFUSE_ARGUMENT(call.out.stride = UINT64_MAX - 3, "too many");
+    REFUSE_ARGUMENT(call.in.form = (pool_form)2, "no form 2");
+    REFUSE_ARGUMENT(call.out.place = (pool_place)2, "no place 2");
+    REFUSE_ARGUMENT(call.in.data = NULL, "at NULL");
+    REFUSE_ARGUMENT(call.in.data = call.result + 4, "overlap");
+    REFUSE_ARGUMENT((call.in.data = call.result, call.in.stride = 8), "overlap");
+    REFUSE_ARGUMENT(call.in.place = POOL_PLACE_DEVICE, "no device memory");
+    REFUSE_ARGUMENT(
+        (call.in.place = POOL_PLACE_DEVICE, call.in.data = call.data + 2), "aligned to 4 bytes");
+    assert_int_equal(pool_ntt(&call.params, NULL, &call.out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_ntt(&call.params, &call.in, NULL), POOL_ERR_INVALID_ARGUMENT);
+    REFUSE(call.params.device = NULL, POOL_ERR_NOT_BOUND, "bound");
+    assert_ok(pool_stream_create(other, NULL, &wrong));
+    REFUSE(call.params.stream = wrong, POOL_ERR_WRONG_DEVICE, "");
+    assert_ok(pool_stream_destroy(&wrong));
+    assert_ok(pool_ntt_domain_destroy(&domain));
+    domain = ntt_domain(ntt_field("babybear"), 4);
+    (void)small;
+    /* An element that is the modulus, in host and in strided device memory. */
+    const uint32_t modulus = 0x78000001;
+    memcpy(call.data + 17 * 4, &modulus, 4);
+    REFUSE(call.params.check = 1, POOL_ERR_BAD_DATA, "element 17");
+    memset(call.data, 0, sizeof(call.data));
+    fresh(domain);
+    call.params.check = 1;
+    assert_ok(pool_ntt(&call.params, &call.in, &call.out));
+    memcpy(call.result, call.untouched, sizeof(call.result));
+    assert_ok(pool_ntt_domain_destroy(&domain));
+}
+
+/* Without a device named it runs on the bound one. */
+static void test_bound(void **state)
+{
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = ntt_domain(ntt_field("babybear"), 5)};
+    pool_device *bound = NULL;
+
+    (void)state;
+    assert_ok(pool_bind(other));
+    ntt_compare(&params, 8);
+    assert_ok(pool_bound_device(pool, &bound));
+    assert_ptr_equal(bound, other);
+    assert_ok(pool_unbind(other));
+    assert_ok(pool_ntt_warm_up(params.domain, device));
+    /* A struct of an older, shorter kind: what it does not have is its default. */
+    params.struct_size = offsetof(pool_ntt_params, device);
+    params.device = (pool_device *)&params;
+    assert_int_equal(pool_ntt(&params, &(pool_span){0}, &(pool_span){0}), POOL_ERR_NOT_BOUND);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+static void test_vectors_refuse(void **state)
+{
+    pool_vector_params params = {
+        .struct_size = sizeof(params), .field = ntt_field("babybear"), .device = device};
+    uint32_t data[16] = {0}, result[16] = {0}, number = 3, modulus = 0x78000001;
+    pool_span a = ntt_host(data, 12), out = ntt_host(result, 12);
+
+    (void)state;
+    assert_int_equal(pool_vector_bit_reverse(&params, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("no power of two");
+    assert_int_equal(pool_vector_transpose(&params, 5, 2, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_vector_transpose(&params, UINT64_MAX, 3, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_vector_transpose(&params, 4, 3, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+    out.count = 11;
+    assert_int_equal(pool_vector_add(&params, &a, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_vector_scale(&params, &modulus, &a, &a), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_vector_evaluate(&params, &a, NULL, &number), POOL_ERR_INVALID_ARGUMENT);
+    params.is_async = 2;
+    assert_int_equal(pool_vector_add(&params, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+    params.is_async = 0;
+    params.field = NULL;
+    assert_int_equal(pool_vector_add(&params, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device) ||
+           pool_device_at(pool, 1, &other);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_domains), cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_calls), cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_vectors_refuse)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
