@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transforms against known answers: natural order over five fields, plain and on a coset, and the
+ * cells of a KZG blob (inverse from bit-reversed input, forward to bit-reversed output). The plain
+ * reference and a simulated device both have to give them.
+ */
+#include "ntt_support.h"
+
+#include <gmp.h>
+
+#include "base/sha256.h"
+#include "driver/nvrtc.h"
+#include "json_support.h"
+
+enum { MOST_ON_DEVICE = 12 };
+
+static device_pool *pool;
+static pool_device *device;
+
+/* Input as the file's note says. */
+static uint8_t *input_of(const pool_field *field, const char *kind, uint32_t log_size)
+{
+    uint64_t count = (uint64_t)1 << log_size;
+    uint8_t *in = calloc(count, field->bytes);
+    mpz_t value, modulus;
+
+    mpz_inits(value, modulus, NULL);
+    mpz_import(modulus, field->limbs, -1, 8, 0, 0, field->modulus);
+    for (uint64_t i = 0; i < count; i++) {
+        char text[96];
+        uint8_t digest[BASE_SHA256_BYTES];
+
+        snprintf(text, sizeof(text), "%s:%u:%llu", field->name, log_size, (unsigned long long)i);
+        assert_ok(base_sha256_of(text, strlen(text), digest));
+        if (strcmp(kind, "random") == 0)
+            mpz_import(value, sizeof(digest), 1, 1, 0, 0, digest);
+        else if (strcmp(kind, "iota") == 0)
+            mpz_set_ui(value, i + 1);
+        else
+            mpz_sub_ui(value, modulus, 1);
+        mpz_mod(value, value, modulus);
+        mpz_export(in + i * field->bytes, NULL, -1, 1, 0, 0, value);
+    }
+    mpz_clears(value, modulus, NULL);
+    return in;
+}
+
+static void assert_digest(const uint8_t *data, uint64_t bytes, const char *wanted)
+{
+    uint8_t digest[BASE_SHA256_BYTES];
+    char text[2 * BASE_SHA256_BYTES + 1];
+
+    assert_ok(base_sha256_of(data, bytes, digest));
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    assert_string_equal(text, wanted);
+}
+
+static void check_case(const cJSON *json)
+{
+    const pool_field *field = ntt_field(json_text(json, "field"));
+    uint32_t log_size = (uint32_t)cJSON_GetObjectItem(json, "lg")->valueint;
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = field,
+        .log_size = log_size,
+        .coset = json_text(json, "coset")};
+    pool_ntt_params params = {.struct_size = sizeof(params), .device = device};
+    uint64_t count = (uint64_t)1 << log_size, bytes = count * field->bytes;
+    uint8_t *in = input_of(field, json_text(json, "input"), log_size), *out = malloc(bytes);
+    uint8_t root[POOL_FIELD_MAX_BYTES], wanted[POOL_FIELD_MAX_BYTES];
+
+    assert_ok(pool_ntt_domain_create(&domain, &params.domain));
+    assert_ok(pool_ntt_domain_root(params.domain, POOL_FORM_STANDARD, root));
+    assert_ok(pool_field_parse(field, json_text(json, "omega"), POOL_FORM_STANDARD, wanted));
+    assert_memory_equal(root, wanted, field->bytes);
+    for (params.coset = 0; params.coset < 2; params.coset++) {
+        const char *answer =
+            json_text(json, params.coset ? "sha256_coset_forward" : "sha256_forward");
+        uint8_t *plain = ntt_expected(&params, in);
+
+        assert_digest(plain, bytes, answer);
+        free(plain);
+        if (log_size <= MOST_ON_DEVICE || strcmp(json_text(json, "input"), "random") == 0) {
+            pool_span from = ntt_host(in, count), to = ntt_host(out, count);
+
+            assert_ok(pool_ntt(&params, &from, &to));
+            assert_digest(out, bytes, answer);
+        }
+    }
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    free(in);
+    free(out);
+}
+
+static void test_natural_order(void **state)
+{
+    cJSON *json = read_vectors("generated/ntt_natural_order.json");
+    const cJSON *cases = cJSON_GetObjectItem(json, "cases"), *one;
+    size_t count = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(one, cases)
+    {
+        check_case(one);
+        count++;
+    }
+    assert_int_equal(count, 150);
+    cJSON_Delete(json);
+}
+
+/* The text behind `key` in a file of lines. */
+static char *line_of(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    assert_non_null(at);
+    at += strlen(key) + 1;
+    size_t size = strcspn(at, "\n");
+    char *line = calloc(size + 1, 1);
+    memcpy(line, at, size);
+    return line;
+}
+
+static void test_cells(void **state)
+{
+    const pool_field *field = ntt_field("bls12_381_fr");
+    char *text = read_vector_file("kzg/compute_cells_2.txt"), *blob = line_of(text, "blob");
+    char *digest = line_of(text, "cells_sha256");
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .device = device,
+        .direction = POOL_NTT_INVERSE,
+        .order = POOL_NTT_RN};
+    uint8_t *bytes = malloc(8192 * 32), *data = calloc(8192, 32);
+    pool_span half = ntt_host(data, 4096), whole = ntt_host(data, 8192);
+
+    (void)state;
+    for (size_t i = 0; i < 4096 * 32; i++) {
+        unsigned byte = 0;
+
+        assert_int_equal(sscanf(blob + 2 * i, "%2x", &byte), 1);
+        bytes[i] = (uint8_t)byte;
+    }
+    assert_ok(
+        pool_field_from_bytes(field, bytes, 32, POOL_BIG_ENDIAN, 4096, POOL_FORM_STANDARD, data));
+    params.domain = ntt_domain(field, 12);
+    assert_ok(pool_ntt(&params, &half, &half));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    params.domain = ntt_domain(field, 13);
+    params.direction = POOL_NTT_FORWARD;
+    params.order = POOL_NTT_NR;
+    assert_ok(pool_ntt(&params, &whole, &whole));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    assert_ok(
+        pool_field_to_bytes(field, data, POOL_FORM_STANDARD, 8192, 32, POOL_BIG_ENDIAN, bytes));
+    assert_digest(bytes, 8192 * 32, digest);
+    free(text);
+    free(blob);
+    free(digest);
+    free(bytes);
+    free(data);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_natural_order), cmocka_unit_test(test_cells)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
