@@ -37,10 +37,10 @@ static void unmake(pool_device *device, void *object, int driver_alive)
     struct kept_modules *kept = object;
     struct kept_module *next;
 
-    (void)device;
     for (struct kept_module *one = kept->first; one; one = next) {
         next = one->next;
-        module_free(one->module, driver_alive);
+        /* The first unloading may be the call that shows a fault: then the others stay silent. */
+        module_free(one->module, driver_alive && device_alive(device));
         base_free(one);
     }
     pthread_mutex_destroy(&kept->lock);

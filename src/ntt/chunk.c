@@ -8,18 +8,18 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/status.h"
 
 /*
  * Three slots: one coming, one computing, one going. Parts of 16 MiB take 0.3 ms on the link,
  * which is many times what a part costs in calls.
  */
-enum { SLOTS = 3 };
+enum { SLOTS = NTT_LANES };
 #define PART_BYTES ((uint64_t)16 << 20)
 
 struct slot {
     pool_stream *stream;
-    pool_event *done;
     struct ntt_call call; /* the part under way */
     int is_computed;      /* to be delivered */
 };
@@ -28,7 +28,7 @@ struct chunks {
     struct ntt_call *whole;
     uint64_t rows; /* of a part */
     uint64_t parts;
-    pool_event *start;
+    struct ntt_lanes *lanes;
     struct slot slot[SLOTS];
 };
 
@@ -50,50 +50,102 @@ bool ntt_call_is_chunked(const struct ntt_call *call)
            call->params.batch > rows_of_part(call);
 }
 
-static pool_status open_slot(struct chunks *chunks, struct slot *slot)
+static pool_status complete(struct ntt_lanes *lanes)
 {
-    pool_device *device = chunks->whole->place.device;
-    pool_status status = pool_stream_create(device, NULL, &slot->stream);
+    pool_status status =
+        lanes->start ? POOL_OK : pool_event_create(lanes->device, 0, &lanes->start);
 
-    if (!status)
-        status = pool_event_create(device, 0, &slot->done);
-    return status ? status : pool_stream_wait_event(slot->stream, chunks->start);
+    for (int i = 0; !status && i < NTT_LANES; i++) {
+        if (!lanes->stream[i])
+            status = pool_stream_create(lanes->device, NULL, &lanes->stream[i]);
+        if (!status && !lanes->done[i])
+            status = pool_event_create(lanes->device, 0, &lanes->done[i]);
+    }
+    return status;
+}
+
+pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct ntt_lanes **lanes)
+{
+    struct ntt_lanes **at = &domain->lanes, *found;
+    pool_status status;
+
+    pthread_mutex_lock(&domain->lock);
+    while (*at && (*at)->device != device)
+        at = &(*at)->next;
+    found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&domain->lock);
+    if (!found)
+        found = base_calloc(1, sizeof(*found));
+    if (!found)
+        return base_fail_memory("the streams of a batch");
+    found->device = device;
+    status = complete(found);
+    if (status)
+        ntt_lanes_give(domain, found);
+    else
+        *lanes = found;
+    return status;
+}
+
+void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes)
+{
+    pthread_mutex_lock(&domain->lock);
+    lanes->next = domain->lanes;
+    domain->lanes = lanes;
+    pthread_mutex_unlock(&domain->lock);
+}
+
+pool_status ntt_lanes_close(struct ntt_lanes *lanes)
+{
+    pool_status first = POOL_OK, status;
+
+    for (int i = 0; i < NTT_LANES; i++) {
+        status = pool_stream_destroy(&lanes->stream[i]);
+        if (lanes->stream[i])
+            first = first ? first : status;
+        status = pool_event_destroy(&lanes->done[i]);
+        if (lanes->done[i])
+            first = first ? first : status;
+    }
+    status = pool_event_destroy(&lanes->start);
+    return first || !lanes->start ? first : status;
 }
 
 static pool_status open_all(struct chunks *chunks)
 {
     struct ntt_call *whole = chunks->whole;
-    pool_status status = pool_event_create(whole->place.device, 0, &chunks->start);
+    pool_status status = ntt_lanes_take(whole->params.domain, whole->place.device, &chunks->lanes);
 
     if (!status)
-        status = pool_event_record(chunks->start, whole->place.stream);
-    for (int i = 0; !status && i < SLOTS; i++)
-        status = open_slot(chunks, &chunks->slot[i]);
+        status = pool_event_record(chunks->lanes->start, whole->place.stream);
+    for (int i = 0; !status && i < SLOTS; i++) {
+        chunks->slot[i].stream = chunks->lanes->stream[i];
+        status = pool_stream_wait_event(chunks->slot[i].stream, chunks->lanes->start);
+    }
     return status;
 }
 
-/* The call's stream goes on after the slots, also after a failure. */
+/* The call's stream goes on after the slots, also after a failure, whose detail stays. */
 static pool_status close_all(struct chunks *chunks, pool_status status)
 {
+    struct ntt_lanes *lanes = chunks->lanes;
     struct base_error_copy first;
 
+    if (!lanes)
+        return status;
     base_error_save(&first);
     for (int i = 0; i < SLOTS; i++) {
-        struct slot *slot = &chunks->slot[i];
-        pool_status end = POOL_OK;
+        pool_status end = pool_event_record(lanes->done[i], lanes->stream[i]);
 
-        if (slot->stream && slot->done) {
-            end = pool_event_record(slot->done, slot->stream);
-            if (!end)
-                end = pool_stream_wait_event(chunks->whole->place.stream, slot->done);
-        }
+        if (!end)
+            end = pool_stream_wait_event(chunks->whole->place.stream, lanes->done[i]);
         if (!status && end)
             base_error_save(&first);
         status = status ? status : end;
-        pool_event_destroy(&slot->done);
-        pool_stream_destroy(&slot->stream);
     }
-    pool_event_destroy(&chunks->start);
+    ntt_lanes_give(chunks->whole->params.domain, lanes);
     if (status)
         base_error_restore(&first);
     return status;

@@ -159,29 +159,47 @@ pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain)
     return domain;
 }
 
+/* A failure leaves the rest in place; one that was survived is in *first. */
+static pool_status free_device(pool_ntt_domain *gone, pool_status *first)
+{
+    while (gone->lanes) {
+        struct ntt_lanes *lanes = gone->lanes;
+        pool_status status = ntt_lanes_close(lanes);
+
+        if (status)
+            return status;
+        gone->lanes = lanes->next;
+        base_free(lanes);
+    }
+    while (gone->tables) {
+        struct ntt_tables *tables = gone->tables;
+        pool_status status = pool_buffer_free(&tables->buffer);
+
+        if (tables->buffer)
+            return status;
+        *first = *first ? *first : status;
+        gone->tables = tables->next;
+        base_free(tables);
+    }
+    return POOL_OK;
+}
+
 pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain)
 {
     pool_ntt_domain *gone = domain ? *domain : NULL;
-    pool_status first = POOL_OK;
+    pool_status first = POOL_OK, status;
 
     if (!gone)
         return POOL_OK;
     *domain = NULL;
     if (atomic_fetch_sub_explicit(&gone->references, 1, memory_order_acq_rel) != 1)
         return POOL_OK;
-    while (gone->tables) {
-        struct ntt_tables *tables = gone->tables;
-        pool_status status = pool_buffer_free(&tables->buffer);
-
-        if (tables->buffer) {
-            /* The device could not be entered: the domain stays for another try. */
-            atomic_store_explicit(&gone->references, 1, memory_order_relaxed);
-            *domain = gone;
-            return status;
-        }
-        first = first ? first : status;
-        gone->tables = tables->next;
-        base_free(tables);
+    status = free_device(gone, &first);
+    if (status) {
+        /* A device could not be entered: the domain stays for another try. */
+        atomic_store_explicit(&gone->references, 1, memory_order_relaxed);
+        *domain = gone;
+        return status;
     }
     free_host(gone);
     return first;

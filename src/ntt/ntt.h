@@ -121,6 +121,19 @@ struct ntt_tables {
     pool_buffer *buffer;
 };
 
+/*
+ * Streams and events for a batch that goes through in parts, one such call at a time. They stay
+ * with the domain for the next call; what could not be made yet is NULL.
+ */
+enum { NTT_LANES = 3 };
+struct ntt_lanes {
+    struct ntt_lanes *next;
+    pool_device *device;
+    pool_event *start;
+    pool_stream *stream[NTT_LANES];
+    pool_event *done[NTT_LANES];
+};
+
 struct pool_ntt_domain {
     atomic_uint references;
     pool_field *field;
@@ -130,13 +143,20 @@ struct pool_ntt_domain {
     uint64_t coset[2][FIELD_MAX_LIMBS];
     uint64_t inverse_size[FIELD_MAX_LIMBS];
     pthread_mutex_t lock;
+    struct ntt_lanes *lanes;   /* guarded by lock: idle ones */
     struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
 };
 
-/* Made at the first call, which then blocks. */
-pool_status ntt_tables_get(pool_ntt_domain *domain, pool_device *device,
+/* Of the stream's device; made on the stream at the first call, which then blocks. */
+pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning,
     const struct ntt_tables **tables);
+
+/* chunk.c: takes idle lanes of the device or makes them, complete; gives them back; destroys what
+ * they hold, and with a failure can be called again. */
+pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct ntt_lanes **lanes);
+void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes);
+pool_status ntt_lanes_close(struct ntt_lanes *lanes);
 
 /* An element in Montgomery limbs as kernels take it. */
 void ntt_store_for_device(const pool_field *field, void *packed, const uint64_t *limbs);

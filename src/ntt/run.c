@@ -128,7 +128,7 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
     CUdeviceptr middle = middle_of(run, plan);
     pool_kernel *kernel = NULL;
     pool_status status =
-        ntt_tables_get(run->domain, run->place.device, run->direction, &tuning, &tables);
+        ntt_tables_get(run->domain, run->place.stream, run->direction, &tuning, &tables);
 
     if (!status)
         status =

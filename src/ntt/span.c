@@ -138,8 +138,10 @@ pool_status ntt_temporary_free(
         return status;
     base_error_save(&first);
     end = pool_buffer_free_on(buffer, place->stream);
+    /* Nobody else has the handle: what cannot be given back now the memory room keeps. */
     if (*buffer)
-        pool_buffer_free(buffer);
+        memory_discard(*buffer);
+    *buffer = NULL;
     if (status)
         base_error_restore(&first);
     return status ? status : end;

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "memory/memory.h"
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 
@@ -167,29 +168,18 @@ static pool_status enqueue(const struct maker *maker)
     return status;
 }
 
-/* On a stream of its own and waited for, so that any stream can use the tables afterwards. */
-static pool_status fill(const pool_ntt_domain *domain, struct ntt_tables *tables)
+/* Waited for, so that any stream can use the tables afterwards. */
+static pool_status fill(
+    const pool_ntt_domain *domain, struct ntt_tables *tables, pool_stream *stream)
 {
-    struct maker maker = {.domain = domain, .tables = tables};
-    pool_status status = pool_stream_create(tables->device, NULL, &maker.stream);
-    struct base_error_copy first;
+    struct maker maker = {.domain = domain, .tables = tables, .stream = stream};
+    pool_status status = enqueue(&maker);
 
-    if (status)
-        return status;
-    status = enqueue(&maker);
-    base_error_save(&first);
-    if (!status) {
-        status = pool_stream_synchronize(maker.stream);
-        base_error_save(&first);
-    }
-    pool_status end = pool_stream_destroy(&maker.stream);
-    if (status)
-        base_error_restore(&first);
-    return status ? status : end;
+    return status ? status : pool_stream_synchronize(stream);
 }
 
-static pool_status make(
-    const pool_ntt_domain *domain, const struct ntt_tables *wanted, struct ntt_tables **tables)
+static pool_status make(const pool_ntt_domain *domain, const struct ntt_tables *wanted,
+    pool_stream *stream, struct ntt_tables **tables)
 {
     struct ntt_tables *made = base_calloc(1, sizeof(*made));
     pool_status status;
@@ -203,13 +193,10 @@ static pool_status make(
     if (!status)
         status = pool_buffer_address(made->buffer, &made->address);
     if (!status)
-        status = fill(domain, made);
+        status = fill(domain, made, stream);
     if (status) {
-        struct base_error_copy first;
-
-        base_error_save(&first);
-        pool_buffer_free(&made->buffer);
-        base_error_restore(&first);
+        if (made->buffer)
+            memory_discard(made->buffer);
         base_free(made);
         return status;
     }
@@ -227,9 +214,10 @@ static const struct ntt_tables *find(pool_ntt_domain *domain, const struct ntt_t
     return at;
 }
 
-pool_status ntt_tables_get(pool_ntt_domain *domain, pool_device *device,
+pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning, const struct ntt_tables **tables)
 {
+    pool_device *device = pool_stream_device(stream);
     struct ntt_tables wanted = {.device = device, .direction = direction, .tuning = *tuning};
     struct ntt_tables *made = NULL;
     pool_kernel *kernel;
@@ -246,7 +234,7 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_device *device,
         pthread_mutex_lock(&domain->lock);
         found = find(domain, &wanted);
         if (!found)
-            status = make(domain, &wanted, &made);
+            status = make(domain, &wanted, stream, &made);
         if (made) {
             made->next = domain->tables;
             domain->tables = made;
@@ -263,6 +251,7 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
 {
     const struct ntt_tables *tables;
     pool_device *found = NULL;
+    pool_stream *stream = NULL;
     pool_kernel *kernel;
     pool_status status;
 
@@ -272,8 +261,10 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     if (status)
         return status;
     struct ntt_tuning tuning = ntt_tuning_on(found, domain->field);
-    status = ntt_kernel(found, domain->field, NTT_PROGRAM_PASS, "ntt_pass", &kernel);
+    status = pool_stream_default(found, &stream);
+    if (!status)
+        status = ntt_kernel(found, domain->field, NTT_PROGRAM_PASS, "ntt_pass", &kernel);
     for (int direction = 0; !status && direction < 2; direction++)
-        status = ntt_tables_get(domain, found, (pool_ntt_direction)direction, &tuning, &tables);
+        status = ntt_tables_get(domain, stream, (pool_ntt_direction)direction, &tuning, &tables);
     return status;
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Torture of transforms: the first use (compile, tables), host memory there and back with a check,
+ * strided results, batches in parts on several streams, vectors.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/nvrtc.h"
+#include "torture/torture.h"
+
+enum { POOL, DOMAIN };
+
+static const uint32_t pass_sizes[] = {120}, powers_sizes[] = {8, 8, 8, 8, 8, 4},
+                      levels_sizes[] = {8, 8, 4, 4}, check_sizes[] = {16, 8, 8},
+                      combine_sizes[] = {4, 16, 16, 16, 8, 8, 8, 8},
+                      invert_sizes[] = {16, 16, 8, 8, 8};
+
+static void add(struct torture *torture, const char *name, const uint32_t *sizes, uint32_t count)
+{
+    const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
+        .name = name,
+        .argument_bytes = sizes,
+        .argument_count = count};
+
+    pool_mock_add_kernel(torture->mock, &kernel);
+}
+
+static void prepare(struct torture *torture)
+{
+    add(torture, "ntt_pass", pass_sizes, 1);
+    add(torture, "powers", powers_sizes, 6);
+    add(torture, "root_levels", levels_sizes, 4);
+    add(torture, "check", check_sizes, 3);
+    add(torture, "combine", combine_sizes, 8);
+    add(torture, "invert", invert_sizes, 5);
+}
+
+static pool_status create(struct torture *torture, pool_device **device)
+{
+    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
+
+    return status ? status : pool_device_at(torture->objects[POOL], 0, device);
+}
+
+static pool_status finish(struct torture *torture)
+{
+    pool_status status = pool_ntt_domain_destroy((pool_ntt_domain **)&torture->objects[DOMAIN]);
+    pool_status end = pool_destroy((device_pool **)&torture->objects[POOL]);
+
+    return status ? status : end;
+}
+
+static pool_status domain_of(struct torture *torture, const char *field, uint32_t log_size)
+{
+    pool_ntt_domain_params params = {
+        .struct_size = sizeof(params), .field = pool_field_by_name(field), .log_size = log_size};
+
+    return pool_ntt_domain_create(&params, (pool_ntt_domain **)&torture->objects[DOMAIN]);
+}
+
+static pool_status transform(struct torture *torture)
+{
+    static uint32_t data[64], result[128];
+    pool_ntt_params params = {.struct_size = sizeof(params), .check = 0};
+    pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64, .stride = 8};
+    pool_status status = create(torture, &params.device);
+
+    if (!status)
+        status = domain_of(torture, "babybear", 6);
+    params.domain = torture->objects[DOMAIN];
+    return status ? status : pool_ntt(&params, &in, &out);
+}
+
+static pool_status transform_parts(struct torture *torture)
+{
+    static uint32_t data[5 << 20];
+    pool_ntt_params params = {.struct_size = sizeof(params), .batch = 5};
+    pool_span span = {.data = data, .count = 5 << 20};
+    pool_status status = create(torture, &params.device);
+
+    if (!status)
+        status = domain_of(torture, "babybear", 20);
+    params.domain = torture->objects[DOMAIN];
+    return status ? status : pool_ntt(&params, &span, &span);
+}
+
+static pool_status vectors(struct torture *torture)
+{
+    static uint32_t data[64], result[64];
+    pool_vector_params params = {
+        .struct_size = sizeof(params), .field = pool_field_by_name("babybear")};
+    pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64};
+    pool_status status = create(torture, &params.device);
+
+    if (!status)
+        status = pool_vector_mul(&params, &in, &in, &out);
+    return status ? status : pool_vector_inverse(&params, &in, &out);
+}
+
+/*
+ * A fact that the driver does not tell is 0; staging falls back to the driver's own copies; a full
+ * device is tried again, and so is entering a context to give memory back; a disk that fails is a
+ * cache that misses.
+ */
+static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
+
+static const struct torture_scenario scenarios[] = {
+    {.name = "transform",
+        .devices = 1,
+        .prepare = prepare,
+        .run = transform,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "transform in parts",
+        .devices = 1,
+        .prepare = prepare,
+        .run = transform_parts,
+        .finish = finish,
+        .absorbs = absorbed,
+        .spares_driver = 1}, /* 20 MiB through every point would take minutes */
+    {.name = "vectors",
+        .devices = 1,
+        .prepare = prepare,
+        .run = vectors,
+        .finish = finish,
+        .absorbs = absorbed},
+};
+
+int main(void)
+{
+    char folder[] = "/tmp/devicepool-torture-XXXXXX";
+    char cache[64], command[80];
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
+        return 1;
+    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    return system(command) || failed;
+}
