@@ -72,4 +72,13 @@ float device_run(struct device *device, CUmodule module, const char *kernel, uin
 const char *device_kernels(const char *name);
 char *device_field_text(const pool_field *field, const char *prefix);
 
+/*
+ * What a compilation may take that took `seconds` when its budget was recorded: other machines are
+ * slower and busy, and a recorded time of nothing is not one of zero.
+ */
+static inline double device_allowed_seconds(double seconds)
+{
+    return 0.5 + 6 * seconds;
+}
+
 #endif
