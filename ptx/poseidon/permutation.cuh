@@ -223,13 +223,49 @@ __device__ __forceinline__ void partial_rounds(fr *state)
         state[i + 1] = fr_add_lazy(dot<N>(x + 1, poseidon_exit + i * N), poseidon_after[i]);
 }
 
+#if POSEIDON_SMALL_MATRIX
+/* The matrix where its entries are integers below 2^16 and lanes have two words (text.c): halves of
+ * lanes times entries add up without carries. Any 64-bit values. */
+__device__ __forceinline__ void multiply_small(fr *state)
+{
+    fr x[T];
+#pragma unroll
+    for (int i = 0; i < T; i++)
+        x[i] = state[i];
+#pragma unroll
+    for (int i = 0; i < T; i++) {
+        unsigned long long low = 0;
+        unsigned long long high = 0;
+#pragma unroll
+        for (int j = 0; j < T; j++) {
+            low += (unsigned long long)x[j].word[0] * poseidon_small[i * T + j];
+            high += (unsigned long long)x[j].word[1] * poseidon_small[i * T + j];
+        }
+        high += low >> 32;
+        /* (high >> 32) 2^64 + rest, and 2^64 is 2^32 - 1; a carry is worth the same. */
+        unsigned long long rest = high << 32 | (unsigned)low;
+        unsigned long long sum = rest + (high >> 32) * 0xffffffffull;
+        sum += sum < rest ? 0xffffffffull : 0;
+        state[i].word[0] = (unsigned)sum;
+        state[i].word[1] = (unsigned)(sum >> 32);
+    }
+}
+#endif
+
 __device__ __forceinline__ void permute(fr *state)
 {
 #pragma unroll 1
     for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++) {
         add_constants(state, poseidon_before + round * T);
         raise_all(state);
+#if POSEIDON_SMALL_MATRIX
+        if (round + 1 < POSEIDON_HALF_ROUNDS)
+            multiply_small(state);
+        else
+            multiply(state, poseidon_entry);
+#else
         multiply(state, round + 1 < POSEIDON_HALF_ROUNDS ? poseidon_matrix : poseidon_entry);
+#endif
     }
     partial_rounds(state);
 #pragma unroll 1
@@ -237,7 +273,11 @@ __device__ __forceinline__ void permute(fr *state)
         if (round > 0)
             add_constants(state, poseidon_behind + round * T);
         raise_all(state);
+#if POSEIDON_SMALL_MATRIX
+        multiply_small(state);
+#else
         multiply(state, round > 0 ? poseidon_matrix : poseidon_back);
+#endif
     }
 }
 #else

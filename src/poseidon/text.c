@@ -16,6 +16,7 @@ enum { CONSTANT_BYTES = 63 * 1024 };
  * full rounds keep in registers: beyond, the 2 t^2 products of their code written out would not fit
  * the instruction cache. */
 enum { UNROLLED_WORDS = 24, UNROLLED_LANES = 24 };
+enum { SMALL_BITS = 16 };
 
 /* How Poseidon2's external matrix is computed; names of the device text. */
 static const char *const externals[] = {
@@ -249,12 +250,38 @@ static void put_sums(struct ptx_writer *writer, const pool_poseidon *set)
     put_array(writer, "sums", sums, 2 * n + 1);
 }
 
+/*
+ * Goldilocks matrices of entries below 2^16, as integers: sums of halves of lanes times such
+ * entries need no carries and one reduction a row.
+ */
+static bool put_small_matrix(struct ptx_writer *writer, const pool_poseidon *set)
+{
+    size_t count = (size_t)set->width * set->width;
+    uint64_t entry;
+
+    if (set->field->kind != FIELD_KIND_GOLDILOCKS || set->window.is_scaled)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        field_from_montgomery(set->field, &entry, set->matrix + i);
+        if (entry >> SMALL_BITS)
+            return false;
+    }
+    ptx_put(writer, "__device__ __constant__ const unsigned poseidon_small[%zu] = {", count);
+    for (size_t i = 0; i < count; i++) {
+        field_from_montgomery(set->field, &entry, set->matrix + i);
+        ptx_put(writer, "%s%u", i ? "," : "", (unsigned)entry);
+    }
+    ptx_put(writer, "};\n");
+    return true;
+}
+
 static void put_window(struct ptx_writer *writer, const pool_poseidon *set)
 {
     const struct poseidon_window *window = &set->window;
     size_t t = set->width;
     size_t half = (size_t)set->full_rounds / 2 * t;
 
+    ptx_put(writer, "#define POSEIDON_SMALL_MATRIX %d\n", put_small_matrix(writer, set));
     put_array(writer, "before", set->constants, half);
     put_array(writer, "matrix", set->matrix, t * t);
     put_array(writer, "entry", window->entry, t * t);
