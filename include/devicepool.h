@@ -17,6 +17,7 @@
 #include <devicepool/log.h>
 #include <devicepool/memory.h>
 #include <devicepool/module.h>
+#include <devicepool/msm.h>
 #include <devicepool/ntt.h>
 #include <devicepool/pool.h>
 #include <devicepool/poseidon.h>

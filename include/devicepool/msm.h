@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Multi-scalar multiplication: sums of k_i P_i over any curve of curve.h, one or many at once.
+ */
+#ifndef DEVICEPOOL_MSM_H
+#define DEVICEPOOL_MSM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <devicepool/cancel.h>
+#include <devicepool/curve.h>
+#include <devicepool/memory.h>
+#include <devicepool/pool.h>
+#include <devicepool/span.h>
+#include <devicepool/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is done about scalars that are not below the order of the curve's group. */
+typedef enum pool_scalar_check {
+    POOL_SCALARS_TRUSTED = 0, /* nothing: they give a wrong result, and harm nothing else */
+    POOL_SCALARS_REFUSED = 1, /* POOL_ERR_BAD_DATA with the first place in the text; waits */
+    POOL_SCALARS_REDUCED = 2  /* taken modulo the order */
+} pool_scalar_check;
+
+/* What points are checked for. Checks wait for their answer; the text has the first place. */
+typedef enum pool_point_check {
+    POOL_POINTS_TRUSTED = 0,  /* nothing: points off the curve give a wrong result */
+    POOL_POINTS_ON_CURVE = 1, /* coordinates below the modulus, the curve's equation */
+    POOL_POINTS_SUBGROUP = 2  /* and order * P = infinity */
+} pool_point_check;
+
+/*
+ * Points that stay in a device's memory as kernels read them, so that a service loads its
+ * structured reference string once a device: with tables of multiples, where asked for, which make
+ * every sum over them cheaper. Immutable: any number of threads and jobs may use one at once.
+ * Counts references. It keeps its pool from being destroyed.
+ */
+typedef struct pool_points pool_points;
+
+/* Zero is the default of every member but struct_size and curve. */
+typedef struct pool_points_params {
+    size_t struct_size;
+    const pool_curve *curve;  /* required; the handle holds a reference */
+    pool_device *device;      /* NULL: the one that the calling thread has bound */
+    pool_stream *stream;      /* of that device; NULL: its default stream */
+    pool_point_layout layout; /* of the given points */
+    pool_point_check check;
+    /*
+     * Multiples kept of each point, itself included: 2^(j s) P for j < factor, s chosen with the
+     * window bits. Memory grows and the number of bucket sets falls by the factor. 0 and 1: the
+     * points alone. POOL_PRECOMPUTE_ALL: as many as there are windows, so that one set remains.
+     */
+    uint32_t precompute_factor;
+    uint32_t window_bits; /* of the sums over the tables; 0: chosen from count, factor and chip */
+    uint32_t scalar_bits; /* of the scalars to come, as in pool_msm_params; 0: of the order */
+    uint32_t reserved;    /* 0 */
+    pool_cancel *cancel;  /* looked at between parts */
+    void (*progress)(void *user, uint64_t done, uint64_t total); /* points; on the calling thread */
+    void *user;
+} pool_points_params;
+
+#define POOL_PRECOMPUTE_ALL UINT32_MAX
+
+/* Sets struct_size and clears the rest, for bindings. NULL is nothing. */
+POOL_API void pool_points_params_init(pool_points_params *params);
+
+/*
+ * Brings points to a device, and makes the tables. Blocks until they are there. Host memory of any
+ * size is staged in parts. The caller owns one reference. POOL_ERR_INVALID_ARGUMENT: no curve, a
+ * stride smaller than a point, misaligned device memory, members without a meaning, more than 2^31
+ * - 1 points times factor. POOL_ERR_BAD_DATA: what `check` found. POOL_ERR_OUT_OF_DEVICE_MEMORY,
+ * POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what the device's state gives.
+ */
+POOL_API pool_status pool_points_create(
+    const pool_points_params *params, const pool_span *points, pool_points **handle);
+
+/* One more reference, to be given back by pool_points_destroy. NULL gives NULL. */
+POOL_API pool_points *pool_points_retain(pool_points *points);
+
+/*
+ * Gives one reference back, frees the memory with the last one and sets *points to NULL. Sums over
+ * it that are enqueued end first. NULL is nothing.
+ */
+POOL_API pool_status pool_points_destroy(pool_points **points);
+
+/* Facts. Any thread. With NULL: NULL or 0. Curve and device are borrowed. */
+POOL_API const pool_curve *pool_points_curve(const pool_points *points);
+POOL_API pool_device *pool_points_device(const pool_points *points);
+POOL_API uint64_t pool_points_count(const pool_points *points);
+POOL_API uint64_t pool_points_bytes(const pool_points *points); /* of device memory */
+POOL_API uint32_t pool_points_factor(const pool_points *points);
+POOL_API uint32_t pool_points_window_bits(const pool_points *points); /* 0 without tables */
+
+/*
+ * SHA-256 over the curve's fingerprint, the count and the affine points in standard form: the same
+ * for the same points, in whatever layout they were given and with or without tables. Computed at
+ * the first call, which reads the points back; then kept.
+ */
+POOL_API pool_status pool_points_fingerprint(
+    pool_points *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+
+/*
+ * The handle of that fingerprint and factor that lives on the device, with one more reference;
+ * POOL_ERR_NOT_FOUND. Handles are found whose fingerprint was asked for, or loaded from a file,
+ * before.
+ */
+POOL_API pool_status pool_points_find(pool_device *device,
+    const uint8_t fingerprint[POOL_FINGERPRINT_BYTES], uint32_t factor, pool_points **points);
+
+/*
+ * Writes points and tables to a file, over an old one only when all went well, and reads them back
+ * onto params->device (layout, factor, window bits and check of the params are not used: the file
+ * has them, and its digest is checked). POOL_ERR_BAD_DATA: not such a file, of another curve,
+ * truncated, damaged. POOL_ERR_IO.
+ */
+POOL_API pool_status pool_points_save(pool_points *points, const char *path);
+POOL_API pool_status pool_points_load(
+    const pool_points_params *params, const char *path, pool_points **points);
+
+/* Zero is the default of every member but struct_size, and curve where no handle is given. */
+typedef struct pool_msm_params {
+    size_t struct_size;
+    const pool_curve *curve;
+    pool_device
+        *device; /* NULL: that of `points`, else the one that the calling thread has bound */
+    pool_stream *stream;             /* of that device; NULL: its default stream */
+    pool_points *points;             /* instead of a span of points */
+    uint64_t first_point;            /* the handle's point that scalar 0 belongs to */
+    pool_point_layout point_layout;  /* of the span of points */
+    pool_point_layout result_layout; /* form and stride are the result span's */
+    uint64_t batch;                  /* sums; 0: 1 */
+    /*
+     * 0: each sum has points of its own, one sum's after another's, in the span as in a handle.
+     * 1: all sums are over the same points.
+     */
+    int32_t shared_points;
+    /* Scalars are below 2^scalar_bits; 0: below the order. Fewer bits cost less. Larger scalars are
+     * treated as scalar_check says. */
+    uint32_t scalar_bits;
+    pool_scalar_check scalar_check;
+    pool_point_check point_check; /* of a span of points */
+    uint32_t window_bits;         /* 2 … 24; 0: chosen from sizes, chip and memory */
+    /*
+     * 0: the result is there when the call returns. 1: the work is enqueued on `stream`; host
+     * memory that is pageable is read when the call returns, pinned memory must stay until the
+     * stream has come so far, and results must be in device or pinned memory.
+     */
+    int32_t is_async;
+    /*
+     * Device bytes that the call may take beside what it is given; 0: what is free. What does not
+     * fit is done in parts, at least 2^10 points at a time.
+     */
+    uint64_t memory_limit;
+    pool_buffer *workspace; /* NULL: allocated in the order of the stream and freed again */
+    pool_cancel *cancel;    /* looked at between parts; with is_async while enqueuing */
+    /* Points times sums that are enqueued so far; on the calling thread, after each part. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+} pool_msm_params;
+
+/* Sets struct_size and all defaults, for bindings. NULL is nothing. */
+POOL_API void pool_msm_params_init(pool_msm_params *params);
+
+/*
+ * results[b] = sum over i < n of scalars[b n + i] * points[b n + i] (or points[i], when shared) for
+ * b < batch, where n = scalars->count / batch. n = 0 gives infinity.
+ *
+ * Points are a span of `point_layout` (AFFINE_FLAG, JACOBIAN, ... included) in either form, or NULL
+ * with params->points. Scalars are elements of the curve's scalar field in either form. Spans may
+ * be in host or device memory, packed or strided by a multiple of 4 bytes. Packed affine points in
+ * Montgomery form on the device are read where they are; all others are brought into that shape
+ * first. Any points and scalars are right: infinity, equal and opposite points, zeros, all the
+ * same. Time does not depend on values but for skewed scalars, which may cost up to twice as much;
+ * it is no constant time.
+ *
+ * Refused with POOL_ERR_INVALID_ARGUMENT: counts that do not fit together, a stride that is too
+ * small or no multiple of 4, device memory that is not aligned to 4 bytes, more than the handle's
+ * points, window bits that are not those of the handle's tables, a workspace that is too small,
+ * members without a meaning. POOL_ERR_WRONG_DEVICE: a handle, stream, workspace or device memory of
+ * another device. POOL_ERR_BAD_DATA: what the checks found. POOL_ERR_OUT_OF_DEVICE_MEMORY when not
+ * even the smallest part fits, POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what
+ * the device's state gives. Results are written on success only.
+ */
+POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_span *points,
+    const pool_span *scalars, pool_span *results);
+
+/*
+ * Device bytes that pool_msm would take for these spans with these params, to the byte, when it has
+ * all the memory it wants: what a workspace needs to have. Spans' data is not looked at.
+ */
+POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *points,
+    const pool_span *scalars, const pool_span *results, uint64_t *bytes);
+
+/* Compiles the curve's kernels for a device, so that no job has to wait for it. Blocks. */
+POOL_API pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
