@@ -13,6 +13,7 @@
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
 #include <devicepool/field.h>
+#include <devicepool/formats.h>
 #include <devicepool/host.h>
 #include <devicepool/log.h>
 #include <devicepool/memory.h>
