@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of a curve on a device: which programs there are, compiled at first use, found by the
+ * curve's fingerprint from then on.
+ */
+#include "msm/msm.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "curve/ptx.h"
+#include "field/ptx.h"
+#include "module/known.h"
+#include "module/program.h"
+
+static const char *const files[MSM_PROGRAM_COUNT] = {
+    [MSM_PROGRAM_DIGITS] = "msm/digits.cu",
+    [MSM_PROGRAM_PARTITION] = "msm/partition.cu",
+    [MSM_PROGRAM_ORDER] = "msm/order.cu",
+    [MSM_PROGRAM_ACCUMULATE] = "msm/accumulate.cu",
+    [MSM_PROGRAM_MERGE] = "msm/merge.cu",
+    [MSM_PROGRAM_REDUCE] = "msm/reduce.cu",
+    [MSM_PROGRAM_COMBINE] = "msm/combine.cu",
+    [MSM_PROGRAM_POINTS] = "msm/points.cu",
+};
+
+struct msm_chip msm_chip_of(const pool_device *device)
+{
+    const pool_device_info *facts = device_facts(device);
+
+    return (struct msm_chip){
+        .multiprocessors = facts->multiprocessors > 0 ? (uint32_t)facts->multiprocessors : 1,
+        .shared_bytes = facts->shared_bytes_per_block_optin ? facts->shared_bytes_per_block_optin
+                                                            : facts->shared_bytes_per_block};
+}
+
+/* Programs that sort know no curve and no field: all curves share them. */
+static bool has_texts(enum msm_program program)
+{
+    return program != MSM_PROGRAM_PARTITION && program != MSM_PROGRAM_ORDER;
+}
+
+static pool_status compile(
+    pool_device *device, const pool_curve *curve, enum msm_program program, pool_module **module)
+{
+    char *curve_text = NULL, *scalar_text = NULL;
+    struct module_key id;
+    pool_status status = curve_ptx_of(curve, &curve_text);
+
+    if (!status)
+        status = field_ptx_generate(curve->scalar_field, "fr", &scalar_text);
+    const pool_module_header texts[] = {{"curve.cuh", curve_text}, {"fr.cuh", scalar_text}};
+    const struct module_program made = {
+        .file = files[program], .texts = texts, .text_count = has_texts(program) ? 2 : 0};
+    if (!status)
+        status = module_program_identify(&made, &id);
+    if (!status)
+        status = module_program_get(device, &made, &id, module);
+    base_free(curve_text);
+    base_free(scalar_text);
+    return status;
+}
+
+pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
+    const char *name, pool_kernel **kernel)
+{
+    struct module_tag tag = {.file = files[program]};
+    pool_module *module = NULL;
+
+    if (has_texts(program))
+        memcpy(tag.fingerprint, curve->fingerprint, sizeof(tag.fingerprint));
+    pool_status status = module_known_find(device, &tag, &module);
+    if (!status && !module) {
+        status = compile(device, curve, program, &module);
+        if (!status)
+            status = module_known_add(device, &tag, module);
+    }
+    return status ? status : pool_kernel_get(module, name, kernel);
+}
+
+pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch)
+{
+    void *arguments[] = {(void *)(uintptr_t)launch->argument};
+    pool_launch_shape shape = {.struct_size = sizeof(shape),
+        .grid = {(uint32_t)launch->blocks, 1, 1},
+        .block = {launch->threads, 1, 1},
+        .dynamic_shared_bytes = launch->shared_bytes,
+        .argument_count = 1,
+        .argument_bytes = &launch->argument_bytes};
+    pool_kernel *kernel = NULL;
+
+    if (launch->blocks > INT32_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu blocks are more than one launch can have",
+            (unsigned long long)launch->blocks);
+    pool_status status =
+        msm_kernel(run->device, run->curve, launch->program, launch->kernel, &kernel);
+    return status ? status : pool_launch(kernel, &shape, arguments, run->stream);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this room share: the plan of a sum, its kernels, and the stages that enqueue
+ * it.
+ *
+ * A sum of n products goes by windows of c bits. Each scalar has one signed digit a window; a
+ * bucket collects the points whose digit has one magnitude, B = 2^(c - 1) buckets a set. Tables of
+ * multiples let `levels` windows share a set: window w is window w % groups of level w / groups,
+ * and level j of the table holds 2^(j c groups) P. A batch has `groups` sets for each of its sums,
+ * set = sum * groups + group, and bucket number = set * B + magnitude - 1.
+ */
+#ifndef MSM_MSM_H
+#define MSM_MSM_H
+
+#include <devicepool/module.h>
+#include <devicepool/msm.h>
+
+#include "curve/curve.h"
+#include "pool/device.h"
+
+/* ---- plan.c, sort_plan.c: pure --------------------------------------------------------------- */
+
+/* What a plan has to know of a chip. */
+struct msm_chip {
+    uint32_t multiprocessors;
+    uint32_t threads;      /* a multiprocessor holds at once, whatever their registers */
+    uint32_t registers;    /* of a multiprocessor */
+    uint64_t shared_bytes; /* the most that a block can ask for */
+};
+
+struct msm_job {
+    uint32_t coordinate_words; /* 32-bit words of a coordinate, both parts of an extension's */
+    uint32_t scalar_words;
+    uint32_t order_bits;
+    uint32_t
+        scalar_bits; /* scalars are below 2^scalar_bits; order_bits and more: below the order */
+    uint64_t count;  /* most scalars of a sum in one part */
+    uint64_t batch;  /* sums */
+    uint32_t levels; /* of the points' table; 1: points alone */
+    uint32_t window_bits; /* 0: the plan chooses */
+};
+
+enum { MSM_MIN_WINDOW_BITS = 2, MSM_MAX_WINDOW_BITS = 24 };
+
+/* Scratch of the sort: sort_plan.c. */
+struct msm_sort_plan {
+    uint64_t bytes;
+};
+
+struct msm_plan {
+    struct msm_job job; /* window_bits as chosen, levels no more than windows */
+    uint32_t windows;
+    uint32_t groups;
+    int negates;      /* 1: scalars above half the order count as their negatives */
+    uint64_t sets;    /* batch * groups */
+    uint64_t buckets; /* of all sets, fewer than 2^31 */
+    uint64_t entries; /* most of a part, fewer than 2^32 */
+    uint32_t threads; /* of accumulate, each with an equal share of the entries */
+    uint32_t segment; /* log2 of the buckets that a thread of reduce takes */
+    /* Where the parts of the workspace begin, in bytes; all multiples of 256. */
+    uint64_t entries_at;
+    uint64_t offsets_at; /* buckets + 1 of 32 bits */
+    uint64_t buckets_at; /* XYZZ each */
+    uint64_t slots_at;   /* partial sums of buckets that threads share */
+    uint64_t pairs_at;   /* of reduce */
+    uint64_t sort_at;    /* may share its place with what is dead while sorting */
+    uint64_t bytes;
+    struct msm_sort_plan sort;
+};
+
+/* POOL_ERR_INVALID_ARGUMENT when more than 2^32 - 1 entries or 2^31 - 1 buckets would be needed. */
+pool_status msm_plan_make(
+    const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan);
+/* plan->sort from the rest of the plan that does not concern places. */
+void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan);
+
+/* ---- kernels.c ------------------------------------------------------------------------------- */
+
+enum msm_program {
+    MSM_PROGRAM_DIGITS,
+    MSM_PROGRAM_PARTITION,
+    MSM_PROGRAM_ORDER,
+    MSM_PROGRAM_ACCUMULATE,
+    MSM_PROGRAM_MERGE,
+    MSM_PROGRAM_REDUCE,
+    MSM_PROGRAM_COMBINE,
+    MSM_PROGRAM_POINTS,
+    MSM_PROGRAM_COUNT
+};
+
+struct msm_chip msm_chip_of(const pool_device *device);
+
+/* A kernel of the curve's programs; compiled and loaded at the first call. The texts that it finds:
+ * "curve.cuh" with fq_... and "fr.cuh" with fr_..., the scalar field. */
+pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
+    const char *name, pool_kernel **kernel);
+
+/* One struct is every kernel's argument. */
+struct msm_launch {
+    enum msm_program program;
+    const char *kernel;
+    uint64_t blocks;
+    uint32_t threads;
+    uint32_t shared_bytes;
+    const void *argument;
+    size_t argument_bytes;
+};
+
+/* ---- run.c, sort.c, sum.c: everything is enqueued on the run's stream ------------------------ */
+
+/* One call's work on a device. */
+struct msm_run {
+    pool_device *device;
+    pool_stream *stream; /* never NULL */
+    const pool_curve *curve;
+    const struct msm_plan *plan;
+    CUdeviceptr workspace; /* plan->bytes, aligned to 256 */
+    uint64_t parts;        /* added so far; 0 at the start */
+};
+
+/* Scalars and points of all sums of the batch, `count` each, on the device. */
+struct msm_part {
+    uint64_t count;
+    CUdeviceptr scalars;    /* of sum 0 */
+    uint64_t scalar_stride; /* in 32-bit words */
+    uint64_t scalar_batch;  /* scalars from one sum's first to the next one's */
+    pool_form scalar_form;
+    int reduces;           /* 1: scalars may be at or above the order */
+    CUdeviceptr points;    /* affine, Montgomery form, reduced, aligned to 4 bytes */
+    uint64_t point_stride; /* in bytes */
+    /* The point of scalar i of sum b at level j is number first + i + b * point_batch + j * level.
+     */
+    uint64_t first_point;
+    uint64_t point_batch; /* 0: shared */
+    uint64_t point_level;
+};
+
+/* An entry: the number of a point, and in the top bit whether it is subtracted. */
+#define MSM_ENTRY_NEGATIVE 0x80000000u
+
+pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch);
+
+/* Fills entries and offsets of the workspace from the part's scalars. */
+pool_status msm_sort_enqueue(const struct msm_run *run, const struct msm_part *part);
+
+/* Adds the products of a part to the buckets. */
+pool_status msm_run_add(struct msm_run *run, const struct msm_part *part);
+
+/* The sums from the buckets: `batch` points at `results`, `stride` bytes apart (multiple of 4). */
+struct msm_target {
+    CUdeviceptr results;
+    uint64_t stride;
+    pool_point_layout layout;
+    pool_form form;
+};
+pool_status msm_run_finish(struct msm_run *run, const struct msm_target *target);
+
+#endif
