@@ -6,6 +6,9 @@
 #ifndef MODULE_KNOWN_H
 #define MODULE_KNOWN_H
 
+#include <stdbool.h>
+
+#include <devicepool/field.h>
 #include <devicepool/module.h>
 
 #include "pool/device.h"
