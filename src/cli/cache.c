@@ -2,75 +2,76 @@
 /*
  * devicepool cache: the compiled kernels on disk.
  */
-#include <getopt.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli.h"
 
-struct listing {
-    cJSON *entries; /* NULL: as text */
-    uint64_t count;
-    uint64_t bytes;
+static const struct cli_column columns[] = {
+    {"key", "key", CLI_SHOW_TEXT},
+    {"made", "made", CLI_SHOW_TEXT},
+    {"target", "for", CLI_SHOW_TEXT},
+    {"form", "form", CLI_SHOW_TEXT},
+    {"bytes", "size", CLI_SHOW_BYTES},
+    {"name", "name", CLI_SHOW_TEXT},
+    {"valid", "intact", CLI_SHOW_CHECK},
 };
-
-static void print_entry(const pool_cache_entry *entry)
-{
-    time_t made = (time_t)entry->made_unix_time;
-    char date[32] = "";
-    char size[32];
-
-    strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&made));
-    cli_bytes(entry->bytes, size, sizeof(size));
-    if (entry->valid)
-        printf("%.16s  %-16s  sm_%-3d  %-5s  %10s  %s\n", entry->key, date,
-            entry->compute_capability, entry->is_ptx ? "ptx" : "cubin", size, entry->name);
-    else
-        printf("%.16s  %-32s  %10s\n", entry->key, "damaged", size);
-}
-
-static void add_entry(cJSON *entries, const pool_cache_entry *entry)
-{
-    cJSON *object = cJSON_CreateObject();
-
-    cJSON_AddStringToObject(object, "key", entry->key);
-    cJSON_AddNumberToObject(object, "bytes", (double)entry->bytes);
-    cJSON_AddBoolToObject(object, "valid", entry->valid);
-    cJSON_AddStringToObject(object, "name", entry->name);
-    cJSON_AddNumberToObject(object, "compute_capability", entry->compute_capability);
-    cJSON_AddStringToObject(object, "form", entry->is_ptx ? "ptx" : "cubin");
-    cJSON_AddNumberToObject(object, "made_unix_time", (double)entry->made_unix_time);
-    cJSON_AddItemToArray(entries, object);
-}
 
 static int take_entry(void *user, const pool_cache_entry *entry)
 {
-    struct listing *listing = user;
+    time_t made = (time_t)entry->made_unix_time;
+    cJSON *row = cJSON_CreateObject();
+    char text[32];
 
-    if (listing->entries)
-        add_entry(listing->entries, entry);
-    else
-        print_entry(entry);
-    listing->count++;
-    listing->bytes += entry->bytes;
+    cJSON_AddStringToObject(row, "key", entry->key);
+    if (entry->valid) {
+        strftime(text, sizeof(text), "%Y-%m-%d %H:%M", localtime(&made));
+        cJSON_AddStringToObject(row, "made", text);
+        cJSON_AddNumberToObject(row, "made_unix_time", (double)entry->made_unix_time);
+        snprintf(text, sizeof(text), "sm_%d", entry->compute_capability);
+        cJSON_AddStringToObject(row, "target", text);
+        cJSON_AddNumberToObject(row, "compute_capability", entry->compute_capability);
+        cJSON_AddStringToObject(row, "form", entry->is_ptx ? "ptx" : "cubin");
+        cJSON_AddStringToObject(row, "name", entry->name);
+    }
+    cJSON_AddNumberToObject(row, "bytes", (double)entry->bytes);
+    cJSON_AddBoolToObject(row, "valid", entry->valid);
+    cJSON_AddItemToArray(user, row);
     return 0;
+}
+
+/* People need enough of a key to tell entries apart; the whole of it is in the JSON. */
+static void print_entries(cJSON *rows, const char *folder)
+{
+    uint64_t bytes = 0;
+    char size[CLI_NUMBER];
+    cJSON *row;
+
+    cJSON_ArrayForEach(row, rows)
+    {
+        cJSON_GetObjectItem(row, "key")->valuestring[16] = 0;
+        bytes += (uint64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, "bytes"));
+    }
+    if (cJSON_GetArraySize(rows))
+        cli_print_table(rows, columns, sizeof(columns) / sizeof(columns[0]), stdout);
+    printf("%d entries, %s in %s\n", cJSON_GetArraySize(rows), cli_bytes(bytes, size, sizeof(size)),
+        folder);
+    cJSON_Delete(rows);
 }
 
 static int list(const char *folder, int as_json)
 {
-    struct listing listing = {.entries = as_json ? cJSON_CreateArray() : NULL};
-    pool_status status = pool_cache_each(take_entry, &listing);
-    char size[32];
+    cJSON *rows = cJSON_CreateArray();
+    pool_status status = pool_cache_each(take_entry, rows);
 
     if (status) {
-        cJSON_Delete(listing.entries);
+        cJSON_Delete(rows);
         return cli_fail(status, as_json);
     }
     if (as_json)
-        cli_print_json(listing.entries);
+        cli_print_json(rows);
     else
-        printf("%llu entries, %s in %s\n", (unsigned long long)listing.count,
-            cli_bytes(listing.bytes, size, sizeof(size)), folder);
+        print_entries(rows, folder);
     return CLI_OK;
 }
 
@@ -92,49 +93,43 @@ static int report(pool_status status, int as_json, uint64_t kept, uint64_t delet
     return CLI_OK;
 }
 
-static int run_verb(const char *verb, int as_json)
+static int print_path(const char *folder, int as_json)
 {
+    if (as_json)
+        cli_print_json(cJSON_CreateString(folder));
+    else
+        puts(folder);
+    return CLI_OK;
+}
+
+int cli_run_cache(const struct cli_command *self, int count, char **arguments)
+{
+    struct cli_line line = {
+        .count = count, .arguments = arguments, .takes = CLI_TAKES_JSON, .most_operands = 1};
     char folder[4096];
     uint64_t deleted = 0;
     uint64_t kept = 0;
-    pool_status status = pool_cache_folder(folder, sizeof(folder));
+    const char *verb;
+    pool_status status;
+    int code = cli_parse(self, NULL, 0, &line);
 
+    if (code != CLI_GO)
+        return code;
+    verb = line.operand_count ? line.operands[0] : "list";
+    status = pool_cache_folder(folder, sizeof(folder));
     if (status)
-        return cli_fail(status, as_json);
+        return cli_fail(status, line.as_json);
     if (strcmp(verb, "list") == 0)
-        return list(folder, as_json);
+        return list(folder, line.as_json);
     if (strcmp(verb, "path") == 0)
-        return printf("%s\n", folder) < 0 ? CLI_FAILED : CLI_OK;
+        return print_path(folder, line.as_json);
     if (strcmp(verb, "verify") == 0) {
         status = pool_cache_verify(&kept, &deleted);
-        return report(status, as_json, kept, deleted);
+        return report(status, line.as_json, kept, deleted);
     }
     if (strcmp(verb, "clear") == 0) {
         status = pool_cache_clear(&deleted);
-        return report(status, as_json, 0, deleted);
+        return report(status, line.as_json, 0, deleted);
     }
-    fprintf(stderr, "devicepool: cache has no '%s'\n", verb);
-    return cli_usage("cache");
-}
-
-int cli_run_cache(int count, char **arguments)
-{
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-    int as_json = 0;
-    int option;
-
-    while ((option = getopt_long(count, arguments, "jh", options, NULL)) != -1) {
-        if (option != 'j')
-            return option == 'h' ? cli_help("cache") : cli_usage("cache");
-        as_json = 1;
-    }
-    if (optind + 1 < count) {
-        fprintf(stderr, "devicepool: cache takes one argument\n");
-        return cli_usage("cache");
-    }
-    return run_verb(optind < count ? arguments[optind] : "list", as_json);
+    return cli_usage(self, "cache has no '%s'", verb);
 }

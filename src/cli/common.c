@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands share: failures, help, JSON texts, sizes.
+ * What the commands share: failures, pools, JSON texts, numbers as text.
  */
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 
@@ -40,6 +43,7 @@ int cli_fail(pool_status status, int as_json)
     cJSON *report;
     cJSON *detail;
 
+    cli_progress_end();
     fprintf(stderr, "devicepool: %s\n", error->message);
     if (!as_json)
         return code;
@@ -53,26 +57,61 @@ int cli_fail(pool_status status, int as_json)
     return code;
 }
 
-int cli_usage(const char *command)
+int cli_fail_with(const char *format, ...)
 {
-    fprintf(stderr, "'devicepool %s --help' explains the options\n", command);
-    return CLI_USAGE;
+    va_list list;
+
+    cli_progress_end();
+    fputs("devicepool: ", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    return CLI_FAILED;
 }
 
-int cli_help(const char *command)
+pool_status cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool)
 {
-    for (size_t i = 0; i < cli_command_count; i++) {
-        const struct cli_command *found = &cli_commands[i];
+    pool_params params = {.struct_size = sizeof(params), .devices = line->devices, .lazy = lazy};
 
-        if (strcmp(found->name, command) != 0)
-            continue;
-        printf("usage: devicepool %s %s\n\n%s.\n\n%s", found->name, found->arguments,
-            found->summary, found->help);
-        return CLI_OK;
+    return pool_create(pool, &params);
+}
+
+int cli_close_pool(device_pool **pool, int code, int as_json)
+{
+    pool_status status = pool_destroy(pool);
+
+    return status && !code ? cli_fail(status, as_json) : code;
+}
+
+const char *cli_device_label(pool_device *device, char *text, size_t size)
+{
+    pool_device_info info = {.struct_size = sizeof(info)};
+
+    if (pool_device_get_info(device, &info))
+        snprintf(text, size, "%d", pool_device_index(device));
+    else
+        snprintf(text, size, "%u %s", info.index, info.name);
+    return text;
+}
+
+void *cli_alloc(size_t count, size_t bytes)
+{
+    void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
+
+    if (!memory) {
+        fprintf(stderr, "devicepool: out of memory (%zu times %zu bytes)\n", count, bytes);
+        exit(CLI_FAILED);
     }
-    fprintf(
-        stderr, "devicepool: there is no command '%s'; 'devicepool --help' lists them\n", command);
-    return CLI_USAGE;
+    return memory;
+}
+
+double cli_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 const char *cli_bytes(uint64_t bytes, char *text, size_t size)
@@ -86,5 +125,42 @@ const char *cli_bytes(uint64_t bytes, char *text, size_t size)
         unit++;
     }
     snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+const char *cli_size(uint64_t count, char *text, size_t size)
+{
+    int is_power = count >= 1024 && !(count & (count - 1));
+
+    if (is_power)
+        snprintf(text, size, "2^%d", __builtin_ctzll(count));
+    else
+        snprintf(text, size, "%llu", (unsigned long long)count);
+    return text;
+}
+
+const char *cli_duration(double seconds, char *text, size_t size)
+{
+    if (seconds >= 1)
+        snprintf(text, size, "%.2f s", seconds);
+    else if (seconds >= 1e-3)
+        snprintf(text, size, seconds < 0.1 ? "%.2f ms" : "%.0f ms", seconds * 1e3);
+    else if (seconds >= 1e-6)
+        snprintf(text, size, "%.1f us", seconds * 1e6);
+    else
+        snprintf(text, size, "%.1f ns", seconds * 1e9);
+    return text;
+}
+
+const char *cli_amount(double value, char *text, size_t size)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    size_t unit = 0;
+
+    while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, size, "%.*f%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
     return text;
 }

@@ -2,52 +2,36 @@
 /*
  * devicepool devices: what a pool of these devices looks like.
  */
-#include <getopt.h>
-
 #include "cli.h"
 
-int cli_run_devices(int count, char **arguments)
+int cli_run_devices(const struct cli_command *self, int count, char **arguments)
 {
-    static const struct option options[] = {
-        {"devices", required_argument, NULL, 'd'},
-        {"free", no_argument, NULL, 'f'},
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
+    int wants_free = 0;
+    const struct cli_option options[] = {
+        {'f', "free", NULL,
+            "also the free memory; this makes a context on each device\n"
+            "for a moment (about 0.5 GiB and 0.2 s each)",
+            CLI_SWITCH, &wants_free, NULL},
     };
-    pool_params params = {.struct_size = sizeof(params), .lazy = 1};
+    struct cli_line line = {
+        .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
     device_pool *pool = NULL;
     pool_status status;
-    int as_json = 0;
     char *text;
-    int option;
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
 
-    while ((option = getopt_long(count, arguments, "d:fjh", options, NULL)) != -1) {
-        if (option == 'd')
-            params.devices = optarg;
-        else if (option == 'f')
-            params.lazy = 0;
-        else if (option == 'j')
-            as_json = 1;
-        else
-            return option == 'h' ? cli_help("devices") : cli_usage("devices");
-    }
-    if (optind < count) {
-        fprintf(stderr, "devicepool: devices takes no argument '%s'\n", arguments[optind]);
-        return cli_usage("devices");
-    }
-    status = pool_create(&pool, &params);
+    if (code != CLI_GO)
+        return code;
+    status = cli_open_pool(&line, !wants_free, &pool);
     if (status)
-        return cli_fail(status, as_json);
-    status = pool_describe(pool, as_json, &text);
-    if (!status) {
+        return cli_fail(status, line.as_json);
+    status = pool_describe(pool, line.as_json, &text);
+    if (status) {
+        code = cli_fail(status, line.as_json);
+    } else {
         fputs(text, stdout);
         pool_text_free(&text);
+        code = CLI_OK;
     }
-    if (status) {
-        pool_destroy(&pool);
-        return cli_fail(status, as_json);
-    }
-    status = pool_destroy(&pool);
-    return status ? cli_fail(status, 0) : CLI_OK;
+    return cli_close_pool(&pool, code, 0);
 }

@@ -7,34 +7,22 @@
 
 #include "cli.h"
 
+#define DEVICES_NOTE                                                                               \
+    "CUDA_VISIBLE_DEVICES is respected, DEVICEPOOL_DEVICES gives the default for --devices.\n"
+
 const struct cli_command cli_commands[] = {
-    {"devices", "[--devices LIST] [--free] [--json]",
-        "the devices of a pool and how they are linked",
-        "  -d, --devices LIST  which devices: all (default), 0,2-3, GPU-<uuid start>, a PCI "
-        "address,\n"
-        "                      sim or sim:4,mem=24G for simulated ones\n"
-        "  -f, --free          also the free memory; this makes a context on each device for a\n"
-        "                      moment (about 0.5 GiB and 0.2 s each)\n"
-        "  -j, --json          as JSON\n"
-        "  -h, --help          this text\n"
-        "\n"
-        "CUDA_VISIBLE_DEVICES is respected, DEVICEPOOL_DEVICES gives the default for --devices.\n",
-        cli_run_devices},
-    {"cache", "[list | verify | clear | path] [--json]", "the disk cache of compiled kernels",
-        "  list        every entry, damaged ones included (default)\n"
-        "  verify      reads every entry and deletes the damaged\n"
-        "  clear       deletes every entry\n"
-        "  path        the folder\n"
-        "  -j, --json  as JSON\n"
-        "  -h, --help  this text\n"
+    {"devices", "", "the devices of a pool and how they are linked", DEVICES_NOTE, cli_run_devices},
+    {"list", "fields|curves|sets", "the names that other commands take", "", cli_run_list},
+    {"cache", "[list|verify|clear|path]", "the disk cache of compiled kernels",
+        "  list    every entry, damaged ones included (default)\n"
+        "  verify  reads every entry and deletes the damaged\n"
+        "  clear   deletes every entry\n"
+        "  path    the folder\n"
         "\n"
         "DEVICEPOOL_CACHE_DIR names the folder, DEVICEPOOL_CACHE=off switches the cache off,\n"
         "DEVICEPOOL_CACHE_MAX (for example 512M) caps its size.\n",
         cli_run_cache},
-    {"version", "[--json]", "versions of the library, the driver and the compiler",
-        "  -j, --json  as JSON\n"
-        "  -h, --help  this text\n",
-        cli_run_version},
+    {"version", "", "versions of the library, the driver and the compiler", "", cli_run_version},
 };
 const size_t cli_command_count = sizeof(cli_commands) / sizeof(cli_commands[0]);
 
@@ -46,22 +34,30 @@ static void print_overview(FILE *out)
         fprintf(out, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
     fprintf(out,
         "\n'devicepool COMMAND --help' explains one. Exit codes: 0 done, 1 failed, 2 wrong\n"
-        "usage, 3 device unusable, 4 driver, device or compiler missing on this host,\n"
-        "5 sticky device fault, 6 defect of the library.\n");
+        "usage, 3 device unusable or wrong, 4 driver, device or compiler missing on this\n"
+        "host, 5 sticky device fault, 6 defect of the library.\n");
 }
 
-/* getopt's messages begin with the name of the program: both words of it. */
-static int run(const struct cli_command *command, int count, char **arguments)
+static int run(const char *name, int count, char **arguments)
 {
     static char title[64];
 
-    snprintf(title, sizeof(title), "devicepool %s", command->name);
-    arguments[0] = title;
-    return command->run(count, arguments);
+    for (size_t i = 0; i < cli_command_count; i++) {
+        if (strcmp(cli_commands[i].name, name) != 0)
+            continue;
+        /* getopt's messages begin with the name of the program: both words of it. */
+        snprintf(title, sizeof(title), "devicepool %s", name);
+        arguments[0] = title;
+        return cli_commands[i].run(&cli_commands[i], count, arguments);
+    }
+    fprintf(stderr, "devicepool: there is no command '%s'; 'devicepool --help' lists them\n", name);
+    return CLI_USAGE;
 }
 
 int main(int count, char **arguments)
 {
+    static char help[] = "--help";
+
     if (count < 2) {
         print_overview(stderr);
         return CLI_USAGE;
@@ -71,13 +67,12 @@ int main(int count, char **arguments)
         return CLI_OK;
     }
     if (strcmp(arguments[1], "--version") == 0)
-        arguments[1] += 2;
-    if (strcmp(arguments[1], "help") == 0 && count == 3)
-        return cli_help(arguments[2]);
-    for (size_t i = 0; i < cli_command_count; i++)
-        if (strcmp(cli_commands[i].name, arguments[1]) == 0)
-            return run(&cli_commands[i], count - 1, arguments + 1);
-    fprintf(stderr, "devicepool: there is no command '%s'; 'devicepool --help' lists them\n",
-        arguments[1]);
-    return CLI_USAGE;
+        return run("version", count - 1, arguments + 1);
+    if (strcmp(arguments[1], "help") != 0)
+        return run(arguments[1], count - 1, arguments + 1);
+    if (count == 2) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    return run(arguments[2], 2, (char *[]){help, help, NULL});
 }

@@ -2,8 +2,6 @@
 /*
  * devicepool version: the library, the driver, the compiler.
  */
-#include <getopt.h>
-
 #include "cli.h"
 
 static void print_component(const char *name, const pool_component *component)
@@ -38,27 +36,19 @@ static void print_report(const pool_host_info *info)
     cli_print_json(report);
 }
 
-int cli_run_version(int count, char **arguments)
+int cli_run_version(const struct cli_command *self, int count, char **arguments)
 {
-    static const struct option options[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
+    struct cli_line line = {.count = count, .arguments = arguments, .takes = CLI_TAKES_JSON};
     pool_host_info info = {.struct_size = sizeof(info)};
     pool_status status;
-    int as_json = 0;
-    int option;
+    int code = cli_parse(self, NULL, 0, &line);
 
-    while ((option = getopt_long(count, arguments, "jh", options, NULL)) != -1) {
-        if (option != 'j')
-            return option == 'h' ? cli_help("version") : cli_usage("version");
-        as_json = 1;
-    }
+    if (code != CLI_GO)
+        return code;
     status = pool_get_host_info(&info);
     if (status)
-        return cli_fail(status, as_json);
-    if (as_json) {
+        return cli_fail(status, line.as_json);
+    if (line.as_json) {
         print_report(&info);
     } else {
         printf("%-11s %s\n", "devicepool", pool_version_text());

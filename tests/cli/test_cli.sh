@@ -33,11 +33,16 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in devices cache version; do
+for command in devices list cache version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
 done
+expect 0 'bls12_381_fr .* 255 ' "$tool" list fields
+expect 0 '"degree":.*2' "$tool" list curves --json
+expect 0 'circom-bn254-t3' "$tool" list sets
+expect 2 "has no 'primes'" "$tool" list primes
+expect 2 "needs fields|curves|sets" "$tool" list
 expect 4 'no-such-library' "$tool" devices
 expect 4 '"class":.*"host"' "$tool" devices --json
 expect 2 "takes no argument" "$tool" devices 0

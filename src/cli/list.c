@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool list: the fields, curves and Poseidon sets that other commands take by name.
+ */
+#include <string.h>
+
+#include "cli.h"
+
+static pool_status list_fields(cJSON *rows)
+{
+    for (size_t i = 0; i < pool_field_count(); i++) {
+        const pool_field *field = pool_field_at(i);
+        cJSON *row = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(row, "name", pool_field_name(field));
+        cJSON_AddNumberToObject(row, "bits", pool_field_bits(field));
+        cJSON_AddNumberToObject(row, "bytes", (double)pool_field_element_bytes(field));
+        cJSON_AddNumberToObject(row, "two_adicity", pool_field_two_adicity(field));
+        cJSON_AddItemToArray(rows, row);
+    }
+    return POOL_OK;
+}
+
+static pool_status list_curves(cJSON *rows)
+{
+    for (size_t i = 0; i < pool_curve_count(); i++) {
+        const pool_curve *curve = pool_curve_at(i);
+        const char *base = pool_field_name(pool_curve_base_field(curve));
+        const char *scalars = pool_field_name(pool_curve_scalar_field(curve));
+        size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
+        cJSON *row = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(row, "name", pool_curve_name(curve));
+        cJSON_AddStringToObject(row, "base_field", base);
+        cJSON_AddNumberToObject(row, "degree", pool_curve_degree(curve));
+        cJSON_AddStringToObject(row, "scalar_field", scalars);
+        cJSON_AddNumberToObject(row, "affine_bytes", (double)bytes);
+        cJSON_AddItemToArray(rows, row);
+    }
+    return POOL_OK;
+}
+
+static pool_status list_sets(cJSON *rows)
+{
+    for (size_t i = 0; i < pool_poseidon_count(); i++) {
+        pool_poseidon *set = NULL;
+        pool_status status = pool_poseidon_get(pool_poseidon_name_at(i), &set);
+        cJSON *row;
+
+        if (status)
+            return status;
+        row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "name", pool_poseidon_name(set));
+        cJSON_AddStringToObject(row, "field", pool_field_name(pool_poseidon_field(set)));
+        cJSON_AddNumberToObject(row, "lanes", pool_poseidon_width(set));
+        cJSON_AddNumberToObject(row, "inputs", pool_poseidon_inputs(set));
+        cJSON_AddNumberToObject(row, "digest", pool_poseidon_digest(set));
+        cJSON_AddItemToArray(rows, row);
+        pool_poseidon_destroy(&set);
+    }
+    return POOL_OK;
+}
+
+static const struct cli_column field_columns[] = {
+    {"name", "field", CLI_SHOW_TEXT},
+    {"bits", "bits", CLI_SHOW_NUMBER},
+    {"bytes", "bytes", CLI_SHOW_NUMBER},
+    {"two_adicity", "2-adicity", CLI_SHOW_NUMBER},
+};
+static const struct cli_column curve_columns[] = {
+    {"name", "curve", CLI_SHOW_TEXT},
+    {"base_field", "coordinates", CLI_SHOW_TEXT},
+    {"degree", "degree", CLI_SHOW_NUMBER},
+    {"scalar_field", "scalars", CLI_SHOW_TEXT},
+    {"affine_bytes", "affine bytes", CLI_SHOW_NUMBER},
+};
+static const struct cli_column set_columns[] = {
+    {"name", "set", CLI_SHOW_TEXT},
+    {"field", "field", CLI_SHOW_TEXT},
+    {"lanes", "lanes", CLI_SHOW_NUMBER},
+    {"inputs", "inputs", CLI_SHOW_NUMBER},
+    {"digest", "digest", CLI_SHOW_NUMBER},
+};
+
+static const struct listing {
+    const char *name;
+    pool_status (*fill)(cJSON *rows);
+    const struct cli_column *columns;
+    size_t count;
+} listings[] = {
+    {"fields", list_fields, field_columns, sizeof(field_columns) / sizeof(field_columns[0])},
+    {"curves", list_curves, curve_columns, sizeof(curve_columns) / sizeof(curve_columns[0])},
+    {"sets", list_sets, set_columns, sizeof(set_columns) / sizeof(set_columns[0])},
+};
+
+static int print_listing(const struct listing *listing, const struct cli_line *line)
+{
+    cJSON *rows = cJSON_CreateArray();
+    pool_status status = listing->fill(rows);
+
+    if (status) {
+        cJSON_Delete(rows);
+        return cli_fail(status, line->as_json);
+    }
+    cli_print_rows(rows, listing->columns, listing->count, line);
+    return CLI_OK;
+}
+
+int cli_run_list(const struct cli_command *self, int count, char **arguments)
+{
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_JSON,
+        .least_operands = 1,
+        .most_operands = 1};
+    int code = cli_parse(self, NULL, 0, &line);
+
+    if (code != CLI_GO)
+        return code;
+    for (size_t i = 0; i < sizeof(listings) / sizeof(listings[0]); i++)
+        if (strcmp(listings[i].name, line.operands[0]) == 0)
+            return print_listing(&listings[i], &line);
+    return cli_usage(self, "list has no '%s'", line.operands[0]);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a terminal gets beyond plain text: colours, check marks, one line that says what goes on.
+ */
+#include <langinfo.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static struct {
+    pthread_mutex_t lock;
+    int is_quiet;
+    int is_utf8;
+    int shows_progress;
+    int has_line; /* guarded by lock: a progress line is on the screen */
+} terminal = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int is_capable(FILE *file)
+{
+    const char *kind = getenv("TERM");
+
+    return isatty(fileno(file)) && (!kind || strcmp(kind, "dumb") != 0);
+}
+
+void cli_terminal_setup(int is_quiet)
+{
+    setlocale(LC_CTYPE, "");
+    terminal.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    terminal.is_quiet = is_quiet;
+    terminal.shows_progress = !is_quiet && is_capable(stderr);
+}
+
+/* https://no-color.org: any value but the empty one says no. */
+const char *cli_colour(FILE *file, enum cli_colour colour)
+{
+    static const char *const sequences[] = {
+        "\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[33m", "\033[36m"};
+    const char *refusal = getenv("NO_COLOR");
+
+    if ((refusal && *refusal) || !is_capable(file))
+        return "";
+    return sequences[colour];
+}
+
+const char *cli_mark(int is_right)
+{
+    if (terminal.is_utf8)
+        return is_right ? "✓" : "✗";
+    return is_right ? "ok" : "WRONG";
+}
+
+static int screen_width(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 8)
+        return size.ws_col;
+    return 80;
+}
+
+static void wipe_locked(void)
+{
+    if (terminal.has_line)
+        fputs("\r\033[K", stderr);
+    terminal.has_line = 0;
+}
+
+void cli_progress(const char *format, ...)
+{
+    char text[512];
+    va_list list;
+
+    if (!terminal.shows_progress)
+        return;
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    pthread_mutex_lock(&terminal.lock);
+    wipe_locked();
+    fprintf(stderr, "%s%.*s%s", cli_colour(stderr, CLI_DIM), screen_width() - 1, text,
+        cli_colour(stderr, CLI_PLAIN));
+    fflush(stderr);
+    terminal.has_line = 1;
+    pthread_mutex_unlock(&terminal.lock);
+}
+
+void cli_progress_end(void)
+{
+    pthread_mutex_lock(&terminal.lock);
+    wipe_locked();
+    fflush(stderr);
+    pthread_mutex_unlock(&terminal.lock);
+}
+
+void cli_note(const char *format, ...)
+{
+    va_list list;
+
+    if (terminal.is_quiet)
+        return;
+    pthread_mutex_lock(&terminal.lock);
+    wipe_locked();
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    pthread_mutex_unlock(&terminal.lock);
+}
