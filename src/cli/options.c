@@ -192,11 +192,12 @@ static int take(
         if (cli_parse_count(text, option->value))
             return CLI_GO;
         return cli_usage(
-            command, "--%s takes a number (1000, 2^20, 1M), not '%s'", option->name, text);
+            command, "--%s takes a number such as 1000, 2^20 or 1M, not '%s'", option->name, text);
     case CLI_SIZES:
         if (cli_parse_sizes(text, option->value))
             return CLI_GO;
-        return cli_usage(command, "--%s takes sizes (2^10..2^14,1M), not '%s'", option->name, text);
+        return cli_usage(
+            command, "--%s takes sizes such as 2^10..2^14,1M, not '%s'", option->name, text);
     default:
         choice = find_choice(option->choices, text);
         if (choice < 0)

@@ -71,14 +71,18 @@ static int column_width(const cJSON *rows, const struct cli_column *column)
     return widest;
 }
 
+static int is_number(const struct cli_column *column)
+{
+    return column->show != CLI_SHOW_TEXT && column->show != CLI_SHOW_CHECK;
+}
+
 static void print_cell(
     FILE *file, const struct cli_column *column, const char *text, const char *colour, int width)
 {
-    int space = width - width_of(text);
-    int is_right = column->show != CLI_SHOW_TEXT && column->show != CLI_SHOW_CHECK;
+    int space = width > width_of(text) ? width - width_of(text) : 0;
 
-    fprintf(file, "%*s%s%s%s%*s", is_right ? space : 0, "", colour, text,
-        *colour ? cli_colour(file, CLI_PLAIN) : "", is_right ? 0 : space, "");
+    fprintf(file, "%*s%s%s%s%*s", is_number(column) ? space : 0, "", colour, text,
+        *colour ? cli_colour(file, CLI_PLAIN) : "", is_number(column) ? 0 : space, "");
 }
 
 /* A row, or the titles when it is NULL. */
@@ -86,7 +90,11 @@ static void print_line(
     const cJSON *row, const struct cli_column *columns, const int *widths, size_t count, FILE *file)
 {
     const char *gap = "";
+    size_t last = count;
 
+    /* No spaces before the end of a line. */
+    while (last && !widths[--last])
+        continue;
     for (size_t i = 0; i < count; i++) {
         const char *colour = "";
         char text[CELL];
@@ -102,7 +110,8 @@ static void print_line(
                 colour = cli_colour(file, strcmp(text, cli_mark(1)) == 0 ? CLI_GREEN : CLI_RED);
         }
         fputs(gap, file);
-        print_cell(file, &columns[i], text, colour, widths[i]);
+        print_cell(
+            file, &columns[i], text, colour, i == last && !is_number(&columns[i]) ? 0 : widths[i]);
         gap = "  ";
     }
     fputc('\n', file);

@@ -4,28 +4,8 @@
 # usage: test_cli.sh DEVICEPOOL
 set -u
 tool=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-export DEVICEPOOL_CACHE_DIR="$scratch/cache" DEVICEPOOL_LIBCUDA="$scratch/no-such-library.so"
-failed=0
-
-# expect EXIT-CODE TEXT-IN-OUTPUT COMMAND...
-expect() {
-    code=$1
-    text=$2
-    shift 2
-    output=$("$@" 2>&1)
-    got=$?
-    if [ $got != "$code" ]; then
-        echo "FAILED: '$*' exits with $got, not $code: $output"
-        failed=1
-    elif ! printf '%s' "$output" | grep -q -e "$text"; then
-        echo "FAILED: '$*' does not print '$text': $output"
-        failed=1
-    else
-        echo "ok: $* -> $code"
-    fi
-}
+. "$(dirname "$0")/expect.sh"
+export DEVICEPOOL_LIBCUDA="$scratch/no-such-library.so"
 
 expect 2 'usage: devicepool COMMAND' "$tool"
 expect 0 'Exit codes' "$tool" --help
@@ -33,7 +13,7 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in devices list cache version; do
+for command in devices list bench cache version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
@@ -43,6 +23,13 @@ expect 0 '"degree":.*2' "$tool" list curves --json
 expect 0 'circom-bn254-t3' "$tool" list sets
 expect 2 "has no 'primes'" "$tool" list primes
 expect 2 "needs fields|curves|sets" "$tool" list
+expect 2 'no .fft' "$tool" bench fft
+expect 2 'takes --field, not --set' "$tool" bench ntt --set circom-bn254-t3
+expect 2 "knows no field 'x'" "$tool" bench ntt --field bn254_fr,x
+expect 2 'powers of two' "$tool" bench ntt --sizes 3
+expect 2 'takes sizes' "$tool" bench copy --sizes 2^99
+expect 2 'is one of nn, nr' "$tool" bench ntt --order xx
+expect 2 'repeat is 1' "$tool" bench ntt --repeat 0
 expect 4 'no-such-library' "$tool" devices
 expect 4 '"class":.*"host"' "$tool" devices --json
 expect 2 "takes no argument" "$tool" devices 0

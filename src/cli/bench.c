@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool bench: how fast an operation is on each device, by events of the device around each
+ * run. The first use, which compiles, is timed apart, and no row is printed whose result was not
+ * compared with an answer of other origin.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { MAX_REPEAT = 10000 };
+
+static const struct bench_operation *const operations[] = {
+    &bench_ntt, &bench_poseidon, &bench_copy, &bench_pool};
+
+/* A bench as it runs. */
+struct bench {
+    const struct bench_operation *operation;
+    struct bench_request request;
+    device_pool *pool;
+    cJSON *rows;
+    int wrong; /* rows whose result is wrong */
+};
+
+pool_status bench_span(pool_buffer *buffer, uint64_t items, pool_span *span)
+{
+    CUdeviceptr address;
+    pool_status status = pool_buffer_address(buffer, &address);
+
+    if (status)
+        return status;
+    *span =
+        (pool_span){.data = (void *)(uintptr_t)address, .count = items, .place = POOL_PLACE_DEVICE};
+    return POOL_OK;
+}
+
+/* One run, in seconds. */
+static pool_status time_run(const struct bench_operation *operation, struct bench_work *work,
+    pool_event *start, pool_event *end, double *seconds)
+{
+    double begin = cli_now();
+    double milliseconds = 0;
+    pool_status status;
+
+    if (operation->is_host) {
+        status = operation->run(work);
+        *seconds = cli_now() - begin;
+        return status;
+    }
+    status = pool_event_record(start, work->stream);
+    if (!status)
+        status = operation->run(work);
+    if (!status)
+        status = pool_event_record(end, work->stream);
+    if (!status)
+        status = pool_event_synchronize(end);
+    if (!status)
+        status = pool_event_elapsed(start, end, &milliseconds);
+    *seconds = milliseconds * 1e-3;
+    return status;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+struct timing {
+    double first; /* seconds until the operation is ready for its first job */
+    double median;
+    double least;
+    double most;
+};
+
+static pool_status time_all(
+    const struct bench *bench, struct bench_work *work, const char *title, struct timing *timing)
+{
+    uint64_t repeat = bench->request.repeat;
+    uint64_t warm_ups = bench->request.warm_ups;
+    double *seconds = cli_alloc(repeat, sizeof(*seconds));
+    pool_event *start = NULL;
+    pool_event *end = NULL;
+    pool_status status = pool_event_create(work->device, POOL_EVENT_TIMING, &start);
+
+    if (!status)
+        status = pool_event_create(work->device, POOL_EVENT_TIMING, &end);
+    for (uint64_t i = 0; i < warm_ups + repeat && !status; i++) {
+        double *slot = &seconds[i < warm_ups ? 0 : i - warm_ups];
+
+        cli_progress("%s: run %llu of %llu", title, (unsigned long long)i + 1,
+            (unsigned long long)(warm_ups + repeat));
+        status = time_run(bench->operation, work, start, end, slot);
+    }
+    pool_event_destroy(&start);
+    pool_event_destroy(&end);
+    qsort(seconds, repeat, sizeof(*seconds), by_value);
+    timing->median = seconds[repeat / 2];
+    timing->least = seconds[0];
+    timing->most = seconds[repeat - 1];
+    free(seconds);
+    return status;
+}
+
+static void add_row(
+    struct bench *bench, const struct bench_work *work, const struct timing *timing, int is_right)
+{
+    cJSON *row = cJSON_CreateObject();
+    char name[160];
+    char rate[48];
+
+    cJSON_AddStringToObject(row, "operation", bench->operation->name);
+    cJSON_AddStringToObject(row, "subject", work->subject);
+    cJSON_AddStringToObject(row, "device", cli_device_label(work->device, name, sizeof(name)));
+    cJSON_AddStringToObject(row, "uuid", pool_device_uuid(work->device));
+    cJSON_AddNumberToObject(row, "size", (double)work->size);
+    if (bench->request.batch > 1)
+        cJSON_AddNumberToObject(row, "batch", (double)bench->request.batch);
+    if (bench->operation->prepare)
+        cJSON_AddNumberToObject(row, "first_use_seconds", timing->first);
+    cJSON_AddNumberToObject(row, "repeat", (double)bench->request.repeat);
+    cJSON_AddNumberToObject(row, "median_seconds", timing->median);
+    cJSON_AddNumberToObject(row, "least_seconds", timing->least);
+    cJSON_AddNumberToObject(row, "most_seconds", timing->most);
+    if (timing->median > 0)
+        cJSON_AddNumberToObject(row, "units_per_second", work->units / timing->median);
+    snprintf(rate, sizeof(rate), "%s/s", bench->operation->unit);
+    cJSON_AddStringToObject(row, "unit", rate);
+    cJSON_AddBoolToObject(row, "checked", is_right);
+    cJSON_AddItemToArray(bench->rows, row);
+    bench->wrong += !is_right;
+}
+
+/* Everything of one row. */
+static pool_status measure(struct bench *bench, struct bench_work *work)
+{
+    const struct bench_operation *operation = bench->operation;
+    struct timing timing = {0};
+    int is_right = 0;
+    double begin;
+    char device[160];
+    char size[CLI_NUMBER];
+    char title[256];
+    pool_status status;
+
+    snprintf(title, sizeof(title), "%s %s %s on %s", operation->name, work->subject,
+        cli_size(work->size, size, sizeof(size)),
+        cli_device_label(work->device, device, sizeof(device)));
+    cli_progress("%s: making inputs", title);
+    status = pool_stream_create(work->device, NULL, &work->stream);
+    if (!status)
+        status = operation->open(work);
+    if (!status && operation->prepare) {
+        cli_progress("%s: first use", title);
+        begin = cli_now();
+        status = operation->prepare(work);
+        timing.first = cli_now() - begin;
+    }
+    if (!status)
+        status = time_all(bench, work, title, &timing);
+    if (!status) {
+        cli_progress("%s: checking", title);
+        status = operation->check(work, &is_right);
+    }
+    if (!status)
+        add_row(bench, work, &timing, is_right);
+    operation->close(work);
+    pool_stream_destroy(&work->stream);
+    return status;
+}
+
+/* All sizes of a subject on all devices. */
+static pool_status measure_subject(struct bench *bench, const char *subject)
+{
+    pool_status status = POOL_OK;
+
+    for (size_t index = 0; index < pool_device_count(bench->pool); index++) {
+        for (size_t i = 0; i < bench->request.sizes.count && !status; i++) {
+            struct bench_work work = {.request = &bench->request,
+                .subject = subject,
+                .size = bench->request.sizes.at[i],
+                .pool = bench->pool};
+
+            status = pool_device_at(bench->pool, index, &work.device);
+            if (!status)
+                status = measure(bench, &work);
+        }
+    }
+    return status;
+}
+
+/* Calls `visit` with each of the names that are separated by commas, until it fails. */
+static int each_subject(struct bench *bench, int (*visit)(struct bench *bench, const char *subject))
+{
+    char names[1024];
+    char *rest = names;
+    char *name;
+    int code = CLI_OK;
+
+    snprintf(names, sizeof(names), "%s", bench->request.subjects);
+    while (!code && (name = strsep(&rest, ",")))
+        code = visit(bench, name);
+    return code;
+}
+
+static int visit_measure(struct bench *bench, const char *subject)
+{
+    return (int)measure_subject(bench, subject);
+}
+
+static int visit_known(struct bench *bench, const char *subject)
+{
+    if (bench->operation->knows(subject))
+        return 0;
+    cli_fail_with(
+        "bench %s knows no %s '%s'", bench->operation->name, bench->operation->option, subject);
+    return CLI_USAGE;
+}
+
+static const struct cli_column columns[] = {
+    {"subject", "of", CLI_SHOW_TEXT},
+    {"device", "device", CLI_SHOW_TEXT},
+    {"size", "size", CLI_SHOW_SIZE},
+    {"batch", "batch", CLI_SHOW_SIZE},
+    {"first_use_seconds", "first use", CLI_SHOW_DURATION},
+    {"median_seconds", "median", CLI_SHOW_DURATION},
+    {"least_seconds", "least", CLI_SHOW_DURATION},
+    {"most_seconds", "most", CLI_SHOW_DURATION},
+    {"units_per_second", "rate", CLI_SHOW_AMOUNT},
+    {"unit", "", CLI_SHOW_TEXT},
+    {"checked", "checked", CLI_SHOW_CHECK},
+};
+
+static int run_bench(struct bench *bench, const struct cli_line *line)
+{
+    pool_status status = cli_open_pool(line, 0, &bench->pool);
+    int code;
+
+    if (status)
+        return cli_fail(status, line->as_json);
+    bench->rows = cJSON_CreateArray();
+    status = (pool_status)each_subject(bench, visit_measure);
+    code = status ? cli_fail(status, 0) : bench->wrong ? CLI_DEVICE : CLI_OK;
+    if (bench->request.plot && !status) {
+        int plotted = bench_plot(bench->rows, bench->operation->name, bench->request.plot);
+
+        code = code ? code : plotted;
+    }
+    cli_print_rows(bench->rows, columns, sizeof(columns) / sizeof(columns[0]), line);
+    return cli_close_pool(&bench->pool, code, 0);
+}
+
+/* What the options mean together; CLI_GO or an exit code. */
+static int check_request(const struct cli_command *self, struct bench *bench,
+    const char *const *given, const char *const *options)
+{
+    const struct bench_operation *operation = bench->operation;
+    struct bench_request *request = &bench->request;
+
+    request->subjects = operation->default_subjects;
+    for (size_t i = 0; options[i]; i++) {
+        if (given[i] && strcmp(options[i], operation->option) != 0)
+            return cli_usage(self, "bench %s takes --%s, not --%s", operation->name,
+                operation->option, options[i]);
+        if (given[i])
+            request->subjects = given[i];
+    }
+    if (!request->sizes.count)
+        cli_parse_sizes(operation->default_sizes, &request->sizes);
+    for (size_t i = 0; i < request->sizes.count && operation->needs_powers; i++)
+        if (request->sizes.at[i] & (request->sizes.at[i] - 1))
+            return cli_usage(self, "sizes of %s are powers of two", operation->name);
+    if (!request->repeat || request->repeat > MAX_REPEAT || request->warm_ups > MAX_REPEAT ||
+        !request->batch)
+        return cli_usage(self, "--repeat is 1 to %d, --batch at least 1", MAX_REPEAT);
+    if (each_subject(bench, visit_known))
+        return cli_usage(self, NULL);
+    return CLI_GO;
+}
+
+int cli_run_bench(const struct cli_command *self, int count, char **arguments)
+{
+    static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
+    static const char *const subject_options[] = {"field", "set", "what", NULL};
+    const char *given[3] = {0};
+    struct bench bench = {.request = {.batch = 1, .repeat = 9, .warm_ups = 2}};
+    struct bench_request *request = &bench.request;
+    const struct cli_option options[] = {
+        {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (each the double of the last)", CLI_SIZES,
+            &request->sizes, NULL},
+        {0, "field", "NAMES", "ntt: fields, separated by commas (default bn254_fr)", CLI_TEXT,
+            &given[0], NULL},
+        {0, "set", "NAMES", "poseidon: sets (default circom-bn254-t3)", CLI_TEXT, &given[1], NULL},
+        {0, "what", "NAMES",
+            "copy: to-device, to-host, each also with -pinned, on-device,\n"
+            "peer (the next device); pool: next, best, bind, alloc, event",
+            CLI_TEXT, &given[2], NULL},
+        {'b', "batch", "COUNT", "ntt: that many at once (default 1)", CLI_COUNT, &request->batch,
+            NULL},
+        {'o', "order", "ORDER", "ntt: nn (default), nr, rn, rr; n natural, r bit-reversed",
+            CLI_CHOICE, &request->order, orders},
+        {'i', "inverse", NULL, "ntt: the inverse transform", CLI_SWITCH, &request->direction, NULL},
+        {0, "coset", NULL, "ntt: on the coset of the field's generator", CLI_SWITCH,
+            &request->is_coset, NULL},
+        {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &request->repeat, NULL},
+        {'w', "warm-ups", "COUNT", "runs before those (default 2)", CLI_COUNT, &request->warm_ups,
+            NULL},
+        {'p', "plot", "FILE.svg", "also draw seconds over size, by gnuplot", CLI_TEXT,
+            &request->plot, NULL},
+    };
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        .least_operands = 1,
+        .most_operands = 1};
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+
+    if (code != CLI_GO)
+        return code;
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+        if (strcmp(operations[i]->name, line.operands[0]) == 0)
+            bench.operation = operations[i];
+    if (!bench.operation)
+        return cli_usage(self, "bench has no '%s'", line.operands[0]);
+    code = check_request(self, &bench, given, subject_options);
+    return code == CLI_GO ? run_bench(&bench, &line) : code;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measured copies: host to device and back, pageable and pinned, within a device and to its
+ * neighbour in the pool. What arrives is read back by other means and compared byte by byte.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+struct copying {
+    uint8_t *pageable;
+    pool_pinned *pinned;
+    uint8_t *host; /* one of the two */
+    pool_buffer *buffer;
+    pool_buffer *other;
+    int to_device;
+    int to_host;
+};
+
+static int knows_copy(const char *subject)
+{
+    static const char *const subjects[] = {
+        "to-device", "to-device-pinned", "to-host", "to-host-pinned", "on-device", "peer"};
+
+    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+        if (strcmp(subjects[i], subject) == 0)
+            return 1;
+    return 0;
+}
+
+static void fill(uint8_t *bytes, uint64_t count)
+{
+    uint64_t state = 0x9e3779b97f4a7c15u;
+
+    for (uint64_t i = 0; i < count; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        bytes[i] = (uint8_t)(state >> 56);
+    }
+}
+
+/* Where the second buffer lies: on the same device, or on the next one of the pool. */
+static pool_status other_device(struct bench_work *work, pool_device **other)
+{
+    size_t next = (size_t)pool_device_index(work->device) + 1;
+
+    *other = work->device;
+    if (strcmp(work->subject, "peer") != 0)
+        return POOL_OK;
+    return pool_device_at(work->pool, next % pool_device_count(work->pool), other);
+}
+
+static pool_status open_copying(struct bench_work *work)
+{
+    struct copying *copying = cli_alloc(1, sizeof(*copying));
+    int is_pinned = strstr(work->subject, "pinned") != NULL;
+    pool_device *other;
+    pool_status status;
+
+    work->state = copying;
+    work->units = (double)work->size;
+    copying->to_device = strncmp(work->subject, "to-device", 9) == 0;
+    copying->to_host = strncmp(work->subject, "to-host", 7) == 0;
+    copying->pageable = cli_alloc(1, work->size);
+    copying->host = copying->pageable;
+    status = other_device(work, &other);
+    if (!status)
+        status = pool_buffer_zeroed(work->device, work->size, &copying->buffer);
+    if (!status && !copying->to_device && !copying->to_host)
+        status = pool_buffer_zeroed(other, work->size, &copying->other);
+    if (!status && is_pinned)
+        status = pool_pinned_alloc(work->device, work->size, 0, &copying->pinned);
+    if (status)
+        return status;
+    if (is_pinned)
+        copying->host = pool_pinned_data(copying->pinned);
+    fill(copying->host, work->size);
+    if (!copying->to_device)
+        status = pool_copy_to_device(copying->buffer, 0, copying->host, work->size, NULL);
+    if (copying->to_host)
+        memset(copying->host, 0, work->size);
+    return status;
+}
+
+static pool_status run_copying(struct bench_work *work)
+{
+    struct copying *copying = work->state;
+
+    if (copying->to_device)
+        return pool_copy_to_device(copying->buffer, 0, copying->host, work->size, work->stream);
+    if (copying->to_host)
+        return pool_copy_to_host(copying->host, copying->buffer, 0, work->size, work->stream);
+    return pool_copy_between(copying->other, 0, copying->buffer, 0, work->size, work->stream);
+}
+
+static pool_status check_copying(struct bench_work *work, int *is_right)
+{
+    struct copying *copying = work->state;
+    uint8_t *expected = cli_alloc(1, work->size);
+    uint8_t *arrived = cli_alloc(1, work->size);
+    pool_status status = POOL_OK;
+
+    fill(expected, work->size);
+    if (copying->to_host)
+        memcpy(arrived, copying->host, work->size);
+    else
+        status = pool_copy_to_host(
+            arrived, copying->to_device ? copying->buffer : copying->other, 0, work->size, NULL);
+    if (!status)
+        *is_right = memcmp(arrived, expected, work->size) == 0;
+    free(expected);
+    free(arrived);
+    return status;
+}
+
+static void close_copying(struct bench_work *work)
+{
+    struct copying *copying = work->state;
+
+    if (!copying)
+        return;
+    pool_buffer_free(&copying->buffer);
+    pool_buffer_free(&copying->other);
+    pool_pinned_free(&copying->pinned);
+    free(copying->pageable);
+    free(copying);
+}
+
+const struct bench_operation bench_copy = {
+    .name = "copy",
+    .unit = "bytes",
+    .option = "what",
+    .default_subjects = "to-device,to-device-pinned,to-host,to-host-pinned,on-device",
+    .default_sizes = "64K,1M,16M",
+    .knows = knows_copy,
+    .open = open_copying,
+    .run = run_copying,
+    .check = check_copying,
+    .close = close_copying,
+};

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measured transforms: data on the device, one transform or a batch of rows. Every result is
+ * evaluated at a random point, see check.h.
+ */
+#include <stdlib.h>
+
+#include "bench.h"
+#include "check.h"
+
+struct transform {
+    pool_ntt_params params;
+    const pool_field *field;
+    uint8_t *in;
+    uint64_t elements;
+    uint64_t bytes;
+    pool_buffer *in_buffer;
+    pool_buffer *out_buffer;
+    pool_buffer *workspace;
+    pool_span in_span;
+    pool_span out_span;
+};
+
+static int knows_field(const char *subject)
+{
+    return pool_field_by_name(subject) != NULL;
+}
+
+static pool_status make_domain(struct bench_work *work, struct transform *transform)
+{
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = transform->field,
+        .log_size = (uint32_t)__builtin_ctzll(work->size)};
+
+    transform->params = (pool_ntt_params){.struct_size = sizeof(transform->params),
+        .direction = work->request->direction,
+        .coset = work->request->is_coset,
+        .order = work->request->order,
+        .batch = work->request->batch,
+        .device = work->device,
+        .stream = work->stream,
+        .is_async = 1};
+    return pool_ntt_domain_create(&domain, &transform->params.domain);
+}
+
+static pool_status make_buffers(struct bench_work *work, struct transform *transform)
+{
+    uint64_t scratch = 0;
+    pool_status status;
+
+    status = pool_buffer_alloc(work->device, transform->bytes, &transform->out_buffer);
+    if (!status)
+        status = pool_buffer_from_host(
+            work->device, transform->in, transform->bytes, &transform->in_buffer);
+    if (!status)
+        status = bench_span(transform->in_buffer, transform->elements, &transform->in_span);
+    if (!status)
+        status = bench_span(transform->out_buffer, transform->elements, &transform->out_span);
+    if (!status)
+        status = pool_ntt_workspace(
+            &transform->params, &transform->in_span, &transform->out_span, &scratch);
+    if (!status && scratch)
+        status = pool_buffer_alloc(work->device, scratch, &transform->workspace);
+    transform->params.workspace = transform->workspace;
+    return status;
+}
+
+static pool_status open_transform(struct bench_work *work)
+{
+    struct transform *transform = cli_alloc(1, sizeof(*transform));
+    pool_status status;
+
+    work->state = transform;
+    transform->field = pool_field_by_name(work->subject);
+    status = make_domain(work, transform);
+    if (status)
+        return status;
+    transform->elements = work->size * work->request->batch;
+    transform->bytes = transform->elements * pool_field_element_bytes(transform->field);
+    transform->in = cli_alloc(1, transform->bytes);
+    work->units = (double)transform->elements;
+    status = pool_random_scalars(
+        transform->field, 1, POOL_FORM_STANDARD, transform->elements, transform->in);
+    return status ? status : make_buffers(work, transform);
+}
+
+static pool_status prepare_transform(struct bench_work *work)
+{
+    struct transform *transform = work->state;
+
+    return pool_ntt_warm_up(transform->params.domain, work->device);
+}
+
+static pool_status run_transform(struct bench_work *work)
+{
+    struct transform *transform = work->state;
+
+    return pool_ntt(&transform->params, &transform->in_span, &transform->out_span);
+}
+
+static pool_status check_transform(struct bench_work *work, int *is_right)
+{
+    struct transform *transform = work->state;
+    uint8_t *out = cli_alloc(1, transform->bytes);
+    pool_status status = pool_copy_to_host(out, transform->out_buffer, 0, transform->bytes, NULL);
+
+    if (!status)
+        *is_right = !pool_field_check(transform->field, out, transform->elements, NULL) &&
+                    cli_check_transform(&transform->params, transform->in, out);
+    free(out);
+    return status;
+}
+
+static void close_transform(struct bench_work *work)
+{
+    struct transform *transform = work->state;
+
+    if (!transform)
+        return;
+    pool_buffer_free(&transform->in_buffer);
+    pool_buffer_free(&transform->out_buffer);
+    pool_buffer_free(&transform->workspace);
+    pool_ntt_domain_destroy(&transform->params.domain);
+    free(transform->in);
+    free(transform);
+}
+
+const struct bench_operation bench_ntt = {
+    .name = "ntt",
+    .unit = "elements",
+    .option = "field",
+    .default_subjects = "bn254_fr",
+    .default_sizes = "2^10,2^12,2^14",
+    .needs_powers = 1,
+    .knows = knows_field,
+    .open = open_transform,
+    .prepare = prepare_transform,
+    .run = run_transform,
+    .check = check_transform,
+    .close = close_transform,
+};

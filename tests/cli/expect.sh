@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the tests of the command: a folder of its own, and what is expected of a call.
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export DEVICEPOOL_CACHE_DIR="$scratch/cache"
+failed=0
+
+# expect EXIT-CODE TEXT-IN-OUTPUT COMMAND...
+expect() {
+    code=$1
+    text=$2
+    shift 2
+    output=$("$@" 2>&1)
+    got=$?
+    if [ $got != "$code" ]; then
+        echo "FAILED: '$*' exits with $got, not $code: $output"
+        failed=1
+    elif ! printf '%s' "$output" | grep -q -e "$text"; then
+        echo "FAILED: '$*' does not print '$text': $output"
+        failed=1
+    else
+        echo "ok: $* -> $code"
+    fi
+}
+
+# expect_json PYTHON-PROGRAM COMMAND...: exit code 0, and the program accepts what is on stdout.
+expect_json() {
+    program=$1
+    shift
+    if ! output=$("$@" 2>"$scratch/stderr"); then
+        echo "FAILED: '$*' exits with an error: $(cat "$scratch/stderr")"
+        failed=1
+    elif ! printf '%s' "$output" | python3 -c "$program"; then
+        echo "FAILED: the JSON of '$*' is not right: $output"
+        failed=1
+    else
+        echo "ok: $*"
+    fi
+}
