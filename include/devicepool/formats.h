@@ -60,7 +60,7 @@ POOL_API void pool_file_params_init(pool_file_params *params);
 /*
  * Opens a file, reads its header and checks every count, offset and length against its size.
  * Sections may stand in any order; unknown ones are passed over. Points of a KZG setup are decoded
- * into memory of the file, which takes about a second for 4096; each is then on its curve. `params`
+ * into memory of the file, which takes half a second for 4096; each is then on its curve. `params`
  * may be NULL. The caller closes the file.
  *
  * POOL_ERR_NOT_FOUND: no such file. POOL_ERR_IO: the system does not let it be read or mapped.
@@ -133,11 +133,12 @@ typedef struct pool_file_section {
  *   ptau   tauG1, tauG2, alphaTauG1, betaTauG1, betaG2; and in prepared files lagrange (of tauG1),
  *          lagrangeG2, lagrangeAlpha, lagrangeBeta: bases of 2^0, 2^1, … points, one behind the
  *          other. "lagrange:8" is the one of 2^8 points.
- *   zkey   IC, A, B1, B2, C, H, coefficients, alpha1, beta1, beta2, gamma2, delta1, delta2. B2 and
+ *   zkey   alpha1, beta1, beta2, gamma2, delta1, delta2, IC, A, B1, B2, C, H, coefficients. B2 and
  *          what ends in 2 lies in G2. C begins with the first private signal. H holds Lagrange
  *          points of the odd coset.
  *   wtns   values
- *   kzg    lagrange (in natural order: bit-reverse it for blobs), monomial, g2 (monomial)
+ *   kzg    lagrange (in natural order: bit-reverse it for blobs), monomial, g2 (monomial); older
+ *          text files lack monomial
  *   raw    data
  *
  * Fills `section`, whose struct_size is set. POOL_ERR_NOT_FOUND: the file has no such section or no

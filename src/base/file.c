@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static base_file_hook file_hook;
@@ -93,6 +94,19 @@ int base_write_all(int file, const void *bytes, size_t size)
         size -= (size_t)put;
     }
     return 0;
+}
+
+void *base_map(int file, size_t size)
+{
+    void *bytes = refused("map") ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+void base_unmap(void *bytes, size_t size)
+{
+    if (bytes)
+        munmap(bytes, size);
 }
 
 void base_close(int file)

@@ -18,11 +18,14 @@ int base_renameat(int folder, const char *from, const char *to);
 int base_unlinkat(int folder, const char *name);
 int base_read_all(int file, void *bytes, size_t size); /* 0, or -1 also when the file is shorter */
 int base_write_all(int file, const void *bytes, size_t size); /* 0 or -1 */
-void base_close(int file);                                    /* -1 is nothing */
+void *base_map(int file, size_t size);     /* to read only; NULL with errno; size is not 0 */
+void base_unmap(void *bytes, size_t size); /* NULL is nothing */
+void base_close(int file);                 /* -1 is nothing */
 
 /*
- * Test hook: asked before every operation but close with the operation's name; a non-zero answer
- * makes it fail with that errno. NULL removes it. Set it only while no other thread works on files.
+ * Test hook: asked before every operation but close and unmap with the operation's name; a non-zero
+ * answer makes it fail with that errno. NULL removes it. Set it only while no other thread works on
+ * files.
  */
 typedef int (*base_file_hook)(void *user, const char *operation);
 void base_file_set_hook(base_file_hook hook, void *user);

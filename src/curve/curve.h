@@ -135,6 +135,11 @@ const char *curve_check(const pool_curve *curve, const struct curve_jacobian *p,
 pool_status curve_read_format(
     const pool_curve *curve, const pool_point_format *format, pool_point_format *given);
 
+/* encoding.c: NULL or what is wrong with an encoded point. That y belongs to x is sure for the
+ * compressed encoding only. */
+const char *curve_decode(
+    const pool_curve *curve, pool_encoding encoding, struct curve_affine *p, const uint8_t *bytes);
+
 /* create.c: fills everything but the references from texts; checks all that pool_curve_create
  * promises if asked to. */
 pool_status curve_derive(

@@ -164,7 +164,7 @@ static const char *decode_zcash(
     return read_coordinate(curve, encoding, p->y, bytes + size / 2) ? NULL : not_below;
 }
 
-static const char *decode_point(
+const char *curve_decode(
     const pool_curve *curve, pool_encoding encoding, struct curve_affine *p, const uint8_t *bytes)
 {
     size_t size = pool_encoding_bytes(curve, encoding);
@@ -246,7 +246,7 @@ static pool_status decode_all(const pool_curve *curve, pool_encoding encoding, c
     for (size_t i = 0; i < count; i++) {
         struct curve_affine p;
         struct curve_jacobian checked;
-        const char *wrong = decode_point(curve, encoding, &p, bytes + i * size);
+        const char *wrong = curve_decode(curve, encoding, &p, bytes + i * size);
 
         if (!wrong) {
             curve_jacobian_from_affine(curve, &checked, &p);

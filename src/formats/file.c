@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening files: mapped, recognised by their first bytes, read by the format's reader.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "formats/formats.h"
+
+void pool_file_params_init(pool_file_params *params)
+{
+    if (!params)
+        return;
+    memset(params, 0, sizeof(*params));
+    params->struct_size = sizeof(*params);
+}
+
+const char *pool_file_kind_name(pool_file_kind kind)
+{
+    static const char *const names[] = {"any", "raw", "ptau", "zkey", "wtns", "r1cs", "kzg"};
+
+    return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
+}
+
+pool_status formats_wrong(const pool_file *file, uint64_t offset, const char *format, ...)
+{
+    char text[512];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
+    return base_fail(POOL_ERR_BAD_DATA, "%s, byte %" PRIu64 ": %s", file->path, offset, text);
+}
+
+pool_status formats_unsupported(const pool_file *file, const char *format, ...)
+{
+    char text[512];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
+    return base_fail(POOL_ERR_UNSUPPORTED, "%s is not read: %s", file->path, text);
+}
+
+/* ---- recognising ---------------------------------------------------------------------------- */
+
+static pool_file_kind recognise(const pool_file *file)
+{
+    static const struct {
+        const char *magic;
+        pool_file_kind kind;
+    } kinds[] = {{"ptau", POOL_FILE_PTAU}, {"zkey", POOL_FILE_ZKEY}, {"wtns", POOL_FILE_WTNS},
+        {"r1cs", POOL_FILE_R1CS}};
+    uint64_t at = 0;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && file->size >= 4; i++) {
+        if (!memcmp(file->bytes, kinds[i].magic, 4))
+            return kinds[i].kind;
+    }
+    while (at < file->size && memchr(" \t\r\n", file->bytes[at], 4))
+        at++;
+    if (at < file->size && memchr("{0123456789", file->bytes[at], 11))
+        return POOL_FILE_KZG;
+    return POOL_FILE_ANY;
+}
+
+/* One array of points or elements that fills the whole file. */
+static pool_status read_raw(pool_file *file, const pool_file_params *params)
+{
+    uint64_t stride = params->curve ? pool_point_bytes(params->curve, params->layout)
+                                    : pool_field_element_bytes(params->field);
+    pool_file_section *section;
+
+    file->curve = pool_curve_retain(params->curve);
+    file->field = pool_field_retain(params->curve ? NULL : params->field);
+    file->info.curves[0] = file->curve;
+    file->info.field = file->curve ? pool_curve_scalar_field(file->curve) : file->field;
+    if (file->size % stride)
+        return formats_wrong(file, file->size - file->size % stride,
+            "%" PRIu64 " bytes are left behind the last whole item of %" PRIu64,
+            file->size % stride, stride);
+    section = formats_add(file, "data", params->curve ? POOL_FILE_POINTS : POOL_FILE_ELEMENTS, 0,
+        file->size / stride, stride);
+    section->curve = file->curve;
+    section->layout = params->curve ? params->layout : POOL_POINT_AFFINE;
+    section->span.form = params->form;
+    return POOL_OK;
+}
+
+static pool_status read_kind(pool_file *file, const pool_file_params *params)
+{
+    pool_file_kind kind = params->kind == POOL_FILE_RAW ? POOL_FILE_RAW : recognise(file);
+
+    if (kind == POOL_FILE_ANY)
+        return formats_wrong(file, 0, "not the beginning of a ptau, zkey, wtns, r1cs or KZG file");
+    if (params->kind && params->kind != kind)
+        return formats_wrong(file, 0, "this is a %s file, a %s file was expected",
+            pool_file_kind_name(kind), pool_file_kind_name(params->kind));
+    file->info.kind = kind;
+    file->info.bytes = file->size;
+    switch (kind) {
+    case POOL_FILE_PTAU:
+        return formats_read_ptau(file);
+    case POOL_FILE_ZKEY:
+        return formats_read_zkey(file);
+    case POOL_FILE_WTNS:
+        return formats_read_wtns(file);
+    case POOL_FILE_R1CS:
+        return formats_read_r1cs(file);
+    case POOL_FILE_KZG:
+        return formats_read_kzg(file);
+    case POOL_FILE_RAW:
+    case POOL_FILE_ANY:
+        break;
+    }
+    return read_raw(file, params);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static pool_status read_params(const pool_file_params *params, pool_file_params *given)
+{
+    pool_file_params_init(given);
+    if (!params)
+        return POOL_OK;
+    if (params->struct_size < offsetof(pool_file_params, layout))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_file_params.struct_size is %zu", params->struct_size);
+    memcpy(
+        given, params, params->struct_size < sizeof(*given) ? params->struct_size : sizeof(*given));
+    if ((size_t)given->kind > POOL_FILE_KZG)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_file_kind", (int)given->kind);
+    if (given->reserved)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_file_params.reserved is not 0");
+    if (given->kind != POOL_FILE_RAW)
+        return POOL_OK;
+    if (!given->curve && !given->field)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "a raw file needs the curve of its points or the field of its elements");
+    if (given->form != POOL_FORM_STANDARD && given->form != POOL_FORM_MONTGOMERY)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)given->form);
+    if (given->curve && !pool_point_bytes(given->curve, given->layout))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%d is no pool_point_layout", (int)given->layout);
+    return POOL_OK;
+}
+
+static pool_status make_file(const char *path, pool_file **file)
+{
+    pool_file *made = base_calloc(1, sizeof(*made));
+
+    if (made)
+        made->path = base_strdup(path);
+    if (!made || !made->path) {
+        base_free(made);
+        return base_fail_memory("an open file");
+    }
+    *file = made;
+    return POOL_OK;
+}
+
+pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t size,
+    const pool_file_params *params, pool_file **file)
+{
+    pool_file_params given;
+    pool_file *made = NULL;
+    pool_status status = read_params(params, &given);
+
+    if (!status)
+        status = make_file(path, &made);
+    if (status)
+        return status;
+    made->bytes = bytes;
+    made->size = size;
+    status = read_kind(made, &given);
+    if (status)
+        pool_file_close(&made);
+    else
+        *file = made;
+    return status;
+}
+
+static pool_status fail_system(const char *path, const char *what)
+{
+    int code = errno;
+
+    return base_fail(code == ENOENT || code == ENOTDIR ? POOL_ERR_NOT_FOUND : POOL_ERR_IO,
+        "%s cannot be %s: %s", path, what, strerror(code));
+}
+
+/* O_NONBLOCK: to open a pipe must not wait for somebody who writes into it. */
+static pool_status map_file(const char *path, void **bytes, uint64_t *size)
+{
+    int opened = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    pool_status status = POOL_OK;
+    void *mapping = NULL;
+    struct stat facts;
+
+    if (opened < 0)
+        return fail_system(path, "opened");
+    if (base_fstat(opened, &facts))
+        status = fail_system(path, "examined");
+    else if (!S_ISREG(facts.st_mode))
+        status = base_fail(POOL_ERR_BAD_DATA, "%s is no regular file", path);
+    else if (facts.st_size <= 0)
+        status = base_fail(POOL_ERR_BAD_DATA, "%s is empty", path);
+    else if (!(mapping = base_map(opened, (size_t)facts.st_size)))
+        status = fail_system(path, "mapped");
+    base_close(opened);
+    if (status)
+        return status;
+    *bytes = mapping;
+    *size = (uint64_t)facts.st_size;
+    return POOL_OK;
+}
+
+pool_status pool_file_open(const char *path, const pool_file_params *params, pool_file **file)
+{
+    pool_file *made = NULL;
+    void *bytes = NULL;
+    uint64_t size = 0;
+    pool_status status;
+
+    if (!path || !file)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_file_open: path or file is NULL");
+    status = map_file(path, &bytes, &size);
+    if (status)
+        return status;
+    status = formats_open_bytes(path, bytes, size, params, &made);
+    if (status) {
+        base_unmap(bytes, (size_t)size);
+        return status;
+    }
+    made->mapping = bytes;
+    *file = made;
+    return POOL_OK;
+}
+
+void pool_file_close(pool_file **file)
+{
+    pool_file *closed = file ? *file : NULL;
+
+    if (!closed)
+        return;
+    *file = NULL;
+    base_unmap(closed->mapping, (size_t)closed->size);
+    pool_curve_destroy(&closed->curve);
+    pool_field_destroy(&closed->field);
+    base_free(closed->decoded);
+    base_free(closed->path);
+    base_free(closed);
+}
+
+pool_status pool_file_get_info(const pool_file *file, pool_file_info *info)
+{
+    pool_file_info given;
+    size_t size;
+
+    if (!file || !info || info->struct_size < sizeof(info->struct_size))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_file_get_info: an argument is NULL, or info->struct_size is not set");
+    size = info->struct_size < sizeof(given) ? info->struct_size : sizeof(given);
+    given = file->info;
+    given.struct_size = info->struct_size;
+    memcpy(info, &given, size);
+    return POOL_OK;
+}

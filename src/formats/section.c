@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sections: added by the readers, found by name and level.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/formats.h"
+
+pool_file_section *formats_add(pool_file *file, const char *name, pool_file_item item,
+    uint64_t offset, uint64_t count, uint64_t stride)
+{
+    pool_file_section *section = &file->sections[file->info.sections++];
+
+    section->name = name;
+    section->item = item;
+    section->field = file->info.field;
+    section->offset = offset;
+    /* A span has one kind of pointer for input and output; the mapping itself is read-only. */
+    section->span.data = (void *)(uintptr_t)(file->bytes + offset);
+    section->span.count = count;
+    section->span.stride = stride;
+    section->span.form = item == POOL_FILE_ELEMENTS ? POOL_FORM_STANDARD : POOL_FORM_MONTGOMERY;
+    return section;
+}
+
+pool_file_section *formats_add_points(
+    pool_file *file, const char *name, const pool_curve *curve, uint64_t offset, uint64_t count)
+{
+    pool_file_section *section = formats_add(
+        file, name, POOL_FILE_POINTS, offset, count, pool_point_bytes(curve, POOL_POINT_AFFINE));
+
+    section->curve = curve;
+    section->layout = POOL_POINT_AFFINE;
+    return section;
+}
+
+static pool_status give(const pool_file_section *found, pool_file_section *section)
+{
+    size_t size = section->struct_size < sizeof(*found) ? section->struct_size : sizeof(*found);
+    pool_file_section given = *found;
+
+    given.struct_size = section->struct_size;
+    memcpy(section, &given, size);
+    return POOL_OK;
+}
+
+static pool_status fail_unset(const char *call)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "%s: an argument is NULL, or section->struct_size is not set", call);
+}
+
+static pool_status fail_name(const pool_file *file, const char *name)
+{
+    char known[256] = "";
+    size_t length = 0;
+
+    for (uint64_t i = 0; i < file->info.sections; i++)
+        length += (size_t)snprintf(known + length, sizeof(known) - length, "%s%s%s", i ? ", " : "",
+            file->sections[i].name, file->sections[i].levels ? "[:level]" : "");
+    return base_fail(POOL_ERR_NOT_FOUND, "%s has no section \"%.64s\"; it has %s", file->path, name,
+        length ? known : "none");
+}
+
+/* The level behind the colon; false when there is none or it is no number of two digits. */
+static bool read_level(const char *text, uint32_t *level)
+{
+    uint32_t value = 0;
+    size_t digits = strspn(text, "0123456789");
+
+    if (!digits || digits > 2 || text[digits])
+        return false;
+    for (size_t i = 0; i < digits; i++)
+        value = 10 * value + (uint32_t)(text[i] - '0');
+    *level = value;
+    return true;
+}
+
+static pool_status give_level(const pool_file *file, const pool_file_section *all, const char *text,
+    pool_file_section *section)
+{
+    pool_file_section one = *all;
+    uint64_t first;
+    uint32_t level;
+
+    if (!read_level(text, &level) || level >= all->levels)
+        return base_fail(POOL_ERR_NOT_FOUND,
+            "%s: section %s has levels 0 to %u, no level \"%.64s\"", file->path, all->name,
+            all->levels - 1, text);
+    first = (UINT64_C(1) << level) - 1;
+    one.span.data = (uint8_t *)all->span.data + first * all->span.stride;
+    one.span.count = first + 1;
+    one.offset += first * all->span.stride;
+    one.levels = 0;
+    return give(&one, section);
+}
+
+pool_status pool_file_get_section(
+    const pool_file *file, const char *name, pool_file_section *section)
+{
+    size_t length;
+
+    if (!file || !name || !section || section->struct_size < sizeof(section->struct_size))
+        return fail_unset("pool_file_get_section");
+    length = strcspn(name, ":");
+    for (uint64_t i = 0; i < file->info.sections; i++) {
+        const pool_file_section *found = &file->sections[i];
+
+        if (strlen(found->name) != length || memcmp(found->name, name, length))
+            continue;
+        if (!name[length])
+            return give(found, section);
+        if (found->levels)
+            return give_level(file, found, name + length + 1, section);
+    }
+    return fail_name(file, name);
+}
+
+pool_status pool_file_section_at(const pool_file *file, uint64_t index, pool_file_section *section)
+{
+    if (!file || !section || section->struct_size < sizeof(section->struct_size))
+        return fail_unset("pool_file_section_at");
+    if (index >= file->info.sections)
+        return base_fail(POOL_ERR_NOT_FOUND, "%s has %" PRIu64 " sections, none at %" PRIu64,
+            file->path, file->info.sections, index);
+    return give(&file->sections[index], section);
+}
