@@ -60,7 +60,9 @@ typedef struct pool_params {
     /* 1: make each context at its device's first use, once, however many threads ask. A device
      * whose context cannot be made is unusable from then on, with the reason kept. */
     int32_t lazy;
-    const CUcontext *contexts; /* for POOL_CONTEXT_ADOPT: one a device, `devices` must be NULL */
+    /* For POOL_CONTEXT_ADOPT: one a device. `devices` must be NULL, or the "sim…" of the simulated
+     * devices that the contexts belong to. */
+    const CUcontext *contexts;
     size_t context_count;
     pool_fault_hook fault_hook;
     void *fault_user;

@@ -10,6 +10,7 @@
 #include "driver/attributes.h"
 #include "pool/pool.h"
 #include "pool/source.h"
+#include "sim/sim.h"
 
 void pool_params_init(pool_params *params)
 {
@@ -30,10 +31,10 @@ static pool_status check_adopt(const pool_params *params)
     if (!params->contexts || !params->context_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: POOL_CONTEXT_ADOPT needs contexts and context_count");
-    if (params->devices)
+    if (params->devices && !sim_spec_is_sim(params->devices))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: with POOL_CONTEXT_ADOPT the contexts say which devices, so devices has "
-            "to be NULL");
+            "to be NULL (or \"sim…\" for contexts of simulated devices)");
     return POOL_OK;
 }
 

@@ -41,13 +41,14 @@ static const char *visibility_hint(char *text, size_t size)
     return text;
 }
 
-/* The string that counts, or NULL for adopted contexts. */
+/* The string that counts. Adopted contexts say by themselves which devices; theirs is NULL or
+ * "sim…", which says whose contexts they are. */
 static const char *wanted_devices(const pool_params *params)
 {
     const char *text = params->devices;
 
     if (params->context_mode == POOL_CONTEXT_ADOPT)
-        return NULL;
+        return text;
     if (!text) {
         text = base_env(DEVICES_VARIABLE);
         if (text && params->driver && sim_spec_is_sim(text)) {
@@ -264,7 +265,7 @@ pool_status device_source_open(const pool_params *params, struct device_source *
     pool_status status = POOL_OK;
 
     /* A string that is wrong is known before the driver is started, which can take a second. */
-    if (text)
+    if (text && params->context_mode != POOL_CONTEXT_ADOPT)
         status = devices_text_parse(sim_spec_is_sim(text) ? "all" : text, &selectors, &count);
     if (!status)
         status = open_driver(params, text, &opened.driver);

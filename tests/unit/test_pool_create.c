@@ -150,6 +150,38 @@ static void test_adopt(void **state)
     world_end(&world);
 }
 
+/* Contexts of simulated devices: `devices` says only whose they are. */
+static void test_adopt_simulated(void **state)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = "sim:3", .context_mode = POOL_CONTEXT_OWN};
+    device_pool *owner, *pool = NULL;
+    CUcontext contexts[2], context;
+    pool_device *device;
+
+    (void)state;
+    assert_ok(pool_create(&owner, &params));
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(pool_device_at(owner, 2 - i, &device));
+        assert_ok(pool_device_context(device, &contexts[i]));
+    }
+    params.context_mode = POOL_CONTEXT_ADOPT;
+    params.contexts = contexts;
+    params.context_count = 2;
+    assert_ok(pool_create(&pool, &params));
+    assert_int_equal(pool_device_count(pool), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(pool_device_at(pool, i, &device));
+        assert_int_equal(pool_device_ordinal(device), 2 - i);
+        assert_ok(pool_device_context(device, &context));
+        assert_ptr_equal(context, contexts[i]);
+    }
+    assert_ok(pool_destroy(&pool));
+    params.devices = "sim:5"; /* other devices than those that are there */
+    assert_int_equal(pool_create(&pool, &params), POOL_ERR_BUSY);
+    assert_ok(pool_destroy(&owner));
+}
+
 static void test_lazy(void **state)
 {
     struct world world = world_of(3);
@@ -407,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_primary),
         cmocka_unit_test(test_own),
         cmocka_unit_test(test_adopt),
+        cmocka_unit_test(test_adopt_simulated),
         cmocka_unit_test(test_lazy),
         cmocka_unit_test(test_lazy_failure),
         cmocka_unit_test(test_unusable_are_skipped),
