@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that has a CUDA context already, made by itself or by a framework, and wants the
+ * library to work in it: memory of both sides is then one address space, and no second context
+ * costs half a gigabyte. The pool neither changes which context is current nor destroys it.
+ *
+ *   adopt_context [DEVICES]      "sim": with a simulated device; else the first GPU
+ */
+#include <devicepool.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 1000
+
+static void must(pool_status status)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s\n", pool_last_error()->message);
+    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
+}
+
+/* ---- the program's own context, made before it hears of any pool ------------------------------
+ */
+
+struct owner {
+    CUcontext context;
+    int (*destroy)(CUcontext);
+    device_pool *simulated; /* stands for the program's CUDA code where there is no CUDA */
+};
+
+/* What a program with cuda.h writes as cuInit, cuDeviceGet, cuCtxCreate. */
+static void make_by_driver(struct owner *owner)
+{
+    void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
+    int (*init)(unsigned) = cuda ? (int (*)(unsigned))dlsym(cuda, "cuInit") : NULL;
+    int (*create)(CUcontext *, unsigned, CUdevice) =
+        cuda ? (int (*)(CUcontext *, unsigned, CUdevice))dlsym(cuda, "cuCtxCreate_v2") : NULL;
+
+    owner->destroy = cuda ? (int (*)(CUcontext))dlsym(cuda, "cuCtxDestroy_v2") : NULL;
+    if (!init || !create || !owner->destroy || init(0) || create(&owner->context, 0, 0)) {
+        fprintf(stderr, "no context here: is there a GPU?\n");
+        exit(77);
+    }
+}
+
+static void make_simulated(struct owner *owner, const char *devices)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = devices, .context_mode = POOL_CONTEXT_OWN};
+    pool_device *device;
+
+    must(pool_create(&owner->simulated, &params));
+    must(pool_next_device(owner->simulated, &device));
+    must(pool_device_context(device, &owner->context));
+}
+
+/* ---- the library in it ------------------------------------------------------------------------
+ */
+
+/* Squares of 0 … N-1 in BabyBear, by a pool on the program's context. */
+static void square(pool_device *device)
+{
+    pool_vector_params params = {
+        .struct_size = sizeof(params), .field = pool_field_by_name("babybear"), .device = device};
+    uint32_t numbers[N], squares[N];
+    pool_span in = {.data = numbers, .count = N}, out = {.data = squares, .count = N};
+
+    for (uint32_t i = 0; i < N; i++)
+        numbers[i] = i;
+    must(pool_vector_mul(&params, &in, &in, &out));
+    for (uint32_t i = 0; i < N; i++)
+        if (squares[i] != i * i) {
+            fprintf(stderr, "%u squared is not %u\n", i, squares[i]);
+            exit(1);
+        }
+}
+
+int main(int count, char **arguments)
+{
+    const char *devices = count > 1 ? arguments[1] : NULL;
+    int is_simulated = devices && strncmp(devices, "sim", 3) == 0;
+    pool_params params = {.struct_size = sizeof(params),
+        .devices = is_simulated ? devices : NULL, /* adopted contexts say which GPUs */
+        .context_mode = POOL_CONTEXT_ADOPT,
+        .context_count = 1};
+    struct owner owner = {0};
+    CUcontext used;
+    pool_device *device;
+    device_pool *pool;
+
+    if (is_simulated)
+        make_simulated(&owner, devices);
+    else
+        make_by_driver(&owner);
+
+    params.contexts = &owner.context;
+    must(pool_create(&pool, &params));
+    must(pool_device_at(pool, 0, &device));
+    must(pool_device_context(device, &used));
+    if (used != owner.context)
+        return fprintf(stderr, "the pool made a context of its own\n"), 1;
+    square(device);
+    printf("%d squares in the caller's context on device %d\n", N, pool_device_ordinal(device));
+    must(pool_destroy(&pool));
+
+    /* The context is still the program's, to use and to destroy. */
+    if (owner.destroy && owner.destroy(owner.context))
+        return fprintf(stderr, "the context is gone\n"), 1;
+    must(pool_destroy(&owner.simulated));
+    return 0;
+}

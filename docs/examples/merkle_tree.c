@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Merkle tree of circom's Poseidon: built on a device, opened at a leaf, the opening checked on
+ * the host as a verifier would. A leaf that was changed has to be refused.
+ *
+ *   merkle_tree [DEVICES] [LOG_LEAVES]      default: 2^16 leaves
+ */
+#include <devicepool.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ELEMENT 32 /* bytes of a BN254 scalar; a digest is one element */
+
+static void must(pool_status status)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s\n", pool_last_error()->message);
+    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
+}
+
+/* The whole tree, lowest row first and the root last; `shape` tells how much that is. */
+static uint8_t *build(const pool_poseidon *set, const pool_poseidon_run *run,
+    const pool_merkle_params *tree, uint8_t *leaves, uint64_t count, pool_merkle_shape *shape)
+{
+    pool_span in = {.data = leaves, .count = count};
+    pool_span rows = {0};
+
+    shape->struct_size = sizeof(*shape);
+    must(pool_merkle_get_shape(set, tree, count, shape));
+    rows.count = shape->digests;
+    rows.data = calloc(shape->digests, ELEMENT);
+    if (!rows.data)
+        exit(1);
+    must(pool_poseidon_merkle_build(set, run, tree, &in, &rows));
+    return rows.data;
+}
+
+int main(int count, char **arguments)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+    uint64_t log_leaves = count > 2 ? strtoull(arguments[2], NULL, 10) : 16;
+    uint64_t leaf_count = UINT64_C(1) << log_leaves, index = leaf_count / 3;
+    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2};
+    pool_poseidon_run run = {.struct_size = sizeof(run)};
+    pool_merkle_shape shape = {0};
+    pool_span rows, path = {0};
+    const uint8_t *root;
+    int32_t is_member;
+    uint8_t *leaves;
+    pool_poseidon *set;
+    device_pool *pool;
+
+    if (log_leaves > 28)
+        return fprintf(stderr, "too many leaves\n"), 1;
+    must(pool_create(&pool, &params));
+    must(pool_next_device(pool, &run.device));
+    must(pool_poseidon_get("circom-bn254-t3", &set));
+    leaves = calloc(leaf_count, ELEMENT);
+    if (!leaves)
+        return 1;
+    must(pool_random_scalars(
+        pool_poseidon_field(set), 1, POOL_FORM_STANDARD, (size_t)leaf_count, leaves));
+
+    rows.data = build(set, &run, &tree, leaves, leaf_count, &shape);
+    rows = (pool_span){.data = rows.data, .count = shape.digests};
+    root = (uint8_t *)rows.data + (shape.digests - 1) * ELEMENT;
+
+    path.count = shape.path;
+    path.data = calloc(shape.path + 1, ELEMENT);
+    if (!path.data)
+        return 1;
+    must(pool_poseidon_merkle_open(set, &run, &tree, leaf_count, NULL, &rows, index, &path));
+
+    tree.height = shape.height; /* a verifier knows how high the tree is */
+    must(pool_poseidon_merkle_verify(set, &tree, POOL_FORM_STANDARD, root, leaves + index * ELEMENT,
+        index, path.data, &is_member));
+    if (!is_member)
+        return fprintf(stderr, "the opening was refused\n"), 1;
+    leaves[index * ELEMENT] ^= 1;
+    must(pool_poseidon_merkle_verify(set, &tree, POOL_FORM_STANDARD, root, leaves + index * ELEMENT,
+        index, path.data, &is_member));
+    if (is_member)
+        return fprintf(stderr, "a changed leaf was taken\n"), 1;
+    printf("%llu leaves, height %u, by device %d; an opening of %llu digests checked\n",
+        (unsigned long long)leaf_count, shape.height, pool_device_ordinal(run.device),
+        (unsigned long long)shape.path);
+
+    free(path.data);
+    free(rows.data);
+    free(leaves);
+    pool_poseidon_destroy(&set);
+    must(pool_destroy(&pool));
+    return 0;
+}
