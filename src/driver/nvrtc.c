@@ -179,54 +179,73 @@ static void builtins_path(const struct nvrtc *nvrtc, char *path, size_t size)
         nvrtc->version % 1000 / 10);
 }
 
-static pool_status search_compiler(struct search *search)
+/* False, and why in `reason`. */
+static int search_compiler(struct search *search, char *reason, size_t size)
 {
     const char *wanted = base_env(COMPILER_VARIABLE);
-    char builtins[PATH_MAX];
+    int is_named = wanted && wanted[0];
 
     memset(search, 0, sizeof(*search));
-    if (wanted && wanted[0]) {
-        if (!try_file(search, wanted))
-            return base_fail(POOL_ERR_NO_COMPILER,
-                COMPILER_VARIABLE " names %s, which cannot be used: %s", wanted,
-                search->problem[0] ? search->problem : "there is no such library");
-    } else if (!try_everywhere(search)) {
-        if (search->problem[0])
-            return base_fail(POOL_ERR_NO_COMPILER, "no usable NVRTC: %s", search->problem);
-        return base_fail(POOL_ERR_NO_COMPILER,
+    if (is_named && strcmp(wanted, "off") == 0)
+        snprintf(reason, size, COMPILER_VARIABLE "=off: NVRTC is not to be used");
+    else if (is_named ? try_file(search, wanted) : try_everywhere(search))
+        return 1;
+    else if (is_named)
+        snprintf(reason, size, COMPILER_VARIABLE " names %s, which cannot be used: %s", wanted,
+            search->problem[0] ? search->problem : "there is no such library");
+    else if (search->problem[0])
+        snprintf(reason, size, "no usable NVRTC: %s", search->problem);
+    else
+        snprintf(reason, size,
             "NVRTC was not found: install libnvrtc with its libnvrtc-builtins beside it (package "
             "cuda-nvrtc-13-0 or cuda-nvrtc-12-x of the CUDA repository, or the pip package "
             "nvidia-cuda-nvrtc), or let " COMPILER_VARIABLE " name the file libnvrtc.so.13");
-    }
-    base_log(POOL_LOG_INFO, "NVRTC %d.%d from %s", search->found.version / 1000,
-        search->found.version % 1000 / 10, search->found.path);
-    builtins_path(&search->found, builtins, sizeof(builtins));
+    return 0;
+}
+
+/* Says which it is, and warns of what a compilation will lack. */
+static void announce(const struct nvrtc *found)
+{
+    char builtins[PATH_MAX];
+
+    base_log(POOL_LOG_INFO, "NVRTC %d.%d from %s", found->version / 1000,
+        found->version % 1000 / 10, found->path);
+    builtins_path(found, builtins, sizeof(builtins));
     if (access(builtins, R_OK) != 0)
         base_log(
             POOL_LOG_WARN, "%s is not there; NVRTC will need it from the library path", builtins);
-    return POOL_OK;
+}
+
+const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
+{
+    struct search search;
+    int found = 1;
+
+    if (atomic_load_explicit(&is_open, memory_order_acquire))
+        return &compiler;
+    driver_fork_check();
+    pthread_mutex_lock(&open_lock);
+    if (!atomic_load_explicit(&is_open, memory_order_relaxed)) {
+        found = search_compiler(&search, reason, size);
+        if (found) {
+            announce(&search.found);
+            compiler = search.found;
+            atomic_store_explicit(&is_open, 1, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&open_lock);
+    return found ? &compiler : NULL;
 }
 
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc)
 {
-    struct search search;
-    pool_status status = POOL_OK;
+    char reason[DRIVER_NVRTC_REASON];
+    const struct nvrtc *found = driver_nvrtc_find(reason, sizeof(reason));
 
-    if (!atomic_load_explicit(&is_open, memory_order_acquire)) {
-        driver_fork_check();
-        pthread_mutex_lock(&open_lock);
-        if (!atomic_load_explicit(&is_open, memory_order_relaxed)) {
-            status = search_compiler(&search);
-            if (!status) {
-                compiler = search.found;
-                atomic_store_explicit(&is_open, 1, memory_order_release);
-            }
-        }
-        pthread_mutex_unlock(&open_lock);
-    }
-    if (!status)
-        *nvrtc = &compiler;
-    return status;
+    if (!found)
+        return base_fail(POOL_ERR_NO_COMPILER, "%s", reason);
+    *nvrtc = found;
+    return POOL_OK;
 }
 
 const char *driver_nvrtc_result_name(nvrtc_result result)

@@ -83,11 +83,15 @@ struct nvrtc {
 
 /*
  * The compiler. Looks for what DEVICEPOOL_NVRTC names or, when that is not set, for the usual names
- * (newest first) in the library path and then in the toolkit folders. Loaded once and never
- * unloaded; a failure is not remembered. POOL_ERR_NO_COMPILER says what was found or what to
- * install. Any thread.
+ * (newest first) in the library path and then in the toolkit folders; with "off" it looks for none.
+ * Loaded once and never unloaded; a failure is not remembered. POOL_ERR_NO_COMPILER says what was
+ * found or what to install. Any thread.
  */
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
+
+/* The same where none is no failure: NULL, and that text in `reason`. */
+enum { DRIVER_NVRTC_REASON = 2048 };
+const struct nvrtc *driver_nvrtc_find(char *reason, size_t size);
 
 /*
  * Turns a result into a status; a failure fills the thread's detail. For ERROR_COMPILATION the

@@ -33,11 +33,13 @@ static void look_at_driver(pool_component *component)
 
 static void look_at_compiler(pool_component *component)
 {
-    const struct nvrtc *nvrtc;
-    pool_status status = driver_nvrtc_open(&nvrtc);
+    char reason[DRIVER_NVRTC_REASON];
+    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
 
-    if (status) {
-        note_failure(component, status);
+    if (!nvrtc) {
+        component->status = POOL_ERR_NO_COMPILER;
+        snprintf(component->message, sizeof(component->message), "%.*s",
+            (int)sizeof(component->message) - 1, reason);
         return;
     }
     component->version = nvrtc->version;

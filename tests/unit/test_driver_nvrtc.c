@@ -46,10 +46,14 @@ static void refuse(const char *library, const char *first, const char *second)
 
 static void test_unusable(void **state)
 {
+    const struct nvrtc *nvrtc = NULL;
     char path[128];
     FILE *file;
 
     (void)state;
+    setenv("DEVICEPOOL_NVRTC", "off", 1);
+    assert_int_equal(driver_nvrtc_open(&nvrtc), POOL_ERR_NO_COMPILER);
+    assert_string_equal(message(), "DEVICEPOOL_NVRTC=off: NVRTC is not to be used");
     refuse("/nowhere/libnvrtc.so.13", "there is no such library", "cannot be used");
     refuse(FAKE("old"), "NVRTC 11.0 and lacks nvrtcGetCUBIN", "at least 11.2 is needed");
     refuse(FAKE("no_needed"), "NVRTC 12.3 and lacks nvrtcGetLoweredName", "is needed");
