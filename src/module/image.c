@@ -12,7 +12,7 @@
 
 /* Goes up when what is compiled from the same request can change: entries of before are then
  * misses. */
-#define KEY_FORMAT 1u
+#define KEY_FORMAT 2u
 
 struct module_image *module_image_new(enum module_form form, size_t size)
 {
@@ -87,8 +87,7 @@ static pool_status add_options(struct base_sha256 *digest, const char *const *te
     return POOL_OK;
 }
 
-pool_status module_key_of(
-    const struct module_request *request, int compiler_version, struct module_key *key)
+pool_status module_text_key_of(const struct module_request *request, struct module_key *key)
 {
     const pool_module_params *params = request->params;
     struct base_sha256 *digest = base_sha256_begin();
@@ -97,11 +96,6 @@ pool_status module_key_of(
 
     if (!digest)
         return base_fail_memory("the key of a module");
-    add_number(digest, KEY_FORMAT);
-    add_text(digest, pool_version_text());
-    add_number(digest, (uint64_t)compiler_version);
-    add_number(digest, (uint64_t)request->compute_capability);
-    add_number(digest, (uint64_t)request->ptx_only);
     add_text(digest, request->name);
     add_text(digest, params->source);
     add_number(digest, params->header_count);
@@ -115,6 +109,27 @@ pool_status module_key_of(
     status = add_options(digest, params->options, params->option_count);
     ended = base_sha256_end(digest, key->bytes);
     return status ? status : ended;
+}
+
+pool_status module_key_of(
+    const struct module_request *request, int compiler_version, struct module_key *key)
+{
+    struct module_key texts;
+    struct base_sha256 *digest;
+    pool_status status = module_text_key_of(request, &texts);
+
+    if (status)
+        return status;
+    digest = base_sha256_begin();
+    if (!digest)
+        return base_fail_memory("the key of a module");
+    add_number(digest, KEY_FORMAT);
+    add_text(digest, pool_version_text());
+    add_number(digest, (uint64_t)compiler_version);
+    add_number(digest, (uint64_t)request->compute_capability);
+    add_number(digest, (uint64_t)request->ptx_only);
+    base_sha256_add(digest, texts.bytes, sizeof(texts.bytes));
+    return base_sha256_end(digest, key->bytes);
 }
 
 void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYTES + 1])

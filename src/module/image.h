@@ -41,8 +41,14 @@ struct module_key {
 };
 
 /*
- * The key of a request: SHA-256 over the cache format, the library's version, sources, headers,
- * defines, sorted options, chip, form and NVRTC's version, each with its length.
+ * What is to be compiled, whatever compiles it for whichever chip: SHA-256 over name, source,
+ * headers, defines and sorted options, each with its length. Prebuilt PTX is found by it.
+ */
+pool_status module_text_key_of(const struct module_request *request, struct module_key *key);
+
+/*
+ * The key of a request: SHA-256 over that, the cache format, the library's version, chip, form and
+ * NVRTC's version.
  */
 pool_status module_key_of(
     const struct module_request *request, int compiler_version, struct module_key *key);
@@ -50,14 +56,17 @@ void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYT
 
 /*
  * request → image: from memory, from disk, else compiled, once however many threads ask for the
- * same key at the same time. The caller releases the image.
+ * same key at the same time; without a usable NVRTC prebuilt. The caller releases the image.
  */
 pool_status module_image_get(const struct module_request *request, struct module_image **image);
 
 /* Forgets what memory holds (tests; the disk stays). */
 void module_image_forget(void);
 
-/* A maker of images. NVRTC is one. */
+/* The makers of images: the compiler, and for hosts without it the PTX that is embedded. Why there
+ * is no compiler becomes the failure's text for what is not among the prebuilt programs. */
 pool_status module_compile_nvrtc(const struct module_request *request, struct module_image **image);
+pool_status module_find_prebuilt(
+    const struct module_request *request, const char *reason, struct module_image **image);
 
 #endif

@@ -48,32 +48,73 @@ pool_status module_program_identify(const struct module_program *program, struct
     if (status)
         return status;
     request.params = &params;
-    return module_key_of(&request, 0, id);
+    return module_text_key_of(&request, id);
 }
 
-/* The generated texts and all of ptx/ as headers. */
+/* The headers of a program while they are collected. */
+struct headers {
+    pool_module_header *list; /* room for the texts and all of ptx/ */
+    size_t count;
+};
+
+static int has_header(const struct headers *headers, const struct module_source *source)
+{
+    for (size_t i = 0; i < headers->count; i++)
+        if (headers->list[i].text == source->text)
+            return 1;
+    return 0;
+}
+
+/* Adds the files of ptx/ that a text includes, and what these include. */
+static void add_included(struct headers *headers, const char *text)
+{
+    static const char include[] = "#include \"";
+
+    while ((text = strstr(text, include))) {
+        text += sizeof(include) - 1;
+        for (size_t i = 0; i < module_sources_count; i++) {
+            const struct module_source *source = &module_sources[i];
+            size_t length = strlen(source->name);
+
+            if (strncmp(text, source->name, length) != 0 || text[length] != '"' ||
+                has_header(headers, source))
+                continue;
+            headers->list[headers->count++] = (pool_module_header){source->name, source->text};
+            add_included(headers, source->text);
+        }
+    }
+}
+
+pool_status module_program_params(const struct module_program *program, pool_module_params *params)
+{
+    struct headers headers = {.count = program->text_count};
+    pool_status status = params_of(program, params);
+
+    if (status)
+        return status;
+    headers.list = base_calloc(headers.count + module_sources_count, sizeof(*headers.list));
+    if (!headers.list)
+        return base_fail_memory("the headers of a program");
+    if (program->text_count)
+        memcpy(headers.list, program->texts, program->text_count * sizeof(*headers.list));
+    add_included(&headers, params->source);
+    for (size_t i = 0; i < program->text_count; i++)
+        add_included(&headers, program->texts[i].text);
+    params->headers = headers.list;
+    params->header_count = headers.count;
+    return POOL_OK;
+}
+
 static pool_status compile(
     pool_device *device, const struct module_program *program, pool_module **module)
 {
-    size_t count = program->text_count + module_sources_count;
-    pool_module_header *headers = base_calloc(count, sizeof(*headers));
     pool_module_params params;
-    pool_status status;
+    pool_status status = module_program_params(program, &params);
 
-    if (!headers)
-        return base_fail_memory("the headers of a program");
-    status = params_of(program, &params);
-    if (!status) {
-        if (program->text_count)
-            memcpy(headers, program->texts, program->text_count * sizeof(*headers));
-        for (size_t i = 0; i < module_sources_count; i++)
-            headers[program->text_count + i] =
-                (pool_module_header){module_sources[i].name, module_sources[i].text};
-        params.headers = headers;
-        params.header_count = count;
-        status = pool_module_compile(device, &params, module);
-    }
-    base_free(headers);
+    if (status)
+        return status;
+    status = pool_module_compile(device, &params, module);
+    base_free((void *)(uintptr_t)params.headers);
     return status;
 }
 
@@ -94,4 +135,13 @@ pool_status module_program_get(pool_device *device, const struct module_program 
     if (!status)
         *module = found;
     return status;
+}
+
+pool_status module_program_build(void *building, const struct module_program *program)
+{
+    const struct module_building *wanted = building;
+    struct module_key id;
+    pool_status status = module_program_identify(program, &id);
+
+    return status ? status : module_program_get(wanted->device, program, &id, wanted->module);
 }

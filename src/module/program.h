@@ -19,6 +19,15 @@ struct module_program {
 };
 
 /*
+ * All that is compiled for a program: its texts and the files of ptx/ that these include, in
+ * params->headers, which the caller gives back by base_free; the rest is the program's own.
+ */
+pool_status module_program_params(const struct module_program *program, pool_module_params *params);
+
+/* Is handed the programs of a room one by one; other than POOL_OK ends that and is passed on. */
+typedef pool_status (*module_program_visit)(void *user, const struct module_program *program);
+
+/*
  * What tells programs apart: a digest over file name, texts, defines and options. Costs a hash of
  * all texts, so the owner (a domain, a curve, a parameter set) computes it once.
  */
@@ -30,5 +39,12 @@ pool_status module_program_identify(const struct module_program *program, struct
  */
 pool_status module_program_get(pool_device *device, const struct module_program *program,
     const struct module_key *id, pool_module **module);
+
+/* A visitor that does this for the program that it is handed. */
+struct module_building {
+    pool_device *device;
+    pool_module **module;
+};
+pool_status module_program_build(void *building, const struct module_program *program);
 
 #endif

@@ -33,7 +33,7 @@ static pool_status warm_one(pool_device *device, const pool_module_params *given
 
     request.params = &params;
     if (!status)
-        status = module_key_of(&request, 0, &id);
+        status = module_text_key_of(&request, &id);
     if (!status)
         status = module_kept_find(device, &id, &module);
     if (status || module)

@@ -41,11 +41,11 @@ static bool has_texts(enum msm_program program)
     return program != MSM_PROGRAM_PARTITION && program != MSM_PROGRAM_ORDER;
 }
 
-static pool_status compile(
-    pool_device *device, const pool_curve *curve, enum msm_program program, pool_module **module)
+/* Hands a program of the curve to `visit`. */
+static pool_status with_program(
+    const pool_curve *curve, enum msm_program program, module_program_visit visit, void *user)
 {
     char *curve_text = NULL, *scalar_text = NULL;
-    struct module_key id;
     pool_status status = curve_ptx_of(curve, &curve_text);
 
     if (!status)
@@ -54,11 +54,18 @@ static pool_status compile(
     const struct module_program made = {
         .file = files[program], .texts = texts, .text_count = has_texts(program) ? 2 : 0};
     if (!status)
-        status = module_program_identify(&made, &id);
-    if (!status)
-        status = module_program_get(device, &made, &id, module);
+        status = visit(user, &made);
     base_free(curve_text);
     base_free(scalar_text);
+    return status;
+}
+
+pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user)
+{
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < MSM_PROGRAM_COUNT && !status; i++)
+        status = with_program(curve, (enum msm_program)i, visit, user);
     return status;
 }
 
@@ -67,12 +74,13 @@ pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_pr
 {
     struct module_tag tag = {.file = files[program]};
     pool_module *module = NULL;
+    struct module_building building = {.device = device, .module = &module};
 
     if (has_texts(program))
         memcpy(tag.fingerprint, curve->fingerprint, sizeof(tag.fingerprint));
     pool_status status = module_known_find(device, &tag, &module);
     if (!status && !module) {
-        status = compile(device, curve, program, &module);
+        status = with_program(curve, program, module_program_build, &building);
         if (!status)
             status = module_known_add(device, &tag, module);
     }

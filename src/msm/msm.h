@@ -16,6 +16,7 @@
 #include <devicepool/msm.h>
 
 #include "curve/curve.h"
+#include "module/program.h"
 #include "pool/device.h"
 
 /* ---- plan.c, sort_plan.c: pure --------------------------------------------------------------- */
@@ -89,6 +90,9 @@ enum msm_program {
 };
 
 struct msm_chip msm_chip_of(const pool_device *device);
+
+/* Every program of a curve, the same on every chip. */
+pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
 
 /* A kernel of the curve's programs; compiled and loaded at the first call. The texts that it finds:
  * "curve.cuh" with fq_... and "fr.cuh" with fr_..., the scalar field. */

@@ -45,9 +45,24 @@ struct ntt_tuning ntt_tuning_on(const pool_device *device, const pool_field *fie
     return chosen_tuning.radix ? chosen_tuning : ntt_tuning_for(field->words, &chip);
 }
 
-/* The tag's numbers are the tuning, or zeros for programs that do not depend on it. */
-static pool_status build(pool_device *device, const pool_field *field, const struct module_tag *tag,
-    pool_module **module)
+/* Only the passes depend on the tuning. */
+static struct module_tag tag_of(
+    const pool_field *field, enum ntt_program program, const struct ntt_tuning *tuning)
+{
+    struct module_tag tag = {.file = files[program]};
+
+    memcpy(tag.fingerprint, field->fingerprint, sizeof(tag.fingerprint));
+    if (program == NTT_PROGRAM_PASS) {
+        tag.numbers[0] = tuning->radix;
+        tag.numbers[1] = tuning->log_threads;
+        tag.numbers[2] = tuning->blocks;
+    }
+    return tag;
+}
+
+/* Hands the program of a tag to `visit`. */
+static pool_status with_program(
+    const pool_field *field, const struct module_tag *tag, module_program_visit visit, void *user)
 {
     char radix[32], threads[32], blocks[32];
     const char *const defines[] = {radix, threads, blocks};
@@ -57,7 +72,6 @@ static pool_status build(pool_device *device, const pool_field *field, const str
         .text_count = 1,
         .defines = defines,
         .define_count = tag->numbers[0] ? 3 : 0};
-    struct module_key id;
     char *generated = NULL;
     pool_status status = field_ptx_generate(field, "fr", &generated);
 
@@ -67,10 +81,22 @@ static pool_status build(pool_device *device, const pool_field *field, const str
     snprintf(radix, sizeof(radix), "NTT_RADIX=%u", tag->numbers[0]);
     snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << tag->numbers[1]);
     snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", tag->numbers[2]);
-    status = module_program_identify(&program, &id);
-    if (!status)
-        status = module_program_get(device, &program, &id, module);
+    status = visit(user, &program);
     base_free(generated);
+    return status;
+}
+
+pool_status ntt_each_program(
+    const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user)
+{
+    struct ntt_tuning tuning = ntt_tuning_for(field->words, chip);
+    pool_status status = POOL_OK;
+
+    for (int i = NTT_PROGRAM_PASS; i <= NTT_PROGRAM_VECTOR && !status; i++) {
+        struct module_tag tag = tag_of(field, (enum ntt_program)i, &tuning);
+
+        status = with_program(field, &tag, visit, user);
+    }
     return status;
 }
 
@@ -78,18 +104,12 @@ pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_pr
     const char *name, pool_kernel **kernel)
 {
     struct ntt_tuning tuning = ntt_tuning_on(device, field);
-    struct module_tag tag = {.file = files[program]};
+    struct module_tag tag = tag_of(field, program, &tuning);
     pool_module *module = NULL;
-
-    memcpy(tag.fingerprint, field->fingerprint, sizeof(tag.fingerprint));
-    if (program == NTT_PROGRAM_PASS) {
-        tag.numbers[0] = tuning.radix;
-        tag.numbers[1] = tuning.log_threads;
-        tag.numbers[2] = tuning.blocks;
-    }
+    struct module_building building = {.device = device, .module = &module};
     pool_status status = module_known_find(device, &tag, &module);
     if (!status && !module) {
-        status = build(device, field, &tag, &module);
+        status = with_program(field, &tag, module_program_build, &building);
         if (!status)
             status = module_known_add(device, &tag, module);
     }

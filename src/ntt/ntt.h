@@ -14,6 +14,7 @@
 #include <devicepool/vector.h>
 
 #include "field/field.h"
+#include "module/program.h"
 #include "pool/device.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
@@ -172,6 +173,10 @@ struct ntt_chip ntt_chip_of(const pool_device *device);
 struct ntt_tuning ntt_tuning_on(const pool_device *device, const pool_field *field);
 /* For measurements and tests: radix 0 goes back to the plan's own. Not while others work. */
 void ntt_tuning_set(const struct ntt_tuning *tuning);
+
+/* Every program of a field as it is built for a chip. */
+pool_status ntt_each_program(
+    const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user);
 
 /* A kernel of the field's own programs; compiled and loaded at the first call. */
 pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,

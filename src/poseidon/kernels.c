@@ -94,6 +94,16 @@ static pool_status program_of(const pool_poseidon *set, const struct poseidon_pr
     return POOL_OK;
 }
 
+pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user)
+{
+    const struct poseidon_program *program;
+    pool_status status = program_of(set, &program);
+
+    for (int i = 0; i < FILE_COUNT && !status; i++)
+        status = visit(user, &program->programs[i]);
+    return status;
+}
+
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_items *items)
 {

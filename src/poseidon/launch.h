@@ -55,6 +55,8 @@ void poseidon_device_words(const pool_field *field, uint32_t *words, const uint6
 /* kernels.c */
 struct poseidon_program;
 void poseidon_program_free(struct poseidon_program *program);
+/* Every program of a set, the same on every chip. */
+pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user);
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_items *items);
 
