@@ -54,6 +54,11 @@ int cli_run_version(const struct cli_command *self, int count, char **arguments)
         printf("%-11s %s\n", "devicepool", pool_version_text());
         print_component("driver", &info.driver);
         print_component("nvrtc", &info.compiler);
+        if (info.compiler.status)
+            printf(
+                "%-11s without it the library's own kernels are prebuilt PTX, and nothing else is "
+                "compiled\n",
+                "");
     }
     return CLI_OK;
 }

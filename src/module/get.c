@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request → image: memory, then disk, then the compiler. One thread compiles a key, the others that
- * ask for it meanwhile wait for that; how many compile at once is bounded.
+ * request → image: memory, then disk, then the compiler, and where that cannot be used the prebuilt
+ * PTX. One thread compiles a key, the others that ask for it meanwhile wait for that; how many
+ * compile at once is bounded.
  */
 #include "module/image.h"
 
@@ -232,18 +233,17 @@ static int reads_files(const pool_module_params *params)
     return 0;
 }
 
-pool_status module_image_get(const struct module_request *request, struct module_image **image)
+/* By the compiler, and kept from then on. */
+static pool_status get_compiled(
+    const struct module_request *request, int compiler_version, struct module_image **image)
 {
-    const struct nvrtc *nvrtc;
     struct module_key key;
     pool_status status;
     int retry;
 
     if (reads_files(request->params))
         return module_compile_nvrtc(request, image);
-    status = driver_nvrtc_open(&nvrtc);
-    if (!status)
-        status = module_key_of(request, nvrtc->version, &key);
+    status = module_key_of(request, compiler_version, &key);
     if (status)
         return status;
     pthread_mutex_lock(&lock);
@@ -255,4 +255,13 @@ pool_status module_image_get(const struct module_request *request, struct module
     } while (retry && !status);
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+pool_status module_image_get(const struct module_request *request, struct module_image **image)
+{
+    char reason[DRIVER_NVRTC_REASON];
+    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+
+    return nvrtc ? get_compiled(request, nvrtc->version, image)
+                 : module_find_prebuilt(request, reason, image);
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "driver/nvrtc.h"
 #include "pool/pool.h"
 
 /* A text that grows. */
@@ -134,10 +135,18 @@ static pool_status write_page(device_pool *pool, const struct pool_snapshot *sna
     const struct driver *driver = pool->driver;
     struct page page = {0};
     pool_health_info health = {.struct_size = sizeof(health)};
+    char reason[DRIVER_NVRTC_REASON];
+    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
 
     pool_health(pool, &health);
     write_text(&page, "driver    %s, CUDA %d.%d\n", driver->path, driver->version / 1000,
         driver->version % 1000 / 10);
+    if (nvrtc)
+        write_text(&page, "compiler  %s, NVRTC %d.%d\n", nvrtc->path, nvrtc->version / 1000,
+            nvrtc->version % 1000 / 10);
+    else
+        write_text(
+            &page, "compiler  none, the library's own kernels are prebuilt PTX: %s\n", reason);
     write_text(&page, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
         health.usable_devices, device_context_mode_name(pool->context_mode),
         pool->is_lazy ? " made at first use" : "", health.bindings);

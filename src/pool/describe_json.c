@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "driver/nvrtc.h"
 #include "pool/pool.h"
 
 /*
@@ -114,6 +115,17 @@ static int fill_peers(cJSON *root, const struct pool_snapshot *snapshot)
     return rows != NULL;
 }
 
+static int fill_compiler(cJSON *root)
+{
+    char reason[DRIVER_NVRTC_REASON];
+    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+    cJSON *compiler = cJSON_AddObjectToObject(root, "compiler");
+
+    return compiler && add_text(compiler, "path", nvrtc ? nvrtc->path : "") &&
+           add_number(compiler, "version", nvrtc ? nvrtc->version : 0) &&
+           add_text(compiler, "message", nvrtc ? "" : reason);
+}
+
 static int fill_pool(cJSON *root, device_pool *pool)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
@@ -121,7 +133,7 @@ static int fill_pool(cJSON *root, device_pool *pool)
 
     pool_health(pool, &health);
     return driver && add_text(driver, "path", pool->driver->path) &&
-           add_number(driver, "version", pool->driver->version) &&
+           add_number(driver, "version", pool->driver->version) && fill_compiler(root) &&
            add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&
            add_flag(root, "lazy", pool->is_lazy) &&
            add_text(root, "harmed", pool_error_class_name(health.harmed)) &&

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PTX of the library's own programs for hosts without NVRTC: the files of ptx/prebuilt, embedded by
+ * ptx/embed_prebuilt.py.
+ */
+#ifndef MODULE_PREBUILT_H
+#define MODULE_PREBUILT_H
+
+#include "module/image.h"
+
+struct module_prebuilt {
+    const char *name;           /* of the files: "ntt-pass.bn254_fr" */
+    const char *key;            /* module_text_key_of the program, in hexadecimal digits */
+    const char *compiler;       /* the version of NVRTC that made it: "13.0" */
+    const unsigned char *bytes; /* PTX text as gzip writes it */
+    size_t size;
+};
+
+/* Ends with an entry whose name is NULL. */
+extern const struct module_prebuilt module_prebuilt_programs[];
+
+/* The text of an entry. */
+pool_status module_prebuilt_unpack(
+    const struct module_prebuilt *prebuilt, struct module_image **image);
+
+#endif

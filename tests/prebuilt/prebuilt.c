@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The PTX of ptx/prebuilt: makes it, and finds out whether it is what the present sources give.
+ *   prebuilt keys          every program of programs.def is embedded, for the present sources, the
+ *                          same on every chip, and a simulated device loads it; needs no NVRTC
+ *   prebuilt compare       compiles all anew: the same text, where NVRTC has the version of then
+ *   prebuilt make FOLDER   compiles all and writes what is another text than before
+ *   prebuilt ptx FOLDER    writes the texts, to be looked at
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zlib.h>
+
+#include <devicepool.h>
+
+#include "base/alloc.h"
+#include "driver/nvrtc.h"
+#include "module/prebuilt.h"
+#include "module/program.h"
+#include "ntt/ntt.h"
+#include "poseidon/launch.h"
+
+/*
+ * Every driver since CUDA 11 takes this version, and every chip since Turing translates this
+ * target. NVRTC writes its own newest version into the text, whatever the text needs.
+ */
+#define PTX_VERSION ".version 7.0\n"
+enum { TARGET = 75 };
+
+/* One program of the list, to be dealt with by `visit`. */
+struct job {
+    pool_status (*each)(
+        struct job *job, const char *name, const struct module_request *request, const char *key);
+    const struct nvrtc *nvrtc;
+    char compiler[16]; /* its version as text */
+    const char *folder;
+    FILE *index;
+    pool_device *device;
+    const char *subject; /* field or set */
+    int count;
+    int failures;
+    size_t bytes;
+};
+
+__attribute__((format(printf, 2, 3))) static void fail(struct job *job, const char *format, ...)
+{
+    va_list arguments;
+
+    printf("FAIL ");
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n");
+    job->failures++;
+}
+
+static const struct module_prebuilt *embedded(const char *name)
+{
+    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
+        if (strcmp(at->name, name) == 0)
+            return at;
+    return NULL;
+}
+
+/* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr. */
+static void name_of(const char *file, const char *subject, char *name, size_t size)
+{
+    snprintf(name, size, "%.*s.%s", (int)(strlen(file) - strlen(".cu")), file, subject);
+    for (char *slash; (slash = strchr(name, '/')) != NULL;)
+        *slash = '-';
+}
+
+static pool_status visit(void *user, const struct module_program *program)
+{
+    struct job *job = user;
+    pool_module_params params;
+    struct module_request request = {
+        .params = &params, .name = program->file, .compute_capability = TARGET, .ptx_only = 1};
+    char text[2 * BASE_SHA256_BYTES + 1], name[128];
+    struct module_key key;
+    pool_status status = module_program_params(program, &params);
+
+    if (status)
+        return status;
+    status = module_text_key_of(&request, &key);
+    if (!status) {
+        module_key_text(&key, text);
+        name_of(program->file, job->subject, name, sizeof(name));
+        status = job->each(job, name, &request, text);
+        job->count++;
+    }
+    base_free((void *)(uintptr_t)params.headers);
+    return status;
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+/* The least that a block of a supported chip can ask for; chips must not differ in programs. */
+static const struct ntt_chip smallest = {.multiprocessors = 1, .shared_bytes = 64 << 10};
+static const struct ntt_chip largest = {.multiprocessors = 148, .shared_bytes = 227 << 10};
+
+static pool_status each_ntt(struct job *job, const char *field, const struct ntt_chip *chip)
+{
+    job->subject = field;
+    return ntt_each_program(pool_field_by_name(field), chip, visit, job);
+}
+
+static pool_status each_poseidon(struct job *job, const char *name)
+{
+    pool_poseidon *set;
+    pool_status status = pool_poseidon_get(name, &set);
+
+    if (status)
+        return status;
+    job->subject = name;
+    status = poseidon_each_program(set, visit, job);
+    pool_poseidon_destroy(&set);
+    return status;
+}
+
+static void each_program(struct job *job, const struct ntt_chip *chip)
+{
+    static const char *const fields[] = {
+#define NTT(field) field,
+#define POSEIDON(set)
+#include "prebuilt/programs.def"
+#undef NTT
+#undef POSEIDON
+    };
+    static const char *const sets[] = {
+#define NTT(field)
+#define POSEIDON(set) set,
+#include "prebuilt/programs.def"
+#undef NTT
+#undef POSEIDON
+    };
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !status; i++)
+        status = each_ntt(job, fields[i], chip);
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]) && !status; i++)
+        status = each_poseidon(job, sets[i]);
+    if (status)
+        fail(job, "%s: %s", job->subject, pool_last_error()->message);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+static pool_status check_key(
+    struct job *job, const char *name, const struct module_request *request, const char *key)
+{
+    const struct module_prebuilt *found = embedded(name);
+    struct module_image *image;
+    pool_module *module;
+    pool_status status;
+
+    (void)request;
+    if (!found) {
+        fail(job, "%s is not there: ninja prebuilt-ptx", name);
+        return POOL_OK;
+    }
+    if (strcmp(found->key, key) != 0) {
+        fail(job, "%s is of other sources than the present: ninja prebuilt-ptx", name);
+        return POOL_OK;
+    }
+    if (!job->device)
+        return POOL_OK;
+    status = module_prebuilt_unpack(found, &image);
+    if (status)
+        return status;
+    status = pool_module_load(job->device, image->bytes, image->size, &module);
+    module_image_release(image);
+    if (!status)
+        pool_module_destroy(&module);
+    return status;
+}
+
+static int check_keys(void)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:1,cc=75"};
+    struct job job = {.each = check_key};
+    device_pool *pool = NULL;
+    int count;
+
+    if (pool_create(&pool, &params) || pool_device_at(pool, 0, &job.device)) {
+        fail(&job, "%s", pool_last_error()->message);
+        return 1;
+    }
+    each_program(&job, &smallest);
+    count = job.count;
+    job.device = NULL;
+    each_program(&job, &largest);
+    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
+        count--;
+    if (count)
+        fail(&job, "there are %d programs more in the index than in the list", -count);
+    if (pool_destroy(&pool))
+        fail(&job, "%s", pool_last_error()->message);
+    printf("%d programs, %d failures\n", job.count / 2, job.failures);
+    return job.failures != 0;
+}
+
+/* ---- compilation ----------------------------------------------------------------------------- */
+
+/* Takes what older drivers do not know out of the text: its version, and advice on loads. */
+static void make_old(struct module_image *image)
+{
+    char *to = image->bytes;
+
+    for (char *line = image->bytes, *next; *line; line = next) {
+        size_t length = strcspn(line, "\n");
+
+        next = line + length + (line[length] == '\n');
+        if (strncmp(line + strspn(line, "\t "), ".pragma \"used_bytes_mask", 24) == 0)
+            continue;
+        if (strncmp(line, ".version ", 9) == 0) {
+            line = next - strlen(PTX_VERSION); /* the shortest there is */
+            memcpy(line, PTX_VERSION, strlen(PTX_VERSION));
+        }
+        memmove(to, line, (size_t)(next - line));
+        to += next - line;
+    }
+    *to = '\0';
+    image->size = (size_t)(to - image->bytes);
+}
+
+static pool_status compile(const struct module_request *request, struct module_image **image)
+{
+    pool_status status = module_compile_nvrtc(request, image);
+
+    if (!status)
+        make_old(*image);
+    return status;
+}
+
+/* Whether the entry's text is that. */
+static pool_status is_text_of(
+    const struct module_prebuilt *prebuilt, const struct module_image *image, int *is_same)
+{
+    struct module_image *then;
+    pool_status status = module_prebuilt_unpack(prebuilt, &then);
+
+    if (status)
+        return status;
+    *is_same = then->size == image->size && memcmp(then->bytes, image->bytes, then->size) == 0;
+    module_image_release(then);
+    return POOL_OK;
+}
+
+static pool_status compare_text(
+    struct job *job, const char *name, const struct module_request *request, const char *key)
+{
+    const struct module_prebuilt *found = embedded(name);
+    struct module_image *image;
+    int is_same = 1;
+    pool_status status = compile(request, &image);
+
+    (void)key;
+    if (status)
+        return status;
+    if (!found)
+        fail(job, "%s is not there: ninja prebuilt-ptx", name);
+    else if (strcmp(found->compiler, job->compiler) != 0)
+        printf("%s was made by NVRTC %s: only compiled\n", name, found->compiler);
+    else
+        status = is_text_of(found, image, &is_same);
+    if (!is_same)
+        fail(job, "%s is another text than NVRTC %s gives now: ninja prebuilt-ptx", name,
+            job->compiler);
+    module_image_release(image);
+    return status;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* As `gzip -9n` would. The caller frees. */
+static unsigned char *pack(const struct module_image *image, size_t *size)
+{
+    z_stream stream = {.next_in = (unsigned char *)image->bytes, .avail_in = (uInt)image->size};
+    unsigned char *bytes;
+
+    if (deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY))
+        exit(1);
+    *size = deflateBound(&stream, image->size);
+    bytes = malloc(*size);
+    if (!bytes)
+        exit(1);
+    stream.next_out = bytes;
+    stream.avail_out = (uInt)*size;
+    if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+        exit(1);
+    *size = stream.total_out;
+    deflateEnd(&stream);
+    return bytes;
+}
+
+/* A file whose text is the same stays as it is, whatever zlib packed it. */
+static pool_status make_file(
+    struct job *job, const char *name, const struct module_request *request, const char *key)
+{
+    const struct module_prebuilt *found = embedded(name);
+    struct module_image *image;
+    unsigned char *packed;
+    char path[1024];
+    size_t size = found ? found->size : 0;
+    int is_same = 0;
+    pool_status status = compile(request, &image);
+
+    if (status)
+        return status;
+    fprintf(job->index, "%s %s %s\n", name, key, job->compiler);
+    if (found)
+        status = is_text_of(found, image, &is_same);
+    if (!status && !is_same) {
+        packed = pack(image, &size);
+        snprintf(path, sizeof(path), "%s/%s.ptx.gz", job->folder, name);
+        write_file(path, packed, size);
+        printf("%s: %zu bytes, packed %zu\n", name, image->size, size);
+        fflush(stdout);
+        free(packed);
+    }
+    job->bytes += size;
+    module_image_release(image);
+    return status;
+}
+
+static pool_status write_text(
+    struct job *job, const char *name, const struct module_request *request, const char *key)
+{
+    const struct module_prebuilt *found = embedded(name);
+    struct module_image *image;
+    char path[1024];
+    pool_status status;
+
+    (void)request;
+    (void)key;
+    if (!found)
+        return POOL_OK;
+    status = module_prebuilt_unpack(found, &image);
+    if (status)
+        return status;
+    snprintf(path, sizeof(path), "%s/%s.ptx", job->folder, name);
+    write_file(path, image->bytes, image->size);
+    module_image_release(image);
+    return POOL_OK;
+}
+
+static const char index_head[] =
+    "# name, key, NVRTC. Written with the files beside it by `ninja prebuilt-ptx`.\n";
+
+/* The index is written last and as a whole: until then it is the one of before. */
+static void make(struct job *job)
+{
+    char path[1024];
+    char *text = NULL;
+    size_t size;
+
+    job->each = make_file;
+    job->index = open_memstream(&text, &size);
+    if (!job->index)
+        exit(1);
+    fputs(index_head, job->index);
+    each_program(job, &smallest);
+    fclose(job->index);
+    if (!job->failures) {
+        snprintf(path, sizeof(path), "%s/index.txt", job->folder);
+        write_file(path, text, size);
+    }
+    printf("%d programs, %zu bytes packed\n", job->count, job->bytes);
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "keys";
+    struct job job = {.folder = argc > 2 ? argv[2] : "."};
+
+    if (strcmp(mode, "keys") == 0)
+        return check_keys();
+    if (strcmp(mode, "ptx") == 0) {
+        job.each = write_text;
+        each_program(&job, &smallest);
+        return job.failures != 0;
+    }
+    if (driver_nvrtc_open(&job.nvrtc)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return strcmp(mode, "make") == 0 ? 1 : 77;
+    }
+    snprintf(job.compiler, sizeof(job.compiler), "%d.%d", job.nvrtc->version / 1000,
+        job.nvrtc->version % 1000 / 10);
+    if (strcmp(mode, "make") == 0) {
+        make(&job);
+    } else {
+        job.each = compare_text;
+        each_program(&job, &smallest);
+        printf("%d programs, %d failures\n", job.count, job.failures);
+    }
+    return job.failures != 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host without NVRTC: every program of ptx/prebuilt computes what the plain reference does, the
+ * pool says that it is in use, and what is not among them fails with the text that helps.
+ *   test_prebuilt [--device DEVICES]     (default: sim:1,cc=75; "0" is a GPU)
+ */
+#include "ntt_support.h"
+
+#include "module/image.h"
+#include "poseidon/poseidon.h"
+
+static const char *devices = "sim:1,cc=75";
+static device_pool *pool;
+static pool_device *device;
+static int used; /* programs that the log named */
+
+static void watch(void *user, pool_log_level level, const char *text)
+{
+    (void)user;
+    used += level == POOL_LOG_INFO && strstr(text, "prebuilt PTX") && strstr(text, "NVRTC=off");
+}
+
+static void check_ntt(const char *name)
+{
+    enum { LOG_SIZE = 9, COUNT = 1 << LOG_SIZE };
+    const pool_field *field = ntt_field(name);
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = ntt_domain(field, LOG_SIZE), .device = device};
+    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    uint8_t *in = ntt_random(field, 3, COUNT);
+    uint8_t *sum = calloc(COUNT, field->bytes);
+    pool_span from = ntt_host(in, COUNT), to = ntt_host(sum, COUNT);
+
+    ntt_compare(&params, 1);
+    params.direction = POOL_NTT_INVERSE;
+    params.coset = 1;
+    ntt_compare(&params, 2);
+    assert_ok(pool_vector_add(&vector, &from, &from, &to));
+    assert_ok(pool_vector_sub(&vector, &to, &from, &to));
+    assert_memory_equal(sum, in, (size_t)COUNT * field->bytes);
+    free(in);
+    free(sum);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+/* Permutation, hash and sponge of some items, on the device as on the host. */
+static void check_poseidon(const char *name)
+{
+    enum { COUNT = 3 };
+    pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+    pool_poseidon_run here = {.struct_size = sizeof(here), .device = device};
+    pool_poseidon *set;
+
+    assert_ok(pool_poseidon_get(name, &set));
+    uint32_t inputs = pool_poseidon_inputs(set);
+    pool_poseidon_sponge_params sponge = {
+        .struct_size = sizeof(sponge), .elements = inputs, .squeezed = 1};
+    size_t bytes = COUNT * set->width * set->field->bytes;
+    uint8_t *in = ntt_random(set->field, 5, COUNT * set->width);
+    uint8_t *want = calloc(1, bytes), *got = calloc(1, bytes);
+    pool_span from = ntt_host(in, COUNT), expected = ntt_host(want, COUNT);
+    pool_span to = ntt_host(got, COUNT);
+
+    assert_ok(pool_poseidon_permute(set, &on_host, &from, &expected));
+    assert_ok(pool_poseidon_permute(set, &here, &from, &to));
+    assert_memory_equal(got, want, bytes);
+    assert_ok(pool_poseidon_hash(set, &on_host, &from, inputs, &expected));
+    assert_ok(pool_poseidon_hash(set, &here, &from, inputs, &to));
+    assert_memory_equal(got, want, bytes);
+    assert_ok(pool_poseidon_sponge(set, &on_host, &sponge, &from, &expected));
+    assert_ok(pool_poseidon_sponge(set, &here, &sponge, &from, &to));
+    assert_memory_equal(got, want, bytes);
+    free(in);
+    free(want);
+    free(got);
+    pool_poseidon_destroy(&set);
+}
+
+static void test_every_program(void **state)
+{
+    int count = 0;
+
+    (void)state;
+#define NTT(field)                                                                                 \
+    check_ntt(field);                                                                              \
+    count += 3;
+#define POSEIDON(set)                                                                              \
+    check_poseidon(set);                                                                           \
+    count += 3;
+#include "prebuilt/programs.def"
+#undef NTT
+#undef POSEIDON
+    assert_int_equal(used, count);
+    assert_int_equal(pool_last_error()->status, POOL_OK);
+}
+
+static void test_others_are_refused(void **state)
+{
+    pool_module_params params = {.struct_size = sizeof(params),
+        .source = "extern \"C\" __global__ void nothing() {}",
+        .name = "my.cu"};
+    const pool_field *field = ntt_field("pallas_fq");
+    pool_ntt_params transform = {
+        .struct_size = sizeof(transform), .domain = ntt_domain(field, 3), .device = device};
+    uint8_t *data = ntt_random(field, 7, 8);
+    pool_span span = ntt_host(data, 8);
+    pool_module *module = NULL;
+
+    (void)state;
+    assert_int_equal(pool_module_compile(device, &params, &module), POOL_ERR_NO_COMPILER);
+    assert_null(module);
+    assert_says("my.cu has to be compiled");
+    assert_says("DEVICEPOOL_NVRTC=off");
+    assert_int_equal(pool_ntt(&transform, &span, &span), POOL_ERR_NO_COMPILER);
+    assert_says(".cu has to be compiled");
+    assert_ok(pool_ntt_domain_destroy(&transform.domain));
+    free(data);
+}
+
+static void test_pool_tells(void **state)
+{
+    char *text;
+
+    (void)state;
+    assert_ok(pool_describe(pool, 0, &text));
+    assert_non_null(strstr(text, "compiler  none, the library's own kernels are prebuilt PTX: "
+                                 "DEVICEPOOL_NVRTC=off"));
+    pool_text_free(&text);
+    assert_ok(pool_describe(pool, 1, &text));
+    assert_non_null(strstr(text, "\"message\":\t\"DEVICEPOOL_NVRTC=off"));
+    pool_text_free(&text);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_program),
+        cmocka_unit_test(test_others_are_refused), cmocka_unit_test(test_pool_tells)};
+    pool_params params = {.struct_size = sizeof(params)};
+    int failed;
+
+    if (argc > 2 && strcmp(argv[1], "--device") == 0)
+        devices = argv[2];
+    setenv("DEVICEPOOL_NVRTC", "off", 1);
+    params.devices = devices;
+    if (pool_create(&pool, &params) || pool_device_at(pool, 0, &device)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    pool_log_set(watch, NULL, POOL_LOG_INFO);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return pool_destroy(&pool) || failed;
+}
