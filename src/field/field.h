@@ -127,6 +127,15 @@ void field_load(const pool_field *field, uint64_t *limbs, const void *packed);
 void field_store(const pool_field *field, void *packed, const uint64_t *limbs);
 
 /*
+ * form.c. Kernels keep x as x R^degree, R the radix of POOL_FORM_MONTGOMERY: degree 1, or 0 where
+ * they compute in standard form. R^exponent in Montgomery limbs; Montgomery limbs as kernels take
+ * them.
+ */
+int field_device_degree(const pool_field *field);
+void field_power_of_r(const pool_field *field, uint64_t *power, int exponent);
+void field_store_for_device(const pool_field *field, void *packed, const uint64_t *limbs);
+
+/*
  * What a field is made from. Limbs are standard form, FIELD_MAX_LIMBS of them.
  */
 struct field_definition {

@@ -159,8 +159,6 @@ pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct 
 void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes);
 pool_status ntt_lanes_close(struct ntt_lanes *lanes);
 
-/* An element in Montgomery limbs as kernels take it. */
-void ntt_store_for_device(const pool_field *field, void *packed, const uint64_t *limbs);
 /* base^(2^i) for NTT_SQUARES i, as kernels take them. */
 void ntt_store_squares(const pool_field *field, void *packed, const uint64_t *base);
 
@@ -261,8 +259,6 @@ pool_status ntt_copy(
     const struct ntt_place *place, const struct ntt_operand *from, const struct ntt_operand *to);
 /* POOL_ERR_BAD_DATA when an element is not below the modulus. Waits. */
 pool_status ntt_check_elements(const struct ntt_place *place, const struct ntt_operand *operand);
-/* R^exponent in Montgomery limbs, R the radix of POOL_FORM_MONTGOMERY. */
-void ntt_power_of_r(const pool_field *field, uint64_t *power, int exponent);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 

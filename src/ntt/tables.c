@@ -16,23 +16,13 @@ enum { LOG_THREADS = 14, BLOCK = 256 };
 /* Rows of squares, one a base. */
 enum base { BASE_LEVELS, BASE_HIGH, BASE_LOW, BASE_COSET_HIGH, BASE_COSET_LOW, BASES };
 
-void ntt_store_for_device(const pool_field *field, void *packed, const uint64_t *limbs)
-{
-    uint64_t value[FIELD_MAX_LIMBS];
-
-    field_copy(field, value, limbs);
-    if (field->flags & FIELD_DEVICE_STANDARD)
-        field_from_montgomery(field, value, value);
-    field_store(field, packed, value);
-}
-
 void ntt_store_squares(const pool_field *field, void *packed, const uint64_t *base)
 {
     uint64_t power[FIELD_MAX_LIMBS];
 
     field_copy(field, power, base);
     for (uint32_t i = 0; i < NTT_SQUARES; i++) {
-        ntt_store_for_device(field, (uint8_t *)packed + (size_t)i * field->bytes, power);
+        field_store_for_device(field, (uint8_t *)packed + (size_t)i * field->bytes, power);
         field_sqr(field, power, power);
     }
 }
@@ -51,12 +41,12 @@ static void fill_constants(const pool_ntt_domain *domain, uint8_t *packed)
     uint64_t value[NTT_CONSTANTS][FIELD_MAX_LIMBS];
 
     field_copy(field, value[NTT_INVERSE_SIZE], domain->inverse_size);
-    ntt_power_of_r(field, value[NTT_R], 1);
-    ntt_power_of_r(field, value[NTT_INVERSE_R], -1);
+    field_power_of_r(field, value[NTT_R], 1);
+    field_power_of_r(field, value[NTT_INVERSE_R], -1);
     field_mul(field, value[NTT_INVERSE_SIZE_R], value[NTT_R], domain->inverse_size);
     field_mul(field, value[NTT_INVERSE_SIZE_INVERSE_R], value[NTT_INVERSE_R], domain->inverse_size);
     for (size_t i = 0; i < NTT_CONSTANTS; i++)
-        ntt_store_for_device(field, packed + i * field->bytes, value[i]);
+        field_store_for_device(field, packed + i * field->bytes, value[i]);
 }
 
 /* Constants and squares as they lie in the tables' buffer. */

@@ -20,25 +20,6 @@ void pool_vector_params_init(pool_vector_params *params)
     }
 }
 
-void ntt_power_of_r(const pool_field *field, uint64_t *power, int exponent)
-{
-    uint64_t factor[FIELD_MAX_LIMBS];
-
-    /* R in Montgomery form is R^2. */
-    field_copy(field, factor, field->r2);
-    if (exponent < 0)
-        field_inverse(field, factor, factor);
-    field_set_one(field, power);
-    for (int i = exponent < 0 ? -exponent : exponent; i > 0; i--)
-        field_mul(field, power, power, factor);
-}
-
-/* 1 where kernels keep x as x R. */
-int ntt_device_degree(const pool_field *field)
-{
-    return field->flags & FIELD_DEVICE_STANDARD ? 0 : 1;
-}
-
 pool_status ntt_vector_begin(
     const pool_vector_params *given, struct ntt_vector_call *call, const char *name)
 {
@@ -156,10 +137,10 @@ static pool_status make_factors(struct ntt_vector_call *call, const int exponent
     for (size_t i = 0; i < 3; i++) {
         uint64_t value[FIELD_MAX_LIMBS];
 
-        ntt_power_of_r(field, value, exponents[i]);
+        field_power_of_r(field, value, exponents[i]);
         if (i == 2 && scalar)
             field_mul(field, value, value, scalar);
-        ntt_store_for_device(field, packed + i * field->bytes, value);
+        field_store_for_device(field, packed + i * field->bytes, value);
     }
     status = ntt_vector_constants(call, packed, 3, &address);
     factors->a = exponents[0] ? address : 0;
@@ -171,7 +152,7 @@ static pool_status make_factors(struct ntt_vector_call *call, const int exponent
 static pool_status run(struct ntt_vector_call *call, enum ntt_combine op, const pool_span *a,
     const pool_span *b, const uint64_t *scalar, const pool_span *out)
 {
-    int degree = ntt_device_degree(call->place.field);
+    int degree = field_device_degree(call->place.field);
     int sum[3] = {(int)out->form - (int)a->form, (int)out->form - (int)b->form, 0};
     int product[3] = {0, 0, (int)out->form - (int)a->form - (int)b->form + degree};
     int copy[3] = {0, 0, (int)out->form - (int)a->form};

@@ -34,6 +34,5 @@ pool_status ntt_vector_scalar(
 /* Fills in kernel, stream and blocks for `items` threads. */
 pool_status ntt_vector_launch(const struct ntt_vector_call *call, const char *name, uint64_t items,
     struct ntt_launch *launch);
-int ntt_device_degree(const pool_field *field);
 
 #endif

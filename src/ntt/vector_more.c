@@ -55,8 +55,8 @@ static pool_status invert(struct ntt_vector_call *call, int exponent)
         ntt_temporary(&call->place, count * field->bytes, &call->scratch, &scratch);
 
     if (!status && exponent) {
-        ntt_power_of_r(field, value, exponent);
-        ntt_store_for_device(field, packed, value);
+        field_power_of_r(field, value, exponent);
+        field_store_for_device(field, packed, value);
         status = ntt_vector_constants(call, packed, 1, &factor);
     }
     return status ? status
@@ -74,8 +74,8 @@ pool_status pool_vector_inverse(
         return status;
     status = bring_both(&call, a, out);
     if (!status && a->count)
-        status =
-            invert(&call, (int)a->form + (int)out->form - 2 * ntt_device_degree(call.place.field));
+        status = invert(
+            &call, (int)a->form + (int)out->form - 2 * field_device_degree(call.place.field));
     return ntt_vector_end(&call, out, status);
 }
 
@@ -160,7 +160,7 @@ static pool_status put_squares(struct ntt_vector_call *call, const uint64_t *num
     uint8_t packed[(NTT_SQUARES + 1) * POOL_FIELD_MAX_BYTES];
 
     ntt_store_squares(field, packed, number);
-    ntt_store_for_device(field, packed + (size_t)NTT_SQUARES * field->bytes, more);
+    field_store_for_device(field, packed + (size_t)NTT_SQUARES * field->bytes, more);
     return ntt_vector_constants(call, packed, NTT_SQUARES + 1, squares);
 }
 
@@ -177,7 +177,7 @@ static pool_status powers(struct ntt_vector_call *call, const uint64_t *number, 
 {
     const pool_field *field = call->place.field;
     uint64_t first[FIELD_MAX_LIMBS], count = call->out.count, stride = call->out.stride / 4;
-    int exponent = (int)form - ntt_device_degree(field);
+    int exponent = (int)form - field_device_degree(field);
     uint32_t log_threads = log_threads_for(count);
     CUdeviceptr out = call->out.address, squares = 0, scale = 0;
     void *arguments[] = {&out, &count, &stride, &squares, &scale, &log_threads};
@@ -189,7 +189,7 @@ static pool_status powers(struct ntt_vector_call *call, const uint64_t *number, 
         .stream = call->place.stream};
     pool_status status;
 
-    ntt_power_of_r(field, first, exponent);
+    field_power_of_r(field, first, exponent);
     status = put_squares(call, number, first, &squares);
     if (exponent)
         scale = squares + (uint64_t)NTT_SQUARES * field->bytes;

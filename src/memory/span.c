@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operands of the operations: see span.h.
+ */
+#include "memory/span.h"
+
+#include "base/status.h"
+#include "memory/memory.h"
+
+pool_status memory_site_init(
+    struct memory_site *site, pool_device *wanted, const pool_stream *stream)
+{
+    CUstream handle;
+    pool_stream *own = (pool_stream *)(uintptr_t)stream;
+    pool_status status = device_or_bound(wanted, &site->device);
+
+    if (!status)
+        status = stream_handle_on(stream, site->device, &handle);
+    if (!status && !own)
+        status = pool_stream_default(site->device, &own);
+    site->stream = own;
+    return status;
+}
+
+/* A wrong pointer would be a fault of the kernel, and that the end of the process. */
+static pool_status check_on_device(
+    const struct memory_site *site, const pool_span *span, uint64_t item_bytes, const char *what)
+{
+    enum memory_place found = MEMORY_PAGEABLE;
+    struct device_scope scope;
+    pool_status status = device_enter(site->device, &scope);
+
+    if (status)
+        return status;
+    status = device_leave(&scope,
+        memory_place_of(scope.driver, span->data, memory_span_extent(span, item_bytes), &found));
+    if (!status && found != MEMORY_ON_DEVICE && found != MEMORY_MANAGED)
+        status = base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the %s at %p is no device memory", what, span->data);
+    return status;
+}
+
+static pool_status check_numbers(
+    const pool_span *span, const struct memory_item *item, const char *what)
+{
+    uint64_t stride = memory_span_stride(span, item->bytes), bytes;
+
+    if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s has no form %d", what, (int)span->form);
+    if (span->place != POOL_PLACE_HOST && span->place != POOL_PLACE_DEVICE)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the %s has no place %d", what, (int)span->place);
+    if (stride < item->bytes || stride % 4)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the %s has a stride of %llu bytes: %s of %s have %llu, and strides are multiples of 4",
+            what, (unsigned long long)span->stride, item->kind, item->name,
+            (unsigned long long)item->bytes);
+    if (__builtin_mul_overflow(stride, span->count, &bytes) || bytes > INT64_MAX ||
+        (uintptr_t)span->data + bytes < bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s has too many %s: %llu", what,
+            item->kind, (unsigned long long)span->count);
+    return POOL_OK;
+}
+
+pool_status memory_span_check(const struct memory_site *site, const pool_span *span,
+    const struct memory_item *item, const char *what)
+{
+    pool_status status;
+
+    if (!span)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s is NULL", what);
+    status = check_numbers(span, item, what);
+    if (status || span->count == 0)
+        return status;
+    if (!span->data)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is at NULL", what);
+    if (span->place == POOL_PLACE_HOST)
+        return POOL_OK;
+    if ((uintptr_t)span->data % 4)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the %s on the device is not aligned to 4 bytes", what);
+    return check_on_device(site, span, item->bytes, what);
+}
+
+bool memory_spans_overlap(
+    const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes)
+{
+    uintptr_t a_start = (uintptr_t)a->data, b_start = (uintptr_t)b->data;
+
+    return a->place == b->place && a->count && b->count &&
+           a_start < b_start + memory_span_extent(b, b_bytes) &&
+           b_start < a_start + memory_span_extent(a, a_bytes);
+}
+
+pool_status memory_temporary(
+    const struct memory_site *site, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+{
+    pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = bytes, .stream = site->stream};
+    pool_status status = pool_buffer_create(site->device, &params, buffer);
+
+    return status ? status : pool_buffer_address(*buffer, address);
+}
+
+pool_status memory_temporary_free(
+    const struct memory_site *site, pool_buffer **buffer, pool_status status)
+{
+    struct base_error_copy first;
+    pool_status end;
+
+    if (!*buffer)
+        return status;
+    base_error_save(&first);
+    end = pool_buffer_free_on(buffer, site->stream);
+    /* Nobody else has the handle: what cannot be given back now the memory room keeps. */
+    if (*buffer)
+        memory_discard(*buffer);
+    *buffer = NULL;
+    if (status)
+        base_error_restore(&first);
+    return status ? status : end;
+}
