@@ -5,6 +5,7 @@
 #include "memory/span.h"
 
 #include "base/status.h"
+#include "driver/attributes.h"
 #include "memory/memory.h"
 
 pool_status memory_site_init(
@@ -22,22 +23,44 @@ pool_status memory_site_init(
     return status;
 }
 
+static pool_status check_byte(
+    const struct memory_site *site, struct driver *driver, uintptr_t byte, const char *what)
+{
+    pool_cu_enum questions[] = {DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        DRIVER_POINTER_ATTRIBUTE_IS_MANAGED, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    unsigned type = 0, managed = 0;
+    int ordinal = -1;
+    void *answers[] = {&type, &managed, &ordinal};
+    pool_status status =
+        DRIVER_CALL(driver, PointerGetAttributes(3, questions, answers, (CUdeviceptr)byte));
+
+    if (status)
+        return status;
+    if (type != DRIVER_MEMORYTYPE_DEVICE)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s at 0x%llx is no device memory", what,
+            (unsigned long long)byte);
+    if (!managed && ordinal != pool_device_ordinal(site->device))
+        return base_fail(POOL_ERR_WRONG_DEVICE,
+            "the %s at 0x%llx is memory of device %d, not of %d", what, (unsigned long long)byte,
+            ordinal, pool_device_ordinal(site->device));
+    return POOL_OK;
+}
+
 /* A wrong pointer would be a fault of the kernel, and that the end of the process. */
 static pool_status check_on_device(
     const struct memory_site *site, const pool_span *span, uint64_t item_bytes, const char *what)
 {
-    enum memory_place found = MEMORY_PAGEABLE;
+    uintptr_t first = (uintptr_t)span->data;
     struct device_scope scope;
     pool_status status = device_enter(site->device, &scope);
 
     if (status)
         return status;
-    status = device_leave(&scope,
-        memory_place_of(scope.driver, span->data, memory_span_extent(span, item_bytes), &found));
-    if (!status && found != MEMORY_ON_DEVICE && found != MEMORY_MANAGED)
-        status = base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "the %s at %p is no device memory", what, span->data);
-    return status;
+    status = check_byte(site, scope.driver, first, what);
+    if (!status)
+        status =
+            check_byte(site, scope.driver, first + memory_span_extent(span, item_bytes) - 1, what);
+    return device_leave(&scope, status);
 }
 
 static pool_status check_numbers(
