@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums that others have computed: adversarial ones over BN254, EIP-2537's, commitments to KZG blobs
+ * over the ceremony's 4096 points, the transform identity of a powers-of-tau file. The plain
+ * references and a simulated device all have to give them.
+ */
+#include "msm_support.h"
+
+#include "kat/point_support.h"
+
+/* The same sum by every way that there is. */
+static void check_sum(const struct msm_problem *problem, const uint8_t *expected, const char *name)
+{
+    const struct msm_reference reference = {.curve = problem->curve};
+    uint8_t result[MSM_POINT_MAX];
+
+    assert_ok(
+        msm_reference_run(&reference, problem->count, problem->points, problem->scalars, result));
+    if (memcmp(result, expected, problem->point_bytes) != 0)
+        fail_msg("%s: wrong by buckets", name);
+    if (problem->count > 600)
+        return;
+    assert_ok(
+        msm_reference_plain(&reference, problem->count, problem->points, problem->scalars, result));
+    if (memcmp(result, expected, problem->point_bytes) != 0)
+        fail_msg("%s: wrong by double and add", name);
+}
+
+/* Big-endian hexadecimal digits to little-endian bytes, zeros behind them. */
+static void read_hex(const char *text, size_t digits, uint8_t *out, size_t bytes)
+{
+    memset(out, 0, bytes);
+    for (size_t i = 0; i < digits; i++) {
+        size_t place = digits - 1 - i;
+        char digit[2] = {text[i], 0};
+
+        if (place / 2 < bytes)
+            out[place / 2] |= (uint8_t)(strtoul(digit, NULL, 16) << (place % 2 * 4));
+    }
+}
+
+/* "x y" of 32 bytes each; an empty text is infinity. */
+static void read_xy(const char *text, uint8_t *point)
+{
+    memset(point, 0, 64);
+    if (*text) {
+        read_hex(text, 64, point, 32);
+        read_hex(text + 64, 64, point + 32, 32);
+    }
+}
+
+/* Item i of runs of (first, step, length). */
+static int run_item(const cJSON *runs, uint64_t index)
+{
+    for (const cJSON *first = runs->child; first; first = first->next->next->next) {
+        const cJSON *step = first->next, *length = step->next;
+
+        if (index < (uint64_t)length->valueint)
+            return first->valueint + (int)index * step->valueint;
+        index -= (uint64_t)length->valueint;
+    }
+    fail_msg("no item");
+    return 0;
+}
+
+struct texts {
+    const char **text;
+    int count;
+};
+
+static struct texts texts_of(const cJSON *array)
+{
+    struct texts texts = {calloc((size_t)cJSON_GetArraySize(array), sizeof(*texts.text)), 0};
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, array) texts.text[texts.count++] = item->valuestring;
+    return texts;
+}
+
+static struct msm_problem adversarial_problem(
+    const cJSON *one, const struct texts *points, const struct texts *scalars)
+{
+    uint64_t n = (uint64_t)cJSON_GetObjectItem(one, "n")->valueint;
+    struct msm_problem problem = msm_problem_empty(pool_curve_by_name("bn254_g1"), n);
+
+    for (uint64_t i = 0; i < n; i++) {
+        int point = run_item(cJSON_GetObjectItem(one, "points"), i);
+        const char *scalar = scalars->text[run_item(cJSON_GetObjectItem(one, "scalars"), i)];
+
+        read_xy(point < 0 ? "" : points->text[point], msm_point(&problem, i));
+        read_hex(scalar, strlen(scalar), msm_scalar(&problem, i), 32);
+    }
+    return problem;
+}
+
+static void test_adversarial(void **state)
+{
+    cJSON *json = read_vectors("generated/msm_bn254_g1_adversarial.json");
+    struct texts points = texts_of(cJSON_GetObjectItem(json, "points"));
+    struct texts scalars = texts_of(cJSON_GetObjectItem(json, "scalars"));
+    const cJSON *one;
+    int count = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(json, "cases"))
+    {
+        struct msm_problem problem = adversarial_problem(one, &points, &scalars);
+        uint8_t expected[64];
+
+        count++;
+        read_xy(json_text(one, "expected"), expected);
+        if (strncmp(json_text(one, "name"), "badpoint_x", 10) != 0 &&
+            strcmp(json_text(one, "name"), "badpoint_not_on_curve") != 0)
+            check_sum(&problem, expected, json_text(one, "name"));
+        msm_problem_free(&problem);
+    }
+    assert_int_equal(count, 122);
+    free(points.text);
+    free(scalars.text);
+    cJSON_Delete(json);
+}
+
+/* Records of a point and a scalar of 32 bytes. */
+static struct msm_problem eip2537_problem(
+    const pool_curve *curve, const uint8_t *input, size_t size)
+{
+    size_t encoded = pool_encoding_bytes(curve, POOL_ENCODING_EIP2537);
+    struct msm_problem problem = msm_problem_empty(curve, size / (encoded + 32));
+
+    for (uint64_t i = 0; i < problem.count; i++) {
+        const uint8_t *record = input + i * (encoded + 32);
+
+        assert_ok(pool_points_decode(curve, POOL_ENCODING_EIP2537, record, 1, POOL_CHECK_SUBGROUP,
+            msm_point(&problem, i), NULL));
+        for (int j = 0; j < 32; j++)
+            msm_scalar(&problem, i)[j] = record[encoded + 31 - (size_t)j];
+    }
+    return problem;
+}
+
+static void check_eip2537(const char *file, const char *curve_name, int cases)
+{
+    const pool_curve *curve = pool_curve_by_name(curve_name);
+    cJSON *json = read_vectors(file);
+    const cJSON *one;
+    int count = 0;
+
+    cJSON_ArrayForEach(one, json)
+    {
+        size_t size, expected_size;
+        uint8_t *input = hex_bytes(json_text(one, "Input"), &size);
+        uint8_t *encoded = hex_bytes(json_text(one, "Expected"), &expected_size);
+        uint8_t expected[MSM_POINT_MAX];
+        struct msm_problem problem = eip2537_problem(curve, input, size);
+
+        assert_ok(pool_points_decode(
+            curve, POOL_ENCODING_EIP2537, encoded, 1, POOL_CHECK_SUBGROUP, expected, NULL));
+        check_sum(&problem, expected, json_text(one, "Name"));
+        msm_problem_free(&problem);
+        free(input);
+        free(encoded);
+        count++;
+    }
+    assert_int_equal(count, cases);
+    cJSON_Delete(json);
+}
+
+static void test_eip2537(void **state)
+{
+    (void)state;
+    check_eip2537("eip-2537/msm_G1_bls.json", "bls12_381_g1", 163);
+    check_eip2537("eip-2537/mul_G1_bls.json", "bls12_381_g1", 11);
+    check_eip2537("eip-2537/mul_G2_bls.json", "bls12_381_g2", 11);
+}
+
+enum { BLOB = 4096, ELEMENT_DIGITS = 64 };
+
+/* The ceremony's Lagrange points in bit-reversed order, as a blob's scalars go with them. */
+static void read_lagrange(const struct msm_problem *problem)
+{
+    pool_file_section section = {.struct_size = sizeof(section)};
+    pool_file *file = NULL;
+
+    assert_ok(pool_file_open(TEST_VECTORS "/kzg/trusted_setup.txt", NULL, &file));
+    assert_ok(pool_file_get_section(file, "lagrange", &section));
+    assert_int_equal(section.span.count, BLOB);
+    for (uint64_t i = 0; i < BLOB; i++) {
+        const pool_point_format format = {section.layout, section.span.form, section.span.stride};
+        uint64_t reversed = 0;
+
+        for (int bit = 0; bit < 12; bit++)
+            reversed |= (i >> bit & 1) << (11 - bit);
+        assert_ok(pool_points_convert(problem->curve,
+            (const uint8_t *)section.span.data + i * section.span.stride, &format, 1,
+            POOL_CHECK_CANONICAL, msm_point(problem, reversed), NULL));
+    }
+    pool_file_close(&file);
+}
+
+/* Runs "count:hex" to the end of the line, or the name of a file with a line "blob hex". */
+static void read_blob(const struct msm_problem *problem, const char *line)
+{
+    uint64_t i = 0;
+
+    if (strncmp(line, "compute_cells_2", 15) == 0) {
+        char *text = read_vector_file("kzg/compute_cells_2.txt");
+        const char *blob = strstr(text, "blob ") + 5;
+
+        for (; i < BLOB; i++)
+            read_hex(blob + i * ELEMENT_DIGITS, ELEMENT_DIGITS, msm_scalar(problem, i), 32);
+        free(text);
+        return;
+    }
+    while (i < BLOB) {
+        char *end;
+        uint64_t run = strtoull(line, &end, 10);
+
+        for (; run; run--)
+            read_hex(end + 1, ELEMENT_DIGITS, msm_scalar(problem, i++), 32);
+        line = end + 1 + ELEMENT_DIGITS;
+    }
+}
+
+static void check_blob(const struct msm_problem *problem, const char *line)
+{
+    char name[32], commitment[97];
+    uint8_t encoded[48], expected[MSM_POINT_MAX];
+    int used = 0;
+
+    assert_int_equal(sscanf(line, "%31s %96s %n", name, commitment, &used), 2);
+    read_blob(problem, line + used);
+    if (strcmp(commitment, "null") == 0) {
+        assert_int_equal(
+            pool_field_check(pool_curve_scalar_field(problem->curve), problem->scalars, BLOB, NULL),
+            POOL_ERR_BAD_DATA);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(encoded); i++) {
+        char pair[3] = {commitment[2 * i], commitment[2 * i + 1], 0};
+
+        encoded[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    assert_ok(pool_points_decode(problem->curve, POOL_ENCODING_ZCASH_COMPRESSED, encoded, 1,
+        POOL_CHECK_SUBGROUP, expected, NULL));
+    check_sum(problem, expected, name);
+}
+
+static void test_blobs(void **state)
+{
+    struct msm_problem problem = msm_problem_empty(pool_curve_by_name("bls12_381_g1"), BLOB);
+    char *text = read_vector_file("kzg/blob_to_kzg_commitment.txt");
+    int count = 0;
+
+    (void)state;
+    read_lagrange(&problem);
+    for (char *line = text; line && *line; count++) {
+        check_blob(&problem, line);
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    assert_int_equal(count, 5);
+    free(text);
+    msm_problem_free(&problem);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_adversarial),
+        cmocka_unit_test(test_eip2537), cmocka_unit_test(test_blobs)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
