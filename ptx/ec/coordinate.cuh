@@ -42,6 +42,17 @@ typedef fq fe;
 #define fe_sqr FE_LAZY_(sqr)
 #define fe_mul_sub FE_LAZY_(mul_sub)
 
+/* Both parts of a times an element of the base field. */
+__device__ __forceinline__ fe fe_scale(fe a, fq factor)
+{
+#if EC_DEGREE == 2
+    fe r = {fq_mul_lazy(a.c0, factor), fq_mul_lazy(a.c1, factor)};
+    return r;
+#else
+    return fq_mul_lazy(a, factor);
+#endif
+}
+
 /* 1 / a, and 0 for 0; reduced. */
 __device__ __forceinline__ fe fe_inverse(fe a)
 {

@@ -89,6 +89,13 @@ __device__ __forceinline__ xyzz xyzz_from_affine(affine p)
     return r;
 }
 
+__device__ __forceinline__ xyzz xyzz_select(int take_first, xyzz a, xyzz b)
+{
+    xyzz r = {fe_select(take_first, a.x, b.x), fe_select(take_first, a.y, b.y),
+        fe_select(take_first, a.zz, b.zz), fe_select(take_first, a.zzz, b.zzz)};
+    return r;
+}
+
 /* Reduced coordinates, for memory that others read. */
 __device__ __forceinline__ xyzz xyzz_reduce(xyzz p)
 {

@@ -5,6 +5,7 @@
  */
 #include "msm/msm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -41,18 +42,40 @@ static bool has_texts(enum msm_program program)
     return program != MSM_PROGRAM_PARTITION && program != MSM_PROGRAM_ORDER;
 }
 
+/* Blocks of 128 threads that the registers of a multiprocessor (65,536) hold. */
+struct msm_shape msm_shape_for(uint32_t coordinate_words)
+{
+    if (coordinate_words <= 8)
+        return (struct msm_shape){128, 4};
+    if (coordinate_words <= 12)
+        return (struct msm_shape){128, 3};
+    return (struct msm_shape){128, 2};
+}
+
+static uint32_t curve_words(const pool_curve *curve)
+{
+    return (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t));
+}
+
 /* Hands a program of the curve to `visit`. */
 static pool_status with_program(
     const pool_curve *curve, enum msm_program program, module_program_visit visit, void *user)
 {
-    char *curve_text = NULL, *scalar_text = NULL;
+    struct msm_shape shape = msm_shape_for(curve_words(curve));
+    char threads[32], blocks[32], *curve_text = NULL, *scalar_text = NULL;
     pool_status status = curve_ptx_of(curve, &curve_text);
 
+    snprintf(threads, sizeof(threads), "MSM_THREADS=%u", shape.threads);
+    snprintf(blocks, sizeof(blocks), "MSM_BLOCKS=%u", shape.blocks);
     if (!status)
         status = field_ptx_generate(curve->scalar_field, "fr", &scalar_text);
     const pool_module_header texts[] = {{"curve.cuh", curve_text}, {"fr.cuh", scalar_text}};
-    const struct module_program made = {
-        .file = files[program], .texts = texts, .text_count = has_texts(program) ? 2 : 0};
+    const char *const defines[] = {threads, blocks};
+    const struct module_program made = {.file = files[program],
+        .texts = texts,
+        .text_count = has_texts(program) ? 2 : 0,
+        .defines = defines,
+        .define_count = program == MSM_PROGRAM_ACCUMULATE ? 2 : 0};
     if (!status)
         status = visit(user, &made);
     base_free(curve_text);

@@ -24,8 +24,6 @@
 /* What a plan has to know of a chip. */
 struct msm_chip {
     uint32_t multiprocessors;
-    uint32_t threads;      /* a multiprocessor holds at once, whatever their registers */
-    uint32_t registers;    /* of a multiprocessor */
     uint64_t shared_bytes; /* the most that a block can ask for */
 };
 
@@ -35,9 +33,11 @@ struct msm_job {
     uint32_t order_bits;
     uint32_t
         scalar_bits; /* scalars are below 2^scalar_bits; order_bits and more: below the order */
-    uint64_t count;  /* most scalars of a sum in one part */
+    uint64_t total;  /* scalars of a sum */
+    uint64_t count;  /* most of them in one part */
     uint64_t batch;  /* sums */
     uint32_t levels; /* of the points' table; 1: points alone */
+    uint32_t groups; /* of the table: its levels are 2^(window_bits * groups) apart; 0: none */
     uint32_t window_bits; /* 0: the plan chooses */
 };
 
@@ -49,7 +49,8 @@ struct msm_sort_plan {
 };
 
 struct msm_plan {
-    struct msm_job job; /* window_bits as chosen, levels no more than windows */
+    struct msm_job job;
+    uint32_t window_bits;
     uint32_t windows;
     uint32_t groups;
     int negates;      /* 1: scalars above half the order count as their negatives */
@@ -62,9 +63,7 @@ struct msm_plan {
     uint64_t entries_at;
     uint64_t offsets_at; /* buckets + 1 of 32 bits */
     uint64_t buckets_at; /* XYZZ each */
-    uint64_t slots_at;   /* partial sums of buckets that threads share */
-    uint64_t pairs_at;   /* of reduce */
-    uint64_t sort_at;    /* may share its place with what is dead while sorting */
+    uint64_t scratch_at; /* of the sort, then of the slots, then of the pairs of reduce */
     uint64_t bytes;
     struct msm_sort_plan sort;
 };
@@ -72,6 +71,9 @@ struct msm_plan {
 /* POOL_ERR_INVALID_ARGUMENT when more than 2^32 - 1 entries or 2^31 - 1 buckets would be needed. */
 pool_status msm_plan_make(
     const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan);
+/* Slots of level 0, 1, ... of merge, until one block has them all. */
+enum { MSM_MERGE_BLOCK = 256, MSM_MAX_MERGES = 8 };
+uint32_t msm_merge_levels(uint32_t threads, uint64_t count[MSM_MAX_MERGES]);
 /* plan->sort from the rest of the plan that does not concern places. */
 void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan);
 
@@ -93,6 +95,13 @@ struct msm_chip msm_chip_of(const pool_device *device);
 
 /* Every program of a curve, the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
+
+/* How accumulate is launched for coordinates of that many words: see kernels.c for the numbers. */
+struct msm_shape {
+    uint32_t threads; /* of a block */
+    uint32_t blocks;  /* that a multiprocessor holds at once */
+};
+struct msm_shape msm_shape_for(uint32_t coordinate_words);
 
 /* A kernel of the curve's programs; compiled and loaded at the first call. The texts that it finds:
  * "curve.cuh" with fq_... and "fr.cuh" with fr_..., the scalar field. */
@@ -146,6 +155,18 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
 
 /* Fills entries and offsets of the workspace from the part's scalars. */
 pool_status msm_sort_enqueue(const struct msm_run *run, const struct msm_part *part);
+
+/* Makes all buckets infinity. */
+pool_status msm_run_clear(const struct msm_run *run);
+
+/* Adds the points of sorted entries to the buckets. */
+pool_status msm_sum_enqueue(const struct msm_run *run, const struct msm_part *part);
+
+/* Makes all buckets infinity. */
+pool_status msm_run_clear(const struct msm_run *run);
+
+/* Adds the points of sorted entries to the buckets. */
+pool_status msm_sum_enqueue(const struct msm_run *run, const struct msm_part *part);
 
 /* Adds the products of a part to the buckets. */
 pool_status msm_run_add(struct msm_run *run, const struct msm_part *part);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The weighted sum of a set's buckets, bucket i counting i + 1 times. First a thread takes a segment
+ * of 2^log_segment buckets by a running sum: T, its weighted sum, and Q, its plain sum times
+ * its length. Then neighbouring segments fold to one of twice the length:
+ *
+ *   T = T0 + T1 + Q1        Q = 2 (Q0 + Q1)
+ *
+ * until T of the whole set remains. A pair is {T, Q}, at 2 i and 2 i + 1.
+ */
+#include "ec/lanes.cuh"
+
+typedef unsigned long long u64;
+
+#define SEGMENT_BLOCK 128
+#define FOLD_BLOCK 256
+
+struct segments {
+    const xyzz *buckets;
+    xyzz *pairs;
+    u64 count; /* of segments, all sets */
+    unsigned log_segment;
+};
+
+/* Sum and running sum share one addition, so that its code is there once. */
+extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK) msm_segments(struct segments job)
+{
+    u64 segment = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (segment >= job.count)
+        return;
+    const xyzz *bucket = job.buckets + ((segment + 1) << job.log_segment);
+    xyzz run = xyzz_infinity();
+    xyzz sum = xyzz_infinity();
+#pragma unroll 1
+    for (unsigned step = 2u << job.log_segment; step > 0; step--) {
+        int takes_bucket = step % 2 == 0;
+        xyzz other = run;
+        if (takes_bucket)
+            other = *--bucket;
+        xyzz result = xyzz_add(xyzz_select(takes_bucket, run, sum), other);
+        run = xyzz_select(takes_bucket, result, run);
+        sum = xyzz_select(takes_bucket, sum, result);
+    }
+    job.pairs[2 * segment] = sum;
+#pragma unroll 1
+    for (unsigned i = 0; i < job.log_segment; i++)
+        xyzz_double_called(&run);
+    job.pairs[2 * segment + 1] = run;
+}
+
+struct fold {
+    xyzz *pairs;
+    u64 blocks;
+    unsigned done;   /* levels folded by earlier launches: pairs that count are 2^done apart */
+    unsigned levels; /* to fold now; a block has 2^levels pairs */
+};
+
+/* One node's T or Q; even warps take T, odd ones Q. */
+__device__ __forceinline__ void fold_node(
+    unsigned lane, xyzz *left, const xyzz *right, int is_inside, int takes_q)
+{
+    xyzz a = xyzz_infinity();
+    xyzz b = xyzz_infinity();
+    if (is_inside) {
+        a = left[takes_q];
+        b = right[takes_q];
+    }
+    xyzz sum = lanes_add(lane, a, b);
+    if (takes_q) {
+        sum = lanes_double(lane, sum);
+    } else {
+        if (is_inside)
+            b = right[1];
+        sum = lanes_add(lane, sum, b);
+    }
+    if (is_inside && lane == 0)
+        left[takes_q] = sum;
+}
+
+extern "C" __global__ void __launch_bounds__(FOLD_BLOCK) msm_fold(struct fold job)
+{
+    unsigned lane = threadIdx.x % EC_LANES;
+    unsigned warp = threadIdx.x / 32;
+    unsigned node = warp / 2 * (32 / EC_LANES) + threadIdx.x % 32 / EC_LANES;
+    u64 first = (u64)blockIdx.x << job.levels;
+#pragma unroll 1
+    for (unsigned level = 0; level < job.levels; level++) {
+        unsigned nodes = 1u << (job.levels - level - 1);
+        unsigned first_node = node / (32 / EC_LANES) * (32 / EC_LANES);
+        if (first_node < nodes) {
+            u64 left = (first + ((u64)2 * node << level)) << job.done;
+            u64 right = left + (1ull << (level + job.done));
+            fold_node(lane, job.pairs + 2 * left, job.pairs + 2 * right, node < nodes, warp % 2);
+        }
+        __syncthreads();
+    }
+}
