@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the documentation to the truth: compiles and runs its blocks, runs its commands, follows its
+links, looks up its names. See pages.py for how a block says what it needs.
+
+check_pages.py ROOT code BUILD C-COMPILER C++-COMPILER|none [PAGE...]
+check_pages.py ROOT commands BUILD                          [PAGE...]
+check_pages.py ROOT names                                   [PAGE...]
+check_pages.py ROOT broken BUILD C-COMPILER C++-COMPILER|none
+                    each page of tests/docs/broken has to be refused by the check that it is named after
+"""
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the source folder stays as it is
+import pages  # noqa: E402
+
+SECONDS = 300
+SKIPPED = 77
+# A public name, but no file's name and no start of names (pool_copy_…).
+NAME = r"(?<![\w/])((?:pool|POOL)_\w+)(?![\w*…]|-\d|\.(?:c|h|md|json|svg)\b)"
+# Commands of which the tests elsewhere are better: installing, and building with what was installed.
+ELSEWHERE = {"meson", "ninja", "cc", "c++", "apt-get", "cd", "git", "export"}
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
+            "-Wno-unused-function", "-Wno-missing-field-initializers"]
+
+
+def default_pages(root):
+    return ["README.md"] + sorted(os.path.relpath(page, root) for page in glob.glob(f"{root}/docs/*.md"))
+
+
+def run(command, **options):
+    """(exit code, output)"""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", timeout=SECONDS, stdin=subprocess.DEVNULL, **options)
+    except subprocess.TimeoutExpired:
+        return 124, f"not done after {SECONDS} s"
+    return done.returncode, done.stdout
+
+
+def environment(build):
+    result = dict(os.environ, PATH=f"{build}/src/cli:" + os.environ["PATH"],
+                  LD_LIBRARY_PATH=f"{build}/src")
+    result.setdefault("DEVICEPOOL_DEVICES", "sim:2")
+    return result
+
+
+class Checker:
+    def __init__(self, root):
+        self.root = root
+        self.failures = []
+        self.skipped = self.passed = 0
+
+    def read(self, name):
+        with open(os.path.join(self.root, name), encoding="utf-8") as file:
+            return file.read()
+
+    def note(self, where, code, output, what):
+        if code == 0:
+            self.passed += 1
+        elif code == SKIPPED:
+            self.skipped += 1
+            print(f"{where}: skipped: {output.strip()}")
+        else:
+            self.failures.append(f"{where}: {what} (exit code {code})\n{output.rstrip()}")
+
+    def fail(self, text):
+        self.failures.append(text)
+
+    # ---- code ----
+
+    def one_program(self, block, number, build, compilers, folder):
+        is_c = block.language == "c"
+        compiler = compilers[0] if is_c else compilers[1]
+        if compiler == "none":
+            return block, SKIPPED, "no C++ compiler", ""
+        text, is_run = pages.program_text(
+            block, lambda name: self.read(os.path.join("tests/docs/wrappers", name)))
+        source = os.path.join(folder, f"block{number}" + pages.COMPILED[block.language])
+        program = os.path.join(folder, f"block{number}")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        code, output = run([compiler, "-std=gnu11" if is_c else "-std=c++17", *WARNINGS,
+                            f"-I{self.root}/include", source, "-o", program, f"-L{build}/src",
+                            f"-L{build}/src/mock", "-ldevicepool-mock", "-ldevicepool", "-lcmocka",
+                            "-lpthread", "-lm"])
+        if code:
+            return block, code, output, "does not compile"
+        if not is_run:
+            return block, 0, "", ""
+        code, output = run([program], cwd=folder, env=environment(build))
+        if code == 0 and block.printed is not None and output.strip() != block.printed.strip():
+            return block, 1, f"it prints:\n{output}", "prints something else than the page says"
+        return block, code, output, "does not run"
+
+    def code(self, names, build, c_compiler, cpp_compiler):
+        work = [block for name in names
+                for block in pages.programs(pages.read_blocks(name, self.read(name)))]
+        with tempfile.TemporaryDirectory() as folder, \
+                concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            for future in [pool.submit(self.one_program, block, number, build,
+                                       (c_compiler, cpp_compiler), folder)
+                           for number, block in enumerate(work)]:
+                self.note(*future.result())
+
+    # ---- commands ----
+
+    def command_line(self, block, line, build, folder):
+        words = [word for word in line.split() if not re.match(r"^[A-Z_]+=", word)]
+        if words[0] == "devicepool":
+            code, output = run(["sh", "-c", line], cwd=folder, env=environment(build))
+            self.note(block, code, output, f"'{line}' fails")
+        elif words[0] == "sh":
+            code, output = run(["sh", "-n", os.path.join(self.root, words[1])])
+            self.note(block, code, output, f"'{words[1]}' is no script")
+        elif words[0] not in ELSEWHERE and block.language in pages.SHELL:
+            self.fail(f"{block}: nothing is known of the command '{words[0]}'")
+
+    def commands(self, names, build):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(self.root):  # so that paths work and nothing is written there
+                if not name.startswith(".") and name != "build":
+                    os.symlink(os.path.join(self.root, name), os.path.join(folder, name))
+            for name in names:
+                for block, line in pages.commands(pages.read_blocks(name, self.read(name))):
+                    self.command_line(block, line, build, folder)
+
+    # ---- names and links ----
+
+    def sources(self, pattern):
+        return "\n".join(self.read(os.path.relpath(path, self.root))
+                         for path in glob.glob(f"{self.root}/{pattern}", recursive=True))
+
+    def names(self, names):
+        public = set(re.findall(r"\w+", self.sources("include/**/*.h") + self.sources("src/devicepool.map")))
+        public |= {"POOL_CU_" + word for word in public}  # the header has them in a list without it
+        variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c")))
+        for name in names:
+            text = self.read(name)
+            for word in re.findall(NAME, text):
+                if word not in public and not word.endswith("_"):
+                    self.fail(f"{name}: there is no '{word}' in the public headers")
+            for word in re.findall(r"\bDEVICEPOOL_\w+", text):
+                if word not in variables:
+                    self.fail(f"{name}: no source reads '{word}'")
+            self.passed += 1
+            self.follow(name, text)
+
+    def follow(self, name, text):
+        for link in pages.links(text):
+            if re.match(r"\w+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = os.path.normpath(os.path.join(os.path.dirname(name), path)) if path else name
+            if not os.path.exists(os.path.join(self.root, target)):
+                self.fail(f"{name}: there is no '{target}' to link to")
+            elif anchor and anchor not in pages.anchors(self.read(target)):
+                self.fail(f"{name}: '{target}' has no heading for '#{anchor}'")
+
+
+OPTIONS = {"code": 3, "commands": 1, "names": 0}
+
+
+def check(root, what, names, options):
+    checker = Checker(root)
+    try:
+        getattr(checker, what)(names, *options[:OPTIONS[what]])
+    except pages.Broken as broken:
+        checker.fail(str(broken))
+    return checker
+
+
+def refuse_broken(root, options):
+    """0 when all of them are refused."""
+    taken = []
+    names = sorted(os.path.relpath(page, root) for page in glob.glob(f"{root}/tests/docs/broken/*.md"))
+    for name in names:
+        what = os.path.basename(name).split("_")[0]
+        checker = check(root, what, [name], options)
+        if not checker.failures and not checker.skipped:
+            taken.append(name)
+    print(f"{len(names)} broken pages, {len(taken)} taken", *taken)
+    return 1 if taken or not names else 0
+
+
+def main(arguments):
+    root, what, rest = os.path.abspath(arguments[0]), arguments[1], arguments[2:]
+    if what == "broken":
+        return refuse_broken(root, rest)
+    names = rest[OPTIONS[what]:] or default_pages(root)
+    checker = check(root, what, names, rest)
+    for failure in checker.failures:
+        print(failure)
+    print(f"{what} of {len(names)} pages: {checker.passed} right, {checker.skipped} skipped, "
+          f"{len(checker.failures)} wrong")
+    if checker.failures or not checker.passed:
+        return 1
+    return SKIPPED if checker.skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

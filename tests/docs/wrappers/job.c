@@ -1,0 +1,62 @@
+/* What a job has at hand. None of the block's calls may fail. */
+#include <devicepool.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N 1024
+
+static void must(pool_status status)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s\n", pool_last_error()->message);
+    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
+}
+
+static pool_span on_device(pool_buffer *buffer, uint64_t count)
+{
+    pool_span span = {.count = count, .place = POOL_PLACE_DEVICE};
+    CUdeviceptr address;
+
+    must(pool_buffer_address(buffer, &address));
+    span.data = (void *)(uintptr_t)address;
+    return span;
+}
+
+static device_pool *pool;
+static pool_device *device;
+static pool_stream *producer, *consumer;
+static pool_event *done;
+static uint64_t values[N];
+static pool_buffer *buffer;
+static pool_span device_span;
+
+static int block(void)
+{
+BLOCK
+    return 0;
+}
+
+int main(void)
+{
+    must(pool_create(&pool, NULL));
+    must(pool_next_device(pool, &device));
+    must(pool_stream_create(device, NULL, &producer));
+    must(pool_stream_create(device, NULL, &consumer));
+    must(pool_event_create(device, 0, &done));
+    must(pool_random_scalars(
+        pool_field_by_name("goldilocks"), 1, POOL_FORM_STANDARD, N, values));
+    must(pool_buffer_from_host(device, values, sizeof(values), &buffer));
+    device_span = on_device(buffer, N);
+    if (block())
+        return 1;
+    must(pool_last_error()->status);
+    must(pool_buffer_free(&buffer));
+    must(pool_event_destroy(&done));
+    must(pool_stream_destroy(&producer));
+    must(pool_stream_destroy(&consumer));
+    must(pool_destroy(&pool));
+    return 0;
+}
