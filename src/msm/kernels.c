@@ -24,6 +24,7 @@ static const char *const files[MSM_PROGRAM_COUNT] = {
     [MSM_PROGRAM_REDUCE] = "msm/reduce.cu",
     [MSM_PROGRAM_COMBINE] = "msm/combine.cu",
     [MSM_PROGRAM_POINTS] = "msm/points.cu",
+    [MSM_PROGRAM_CHECK] = "msm/check.cu",
 };
 
 struct msm_chip msm_chip_of(const pool_device *device)
