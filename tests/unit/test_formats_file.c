@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening: what the system says, raw arrays, what is asked for and what is there; and KZG setups as
+ * text, right ones and wrong ones.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "formats/formats.h"
+#include "unit/iden3_support.h"
+
+static char path[64];
+
+static void write_file(const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_path(void **state)
+{
+    int file;
+
+    (void)state;
+    strcpy(path, "/tmp/devicepool-formats-XXXXXX");
+    file = mkstemp(path);
+    return file < 0 ? -1 : close(file);
+}
+
+static int drop_path(void **state)
+{
+    (void)state;
+    return unlink(path) && rmdir(path);
+}
+
+static void check_fails(
+    const char *name, const pool_file_params *params, pool_status expected, const char *text)
+{
+    pool_file *file = NULL;
+    pool_status status = pool_file_open(name, params, &file);
+
+    if (status != expected || !strstr(pool_last_error()->message, text))
+        fail_msg("%s: %d, %s", text, status, status ? pool_last_error()->message : "taken");
+    assert_null(file);
+}
+
+/* ---- the system ----------------------------------------------------------------------------- */
+
+static void test_system(void **state)
+{
+    char below[96];
+
+    (void)state;
+    check_fails(path, NULL, POOL_ERR_BAD_DATA, "is empty");
+    check_fails("/nowhere/at/all", NULL, POOL_ERR_NOT_FOUND, "No such file");
+    snprintf(below, sizeof(below), "%s/below", path);
+    check_fails(below, NULL, POOL_ERR_NOT_FOUND, "Not a directory");
+    check_fails("/tmp", NULL, POOL_ERR_BAD_DATA, "/tmp is no regular file");
+    check_fails("/dev/zero", NULL, POOL_ERR_BAD_DATA, "no regular file");
+    check_fails(NULL, NULL, POOL_ERR_INVALID_ARGUMENT, "NULL");
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    check_fails(path, NULL, POOL_ERR_BAD_DATA, "no regular file"); /* and does not wait */
+}
+
+static int refuse(void *user, const char *operation)
+{
+    return strcmp(user, operation) ? 0 : 5; /* EIO */
+}
+
+static void test_refusals(void **state)
+{
+    static char *const operations[] = {"open", "stat", "map"};
+
+    (void)state;
+    write_file("wtns", 4);
+    for (size_t i = 0; i < 3; i++) {
+        base_file_set_hook(refuse, operations[i]);
+        check_fails(path, NULL, POOL_ERR_IO, "Input/output error");
+        base_file_set_hook(NULL, NULL);
+    }
+}
+
+/* ---- what is asked for ---------------------------------------------------------------------- */
+
+static void test_kind(void **state)
+{
+    static struct iden3 made;
+    pool_file_params params;
+    pool_file *file;
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    iden3_make_wtns(&made, pool_field_by_name("bn254_fr"), 2);
+    bytes = iden3_compose(&made, &size);
+    write_file(bytes, size);
+    free(bytes);
+    pool_file_params_init(&params);
+    params.kind = POOL_FILE_WTNS;
+    assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
+    assert_non_null(file->mapping);
+    pool_file_close(&file);
+    pool_file_close(&file);
+    pool_file_close(NULL);
+    params.kind = POOL_FILE_ZKEY;
+    check_fails(path, &params, POOL_ERR_BAD_DATA, "is a wtns file, a zkey file was expected");
+    params.kind = (pool_file_kind)7;
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "7 is no pool_file_kind");
+    params.kind = (pool_file_kind)-1;
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "-1 is no pool_file_kind");
+    params = (pool_file_params){.struct_size = sizeof(params), .reserved = 1};
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "reserved");
+    params.struct_size = 8;
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "struct_size is 8");
+    params.struct_size = offsetof(pool_file_params, layout);
+    assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
+    pool_file_close(&file);
+    assert_string_equal(pool_file_kind_name(POOL_FILE_PTAU), "ptau");
+    assert_string_equal(pool_file_kind_name(POOL_FILE_KZG), "kzg");
+    assert_string_equal(pool_file_kind_name((pool_file_kind)7), "?");
+    assert_string_equal(pool_file_kind_name((pool_file_kind)-1), "?");
+    pool_file_params_init(NULL);
+}
+
+static void test_raw(void **state)
+{
+    pool_file_params params = {.struct_size = sizeof(params), .kind = POOL_FILE_RAW};
+    pool_file_section section = {.struct_size = sizeof(section)};
+    static const uint8_t bytes[5 * 72] = {7};
+    pool_file *file;
+
+    (void)state;
+    write_file(bytes, sizeof(bytes));
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "needs the curve");
+    params.field = pool_field_by_name("goldilocks");
+    params.form = POOL_FORM_MONTGOMERY;
+    assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
+    assert_int_equal(pool_file_get_section(file, "data", &section), POOL_OK);
+    assert_int_equal(section.item, POOL_FILE_ELEMENTS);
+    assert_ptr_equal(section.field, params.field);
+    assert_int_equal(section.span.count, 45);
+    assert_int_equal(section.span.stride, 8);
+    assert_int_equal(section.span.form, POOL_FORM_MONTGOMERY);
+    assert_memory_equal(section.span.data, bytes, sizeof(bytes));
+    pool_file_close(&file);
+    params.curve = pool_curve_by_name("bn254_g1");
+    params.layout = POOL_POINT_AFFINE_FLAG;
+    params.form = POOL_FORM_STANDARD;
+    assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
+    assert_int_equal(pool_file_get_section(file, "data", &section), POOL_OK);
+    assert_int_equal(section.item, POOL_FILE_POINTS);
+    assert_ptr_equal(section.curve, params.curve);
+    assert_string_equal(pool_field_name(section.field), "bn254_fr");
+    assert_int_equal(section.layout, POOL_POINT_AFFINE_FLAG);
+    assert_int_equal(section.span.count, 5);
+    assert_int_equal(section.span.stride, 72);
+    pool_file_close(&file);
+    write_file(bytes, 5 * 72 - 1);
+    check_fails(path, &params, POOL_ERR_BAD_DATA, "byte 288: 71 bytes are left behind");
+    params.layout = (pool_point_layout)9;
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "9 is no pool_point_layout");
+    params.layout = POOL_POINT_AFFINE;
+    params.form = (pool_form)2;
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "2 is no pool_form");
+}
+
+/* A curve of the caller's own outlives the caller's reference. */
+static void test_raw_own_field(void **state)
+{
+    const pool_field_params own = {.struct_size = sizeof(own), .modulus = "0xffffffffffffffc5"};
+    pool_file_params params = {.struct_size = sizeof(params), .kind = POOL_FILE_RAW};
+    static const uint8_t bytes[16];
+    pool_field *field;
+    pool_file *file;
+
+    (void)state;
+    assert_int_equal(pool_field_create(&own, &field), POOL_OK);
+    write_file(bytes, sizeof(bytes));
+    params.field = field;
+    assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
+    pool_field_destroy(&field);
+    assert_int_equal(pool_field_bits(file->info.field), 64);
+    pool_file_close(&file);
+}
+
+/* ---- KZG ------------------------------------------------------------------------------------ */
+
+static void hex_of(const char *curve_name, unsigned factor, char *text)
+{
+    const pool_curve *curve = pool_curve_by_name(curve_name);
+    uint8_t point[192], bytes[96], scalar[1] = {(uint8_t)factor};
+    size_t size = pool_encoding_bytes(curve, POOL_ENCODING_ZCASH_COMPRESSED);
+
+    assert_int_equal(pool_curve_generator(curve, NULL, point), POOL_OK);
+    assert_int_equal(pool_point_mul(curve, NULL, point, scalar, 1, point), POOL_OK);
+    assert_int_equal(
+        pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes), POOL_OK);
+    for (size_t i = 0; i < size; i++)
+        sprintf(text + 2 * i, "%02x", bytes[i]);
+}
+
+static char g1[8][97], g2[4][193]; /* multiples of the generators */
+
+static void make_points(void)
+{
+    for (unsigned i = 0; i < 8; i++)
+        hex_of("bls12_381_g1", i, g1[i]); /* the first is infinity */
+    for (unsigned i = 0; i < 4; i++)
+        hex_of("bls12_381_g2", i, g2[i]);
+}
+
+static void check_text(const char *text, pool_status expected, const char *message)
+{
+    pool_file *file = NULL;
+    pool_status status =
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file);
+
+    if (status != expected || (status && !strstr(pool_last_error()->message, message)))
+        fail_msg("%s: %d, %s", message, status, status ? pool_last_error()->message : "taken");
+    pool_file_close(&file);
+}
+
+/* Point `index` of the section is `factor` times the generator. */
+static void check_point(const pool_file *file, const char *name, uint64_t index, unsigned factor)
+{
+    pool_file_section section = {.struct_size = sizeof(section)};
+    pool_point_format format;
+    uint8_t expected[192], scalar[1] = {(uint8_t)factor};
+    int equal = 0;
+
+    assert_int_equal(pool_file_get_section(file, name, &section), POOL_OK);
+    assert_true(index < section.span.count);
+    format = (pool_point_format){section.layout, section.span.form, section.span.stride};
+    assert_int_equal(pool_curve_generator(section.curve, NULL, expected), POOL_OK);
+    assert_int_equal(pool_point_mul(section.curve, NULL, expected, scalar, 1, expected), POOL_OK);
+    assert_int_equal(
+        pool_point_equal(section.curve, (uint8_t *)section.span.data + index * section.span.stride,
+            &format, expected, NULL, &equal),
+        POOL_OK);
+    assert_true(equal);
+}
+
+static void test_kzg_text(void **state)
+{
+    pool_file_section section = {.struct_size = sizeof(section)};
+    char text[4096];
+    pool_file *file;
+
+    (void)state;
+    make_points();
+    snprintf(text, sizeof(text), "2\n1\n%s\n%s\n%s\n%s\n%s\n", g1[3], g1[0], g2[2], g1[1], g1[5]);
+    assert_int_equal(
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file), POOL_OK);
+    assert_int_equal(file->info.kind, POOL_FILE_KZG);
+    assert_int_equal(file->info.sections, 3);
+    check_point(file, "lagrange", 0, 3);
+    check_point(file, "lagrange", 1, 0);
+    check_point(file, "g2", 0, 2);
+    check_point(file, "monomial", 1, 5);
+    pool_file_close(&file);
+    /* The older form, and spaces of all kinds. */
+    snprintf(text, sizeof(text), " 1 \r\n\t2 0x%s %s\r\n%s", g1[7], g2[3], g2[0]);
+    assert_int_equal(
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file), POOL_OK);
+    check_point(file, "lagrange", 0, 7);
+    check_point(file, "g2", 1, 0);
+    assert_int_equal(pool_file_get_section(file, "monomial", &section), POOL_ERR_NOT_FOUND);
+    pool_file_close(&file);
+}
+
+static void test_kzg_text_wrong(void **state)
+{
+    char text[4096];
+
+    (void)state;
+    make_points();
+    check_text("1", POOL_ERR_BAD_DATA, "the number of points in G2 is missing");
+    check_text("0 1", POOL_ERR_BAD_DATA, "the number of points in G1 is missing or 0");
+    check_text("4096\n65\n", POOL_ERR_BAD_DATA, "0 words follow");
+    check_text("1x 1", POOL_ERR_BAD_DATA, "is no number of up to nine digits");
+    check_text("1234567890 1", POOL_ERR_BAD_DATA, "is no number of up to nine digits");
+    check_text("1 1 a b", POOL_ERR_BAD_DATA, "2 words are too short to be points");
+    snprintf(text, sizeof(text), "1 1 %s %s %s %s", g1[1], g2[1], g1[1], g1[1]);
+    check_text(text, POOL_ERR_BAD_DATA, "4 words follow");
+    snprintf(text, sizeof(text), "1 1 %s %s %.95s", g1[1], g2[1], g1[1]);
+    check_text(text, POOL_ERR_BAD_DATA,
+        "byte 294: point 0 of bls12_381_g1 does not have 96 hexadecimal digits");
+    snprintf(text, sizeof(text), "1 1 %s %s", g2[1], g1[1]);
+    check_text(text, POOL_ERR_BAD_DATA, "byte 4: point 0 of bls12_381_g1 does not have 96");
+    snprintf(text, sizeof(text), "1 1 %s %s", g1[1], g2[1]);
+    check_text(text, POOL_OK, "");
+    text[50] = 'g';
+    check_text(text, POOL_ERR_BAD_DATA, "has a character that is no hexadecimal digit");
+    snprintf(text, sizeof(text), "1 1 %s %s", g1[1], g2[1]);
+    text[4] = '1'; /* the flag of compression */
+    check_text(text, POOL_ERR_BAD_DATA, "lacks the compression flag");
+    snprintf(text, sizeof(text), "1 1 %s %s", g1[1], g2[1]);
+    memset(text + 5, 'f', 95);
+    text[4] = '9';
+    check_text(text, POOL_ERR_BAD_DATA, "not below the modulus");
+}
+
+static void test_kzg_json(void **state)
+{
+    char text[4096];
+    pool_file *file;
+
+    (void)state;
+    make_points();
+    snprintf(text, sizeof(text),
+        "\n {\"x\": {}, \"g2_monomial\": [\"0x%s\", \"0x%s\"], \"g1_lagrange\": [\"0x%s\"]}", g2[1],
+        g2[3], g1[4]);
+    assert_int_equal(
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file), POOL_OK);
+    assert_int_equal(file->info.sections, 2);
+    check_point(file, "g2", 1, 3);
+    check_point(file, "lagrange", 0, 4);
+    pool_file_close(&file);
+    for (size_t cut = 1; cut < strlen(text) - 2; cut++) {
+        char old = text[cut + 2];
+
+        text[cut + 2] = 0;
+        check_text(text, POOL_ERR_BAD_DATA, "FILE, byte");
+        text[cut + 2] = old;
+    }
+    check_text("{}", POOL_ERR_BAD_DATA, "g1_lagrange, g1_monomial and g2_monomial are all missing");
+    check_text("{} {}", POOL_ERR_BAD_DATA, "the text is no JSON");
+    check_text("{\"g1_lagrange\": 1}", POOL_ERR_BAD_DATA, "g1_lagrange is no array");
+    check_text("{\"g1_lagrange\": []}", POOL_ERR_BAD_DATA, "g1_lagrange is no array with points");
+    check_text("{\"g2_monomial\": [1]}", POOL_ERR_BAD_DATA, "g2_monomial[0] is no text");
+    check_text("{\"g1_lagrange\": [\"0x\"]}", POOL_ERR_BAD_DATA, "g1_lagrange[0] does not have 96");
+    snprintf(
+        text, sizeof(text), "{\"g1_lagrange\": [\"%s\"], \"g1_lagrange\": [\"%s\"]}", g1[1], g1[1]);
+    check_text(text, POOL_ERR_BAD_DATA, "g1_lagrange comes a second time");
+    snprintf(text, sizeof(text), "{\"g1_monomial\": [\"%s\", \"%s\"]}", g1[1], g1[2]);
+    text[18] = '1';
+    check_text(text, POOL_ERR_BAD_DATA, "g1_monomial[0] lacks the compression flag");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_system, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_refusals, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_kind, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_raw, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_raw_own_field, make_path, drop_path),
+        cmocka_unit_test(test_kzg_text),
+        cmocka_unit_test(test_kzg_text_wrong),
+        cmocka_unit_test(test_kzg_json),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
