@@ -33,9 +33,9 @@ static pool_status make_domain(struct bench_work *work, struct transform *transf
         .log_size = (uint32_t)__builtin_ctzll(work->size)};
 
     transform->params = (pool_ntt_params){.struct_size = sizeof(transform->params),
-        .direction = work->request->direction,
+        .direction = (pool_ntt_direction)work->request->direction,
         .coset = work->request->is_coset,
-        .order = work->request->order,
+        .order = (pool_ntt_order)work->request->order,
         .batch = work->request->batch,
         .device = work->device,
         .stream = work->stream,

@@ -38,6 +38,7 @@ int cli_run_bench(const struct cli_command *self, int count, char **arguments);
 int cli_run_cache(const struct cli_command *self, int count, char **arguments);
 int cli_run_devices(const struct cli_command *self, int count, char **arguments);
 int cli_run_list(const struct cli_command *self, int count, char **arguments);
+int cli_run_selftest(const struct cli_command *self, int count, char **arguments);
 int cli_run_version(const struct cli_command *self, int count, char **arguments);
 
 /* ---- options.c: the command line ---- */
@@ -141,6 +142,9 @@ const char *cli_bytes(uint64_t bytes, char *text, size_t size);
 const char *cli_size(uint64_t count, char *text, size_t size);
 const char *cli_duration(double seconds, char *text, size_t size);
 const char *cli_amount(double value, char *text, size_t size);
+
+/* Two digits a byte and an end into `digits`, which is returned. */
+const char *cli_hex(const void *bytes, size_t count, char *digits);
 
 #define CLI_NUMBER 32 /* room for any of them */
 

@@ -164,3 +164,16 @@ const char *cli_amount(double value, char *text, size_t size)
     snprintf(text, size, "%.*f%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
     return text;
 }
+
+const char *cli_hex(const void *bytes, size_t count, char *digits)
+{
+    static const char hex[] = "0123456789abcdef";
+    const uint8_t *byte = bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        digits[2 * i] = hex[byte[i] >> 4];
+        digits[2 * i + 1] = hex[byte[i] & 15];
+    }
+    digits[2 * count] = 0;
+    return digits;
+}

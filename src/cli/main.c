@@ -20,6 +20,11 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
         cli_run_bench},
+    {"selftest", "", "known answers of everything on each device",
+        "Vectors and transforms over every field, every Poseidon set and copies of all kinds are\n"
+        "compared with answers that were computed without the library. The exit code is that of\n"
+        "the first failure: 3 for a device that computes wrongly.\n",
+        cli_run_selftest},
     {"cache", "[list|verify|clear|path]", "the disk cache of compiled kernels",
         "  list    every entry, damaged ones included (default)\n"
         "  verify  reads every entry and deletes the damaged\n"

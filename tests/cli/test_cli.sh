@@ -13,7 +13,7 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in devices list bench cache version; do
+for command in devices list bench selftest cache version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
@@ -30,6 +30,8 @@ expect 2 'powers of two' "$tool" bench ntt --sizes 3
 expect 2 'takes sizes' "$tool" bench copy --sizes 2^99
 expect 2 'is one of nn, nr' "$tool" bench ntt --order xx
 expect 2 'repeat is 1' "$tool" bench ntt --repeat 0
+expect 2 'only is one of copy' "$tool" selftest --only all
+expect 4 'no-such-library' "$tool" selftest
 expect 4 'no-such-library' "$tool" devices
 expect 4 '"class":.*"host"' "$tool" devices --json
 expect 2 "takes no argument" "$tool" devices 0

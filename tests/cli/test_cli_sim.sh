@@ -33,6 +33,14 @@ if command -v gnuplot >/dev/null; then
     expect 0 'drawn' "$tool" bench pool -s 64..256 --plot "$scratch/x.svg"
     expect 0 '</svg>' cat "$scratch/x.svg"
 fi
+expect 0 'poseidon .* [0-9]' "$tool" selftest --quick
+expect_json "import json, sys
+rows = json.load(sys.stdin)
+assert {row['device'][0] for row in rows} == {'0', '1'}, rows
+assert len(rows) > 10 and all(row['checked'] is True and row['subject'] for row in rows), rows" \
+    "$tool" selftest --only vector --each --json
+expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
+    "$tool" selftest --only ntt -d sim
 # A device that loses data is found out: exit code 5, with the first cause.
 expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
     "$tool" bench ntt -s 64 -r 3

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool selftest: known answers of everything on each device.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "selftest.h"
+
+static const struct selftest_area *const areas[] = {
+    &selftest_copy, &selftest_vector, &selftest_ntt, &selftest_poseidon};
+enum { AREAS = sizeof(areas) / sizeof(areas[0]), MAX_THREADS = 16, QUICK_STEP = 8 };
+
+struct selftest {
+    const char *only;
+    int is_quick;
+    int shows_each;
+    device_pool *pool;
+    cJSON *rows;
+    int code; /* of the first failure that decides it */
+};
+
+/* What became of one test. */
+struct result {
+    pool_status status;
+    int is_right;
+    int was_run;
+    double seconds;
+    char failure[400];
+};
+
+/* An area on a device, whose tests several threads take one after another: compiling is most of
+ * the work, and it is the host's. */
+struct round {
+    device_pool *pool;
+    const struct selftest_area *area;
+    pool_device *device;
+    const char *name;
+    size_t count;
+    size_t step; /* of the tests one in so many is run */
+    struct result *results;
+    atomic_size_t next;
+    atomic_size_t done;
+    atomic_int is_over; /* nothing else can be tested on the device */
+};
+
+static int is_final(pool_status status)
+{
+    return pool_status_class(status) == POOL_CLASS_PROCESS ||
+           pool_status_class(status) == POOL_CLASS_DEVICE;
+}
+
+static void run_test(struct round *round, size_t index)
+{
+    struct result *result = &round->results[index];
+    double begin = cli_now();
+
+    result->was_run = 1;
+    result->status = round->area->run(round->pool, round->device, index, &result->is_right);
+    result->seconds = cli_now() - begin;
+    if (result->status)
+        result->is_right = 0;
+    if (!result->is_right)
+        snprintf(result->failure, sizeof(result->failure), "%s",
+            result->status ? pool_last_error()->message : "wrong result");
+    if (is_final(result->status))
+        atomic_store(&round->is_over, 1);
+}
+
+static size_t tests_of(const struct round *round)
+{
+    return (round->count + round->step - 1) / round->step;
+}
+
+static void *run_tests(void *argument)
+{
+    struct round *round = argument;
+    size_t index;
+
+    while (!atomic_load(&round->is_over) &&
+           (index = atomic_fetch_add(&round->next, round->step)) < round->count) {
+        cli_progress("%s: %s %zu of %zu, %s", round->name, round->area->name,
+            atomic_load(&round->done) + 1, round->count, round->area->subject(round->pool, index));
+        run_test(round, index);
+        atomic_fetch_add(&round->done, 1);
+    }
+    return NULL;
+}
+
+static void run_round(struct round *round)
+{
+    pthread_t threads[MAX_THREADS];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int wanted = processors > MAX_THREADS ? MAX_THREADS : (int)processors;
+    int started = 0;
+
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, run_tests, round) == 0)
+        started++;
+    run_tests(round);
+    while (started)
+        pthread_join(threads[--started], NULL);
+}
+
+static cJSON *add_row(
+    struct selftest *test, const char *device, const char *area, double seconds, int is_right)
+{
+    cJSON *row = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(row, "device", device);
+    cJSON_AddStringToObject(row, "area", area);
+    cJSON_AddNumberToObject(row, "seconds", seconds);
+    cJSON_AddBoolToObject(row, "checked", is_right);
+    cJSON_AddItemToArray(test->rows, row);
+    return row;
+}
+
+static void report_each(struct selftest *test, const struct round *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        const struct result *result = &round->results[i];
+        cJSON *row;
+
+        if (!result->was_run)
+            continue;
+        row = add_row(test, round->name, round->area->name, result->seconds, result->is_right);
+        cJSON_AddStringToObject(row, "subject", round->area->subject(round->pool, i));
+        if (!result->is_right)
+            cJSON_AddStringToObject(row, "failure", result->failure);
+    }
+}
+
+static void report_area(struct selftest *test, const struct round *round, double seconds)
+{
+    char text[512] = "";
+    size_t right = 0;
+    cJSON *row;
+
+    for (size_t i = 0; i < round->count; i++) {
+        const struct result *result = &round->results[i];
+
+        right += result->is_right != 0;
+        if (result->was_run && !result->is_right && !*text)
+            snprintf(text, sizeof(text), "%s: %s", round->area->subject(round->pool, i),
+                result->failure);
+    }
+    row = add_row(test, round->name, round->area->name, seconds, right == tests_of(round));
+    cJSON_AddNumberToObject(row, "tests", (double)tests_of(round));
+    cJSON_AddNumberToObject(row, "right", (double)right);
+    if (*text)
+        cJSON_AddStringToObject(row, "failure", text);
+}
+
+/* 1 when nothing else can be tested on the device. */
+static int test_area(
+    struct selftest *test, const struct selftest_area *area, pool_device *device, const char *name)
+{
+    struct round round = {.pool = test->pool,
+        .area = area,
+        .device = device,
+        .name = name,
+        .step = test->is_quick ? QUICK_STEP : 1,
+        .count = area->count(test->pool)};
+    double begin = cli_now();
+
+    round.results = cli_alloc(round.count, sizeof(*round.results));
+    run_round(&round);
+    for (size_t i = 0; i < round.count && !test->code; i++)
+        if (round.results[i].was_run && !round.results[i].is_right)
+            test->code =
+                round.results[i].status ? cli_exit_code(round.results[i].status) : CLI_DEVICE;
+    if (test->shows_each)
+        report_each(test, &round);
+    else
+        report_area(test, &round, cli_now() - begin);
+    free(round.results);
+    return atomic_load(&round.is_over);
+}
+
+/* A device that cannot be used is a failure: the test was asked to say so. */
+static int is_usable(struct selftest *test, pool_device *device, const char *name)
+{
+    pool_device_info info = {.struct_size = sizeof(info)};
+    cJSON *row;
+
+    if (pool_device_get_info(device, &info) || info.state == POOL_DEVICE_READY)
+        return 1;
+    row = add_row(test, name, "device", 0, 0);
+    cJSON_AddStringToObject(row, "failure", info.reason);
+    if (!test->code)
+        test->code = CLI_DEVICE;
+    return 0;
+}
+
+static void test_device(struct selftest *test, size_t index)
+{
+    int is_over = 0;
+    pool_device *device;
+    char name[160];
+
+    if (pool_device_at(test->pool, index, &device))
+        return;
+    cli_device_label(device, name, sizeof(name));
+    if (!is_usable(test, device, name))
+        return;
+    for (size_t i = 0; i < AREAS && !is_over; i++)
+        if (!test->only || strcmp(test->only, areas[i]->name) == 0)
+            is_over = test_area(test, areas[i], device, name);
+}
+
+static const struct cli_column columns[] = {
+    {"device", "device", CLI_SHOW_TEXT},
+    {"area", "area", CLI_SHOW_TEXT},
+    {"subject", "of", CLI_SHOW_TEXT},
+    {"tests", "tests", CLI_SHOW_NUMBER},
+    {"right", "right", CLI_SHOW_NUMBER},
+    {"seconds", "time", CLI_SHOW_DURATION},
+    {"checked", "checked", CLI_SHOW_CHECK},
+    {"failure", "failure", CLI_SHOW_TEXT},
+};
+
+static int check_area(const struct cli_command *self, const char *only)
+{
+    char names[128] = "";
+
+    for (size_t i = 0; i < AREAS; i++) {
+        if (!only || strcmp(only, areas[i]->name) == 0)
+            return CLI_GO;
+        strncat(names, i ? ", " : "", sizeof(names) - strlen(names) - 1);
+        strncat(names, areas[i]->name, sizeof(names) - strlen(names) - 1);
+    }
+    return cli_usage(self, "--only is one of %s, not '%s'", names, only);
+}
+
+int cli_run_selftest(const struct cli_command *self, int count, char **arguments)
+{
+    struct selftest test = {0};
+    const struct cli_option options[] = {
+        {'o', "only", "AREA", "copy, vector, ntt or poseidon", CLI_TEXT, &test.only, NULL},
+        {0, "quick", NULL, "one test in eight", CLI_SWITCH, &test.is_quick, NULL},
+        {'e', "each", NULL, "a row for each test", CLI_SWITCH, &test.shows_each, NULL},
+    };
+    struct cli_line line = {
+        .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    pool_status status;
+
+    if (code == CLI_GO)
+        code = check_area(self, test.only);
+    if (code != CLI_GO)
+        return code;
+    status = cli_open_pool(&line, 0, &test.pool);
+    if (status)
+        return cli_fail(status, line.as_json);
+    test.rows = cJSON_CreateArray();
+    for (size_t i = 0; i < pool_device_count(test.pool); i++)
+        test_device(&test, i);
+    cli_print_rows(test.rows, columns, sizeof(columns) / sizeof(columns[0]), &line);
+    return cli_close_pool(&test.pool, test.code, 0);
+}

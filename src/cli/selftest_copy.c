@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Self-test of memory: bytes that go to a device by one way and come back by another, within the
+ * device and over every other device of the pool.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "selftest.h"
+
+/* More than one staging buffer holds, and no round number. */
+enum { BYTES = (5 << 20) + 4321 };
+
+static const char *const ways[] = {"pageable", "pinned", "fill", "slice", "over the others"};
+
+static size_t count_ways(device_pool *pool)
+{
+    /* The last one needs a second device. */
+    return sizeof(ways) / sizeof(ways[0]) - (pool_usable_count(pool) < 2);
+}
+
+static const char *way_name(device_pool *pool, size_t index)
+{
+    (void)pool;
+    return ways[index];
+}
+
+static void fill(uint8_t *bytes)
+{
+    uint64_t state = 20;
+
+    for (size_t i = 0; i < BYTES; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        bytes[i] = (uint8_t)(state >> 56);
+    }
+}
+
+static pool_status through_pageable(pool_device *device, uint8_t *sent, uint8_t *back)
+{
+    pool_buffer *buffer = NULL;
+    pool_status status = pool_buffer_from_host(device, sent, BYTES, &buffer);
+
+    if (!status)
+        status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
+    pool_buffer_free(&buffer);
+    return status;
+}
+
+static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *back)
+{
+    pool_pinned *pinned = NULL;
+    pool_buffer *buffer = NULL;
+    pool_status status = pool_pinned_alloc(device, BYTES, 0, &pinned);
+
+    if (!status)
+        status = pool_buffer_alloc(device, BYTES, &buffer);
+    if (!status) {
+        memcpy(pool_pinned_data(pinned), sent, BYTES);
+        status = pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), BYTES, NULL);
+    }
+    if (!status) {
+        memset(pool_pinned_data(pinned), 0, BYTES);
+        status = pool_copy_to_host(pool_pinned_data(pinned), buffer, 0, BYTES, NULL);
+    }
+    if (!status)
+        memcpy(back, pool_pinned_data(pinned), BYTES);
+    pool_buffer_free(&buffer);
+    pool_pinned_free(&pinned);
+    return status;
+}
+
+static pool_status through_fill(pool_device *device, uint8_t *sent, uint8_t *back)
+{
+    pool_buffer *buffer = NULL;
+    pool_status status = pool_buffer_zeroed(device, BYTES, &buffer);
+
+    memset(sent, 0, BYTES);
+    memset(sent + 1000, 0xa5, 12345);
+    if (!status)
+        status = pool_buffer_fill8(buffer, 1000, 12345, 0xa5, NULL);
+    if (!status)
+        status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
+    pool_buffer_free(&buffer);
+    return status;
+}
+
+/* Shifted by a byte within the device, between overlapping ranges. */
+static pool_status through_slice(pool_device *device, uint8_t *sent, uint8_t *back)
+{
+    pool_buffer *buffer = NULL;
+    pool_buffer *slice = NULL;
+    pool_status status = pool_buffer_alloc(device, BYTES + 1, &buffer);
+
+    if (!status)
+        status = pool_copy_to_device(buffer, 0, sent, BYTES, NULL);
+    if (!status)
+        status = pool_buffer_slice(buffer, 1, BYTES, &slice);
+    if (!status)
+        status = pool_copy_between(slice, 0, buffer, 0, BYTES, NULL);
+    if (!status)
+        status = pool_copy_to_host(back, slice, 0, BYTES, NULL);
+    pool_buffer_free(&slice);
+    pool_buffer_free(&buffer);
+    return status;
+}
+
+/* From the device to each usable one in turn, and back from the last. */
+static pool_status through_others(
+    device_pool *pool, pool_device *device, uint8_t *sent, uint8_t *back)
+{
+    pool_buffer *buffer = NULL;
+    pool_status status = pool_buffer_from_host(device, sent, BYTES, &buffer);
+
+    for (size_t i = 0; i < pool_device_count(pool) && !status; i++) {
+        pool_device_info info = {.struct_size = sizeof(info)};
+        pool_buffer *next = NULL;
+        pool_device *other;
+
+        status = pool_device_at(pool, i, &other);
+        if (!status)
+            status = pool_device_get_info(other, &info);
+        if (status || other == device || info.state != POOL_DEVICE_READY)
+            continue;
+        status = pool_buffer_alloc(other, BYTES, &next);
+        if (!status)
+            status = pool_copy_between(next, 0, buffer, 0, BYTES, NULL);
+        pool_buffer_free(&buffer);
+        buffer = next;
+    }
+    if (!status)
+        status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
+    pool_buffer_free(&buffer);
+    return status;
+}
+
+static pool_status run_way(device_pool *pool, pool_device *device, size_t index, int *is_right)
+{
+    static pool_status (*const functions[])(pool_device *, uint8_t *, uint8_t *) = {
+        through_pageable, through_pinned, through_fill, through_slice};
+    uint8_t *memory = cli_alloc(2, BYTES);
+    pool_status status;
+
+    fill(memory);
+    if (index < sizeof(functions) / sizeof(functions[0]))
+        status = functions[index](device, memory, memory + BYTES);
+    else
+        status = through_others(pool, device, memory, memory + BYTES);
+    if (!status)
+        *is_right = memcmp(memory, memory + BYTES, BYTES) == 0;
+    free(memory);
+    return status;
+}
+
+const struct selftest_area selftest_copy = {"copy", count_ways, way_name, run_way};

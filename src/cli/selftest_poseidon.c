@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Self-test of Poseidon: every built-in set against a value that the project gave whose set it is,
+ * where there is one, and against the host's computation of random states.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "selftest.h"
+
+/* States compared with the host: more than a warp, and no multiple of one. */
+enum { STATES = 75 };
+
+static size_t count_sets(device_pool *pool)
+{
+    (void)pool;
+    return pool_poseidon_count();
+}
+
+static const char *set_name(device_pool *pool, size_t index)
+{
+    (void)pool;
+    return pool_poseidon_name_at(index);
+}
+
+/* Whether the elements are those of the text. */
+static int reads(const pool_field *field, const uint8_t *elements, const char *text)
+{
+    size_t bytes = pool_field_element_bytes(field);
+    uint8_t expected[POOL_FIELD_MAX_BYTES];
+    char copy[4096];
+    char *rest = copy;
+    char *item;
+
+    snprintf(copy, sizeof(copy), "%s", text);
+    for (; (item = strsep(&rest, ",")); elements += bytes)
+        if (pool_field_parse(field, item, POOL_FORM_STANDARD, expected) ||
+            memcmp(elements, expected, bytes) != 0)
+            return 0;
+    return 1;
+}
+
+static pool_status run_known(const pool_poseidon *set, const pool_poseidon_run *run,
+    const struct selftest_hash *known, int *is_right)
+{
+    const pool_field *field = pool_poseidon_field(set);
+    size_t bytes = pool_field_element_bytes(field);
+    uint8_t inputs[POOL_POSEIDON_MAX_WIDTH * POOL_FIELD_MAX_BYTES] = {0};
+    uint8_t results[POOL_POSEIDON_MAX_WIDTH * POOL_FIELD_MAX_BYTES] = {0};
+    pool_span in = {.data = inputs, .count = 1};
+    pool_span out = {.data = results, .count = 1};
+    pool_status status;
+
+    for (uint32_t i = 0; i < known->count; i++) {
+        uint32_t value = known->step ? i : 1;
+
+        memcpy(inputs + i * bytes, &value, sizeof(value));
+    }
+    status = known->is_hash ? pool_poseidon_hash(set, run, &in, known->count, &out)
+                            : pool_poseidon_permute(set, run, &in, &out);
+    if (!status)
+        *is_right &= reads(field, results, known->result);
+    return status;
+}
+
+static pool_status run_random(const pool_poseidon *set, const pool_poseidon_run *run, int *is_right)
+{
+    pool_poseidon_run host = {.struct_size = sizeof(host), .on_host = 1};
+    const pool_field *field = pool_poseidon_field(set);
+    size_t elements = (size_t)STATES * pool_poseidon_width(set);
+    size_t bytes = elements * pool_field_element_bytes(field);
+    uint8_t *memory = cli_alloc(3, bytes);
+    pool_span in = {.data = memory, .count = STATES};
+    pool_span out = {.data = memory + bytes, .count = STATES};
+    pool_span expected = {.data = memory + 2 * bytes, .count = STATES};
+    pool_status status = pool_random_scalars(field, 7, POOL_FORM_STANDARD, elements, memory);
+
+    if (!status)
+        status = pool_poseidon_permute(set, run, &in, &out);
+    if (!status)
+        status = pool_poseidon_permute(set, &host, &in, &expected);
+    if (!status)
+        *is_right &= memcmp(out.data, expected.data, bytes) == 0;
+    free(memory);
+    return status;
+}
+
+static pool_status run_set(device_pool *pool, pool_device *device, size_t index, int *is_right)
+{
+    const char *name = pool_poseidon_name_at(index);
+    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_poseidon *set = NULL;
+    pool_status status = pool_poseidon_get(name, &set);
+
+    (void)pool;
+    if (status)
+        return status;
+    *is_right = 1;
+    for (size_t i = 0; i < selftest_hash_count && !status; i++)
+        if (strcmp(selftest_hashes[i].set, name) == 0)
+            status = run_known(set, &run, &selftest_hashes[i], is_right);
+    if (!status)
+        status = run_random(set, &run, is_right);
+    pool_poseidon_destroy(&set);
+    return status;
+}
+
+const struct selftest_area selftest_poseidon = {"poseidon", count_sets, set_name, run_set};

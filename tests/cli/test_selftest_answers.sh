@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# src/cli/selftest_answers.c is what selftest_answers.py computes.
+# usage: test_selftest_answers.sh SOURCE-ROOT
+root=$1
+python3 "$root/tests/cli/selftest_answers.py" "$root" | diff - "$root/src/cli/selftest_answers.c"
