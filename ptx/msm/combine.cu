@@ -15,8 +15,7 @@ typedef unsigned long long u64;
 enum { AFFINE, AFFINE_FLAG, JACOBIAN, PROJECTIVE, XYZZ };
 
 struct combine {
-    const xyzz *sums; /* of set 0 of member 0 */
-    u64 set_stride;   /* in points */
+    const xyzz *sums; /* of the sets, one member's after another's */
     unsigned *results;
     u64 result_stride; /* in words */
     u64 batch;
@@ -90,13 +89,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) msm_combine(struct combine j
     unsigned lane = threadIdx.x % EC_LANES;
     u64 member = (u64)blockIdx.x * (BLOCK / EC_LANES) + threadIdx.x / EC_LANES;
     int is_inside = member < job.batch;
-    const xyzz *sums = job.sums + member * job.groups * job.set_stride;
+    const xyzz *sums = job.sums + member * job.groups;
     xyzz sum = xyzz_infinity();
 #pragma unroll 1
     for (unsigned group = job.groups; group-- > 0;) {
         xyzz set = xyzz_infinity();
         if (is_inside)
-            set = sums[group * job.set_stride];
+            set = sums[group];
         if (group + 1 == job.groups) {
             sum = set;
         } else {

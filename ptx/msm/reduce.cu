@@ -53,11 +53,12 @@ struct fold {
     u64 blocks;
     unsigned done;   /* levels folded by earlier launches: pairs that count are 2^done apart */
     unsigned levels; /* to fold now; a block has 2^levels pairs */
+    xyzz *sums;      /* the last launch: T of each set goes here, reduced; else null */
 };
 
-/* One node's T or Q; even warps take T, odd ones Q. */
-__device__ __forceinline__ void fold_node(
-    unsigned lane, xyzz *left, const xyzz *right, int is_inside, int takes_q)
+/* One node's T or Q, by the four lanes that share it; even warps take T, odd ones Q. */
+__device__ __forceinline__ xyzz fold_node(
+    unsigned lane, const xyzz *left, const xyzz *right, int is_inside, int takes_q)
 {
     xyzz a = xyzz_infinity();
     xyzz b = xyzz_infinity();
@@ -73,8 +74,7 @@ __device__ __forceinline__ void fold_node(
             b = right[1];
         sum = lanes_add(lane, sum, b);
     }
-    if (is_inside && lane == 0)
-        left[takes_q] = sum;
+    return sum;
 }
 
 extern "C" __global__ void __launch_bounds__(FOLD_BLOCK) msm_fold(struct fold job)
@@ -90,7 +90,13 @@ extern "C" __global__ void __launch_bounds__(FOLD_BLOCK) msm_fold(struct fold jo
         if (first_node < nodes) {
             u64 left = (first + ((u64)2 * node << level)) << job.done;
             u64 right = left + (1ull << (level + job.done));
-            fold_node(lane, job.pairs + 2 * left, job.pairs + 2 * right, node < nodes, warp % 2);
+            xyzz sum = fold_node(
+                lane, job.pairs + 2 * left, job.pairs + 2 * right, node < nodes, warp % 2);
+            if (node < nodes && lane == 0) {
+                job.pairs[2 * left + warp % 2] = sum;
+                if (job.sums != nullptr && nodes == 1 && warp % 2 == 0)
+                    job.sums[blockIdx.x] = xyzz_reduce(sum);
+            }
         }
         __syncthreads();
     }

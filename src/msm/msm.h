@@ -63,6 +63,7 @@ struct msm_plan {
     uint64_t entries_at;
     uint64_t offsets_at; /* buckets + 1 of 32 bits */
     uint64_t buckets_at; /* XYZZ each */
+    uint64_t sums_at;    /* of the sets, XYZZ each */
     uint64_t scratch_at; /* of the sort, then of the slots, then of the pairs of reduce */
     uint64_t bytes;
     struct msm_sort_plan sort;
@@ -172,14 +173,25 @@ pool_status msm_sum_enqueue(const struct msm_run *run, const struct msm_part *pa
 /* Adds the products of a part to the buckets. */
 pool_status msm_run_add(struct msm_run *run, const struct msm_part *part);
 
-/* The sums from the buckets: `batch` points at `results`, `stride` bytes apart (multiple of 4). */
+/* The sum of each set from its buckets, XYZZ in reduced coordinates at plan->sums_at. */
+pool_status msm_run_reduce(const struct msm_run *run);
+
+/* From there the results on the device: `batch` points, `stride` bytes apart (multiple of 4). */
 struct msm_target {
     CUdeviceptr results;
     uint64_t stride;
     pool_point_layout layout;
     pool_form form;
 };
-pool_status msm_run_finish(struct msm_run *run, const struct msm_target *target);
+pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *target);
+
+/*
+ * Or on the host, from a copy of the sums. A chain of some 250 doublings is three to five times
+ * faster there, so this is the way for the results of few sums that the host waits for.
+ */
+enum { MSM_HOST_COMBINES = 4 };
+void msm_combine_on_host(const pool_curve *curve, const struct msm_plan *plan, const void *sums,
+    void *results, const pool_point_format *format);
 
 /* ---- reference.c: the plain answers, on the host --------------------------------------------- */
 

@@ -104,7 +104,8 @@ static void place(struct msm_plan *plan)
     plan->buckets_at = 0;
     plan->offsets_at = aligned(plan->buckets * xyzz_bytes);
     plan->entries_at = plan->offsets_at + aligned((plan->buckets + 1) * sizeof(uint32_t));
-    plan->scratch_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
+    plan->sums_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
+    plan->scratch_at = plan->sums_at + aligned(plan->sets * xyzz_bytes);
     plan->bytes = plan->scratch_at + aligned(scratch);
 }
 
@@ -117,7 +118,8 @@ static void share_out(const struct msm_chip *chip, struct msm_plan *plan)
         (uint64_t)chip->multiprocessors * (plan->buckets > FEW_BUCKETS ? CHAINS_MANY : CHAINS_FEW);
 
     plan->threads = (uint32_t)(wanted > most ? most : wanted < 1 ? 1 : wanted);
-    while (plan->segment + 1 < plan->window_bits && plan->buckets >> plan->segment > chains)
+    /* At least one level is left to fold, which is where the sums come from. */
+    while (plan->segment + 2 < plan->window_bits && plan->buckets >> plan->segment > chains)
         plan->segment++;
 }
 

@@ -54,11 +54,11 @@ struct fold {
     uint64_t blocks;
     uint32_t done;
     uint32_t levels;
+    CUdeviceptr sums;
 };
 
 struct combine {
     CUdeviceptr sums;
-    uint64_t set_stride;
     CUdeviceptr results;
     uint64_t result_stride;
     uint64_t batch;
@@ -150,7 +150,7 @@ pool_status msm_sum_enqueue(const struct msm_run *run, const struct msm_part *pa
     return status;
 }
 
-static pool_status reduce(const struct msm_run *run)
+static pool_status segments(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
     const struct segments argument = {.buckets = run->workspace + plan->buckets_at,
@@ -178,7 +178,8 @@ static pool_status fold(const struct msm_run *run)
         const struct fold argument = {.pairs = run->workspace + plan->scratch_at,
             .blocks = plan->sets << (levels - done - now),
             .done = done,
-            .levels = now};
+            .levels = now,
+            .sums = done + now == levels ? run->workspace + plan->sums_at : 0};
         const struct msm_launch launch = {.program = MSM_PROGRAM_REDUCE,
             .kernel = "msm_fold",
             .blocks = argument.blocks,
@@ -190,6 +191,13 @@ static pool_status fold(const struct msm_run *run)
         done += now;
     }
     return status;
+}
+
+pool_status msm_run_reduce(const struct msm_run *run)
+{
+    pool_status status = segments(run);
+
+    return status ? status : fold(run);
 }
 
 /* What takes a coordinate from the device's form to the wanted one. */
@@ -205,11 +213,10 @@ static void set_factor(const pool_field *field, pool_form form, struct combine *
         argument->factor[i] = field_word(is_standard ? field->one : one, i);
 }
 
-static pool_status combine(const struct msm_run *run, const struct msm_target *target)
+pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *target)
 {
     const struct msm_plan *plan = run->plan;
-    struct combine argument = {.sums = run->workspace + plan->scratch_at,
-        .set_stride = 2ull << (plan->window_bits - 1 - plan->segment),
+    struct combine argument = {.sums = run->workspace + plan->sums_at,
         .results = target->results,
         .result_stride = target->stride / sizeof(uint32_t),
         .batch = plan->job.batch,
@@ -225,15 +232,4 @@ static pool_status combine(const struct msm_run *run, const struct msm_target *t
 
     set_factor(run->curve->coordinates.field, target->form, &argument);
     return msm_enqueue(run, &launch);
-}
-
-pool_status msm_run_finish(struct msm_run *run, const struct msm_target *target)
-{
-    pool_status status = reduce(run);
-
-    if (!status)
-        status = fold(run);
-    if (!status)
-        status = combine(run, target);
-    return status;
 }

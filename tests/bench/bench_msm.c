@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "msm/msm.h"
 
-enum { WARM_UPS = 2, ROUNDS = 9, LOG_DISTINCT = 20, STAGES = 3 };
+enum { WARM_UPS = 2, ROUNDS = 9, LOG_DISTINCT = 20, STAGES = 4 };
 
 static struct {
     device_pool *pool;
@@ -60,6 +60,8 @@ struct work {
     uint64_t distinct; /* points; they repeat */
     uint8_t *scalars;  /* standard form, packed */
     uint8_t *logarithms;
+    uint8_t *sums; /* of the sets */
+    uint8_t *results;
     pool_buffer *points, *scalar_buffer, *workspace, *result;
     struct msm_plan plan;
     struct msm_part part;
@@ -173,6 +175,8 @@ static void prepare(struct work *work)
     MUST(msm_plan_make(&chip, &job, &work->plan));
     MUST(pool_buffer_alloc(bench.device, work->plan.bytes, &work->workspace));
     MUST(pool_buffer_alloc(bench.device, bench.batch * 16 * 4 * 24, &work->result));
+    work->sums = must_alloc(work->plan.sets * 4 * curve->coordinates.bytes);
+    work->results = must_alloc(bench.batch * 2 * curve->coordinates.bytes);
     work->run = (struct msm_run){
         .device = bench.device, .stream = bench.stream, .curve = curve, .plan = &work->plan};
     MUST(pool_buffer_address(work->workspace, &work->run.workspace));
@@ -191,6 +195,8 @@ static void prepare(struct work *work)
 
 static void run_once(struct work *work)
 {
+    const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
+
     work->run.parts = 0;
     MUST(pool_event_record(bench.mark[0], bench.stream));
     MUST(msm_sort_enqueue(&work->run, &work->part));
@@ -198,9 +204,20 @@ static void run_once(struct work *work)
     MUST(msm_run_clear(&work->run));
     MUST(msm_sum_enqueue(&work->run, &work->part));
     MUST(pool_event_record(bench.mark[2], bench.stream));
-    MUST(msm_run_finish(&work->run, &work->target));
+    MUST(msm_run_reduce(&work->run));
     MUST(pool_event_record(bench.mark[3], bench.stream));
+    if (bench.batch > MSM_HOST_COMBINES)
+        MUST(msm_run_combine(&work->run, &work->target));
+    else
+        MUST(pool_copy_to_host(work->sums, work->workspace, work->plan.sums_at,
+            work->plan.sets * 4 * work->curve->coordinates.bytes, bench.stream));
+    MUST(pool_event_record(bench.mark[4], bench.stream));
     MUST(pool_stream_synchronize(bench.stream));
+    if (bench.batch > MSM_HOST_COMBINES)
+        MUST(pool_copy_to_host(work->results, work->result, 0,
+            pool_point_bytes(work->curve, POOL_POINT_AFFINE) * bench.batch, bench.stream));
+    else
+        msm_combine_on_host(work->curve, &work->plan, work->sums, work->results, &format);
 }
 
 static int is_right(const struct work *work)
@@ -209,11 +226,9 @@ static int is_right(const struct work *work)
     const pool_field *field = curve->scalar_field;
     const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
     uint64_t point_bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
-    uint8_t *results = must_alloc(point_bytes * bench.batch);
     uint8_t generator[8 * FIELD_MAX_LIMBS * 4], expected[8 * FIELD_MAX_LIMBS * 4];
     int right = 1;
 
-    MUST(pool_copy_to_host(results, work->result, 0, point_bytes * bench.batch, NULL));
     MUST(pool_curve_generator(curve, &format, generator));
     for (uint64_t b = 0; b < bench.batch; b++) {
         uint64_t sum[FIELD_MAX_LIMBS] = {0}, x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
@@ -229,11 +244,10 @@ static int is_right(const struct work *work)
         field_to_montgomery(field, sum, sum); /* each product lacks one factor R */
         field_store(field, scalar, sum);
         MUST(pool_point_mul(curve, &format, generator, scalar, field->bytes, expected));
-        MUST(
-            pool_point_equal(curve, expected, &format, results + b * point_bytes, &format, &equal));
+        MUST(pool_point_equal(
+            curve, expected, &format, work->results + b * point_bytes, &format, &equal));
         right &= equal;
     }
-    free(results);
     return right;
 }
 
@@ -253,7 +267,7 @@ static double median(double *values)
 static void report(const struct work *work, double first_ms, double total[ROUNDS],
     double stage[STAGES][ROUNDS], int right)
 {
-    static const char *const names[STAGES] = {"sort_ms", "sum_ms", "finish_ms"};
+    static const char *const names[STAGES] = {"sort_ms", "sum_ms", "reduce_ms", "combine_ms"};
     cJSON *row = cJSON_CreateObject();
 
     cJSON_AddStringToObject(row, "curve", work->curve->name);
@@ -294,10 +308,11 @@ static int measure(const char *curve, uint64_t n)
     double first_ms = (double)(base_clock_ns() - start) * 1e-6;
     right = is_right(&work);
     for (int i = -WARM_UPS; i < ROUNDS; i++) {
+        start = base_clock_ns();
         run_once(&work);
         if (i < 0)
             continue;
-        MUST(pool_event_elapsed(bench.mark[0], bench.mark[STAGES], &total[i]));
+        total[i] = (double)(base_clock_ns() - start) * 1e-6;
         for (int j = 0; j < STAGES; j++)
             MUST(pool_event_elapsed(bench.mark[j], bench.mark[j + 1], &stage[j][i]));
     }
@@ -309,6 +324,8 @@ static int measure(const char *curve, uint64_t n)
     MUST(pool_buffer_free(&work.result));
     free(work.scalars);
     free(work.logarithms);
+    free(work.sums);
+    free(work.results);
     return right;
 }
 
