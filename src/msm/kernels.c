@@ -14,6 +14,7 @@
 #include "field/ptx.h"
 #include "module/known.h"
 #include "module/program.h"
+#include "stream/stream.h"
 
 static const char *const files[MSM_PROGRAM_COUNT] = {
     [MSM_PROGRAM_DIGITS] = "msm/digits.cu",
@@ -128,4 +129,18 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
     pool_status status =
         msm_kernel(run->device, run->curve, launch->program, launch->kernel, &kernel);
     return status ? status : pool_launch(kernel, &shape, arguments, run->stream);
+}
+
+pool_status msm_clear(const struct msm_run *run, CUdeviceptr words, uint64_t count)
+{
+    struct device_scope scope;
+    CUstream handle = NULL;
+    pool_status status = stream_handle_on(run->stream, run->device, &handle);
+
+    if (!status)
+        status = device_enter(run->device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL(scope.driver, MemsetD32Async(words, 0, count, handle));
+    return device_leave(&scope, status);
 }

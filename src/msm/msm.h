@@ -43,8 +43,33 @@ struct msm_job {
 
 enum { MSM_MIN_WINDOW_BITS = 2, MSM_MAX_WINDOW_BITS = 24 };
 
-/* Scratch of the sort: sort_plan.c. */
+/* How blocks share scalars out, in the order sum by sum: whole sums, or equal parts of one. */
+struct msm_tiling {
+    uint32_t tiles;
+    uint32_t per_sum; /* tiles; 1 where a tile has whole sums */
+    uint32_t sums;    /* of a tile */
+    uint32_t scalars; /* of a tile, at most */
+};
+
+/*
+ * The sort: sort_plan.c. Its scratch has 6 bytes an entry and little more; before entries are there
+ * their place has the digits. A partition is 2^low_bits neighbouring buckets.
+ */
 struct msm_sort_plan {
+    uint32_t digit_bytes; /* 2 or 4 */
+    uint32_t low_bits;
+    uint32_t partitions;
+    uint32_t scalar_bins; /* most partitions that a tile of scalars meets; 0: too many to count */
+    uint32_t digit_bins;  /* most partitions that a tile of one window's digits meets */
+    uint32_t digit_threads;
+    uint32_t room; /* entries of a partition that one block orders; with more it is crowded */
+    uint32_t order_threads;
+    uint32_t piece; /* entries of a crowded one that a block takes */
+    uint32_t top_most;
+    uint64_t most_crowds;
+    uint64_t crowd_at; /* in bytes; cursors are first, and what is cleared with them */
+    uint64_t loose_at;
+    uint64_t lows_at;
     uint64_t bytes;
 };
 
@@ -77,6 +102,9 @@ enum { MSM_MERGE_BLOCK = 256, MSM_MAX_MERGES = 8 };
 uint32_t msm_merge_levels(uint32_t threads, uint64_t count[MSM_MAX_MERGES]);
 /* plan->sort from the rest of the plan that does not concern places. */
 void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan);
+/* The tiles of a part with `count` scalars a sum: of digits' scalars, of one window's digits. */
+void msm_sort_tile(const struct msm_chip *chip, const struct msm_plan *plan, uint64_t count,
+    struct msm_tiling *scalars, struct msm_tiling *digits);
 
 /* ---- kernels.c ------------------------------------------------------------------------------- */
 
@@ -152,6 +180,9 @@ struct msm_part {
 
 /* An entry: the number of a point, and in the top bit whether it is subtracted. */
 #define MSM_ENTRY_NEGATIVE 0x80000000u
+
+/* Zeros into `count` 32-bit words. */
+pool_status msm_clear(const struct msm_run *run, CUdeviceptr words, uint64_t count);
 
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch);
 

@@ -5,24 +5,13 @@
  */
 #include "msm/msm.h"
 
-#include "base/status.h"
-#include "stream/stream.h"
-
 /* Infinity is all zeros. */
 pool_status msm_run_clear(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
-    struct device_scope scope;
-    CUstream handle = NULL;
-    pool_status status = stream_handle_on(run->stream, run->device, &handle);
 
-    if (!status)
-        status = device_enter(run->device, &scope);
-    if (status)
-        return status;
-    status = DRIVER_CALL(scope.driver, MemsetD32Async(run->workspace + plan->buckets_at, 0,
-                                           plan->buckets * 4 * plan->job.coordinate_words, handle));
-    return device_leave(&scope, status);
+    return msm_clear(
+        run, run->workspace + plan->buckets_at, plan->buckets * 4 * plan->job.coordinate_words);
 }
 
 pool_status msm_run_add(struct msm_run *run, const struct msm_part *part)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the test and the measurement of the MSM's sort share: plans, scalars of many kinds, and the
+ * check of a sorted part by what it has to mean. Nothing here knows how digits are chosen: the
+ * entries of each scalar, as signed multiples of powers of two, have to add up to the scalar.
+ */
+#ifndef TESTS_MSM_SORT_SUPPORT_H
+#define TESTS_MSM_SORT_SUPPORT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gmp.h>
+
+#include <devicepool.h>
+
+#include "msm/msm.h"
+
+enum sort_kind {
+    SORT_UNIFORM,
+    SORT_EQUAL,   /* one scalar */
+    SORT_SPARSE,  /* 99 % zeros */
+    SORT_BITS,    /* 0 and 1 */
+    SORT_LAST,    /* order - 1 */
+    SORT_HALVES,  /* around order / 2 */
+    SORT_POWERS,  /* 2^k, k geometric */
+    SORT_WINDOW,  /* one window is hot */
+    SORT_GARBAGE, /* any bits */
+    SORT_KINDS
+};
+
+struct sort_case {
+    const pool_curve *curve;
+    enum sort_kind kind;
+    uint64_t count;
+    uint64_t batch;
+    uint64_t planned; /* scalars a sum that the plan is for; 0: count */
+    uint32_t window_bits;
+    uint32_t levels;
+    uint32_t scalar_bits;
+    uint32_t extra_words;   /* between scalars */
+    uint32_t extra_scalars; /* between sums */
+    uint32_t seed;
+    int shared_points;
+    int is_montgomery;
+    int reduces;
+};
+
+static inline uint32_t sort_bits(const struct sort_case *one)
+{
+    uint32_t order_bits = one->curve->scalar_field->bits;
+
+    return one->scalar_bits && one->scalar_bits < order_bits ? one->scalar_bits : order_bits - 1;
+}
+
+static inline void sort_plan(
+    const struct sort_case *one, const struct msm_chip *chip, struct msm_plan *plan)
+{
+    const pool_field *field = one->curve->scalar_field;
+    uint64_t count = one->planned ? one->planned : one->count;
+
+    memset(plan, 0, sizeof(*plan));
+    plan->job = (struct msm_job){.scalar_words = field->words,
+        .order_bits = field->bits,
+        .scalar_bits = one->scalar_bits,
+        .count = count,
+        .batch = one->batch,
+        .window_bits = one->window_bits,
+        .total = count};
+    plan->window_bits = one->window_bits;
+    plan->windows = (sort_bits(one) + 1 + one->window_bits - 1) / one->window_bits;
+    plan->job.levels = one->levels < plan->windows ? one->levels : plan->windows;
+    plan->groups = (plan->windows + plan->job.levels - 1) / plan->job.levels;
+    plan->negates = !one->scalar_bits || one->scalar_bits >= field->bits;
+    plan->sets = one->batch * plan->groups;
+    plan->buckets = plan->sets << (one->window_bits - 1);
+    plan->entries = plan->windows * one->batch * count;
+    msm_sort_plan_make(chip, plan);
+    plan->offsets_at = (4 * plan->entries + 255) / 256 * 256;
+    plan->scratch_at = plan->offsets_at + (4 * (plan->buckets + 1) + 255) / 256 * 256;
+    plan->bytes = plan->scratch_at + plan->sort.bytes;
+}
+
+/* Points as msm_part has them: sums' own ones a little apart, levels too. */
+static inline void sort_points(const struct sort_case *one, struct msm_part *part)
+{
+    part->first_point = 3;
+    part->point_batch = one->shared_points ? 0 : one->count + 1;
+    part->point_level = one->count + part->point_batch * (one->batch - 1) + 5;
+}
+
+static inline uint64_t sort_next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    uint64_t x = *state;
+    x ^= x >> 29;
+    return x * 0x9e3779b97f4a7c15u ^ x >> 32;
+}
+
+/* One scalar as 32-bit words: what is given, not necessarily below the order. */
+static inline void sort_scalar(const struct sort_case *one, uint64_t *state, mpz_t s)
+{
+    const pool_field *field = one->curve->scalar_field;
+    uint64_t limbs[FIELD_MAX_LIMBS];
+    mpz_t order;
+
+    mpz_init(order);
+    mpz_import(order, field->limbs, -1, 8, 0, 0, field->modulus);
+    if (one->kind == SORT_EQUAL)
+        *state = one->seed + 12345;
+    for (uint32_t i = 0; i < field->limbs; i++)
+        limbs[i] = sort_next(state);
+    mpz_import(s, field->limbs, -1, 8, 0, 0, limbs);
+    mpz_fdiv_r_2exp(s, s, 32 * field->words);
+    if (one->kind == SORT_BITS || (one->kind == SORT_SPARSE && limbs[0] / 7 % 100 != 0))
+        mpz_set_ui(s, one->kind == SORT_BITS ? limbs[0] >> 40 & 1 : 0);
+    if (one->kind == SORT_LAST)
+        mpz_sub_ui(s, order, 1);
+    if (one->kind == SORT_HALVES) {
+        mpz_fdiv_q_2exp(s, order, 1);
+        mpz_sub_ui(s, s, 2);
+        mpz_add_ui(s, s, limbs[0] >> 40 & 3);
+    }
+    if (one->kind == SORT_POWERS) {
+        mpz_set_ui(s, 1);
+        mpz_mul_2exp(s, s, (unsigned)__builtin_ctzll(limbs[0] | (uint64_t)1 << 63));
+    }
+    if (one->kind == SORT_WINDOW) {
+        mpz_set_ui(s, limbs[0] >> 40 & 7);
+        mpz_mul_2exp(s, s, one->window_bits * 2);
+    }
+    if (one->kind != SORT_GARBAGE)
+        mpz_fdiv_r(s, s, order);
+    if (one->scalar_bits && one->kind != SORT_GARBAGE)
+        mpz_fdiv_r_2exp(s, s, one->scalar_bits);
+    mpz_clear(order);
+}
+
+/* The words of one scalar in memory, and the scalar that they stand for. */
+static inline void sort_put(const struct sort_case *one, mpz_t s, uint32_t *words)
+{
+    const pool_field *field = one->curve->scalar_field;
+    mpz_t order;
+
+    mpz_init(order);
+    mpz_import(order, field->limbs, -1, 8, 0, 0, field->modulus);
+    memset(words, 0, field->bytes);
+    if (one->is_montgomery && one->kind != SORT_GARBAGE) {
+        mpz_t shifted;
+        mpz_init(shifted);
+        mpz_mul_2exp(shifted, s, 32 * field->words);
+        mpz_fdiv_r(shifted, shifted, order);
+        mpz_export(words, NULL, -1, 4, 0, 0, shifted);
+        mpz_clear(shifted);
+    } else {
+        mpz_export(words, NULL, -1, 4, 0, 0, s);
+    }
+    mpz_clear(order);
+}
+
+#define SORT_FAIL(...) (fprintf(stderr, __VA_ARGS__), fprintf(stderr, "\n"), 0)
+
+static inline int sort_check_offsets(
+    const struct msm_plan *plan, const uint32_t *offsets, uint64_t most)
+{
+    if (offsets[0] != 0 || offsets[plan->buckets] > most)
+        return SORT_FAIL("offsets are from %u to %u", offsets[0], offsets[plan->buckets]);
+    for (uint64_t bucket = 0; bucket < plan->buckets; bucket++)
+        if (offsets[bucket] > offsets[bucket + 1])
+            return SORT_FAIL("offset %llu is %u and the next one %u", (unsigned long long)bucket,
+                offsets[bucket], offsets[bucket + 1]);
+    return 1;
+}
+
+/*
+ * Brings entries back to digits: digits[(sum * sampled + i) * windows + window] for the first
+ * `sampled` scalars of each sum. False, and says why, when an entry has no meaning or one digit has
+ * two.
+ */
+static inline int sort_read(const struct sort_case *one, const struct msm_plan *plan,
+    const uint32_t *offsets, const uint32_t *entries, uint64_t sampled, int32_t *digits)
+{
+    struct msm_part part = {0};
+    uint64_t set_buckets = (uint64_t)1 << (one->window_bits - 1);
+
+    sort_points(one, &part);
+    memset(digits, 0, sizeof(*digits) * one->batch * sampled * plan->windows);
+    for (uint64_t bucket = 0; bucket < plan->buckets; bucket++) {
+        uint64_t set = bucket / set_buckets, sum = set / plan->groups, group = set % plan->groups;
+        int32_t magnitude = (int32_t)(bucket % set_buckets + 1);
+        uint64_t start = part.first_point + sum * part.point_batch;
+
+        for (uint32_t at = offsets[bucket]; at < offsets[bucket + 1]; at++) {
+            uint64_t point = (entries[at] & 0x7fffffff) - start;
+            uint64_t i = point % part.point_level,
+                     window = point / part.point_level * plan->groups + group;
+
+            if (i >= one->count || window >= plan->windows)
+                return SORT_FAIL("entry %u of bucket %llu is of point %u", at,
+                    (unsigned long long)bucket, entries[at] & 0x7fffffff);
+            if (i >= sampled)
+                continue;
+            int32_t *digit = digits + (sum * sampled + i) * plan->windows + window;
+            if (*digit)
+                return SORT_FAIL("scalar %llu of sum %llu has two digits in window %llu",
+                    (unsigned long long)i, (unsigned long long)sum, (unsigned long long)window);
+            *digit = entries[at] & MSM_ENTRY_NEGATIVE ? -magnitude : magnitude;
+        }
+    }
+    return 1;
+}
+
+/* Whether digits add up to what the words in memory stand for. */
+static inline int sort_add_up(const struct sort_case *one, const struct msm_plan *plan,
+    const int32_t *digits, const uint32_t *words)
+{
+    const pool_field *field = one->curve->scalar_field;
+    mpz_t order, sum, wanted;
+    int is_right;
+
+    mpz_inits(order, sum, wanted, NULL);
+    mpz_import(order, field->limbs, -1, 8, 0, 0, field->modulus);
+    for (uint32_t window = plan->windows; window-- > 0;) {
+        mpz_mul_2exp(sum, sum, one->window_bits);
+        if (digits[window] < 0)
+            mpz_sub_ui(sum, sum, (unsigned long)-digits[window]);
+        else
+            mpz_add_ui(sum, sum, (unsigned long)digits[window]);
+    }
+    if (one->is_montgomery)
+        mpz_mul_2exp(sum, sum, 32 * field->words);
+    mpz_import(wanted, field->words, -1, 4, 0, 0, words);
+    is_right = mpz_congruent_p(sum, wanted, order);
+    mpz_clears(order, sum, wanted, NULL);
+    return is_right;
+}
+
+#endif
