@@ -14,7 +14,8 @@
  * A block transforms a tile of 2^t columns. Each thread holds 2^NTT_RADIX points in registers for
  * NTT_RADIX stages; between them points change hands through shared memory. NTT_RADIX,
  * NTT_THREADS and NTT_BLOCKS (at once on a multiprocessor, which bounds the registers) come from the
- * plan: more points a thread mean fewer exchanges and more registers.
+ * plan: more points a thread mean fewer exchanges and more registers. NTT_SHIFT is not 0 where the
+ * roots of a thread's own transforms are powers of two.
  *
  * Values are in [0, 2p) where the field has room, and are reduced by the last trip.
  */
@@ -25,6 +26,12 @@
 #include "ntt/pass.cuh"
 
 #define POINTS (1u << NTT_RADIX)
+
+#if NTT_SHIFT
+#include "ntt/shifts.cuh"
+#else
+#include "ntt/transform.cuh"
+#endif
 
 typedef unsigned long long u64;
 
@@ -121,30 +128,6 @@ __device__ __forceinline__ fr finish(const struct ntt_pass &pass, fr x, u64 colu
     if (pass.scale != nullptr)
         x = fr_mul_lazy(x, *pass.scale);
     return fr_reduce(x);
-}
-
-/*
- * 2^stages-point transforms of neighbouring registers, natural to reversed: the last `stages` of
- * the stages of a 2^NTT_RADIX-point one. roots[2^s + i] is the i-th power of a root of order 2^s.
- */
-__device__ __forceinline__ void transform(fr *x, const fr *roots, unsigned stages)
-{
-#pragma unroll
-    for (unsigned s = NTT_RADIX; s >= 1; s--) {
-        if (stages < s)
-            continue;
-        unsigned half = 1u << (s - 1);
-#pragma unroll
-        for (unsigned i = 0; i < half; i++) {
-#pragma unroll
-            for (unsigned first = 0; first < POINTS; first += 2 * half) {
-                fr a = x[first + i], b = x[first + i + half];
-                x[first + i] = fr_add_lazy(a, b);
-                a = fr_sub_lazy(a, b);
-                x[first + i + half] = i == 0 ? a : fr_mul_lazy(a, roots[2 * half + i]);
-            }
-        }
-    }
 }
 
 /* A tile's index is (upper columns, digit, lower columns): column and digit apart and together. */

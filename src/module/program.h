@@ -10,6 +10,8 @@
 
 struct module_program {
     const char *file;                /* below ptx/: "poseidon/permute.cu" */
+    const char *variant;             /* for lists: what tells it from others of the same file and
+                                      * subject; NULL: nothing */
     const pool_module_header *texts; /* generated, found by the file's #include lines by name */
     size_t text_count;
     const char *const *defines;

@@ -20,6 +20,9 @@ static const char *const files[] = {
     [NTT_PROGRAM_VECTOR] = "ntt/vector.cu",
 };
 
+/* Of the kernels in ptx/ntt/shifts.cuh. */
+enum { MAX_SHIFT_RADIX = 5 };
+
 /* Set between measurements only. */
 static struct ntt_tuning chosen_tuning;
 
@@ -45,18 +48,57 @@ struct ntt_tuning ntt_tuning_on(const pool_device *device, const pool_field *fie
     return chosen_tuning.radix ? chosen_tuning : ntt_tuning_for(field->words, &chip);
 }
 
-/* Only the passes depend on the tuning. */
-static struct module_tag tag_of(
-    const pool_field *field, enum ntt_program program, const struct ntt_tuning *tuning)
+/*
+ * Where 2 has order 192, as modulo 2^64 - 2^32 + 1, roots of order 2^bits are powers of it: the odd
+ * k with root = 2^(k 192 / 2^bits).
+ */
+static uint32_t shift_of(const pool_field *field, const uint64_t *root, uint32_t bits)
+{
+    uint64_t power[FIELD_MAX_LIMBS], step[FIELD_MAX_LIMBS];
+    const uint64_t exponent = 192u >> bits;
+    uint32_t shift = 1;
+
+    field_set_integer(field, power, 2);
+    field_pow(field, power, power, &exponent, 1);
+    field_sqr(field, step, power);
+    for (; !field_equal(field, power, root); shift += 2)
+        field_mul(field, power, power, step);
+    return shift;
+}
+
+struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
+    const struct ntt_tuning *tuning)
+{
+    struct ntt_build build = {
+        .radix = tuning->radix, .log_threads = tuning->log_threads, .blocks = tuning->blocks};
+    uint32_t bits = tuning->radix < log_size ? tuning->radix : log_size;
+    uint64_t power[FIELD_MAX_LIMBS];
+
+    if (field->kind != FIELD_KIND_GOLDILOCKS || tuning->radix > MAX_SHIFT_RADIX)
+        return build;
+    field_copy(field, power, root);
+    for (uint32_t i = bits; i < log_size; i++)
+        field_sqr(field, power, power);
+    build.shift = shift_of(field, power, bits);
+    return build;
+}
+
+static struct module_tag tag_of(const pool_field *field, enum ntt_program program)
 {
     struct module_tag tag = {.file = files[program]};
 
     memcpy(tag.fingerprint, field->fingerprint, sizeof(tag.fingerprint));
-    if (program == NTT_PROGRAM_PASS) {
-        tag.numbers[0] = tuning->radix;
-        tag.numbers[1] = tuning->log_threads;
-        tag.numbers[2] = tuning->blocks;
-    }
+    return tag;
+}
+
+static struct module_tag tag_of_pass(const pool_field *field, const struct ntt_build *build)
+{
+    struct module_tag tag = tag_of(field, NTT_PROGRAM_PASS);
+
+    tag.numbers[0] = build->radix;
+    tag.numbers[1] = build->log_threads;
+    tag.numbers[2] = build->blocks;
+    tag.numbers[3] = build->shift;
     return tag;
 }
 
@@ -64,14 +106,14 @@ static struct module_tag tag_of(
 static pool_status with_program(
     const pool_field *field, const struct module_tag *tag, module_program_visit visit, void *user)
 {
-    char radix[32], threads[32], blocks[32];
-    const char *const defines[] = {radix, threads, blocks};
+    char radix[32], threads[32], blocks[32], shift[32], variant[32];
+    const char *const defines[] = {radix, threads, blocks, shift};
     pool_module_header text = {.name = "fr.cuh"};
     struct module_program program = {.file = tag->file,
         .texts = &text,
         .text_count = 1,
         .defines = defines,
-        .define_count = tag->numbers[0] ? 3 : 0};
+        .define_count = tag->numbers[0] ? 4 : 0};
     char *generated = NULL;
     pool_status status = field_ptx_generate(field, "fr", &generated);
 
@@ -81,39 +123,78 @@ static pool_status with_program(
     snprintf(radix, sizeof(radix), "NTT_RADIX=%u", tag->numbers[0]);
     snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << tag->numbers[1]);
     snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", tag->numbers[2]);
+    snprintf(shift, sizeof(shift), "NTT_SHIFT=%u", tag->numbers[3]);
+    if (tag->numbers[3]) {
+        snprintf(variant, sizeof(variant), "shift%u", tag->numbers[3]);
+        program.variant = variant;
+    }
     status = visit(user, &program);
     base_free(generated);
+    return status;
+}
+
+/* Forward and inverse differ where roots are shifts only. */
+static pool_status each_pass(
+    const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user)
+{
+    struct ntt_tuning tuning = ntt_tuning_for(field->words, chip);
+    uint32_t radix = tuning.radix < field->two_adicity ? tuning.radix : field->two_adicity;
+    uint64_t root[FIELD_MAX_LIMBS] = {0};
+    pool_status status = POOL_OK;
+
+    field_root_of_unity(field, root, radix);
+    for (int i = 0; i < 2 && !status; i++) {
+        struct ntt_build build = ntt_build_of(field, root, radix, &tuning);
+        struct module_tag tag = tag_of_pass(field, &build);
+
+        if (i == 0 || build.shift)
+            status = with_program(field, &tag, visit, user);
+        field_inverse(field, root, root);
+    }
     return status;
 }
 
 pool_status ntt_each_program(
     const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user)
 {
-    struct ntt_tuning tuning = ntt_tuning_for(field->words, chip);
-    pool_status status = POOL_OK;
+    const struct module_tag tables = tag_of(field, NTT_PROGRAM_TABLES);
+    const struct module_tag vector = tag_of(field, NTT_PROGRAM_VECTOR);
+    pool_status status = each_pass(field, chip, visit, user);
 
-    for (int i = NTT_PROGRAM_PASS; i <= NTT_PROGRAM_VECTOR && !status; i++) {
-        struct module_tag tag = tag_of(field, (enum ntt_program)i, &tuning);
+    if (!status)
+        status = with_program(field, &tables, visit, user);
+    return status ? status : with_program(field, &vector, visit, user);
+}
 
-        status = with_program(field, &tag, visit, user);
+static pool_status get(pool_device *device, const pool_field *field, const struct module_tag *tag,
+    const char *name, pool_kernel **kernel)
+{
+    pool_module *module = NULL;
+    struct module_building building = {.device = device, .module = &module};
+    pool_status status = module_known_find(device, tag, &module);
+
+    if (!status && !module) {
+        status = with_program(field, tag, module_program_build, &building);
+        if (!status)
+            status = module_known_add(device, tag, module);
     }
-    return status;
+    return status ? status : pool_kernel_get(module, name, kernel);
 }
 
 pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,
     const char *name, pool_kernel **kernel)
 {
-    struct ntt_tuning tuning = ntt_tuning_on(device, field);
-    struct module_tag tag = tag_of(field, program, &tuning);
-    pool_module *module = NULL;
-    struct module_building building = {.device = device, .module = &module};
-    pool_status status = module_known_find(device, &tag, &module);
-    if (!status && !module) {
-        status = with_program(field, &tag, module_program_build, &building);
-        if (!status)
-            status = module_known_add(device, &tag, module);
-    }
-    return status ? status : pool_kernel_get(module, name, kernel);
+    const struct module_tag tag = tag_of(field, program);
+
+    return get(device, field, &tag, name, kernel);
+}
+
+pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
+    const struct ntt_build *build, pool_kernel **kernel)
+{
+    const struct module_tag tag = tag_of_pass(field, build);
+
+    return get(device, field, &tag, "ntt_pass", kernel);
 }
 
 pool_status ntt_enqueue(const struct ntt_launch *launch)

@@ -111,7 +111,7 @@ enum ntt_constant {
 
 enum { NTT_SQUARES = 64 }; /* b^(2^0) ... b^(2^63) of a base */
 
-/* One direction's tables on one device. */
+/* One direction's tables on one device, and the kernel that goes with them. */
 struct ntt_tables {
     struct ntt_tables *next;
     pool_device *device;
@@ -120,6 +120,7 @@ struct ntt_tables {
     struct ntt_table_layout layout;
     CUdeviceptr address;
     pool_buffer *buffer;
+    pool_kernel *kernel;
 };
 
 /*
@@ -148,7 +149,7 @@ struct pool_ntt_domain {
     struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
 };
 
-/* Of the stream's device; made on the stream at the first call, which then blocks. */
+/* Of the stream's device; compiled and made on the stream at the first call, which then blocks. */
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning,
     const struct ntt_tables **tables);
@@ -176,7 +177,21 @@ void ntt_tuning_set(const struct ntt_tuning *tuning);
 pool_status ntt_each_program(
     const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user);
 
-/* A kernel of the field's own programs; compiled and loaded at the first call. */
+/* What the kernel of trips is compiled with beside the field: see ptx/ntt/pass.cu. */
+struct ntt_build {
+    uint32_t radix;
+    uint32_t log_threads;
+    uint32_t blocks;
+    uint32_t shift;
+};
+/* For transforms with a root (Montgomery limbs) of order 2^log_size. */
+struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
+    const struct ntt_tuning *tuning);
+pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
+    const struct ntt_build *build, pool_kernel **kernel);
+
+/* A kernel of the field's programs for tables and vectors; compiled and loaded at the first call,
+ * as the one of trips is. */
 pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,
     const char *name, pool_kernel **kernel);
 

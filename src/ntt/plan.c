@@ -10,6 +10,9 @@
 /* A grid's first dimension. */
 #define MAX_BLOCKS 0x7fffffffu
 
+/* 32 bytes. */
+#define SECTOR_WORDS 8
+
 /*
  * Measured on one H200 with the sweep of bench_ntt, times of 2^16 ... 2^24 points. Points a thread:
  * 4 long ones in 80 registers and 24 warps beat 8 in 128 and 16 (4.15 against 4.27 ms for 2^24 of
@@ -116,9 +119,10 @@ static bool plan_trip(const struct ntt_tuning *tuning, const struct ntt_chip *ch
         trip->lower_columns = trip->log_columns;
         if (!is_moved)
             trip->flags |= NTT_LOAD_DIRECT;
-        /* Where a thread's own outputs lie together other threads bring them out better. */
-        if ((trip->flags & NTT_STORE_ACROSS) && !(trip->flags & NTT_COSET_OUT) &&
-            !is_one_step_of_two_ways(tuning, trip))
+        /* Where a thread's own outputs lie together others bring them out better, unless an
+         * element alone fills what memory writes at once (1.5 % of 2^24 256-bit points, NR). */
+        if (((trip->flags & NTT_STORE_ACROSS) || job->words >= SECTOR_WORDS) &&
+            !(trip->flags & NTT_COSET_OUT) && !is_one_step_of_two_ways(tuning, trip))
             trip->flags |= NTT_STORE_DIRECT;
     }
     trip->threads = 1u << (trip->bits + trip->log_columns - tuning->radix);

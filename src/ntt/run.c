@@ -126,13 +126,9 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
     struct ntt_tuning tuning = ntt_tuning_on(run->place.device, run->place.field);
     const struct ntt_tables *tables = NULL;
     CUdeviceptr middle = middle_of(run, plan);
-    pool_kernel *kernel = NULL;
     pool_status status =
         ntt_tables_get(run->domain, run->place.stream, run->direction, &tuning, &tables);
 
-    if (!status)
-        status =
-            ntt_kernel(run->place.device, run->place.field, NTT_PROGRAM_PASS, "ntt_pass", &kernel);
     for (uint32_t i = 0; !status && i < plan->count; i++) {
         bool is_last = i + 1 == plan->count;
         bool is_in_tables = plan->count > 1 && tables->layout.low_bits != 0;
@@ -141,7 +137,7 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
             .scale = is_last ? scale_of(run, tables, is_in_tables) : 0};
 
         describe(run, tables, &plan->trip[i], &argument);
-        status = enqueue(run, &plan->trip[i], &argument, kernel);
+        status = enqueue(run, &plan->trip[i], &argument, tables->kernel);
     }
     return status;
 }

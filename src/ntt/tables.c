@@ -204,21 +204,32 @@ static const struct ntt_tables *find(pool_ntt_domain *domain, const struct ntt_t
     return at;
 }
 
+/* Compiled outside of the domain's lock: other devices need not wait for it. */
+static pool_status compile(const pool_ntt_domain *domain, struct ntt_tables *wanted)
+{
+    const struct ntt_build build = ntt_build_of(
+        domain->field, domain->root[wanted->direction], domain->log_size, &wanted->tuning);
+    pool_kernel *powers;
+    pool_status status =
+        ntt_kernel(wanted->device, domain->field, NTT_PROGRAM_TABLES, "powers", &powers);
+
+    return status ? status
+                  : ntt_pass_kernel(wanted->device, domain->field, &build, &wanted->kernel);
+}
+
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning, const struct ntt_tables **tables)
 {
     pool_device *device = pool_stream_device(stream);
     struct ntt_tables wanted = {.device = device, .direction = direction, .tuning = *tuning};
     struct ntt_tables *made = NULL;
-    pool_kernel *kernel;
     pool_status status = POOL_OK;
 
     pthread_mutex_lock(&domain->lock);
     const struct ntt_tables *found = find(domain, &wanted);
     pthread_mutex_unlock(&domain->lock);
     if (!found) {
-        /* Compiled outside of the lock: other devices need not wait for it. */
-        status = ntt_kernel(device, domain->field, NTT_PROGRAM_TABLES, "powers", &kernel);
+        status = compile(domain, &wanted);
         if (status)
             return status;
         pthread_mutex_lock(&domain->lock);
@@ -242,7 +253,6 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     const struct ntt_tables *tables;
     pool_device *found = NULL;
     pool_stream *stream = NULL;
-    pool_kernel *kernel;
     pool_status status;
 
     if (!domain)
@@ -252,8 +262,6 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
         return status;
     struct ntt_tuning tuning = ntt_tuning_on(found, domain->field);
     status = pool_stream_default(found, &stream);
-    if (!status)
-        status = ntt_kernel(found, domain->field, NTT_PROGRAM_PASS, "ntt_pass", &kernel);
     for (int direction = 0; !status && direction < 2; direction++)
         status = ntt_tables_get(domain, stream, (pool_ntt_direction)direction, &tuning, &tables);
     return status;

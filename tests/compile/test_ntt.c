@@ -80,8 +80,10 @@ static struct cost measure(
     if (variant != NULL)
         tuning = *variant;
     snprintf(source, room,
-        "#define NTT_RADIX %u\n#define NTT_THREADS %u\n#define NTT_BLOCKS %u\n%s", tuning.radix,
-        1u << tuning.log_threads, tuning.blocks, body);
+        "#define NTT_RADIX %u\n#define NTT_THREADS %u\n#define NTT_BLOCKS %u\n"
+        "#define NTT_SHIFT %u\n%s",
+        tuning.radix, 1u << tuning.log_threads, tuning.blocks,
+        field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, body);
     struct device_image image = device_compile(nvrtc, source, &text, 1, chip, false);
     struct cost cost = {.registers = largest(image.log, "Used ", false),
         .spilled_bytes = largest(image.log, " bytes spill stores", true),

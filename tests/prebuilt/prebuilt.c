@@ -65,10 +65,14 @@ static const struct module_prebuilt *embedded(const char *name)
     return NULL;
 }
 
-/* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr. */
-static void name_of(const char *file, const char *subject, char *name, size_t size)
+/* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr, its variant few ntt-pass.bn254_fr.few. */
+static void name_of(
+    const struct module_program *program, const char *subject, char *name, size_t size)
 {
-    snprintf(name, size, "%.*s.%s", (int)(strlen(file) - strlen(".cu")), file, subject);
+    const char *variant = program->variant ? program->variant : "";
+
+    snprintf(name, size, "%.*s.%s%s%s", (int)(strlen(program->file) - strlen(".cu")), program->file,
+        subject, *variant ? "." : "", variant);
     for (char *slash; (slash = strchr(name, '/')) != NULL;)
         *slash = '-';
 }
@@ -88,7 +92,7 @@ static pool_status visit(void *user, const struct module_program *program)
     status = module_text_key_of(&request, &key);
     if (!status) {
         module_key_text(&key, text);
-        name_of(program->file, job->subject, name, sizeof(name));
+        name_of(program, job->subject, name, sizeof(name));
         status = job->each(job, name, &request, text);
         job->count++;
     }

@@ -85,6 +85,50 @@ static void test_fields(void **state)
     pool_field_destroy(&own);
 }
 
+/*
+ * Where roots are powers of two: every one that a root can be, in transforms of less than a
+ * thread's points and more, on values at the ends of words, which carry and borrow all the way.
+ */
+static void test_shifts(void **state)
+{
+    static const uint64_t ends[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
+        0x7fffffffffffffff, 0x8000000000000000, 0xfffffffe00000000, 0xfffffffeffffffff,
+        0xffffffff00000000};
+    const pool_field *field = ntt_field("goldilocks");
+    const size_t count = sizeof(ends) / sizeof(ends[0]);
+    uint64_t in[1 << 10], out[1 << 10], random = 1;
+
+    (void)state;
+    for (uint64_t odd = 1; odd < 32; odd += 2) {
+        uint32_t log_size = 1 + (uint32_t)(odd * 7 % 10);
+        uint64_t root[FIELD_MAX_LIMBS] = {0};
+        char text[32];
+        pool_ntt_domain_params domain = {
+            .struct_size = sizeof(domain), .field = field, .log_size = log_size, .root = text};
+        pool_ntt_params params = {.struct_size = sizeof(params), .device = device};
+        pool_span from = ntt_host(in, (uint64_t)1 << log_size);
+        pool_span to = ntt_host(out, (uint64_t)1 << log_size);
+
+        field_root_of_unity(field, root, log_size);
+        field_pow(field, root, root, &odd, 1);
+        field_from_montgomery(field, root, root);
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)root[0]);
+        assert_ok(pool_ntt_domain_create(&domain, &params.domain));
+        for (int direction = 0; direction < 2; direction++) {
+            params.direction = (pool_ntt_direction)direction;
+            for (size_t i = 0; i < from.count; i++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                in[i] = ends[(random >> 33) % (odd % 8 == 1 ? 2 : count)];
+            }
+            uint8_t *wanted = ntt_expected(&params, in);
+            assert_ok(pool_ntt(&params, &from, &to));
+            ntt_assert_same(&params, (uint8_t *)out, wanted);
+            free(wanted);
+        }
+        assert_ok(pool_ntt_domain_destroy(&params.domain));
+    }
+}
+
 /* ---- forms, places, strides ------------------------------------------------------------------ */
 
 static void run_between(const pool_ntt_params *params, const uint8_t *in, const uint8_t *wanted,
@@ -257,8 +301,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small_sizes),
         cmocka_unit_test(test_many_trips), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_chunks)};
+        cmocka_unit_test(test_shifts), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_in_place), cmocka_unit_test(test_chunks)};
     const struct nvrtc *nvrtc;
 
     if (driver_nvrtc_open(&nvrtc))
