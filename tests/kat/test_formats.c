@@ -101,21 +101,22 @@ static void check_generator(const pool_file_section *section)
 
 /* ---- powers of tau -------------------------------------------------------------------------- */
 
-static void test_ptau(void **state)
+static void check_ptau(const char *name, const char *pairing, uint32_t power)
 {
     static const char *const pairs[][2] = {{"lagrange", "tauG1"}, {"lagrangeG2", "tauG2"},
         {"lagrangeAlpha", "alphaTauG1"}, {"lagrangeBeta", "betaTauG1"}};
-    pool_file *file = open_vector("iden3/powersOfTau28_hez_final_08.ptau");
+    pool_file *file = open_vector(name);
     pool_file_info info = info_of(file);
     pool_file_section section = {.struct_size = sizeof(section)};
+    char curve[32];
 
-    (void)state;
     assert_int_equal(info.kind, POOL_FILE_PTAU);
-    assert_int_equal(info.power, 8);
-    assert_int_equal(info.ceremony_power, 28);
-    assert_ptr_equal(info.curves[0], pool_curve_by_name("bn254_g1"));
-    assert_ptr_equal(info.curves[1], pool_curve_by_name("bn254_g2"));
-    assert_ptr_equal(info.field, pool_field_by_name("bn254_fr"));
+    assert_int_equal(info.power, power);
+    snprintf(curve, sizeof(curve), "%s_g1", pairing);
+    assert_string_equal(pool_curve_name(info.curves[0]), curve);
+    snprintf(curve, sizeof(curve), "%s_g2", pairing);
+    assert_string_equal(pool_curve_name(info.curves[1]), curve);
+    assert_ptr_equal(info.field, pool_curve_scalar_field(info.curves[0]));
     assert_int_equal(info.sections, 9);
     for (uint64_t i = 0; i < info.sections; i++) {
         assert_int_equal(pool_file_section_at(file, i, &section), POOL_OK);
@@ -129,12 +130,12 @@ static void test_ptau(void **state)
         pool_file_section powers = section_of(file, pairs[i][1]);
         uint32_t levels = section_of(file, pairs[i][0]).levels;
 
-        assert_int_equal(levels, i ? 9 : 10);
+        assert_int_equal(levels, i ? power + 1 : power + 2);
         for (uint32_t level = 0; level < levels; level++) {
-            char name[32];
+            char level_name[32];
 
-            snprintf(name, sizeof(name), "%s:%u", pairs[i][0], level);
-            section = section_of(file, name);
+            snprintf(level_name, sizeof(level_name), "%s:%u", pairs[i][0], level);
+            section = section_of(file, level_name);
             assert_int_equal(section.span.count, 1u << level);
             check_sum(&section, &powers);
         }
@@ -142,16 +143,22 @@ static void test_ptau(void **state)
     pool_file_close(&file);
 }
 
-/* sum of w^i L_i = tau: the bases stand in natural order, over the field's own root. */
-static void test_ptau_order(void **state)
+static void test_ptau(void **state)
 {
-    pool_file *file = open_vector("iden3/powersOfTau28_hez_final_08.ptau");
+    (void)state;
+    check_ptau("iden3/powersOfTau28_hez_final_08.ptau", "bn254", 8);
+    check_ptau("iden3/bls12_381_04.ptau", "bls12_381", 4);
+}
+
+/* sum of w^i L_i = tau: the bases stand in natural order, over snarkjs' root. */
+static void check_order(const char *name, const char *convention)
+{
+    pool_file *file = open_vector(name);
     pool_file_section basis = section_of(file, "lagrange:2"), powers = section_of(file, "tauG1");
     uint8_t sum[192] = {0}, point[192], root[32];
 
-    (void)state;
     assert_int_equal(
-        pool_field_root_of_unity(basis.field, NULL, 2, POOL_FORM_STANDARD, root), POOL_OK);
+        pool_field_root_of_unity(basis.field, convention, 2, POOL_FORM_STANDARD, root), POOL_OK);
     for (uint64_t i = 0; i < 4; i++) {
         read_item(&basis, i, point);
         for (uint64_t k = 0; k < i; k++)
@@ -159,8 +166,15 @@ static void test_ptau_order(void **state)
         assert_int_equal(pool_point_add(basis.curve, NULL, sum, point, sum), POOL_OK);
     }
     read_item(&powers, 1, point);
-    assert_memory_equal(sum, point, 64);
+    assert_memory_equal(sum, point, pool_point_bytes(basis.curve, POOL_POINT_AFFINE));
     pool_file_close(&file);
+}
+
+static void test_ptau_order(void **state)
+{
+    (void)state;
+    check_order("iden3/powersOfTau28_hez_final_08.ptau", NULL);
+    check_order("iden3/bls12_381_04.ptau", "snarkjs");
 }
 
 /* The smaller file was cut from the same ceremony. */
@@ -172,6 +186,8 @@ static void test_ptau_cut(void **state)
 
     (void)state;
     assert_int_equal(info_of(large).power, 9);
+    assert_int_equal(info_of(large).ceremony_power, 28);
+    assert_int_equal(info_of(small).ceremony_power, 28);
     for (uint64_t i = 0; i < info_of(small).sections; i++) {
         pool_file_section of_large;
 
@@ -287,31 +303,48 @@ static void test_keys(void **state)
 {
     (void)state;
     check_key("poseidon_bn254", "bn254_g1", 215, 256);
+    check_key("chain_bls12_381", "bls12_381_g1", 44, 64);
+}
+
+static void check_witness(const char *stem, const char *field, uint64_t count)
+{
+    static const uint8_t one[32] = {1};
+    char name[128];
+    pool_file *file;
+    pool_file_section section;
+    cJSON *json;
+
+    snprintf(name, sizeof(name), "iden3/%s.wtns", stem);
+    file = open_vector(name);
+    section = section_of(file, "values");
+    snprintf(name, sizeof(name), "iden3/%s_public.json", stem);
+    json = read_vectors(name);
+    assert_int_equal(info_of(file).kind, POOL_FILE_WTNS);
+    assert_int_equal(info_of(file).version, 2);
+    assert_int_equal(section.item, POOL_FILE_ELEMENTS);
+    assert_int_equal(section.span.count, count);
+    assert_int_equal(section.span.form, POOL_FORM_STANDARD);
+    assert_ptr_equal(section.field, pool_field_by_name(field));
+    assert_int_equal(
+        pool_field_check(section.field, section.span.data, (size_t)count, NULL), POOL_OK);
+    assert_memory_equal(item(&section, 0), one, 32);
+    for (int i = 0; i < cJSON_GetArraySize(json); i++) {
+        uint8_t expected[32];
+
+        assert_int_equal(pool_field_parse(section.field, cJSON_GetArrayItem(json, i)->valuestring,
+                             POOL_FORM_STANDARD, expected),
+            POOL_OK);
+        assert_memory_equal(item(&section, (uint64_t)i + 1), expected, 32);
+    }
+    cJSON_Delete(json);
+    pool_file_close(&file);
 }
 
 static void test_witness(void **state)
 {
-    static const uint8_t one[32] = {1};
-    pool_file *file = open_vector("iden3/poseidon_bn254.wtns");
-    pool_file_section section = section_of(file, "values");
-    cJSON *json = read_vectors("iden3/poseidon_bn254_public.json");
-    uint8_t output[32];
-
     (void)state;
-    assert_int_equal(info_of(file).kind, POOL_FILE_WTNS);
-    assert_int_equal(info_of(file).version, 2);
-    assert_int_equal(section.item, POOL_FILE_ELEMENTS);
-    assert_int_equal(section.span.count, 215);
-    assert_int_equal(section.span.form, POOL_FORM_STANDARD);
-    assert_ptr_equal(section.field, pool_field_by_name("bn254_fr"));
-    assert_int_equal(pool_field_check(section.field, section.span.data, 215, NULL), POOL_OK);
-    assert_memory_equal(item(&section, 0), one, 32);
-    assert_int_equal(pool_field_parse(section.field, cJSON_GetArrayItem(json, 0)->valuestring,
-                         POOL_FORM_STANDARD, output),
-        POOL_OK);
-    assert_memory_equal(item(&section, 1), output, 32);
-    cJSON_Delete(json);
-    pool_file_close(&file);
+    check_witness("poseidon_bn254", "bn254_fr", 215);
+    check_witness("chain_bls12_381", "bls12_381_fr", 44);
 }
 
 /* What `snarkjs r1cs info` prints. */
@@ -331,6 +364,16 @@ static void test_constraints(void **state)
     assert_int_equal(info.public_signals, 1);
     assert_int_equal(info.labels, 583);
     assert_int_equal(info.sections, 0);
+    pool_file_close(&file);
+    file = open_vector("iden3/chain_bls12_381.r1cs");
+    info = info_of(file);
+    assert_ptr_equal(info.field, pool_field_by_name("bls12_381_fr"));
+    assert_int_equal(info.variables, 44);
+    assert_int_equal(info.constraints, 41);
+    assert_int_equal(info.private_inputs, 1);
+    assert_int_equal(info.public_inputs, 1);
+    assert_int_equal(info.outputs, 2);
+    assert_int_equal(info.labels, 56);
     pool_file_close(&file);
 }
 
