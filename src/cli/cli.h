@@ -37,9 +37,13 @@ extern const size_t cli_command_count;
 int cli_run_bench(const struct cli_command *self, int count, char **arguments);
 int cli_run_cache(const struct cli_command *self, int count, char **arguments);
 int cli_run_devices(const struct cli_command *self, int count, char **arguments);
+int cli_run_info(const struct cli_command *self, int count, char **arguments);
 int cli_run_list(const struct cli_command *self, int count, char **arguments);
+int cli_run_ntt(const struct cli_command *self, int count, char **arguments);
+int cli_run_poseidon(const struct cli_command *self, int count, char **arguments);
 int cli_run_selftest(const struct cli_command *self, int count, char **arguments);
 int cli_run_version(const struct cli_command *self, int count, char **arguments);
+int cli_run_warm_up(const struct cli_command *self, int count, char **arguments);
 
 /* ---- options.c: the command line ---- */
 

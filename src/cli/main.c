@@ -13,6 +13,28 @@
 const struct cli_command cli_commands[] = {
     {"devices", "", "the devices of a pool and how they are linked", DEVICES_NOTE, cli_run_devices},
     {"list", "fields|curves|sets", "the names that other commands take", "", cli_run_list},
+    {"info", "FILE", "what a file of points, keys or witnesses has in it",
+        "Reads ptau, zkey, wtns, r1cs and Ethereum's KZG setup (text or JSON).\n", cli_run_info},
+    {"ntt", "FILE", "transforms a file of elements",
+        "FILE is a raw file (packed elements, little-endian) or wtns:FILE. Without --output the\n"
+        "values are printed, one a line. Elements that are not below the modulus are refused.\n"
+        "\n"
+        "  devicepool ntt values.bin --field bls12_381_fr --inverse --output coefficients.bin\n",
+        cli_run_ntt},
+    {"poseidon", "hash|sponge|tree FILE", "hashes and Merkle trees of a file",
+        "FILE is a raw file (packed elements, little-endian) or wtns:FILE.\n"
+        "  hash    one digest for each item of --elements elements\n"
+        "  sponge  the same for items of any length, by default one digest of all\n"
+        "  tree    the root of the Merkle tree whose leaves are the items\n"
+        "\n"
+        "  devicepool poseidon tree --bytes photo.jpg --set poseidon2-horizen-bn254-t3\n",
+        cli_run_poseidon},
+    {"warm-up", "NAME...", "compiles what fields, curves and sets need, before a job waits",
+        "The compiled kernels go into the disk cache (see 'devicepool cache'), for the chips of\n"
+        "the devices.\n"
+        "\n"
+        "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
+        cli_run_warm_up},
     {"bench", "ntt|poseidon|copy|pool", "how fast an operation is on each device",
         "Every row is of a result that was checked: transforms are evaluated at a random point,\n"
         "a sample of hashes is computed again on the host, copies are compared byte by byte. The\n"

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool ntt: transforms a file of elements.
+ */
+#include <stdlib.h>
+
+#include "source.h"
+
+struct request {
+    const char *field;
+    const char *output;
+    int form;
+    int is_big_endian;
+    int direction;
+    int is_coset;
+    int order;
+    uint64_t batch;
+};
+
+static pool_status transform(const struct request *request, const pool_file_section *section,
+    pool_device *device, uint8_t *results)
+{
+    uint64_t n = section->span.count / request->batch;
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = section->field,
+        .log_size = (uint32_t)__builtin_ctzll(n)};
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .direction = (pool_ntt_direction)request->direction,
+        .coset = request->is_coset,
+        .order = (pool_ntt_order)request->order,
+        .batch = request->batch,
+        .device = device,
+        .check = 1};
+    pool_span out = {.data = results, .count = section->span.count, .form = section->span.form};
+    pool_status status = pool_ntt_domain_create(&domain, &params.domain);
+
+    if (!status)
+        status = pool_ntt(&params, &section->span, &out);
+    pool_ntt_domain_destroy(&params.domain);
+    return status;
+}
+
+static void print_elements(const pool_file_section *section, const uint8_t *results, int as_json)
+{
+    size_t bytes = pool_field_element_bytes(section->field);
+    cJSON *list = as_json ? cJSON_CreateArray() : NULL;
+    char text[CLI_ELEMENT];
+
+    for (uint64_t i = 0; i < section->span.count; i++) {
+        cli_element(section->field, section->span.form, results + i * bytes, text);
+        if (as_json)
+            cJSON_AddItemToArray(list, cJSON_CreateString(text));
+        else
+            puts(text);
+    }
+    if (as_json)
+        cli_print_json(list);
+}
+
+static int run(
+    const struct request *request, const struct cli_source *source, const struct cli_line *line)
+{
+    const pool_file_section *section = &source->section;
+    size_t bytes = section->span.count * pool_field_element_bytes(section->field);
+    uint8_t *results = cli_alloc(1, bytes);
+    device_pool *pool = NULL;
+    pool_device *device;
+    pool_status status = cli_open_device(line, &pool, &device);
+    char size[CLI_NUMBER];
+    int code = CLI_OK;
+
+    if (!status) {
+        cli_progress("transforming %s elements of %s",
+            cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
+        status = transform(request, section, device, results);
+    }
+    cli_progress_end();
+    if (status)
+        code = cli_fail(status, line->as_json);
+    else if (request->output)
+        code = cli_write_file(request->output, results, bytes);
+    else
+        print_elements(section, results, line->as_json);
+    free(results);
+    return cli_close_pool(&pool, code, 0);
+}
+
+/* CLI_GO, or the exit code of what is wrong with the numbers. */
+static int check_counts(
+    const struct cli_command *self, const struct request *request, const struct cli_source *source)
+{
+    uint64_t count = source->section.span.count;
+    uint64_t n = request->batch ? count / request->batch : 0;
+
+    if (source->section.item != POOL_FILE_ELEMENTS)
+        return cli_usage(self, "ntt takes elements, not points");
+    if (!n || n * request->batch != count || (n & (n - 1)))
+        return cli_usage(self, "%llu elements are not %llu times a power of two",
+            (unsigned long long)count, (unsigned long long)request->batch);
+    return CLI_GO;
+}
+
+int cli_run_ntt(const struct cli_command *self, int count, char **arguments)
+{
+    static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
+    struct request request = {.field = "bn254_fr", .batch = 1};
+    const struct cli_option options[] = {
+        {'f', "field", "NAME", "of a raw file's elements (default bn254_fr)", CLI_TEXT,
+            &request.field, NULL},
+        {0, "form", "FORM", "of a raw file's elements: standard (default), montgomery", CLI_CHOICE,
+            &request.form, cli_forms},
+        {0, "big-endian", NULL, "the raw file's elements are big-endian integers", CLI_SWITCH,
+            &request.is_big_endian, NULL},
+        {'i', "inverse", NULL, "the inverse transform", CLI_SWITCH, &request.direction, NULL},
+        {0, "coset", NULL, "on the coset of the field's generator", CLI_SWITCH, &request.is_coset,
+            NULL},
+        {0, "order", "ORDER", "nn (default), nr, rn, rr; n natural, r bit-reversed", CLI_CHOICE,
+            &request.order, orders},
+        {'b', "batch", "COUNT", "that many transforms, one after another", CLI_COUNT,
+            &request.batch, NULL},
+        {'o', "output", "FILE", "raw elements, in the form of the input", CLI_TEXT, &request.output,
+            NULL},
+    };
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        .least_operands = 1,
+        .most_operands = 1};
+    struct cli_raw raw = {0};
+    struct cli_source source;
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+
+    if (code == CLI_GO)
+        code = cli_find_field(self, request.field, &raw.field);
+    if (code != CLI_GO)
+        return code;
+    raw.form = (pool_form)request.form;
+    raw.is_big_endian = request.is_big_endian;
+    code = cli_source_open(line.operands[0], &raw, line.as_json, &source);
+    if (code != CLI_GO)
+        return code;
+    code = check_counts(self, &request, &source);
+    if (code == CLI_GO)
+        code = run(&request, &source, &line);
+    cli_source_close(&source);
+    return code;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool poseidon: hashes and Merkle trees of a file of elements, or of any file's bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "source.h"
+
+enum { HASH, SPONGE, TREE };
+
+struct request {
+    int verb;
+    const char *set_name;
+    const char *output;
+    int form;
+    int is_big_endian;
+    int is_bytes;
+    uint64_t elements; /* of a message or leaf; 0: as the verb says */
+    uint64_t arity;
+    pool_poseidon *set;
+};
+
+/* What a verb makes of the elements: items of so many, and so many results. */
+struct shape {
+    uint32_t elements;
+    uint64_t items;
+    uint64_t results;
+};
+
+static int shape_of(const struct cli_command *self, const struct request *request,
+    const pool_span *span, struct shape *shape)
+{
+    uint32_t inputs = pool_poseidon_inputs(request->set);
+    uint64_t elements = request->elements;
+
+    if (!elements)
+        elements = request->verb == HASH   ? inputs
+                   : request->verb == TREE ? pool_poseidon_digest(request->set)
+                                           : span->count;
+    if (!span->count || !elements || elements > UINT32_MAX || span->count % elements)
+        return cli_usage(self, "%llu elements are not items of %llu; see --elements",
+            (unsigned long long)span->count, (unsigned long long)elements);
+    if (request->verb == HASH && elements > inputs)
+        return cli_usage(self, "%s hashes at most %u elements; 'sponge' takes any number",
+            request->set_name, inputs);
+    *shape = (struct shape){
+        .elements = (uint32_t)elements, .items = span->count / elements, .results = 1};
+    if (request->verb != TREE)
+        shape->results = shape->items;
+    return CLI_GO;
+}
+
+static pool_status build_tree(const struct request *request, const struct shape *shape,
+    const pool_poseidon_run *run, const pool_span *items, uint8_t *root, cJSON *facts)
+{
+    pool_merkle_params params = {.struct_size = sizeof(params),
+        .arity = (uint32_t)request->arity,
+        .leaf_elements = shape->elements,
+        .kept_rows = 1};
+    pool_merkle_shape tree = {.struct_size = sizeof(tree)};
+    pool_span rows = {.data = root, .count = 1};
+    pool_status status = pool_merkle_get_shape(request->set, &params, items->count, &tree);
+
+    if (status)
+        return status;
+    cJSON_AddNumberToObject(facts, "height", tree.height);
+    return pool_poseidon_merkle_build(request->set, run, &params, items, &rows);
+}
+
+static pool_status compute(const struct request *request, const struct shape *shape,
+    pool_device *device, const pool_span *span, uint8_t *results, cJSON *facts)
+{
+    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_poseidon_sponge_params sponge = {
+        .struct_size = sizeof(sponge), .elements = shape->elements};
+    pool_span items = *span;
+    pool_span out = {.data = results, .count = shape->results};
+
+    items.count = shape->items;
+    items.stride = span->stride * shape->elements;
+    if (request->verb == HASH)
+        return pool_poseidon_hash(request->set, &run, &items, shape->elements, &out);
+    if (request->verb == SPONGE)
+        return pool_poseidon_sponge(request->set, &run, &sponge, &items, &out);
+    return build_tree(request, shape, &run, &items, results, facts);
+}
+
+static void print_results(const struct request *request, const struct shape *shape,
+    const uint8_t *results, cJSON *facts, int as_json)
+{
+    const pool_field *field = pool_poseidon_field(request->set);
+    size_t bytes = pool_field_element_bytes(field);
+    uint64_t elements = shape->results * pool_poseidon_digest(request->set);
+    cJSON *list = cJSON_AddArrayToObject(facts, "digests");
+    char text[CLI_ELEMENT];
+
+    for (uint64_t i = 0; i < elements; i++) {
+        cli_element(field, POOL_FORM_STANDARD, results + i * bytes, text);
+        if (as_json)
+            cJSON_AddItemToArray(list, cJSON_CreateString(text));
+        else
+            puts(text);
+    }
+    if (as_json)
+        cli_print_json(cJSON_Duplicate(facts, 1));
+}
+
+static int run(const struct request *request, const struct shape *shape, const pool_span *span,
+    const struct cli_line *line)
+{
+    const pool_field *field = pool_poseidon_field(request->set);
+    size_t bytes =
+        shape->results * pool_poseidon_digest(request->set) * pool_field_element_bytes(field);
+    uint8_t *results = cli_alloc(1, bytes);
+    cJSON *facts = cJSON_CreateObject();
+    device_pool *pool = NULL;
+    pool_device *device;
+    pool_status status = cli_open_device(line, &pool, &device);
+    char size[CLI_NUMBER];
+    int code = CLI_OK;
+
+    cJSON_AddStringToObject(facts, "set", request->set_name);
+    cJSON_AddNumberToObject(facts, "items", (double)shape->items);
+    if (!status) {
+        cli_progress(
+            "%s over %s items", request->set_name, cli_size(shape->items, size, sizeof(size)));
+        status = compute(request, shape, device, span, results, facts);
+    }
+    cli_progress_end();
+    if (status)
+        code = cli_fail(status, line->as_json);
+    else if (request->output)
+        code = cli_write_file(request->output, results, bytes);
+    else
+        print_results(request, shape, results, facts, line->as_json);
+    cJSON_Delete(facts);
+    free(results);
+    return cli_close_pool(&pool, code, 0);
+}
+
+/* The library believes elements on their way to a device; a file's are looked at first. */
+static pool_status check_elements(const pool_file_section *section)
+{
+    return pool_field_check(section->field, section->span.data, section->span.count, NULL);
+}
+
+static int run_file(
+    const struct cli_command *self, const struct request *request, const struct cli_line *line)
+{
+    struct cli_raw raw = {.field = pool_poseidon_field(request->set),
+        .form = (pool_form)request->form,
+        .is_big_endian = request->is_big_endian,
+        .is_bytes = request->is_bytes};
+    struct cli_source source;
+    struct shape shape = {0};
+    pool_status status;
+    int code = cli_source_open(line->operands[1], &raw, line->as_json, &source);
+
+    if (code != CLI_GO)
+        return code;
+    if (source.section.item != POOL_FILE_ELEMENTS || source.section.field != raw.field) {
+        code = cli_usage(self, "'%s' does not hold elements of %s", line->operands[1],
+            pool_field_name(raw.field));
+    } else {
+        status = check_elements(&source.section);
+        code = status ? cli_fail(status, line->as_json)
+                      : shape_of(self, request, &source.section.span, &shape);
+    }
+    if (code == CLI_GO)
+        code = run(request, &shape, &source.section.span, line);
+    cli_source_close(&source);
+    return code;
+}
+
+static int find_verb(const char *name)
+{
+    static const char *const verbs[] = {"hash", "sponge", "tree"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(verbs[i], name) == 0)
+            return i;
+    return -1;
+}
+
+int cli_run_poseidon(const struct cli_command *self, int count, char **arguments)
+{
+    struct request request = {.set_name = "circom-bn254-t3", .arity = 2};
+    const struct cli_option options[] = {
+        {'s', "set", "NAME", "whose function (default circom-bn254-t3)", CLI_TEXT,
+            &request.set_name, NULL},
+        {'e', "elements", "COUNT",
+            "of each item; default: hash, as many as the set takes;\n"
+            "sponge, all; tree, those of a digest",
+            CLI_COUNT, &request.elements, NULL},
+        {'a', "arity", "COUNT", "tree: children of a node (default 2)", CLI_COUNT, &request.arity,
+            NULL},
+        {0, "form", "FORM", "of a raw file's elements: standard (default), montgomery", CLI_CHOICE,
+            &request.form, cli_forms},
+        {0, "big-endian", NULL, "the raw file's elements are big-endian integers", CLI_SWITCH,
+            &request.is_big_endian, NULL},
+        {0, "bytes", NULL,
+            "any file: each element takes the bytes that always fit (31 of a\n"
+            "254-bit field), little-endian, the last one the rest",
+            CLI_SWITCH, &request.is_bytes, NULL},
+        {'o', "output", "FILE", "raw digests, in standard form", CLI_TEXT, &request.output, NULL},
+    };
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        .least_operands = 2,
+        .most_operands = 2};
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+
+    if (code != CLI_GO)
+        return code;
+    request.verb = find_verb(line.operands[0]);
+    if (request.verb < 0)
+        return cli_usage(self, "poseidon has no '%s'", line.operands[0]);
+    if (request.arity < 2 || request.arity > 16)
+        return cli_usage(self, "--arity is 2 to 16");
+    if (pool_poseidon_get(request.set_name, &request.set))
+        return cli_usage(
+            self, "there is no set '%s'; 'devicepool list sets' has them", request.set_name);
+    code = run_file(self, &request, &line);
+    pool_poseidon_destroy(&request.set);
+    return code;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Points and elements from files, results as text and into files.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source.h"
+
+const char *const cli_layouts[] = {"affine", "affine-flag", "jacobian", "projective", "xyzz", NULL};
+const char *const cli_forms[] = {"standard", "montgomery", NULL};
+
+/* The kind that a name begins with, and what follows; POOL_FILE_RAW for a plain file name. */
+static pool_file_kind split_kind(const char **name)
+{
+    static const pool_file_kind kinds[] = {
+        POOL_FILE_PTAU, POOL_FILE_ZKEY, POOL_FILE_WTNS, POOL_FILE_KZG, POOL_FILE_RAW};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        size_t length = strlen(pool_file_kind_name(kinds[i]));
+
+        if (strncmp(*name, pool_file_kind_name(kinds[i]), length) != 0 || (*name)[length] != ':')
+            continue;
+        *name += length + 1;
+        return kinds[i];
+    }
+    return POOL_FILE_RAW;
+}
+
+/* Cuts the section off the end of `path`: what follows the last colon, or, when that is the number
+ * of a level, the last but one. Empty when there is none. */
+static const char *cut_section(char *path)
+{
+    char *colon = strrchr(path, ':');
+    char *section;
+
+    if (!colon)
+        return "";
+    if (colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
+        *colon = 0;
+        section = strrchr(path, ':');
+        *colon = ':';
+        colon = section ? section : colon;
+    }
+    *colon = 0;
+    return colon + 1;
+}
+
+/* A file of any bytes, as elements of as many bytes as always fit; the last may be shorter. */
+static void pack_bytes(
+    const struct cli_raw *raw, const uint8_t *bytes, uint64_t count, struct cli_source *source)
+{
+    size_t width = (pool_field_bits(raw->field) - 1) / 8;
+    size_t size = pool_field_element_bytes(raw->field);
+    uint64_t elements = (count + width - 1) / width;
+    uint8_t *owned = cli_alloc(elements, size);
+
+    for (uint64_t i = 0; i < elements; i++)
+        memcpy(owned + i * size, bytes + i * width,
+            count - i * width < width ? count - i * width : width);
+    source->owned = owned;
+    source->section.span = (pool_span){.data = owned, .count = elements, .stride = size};
+}
+
+static pool_status turn_round(const struct cli_raw *raw, struct cli_source *source)
+{
+    pool_span *span = &source->section.span;
+    size_t size = pool_field_element_bytes(raw->field);
+    void *owned = cli_alloc(span->count, size);
+    pool_status status = pool_field_from_bytes(
+        raw->field, span->data, size, POOL_BIG_ENDIAN, span->count, POOL_FORM_STANDARD, owned);
+
+    source->owned = owned;
+    span->data = owned;
+    span->form = POOL_FORM_STANDARD;
+    return status;
+}
+
+/* All of a file, in memory of the caller's; NULL and errno. */
+static uint8_t *read_bytes(const char *path, size_t *count)
+{
+    enum { PIECE = 1 << 20 };
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes = NULL;
+    size_t got = PIECE;
+
+    *count = 0;
+    while (file && got == PIECE) {
+        uint8_t *more = realloc(bytes, *count + PIECE);
+
+        if (!more)
+            break;
+        bytes = more;
+        got = fread(bytes + *count, 1, PIECE, file);
+        *count += got;
+    }
+    if (!file || got == PIECE || ferror(file)) {
+        free(bytes);
+        bytes = NULL;
+    }
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* A raw file's size has to be a multiple of an item's; any bytes have to be read otherwise. */
+static int open_bytes(const char *path, const struct cli_raw *raw, struct cli_source *source)
+{
+    size_t count;
+    uint8_t *bytes = read_bytes(path, &count);
+
+    if (!bytes)
+        return cli_fail_with("'%s' cannot be read: %s", path, strerror(errno));
+    source->section.field = raw->field;
+    source->section.item = POOL_FILE_ELEMENTS;
+    pack_bytes(raw, bytes, count, source);
+    free(bytes);
+    return CLI_GO;
+}
+
+int cli_source_open(
+    const char *name, const struct cli_raw *raw, int as_json, struct cli_source *source)
+{
+    pool_file_params params = {.struct_size = sizeof(params)};
+    const char *section = "data";
+    char path[4096];
+    pool_status status;
+
+    *source = (struct cli_source){.section = {.struct_size = sizeof(source->section)}};
+    params.kind = split_kind(&name);
+    snprintf(path, sizeof(path), "%s", name);
+    if (params.kind == POOL_FILE_RAW && raw->is_bytes)
+        return open_bytes(path, raw, source);
+    if (params.kind == POOL_FILE_RAW) {
+        params.curve = raw->curve;
+        params.field = raw->field;
+        params.layout = raw->layout;
+        params.form = raw->form;
+    } else if (params.kind == POOL_FILE_WTNS) {
+        section = "values";
+    } else {
+        section = cut_section(path);
+    }
+    status = pool_file_open(path, &params, &source->file);
+    if (!status)
+        status = pool_file_get_section(source->file, section, &source->section);
+    if (!status && params.kind == POOL_FILE_RAW && raw->is_big_endian)
+        status = turn_round(raw, source);
+    if (!status)
+        return CLI_GO;
+    cli_source_close(source);
+    return cli_fail(status, as_json);
+}
+
+void cli_source_close(struct cli_source *source)
+{
+    pool_file_close(&source->file);
+    free(source->owned);
+    source->owned = NULL;
+}
+
+int cli_source_limit(struct cli_source *source, uint64_t count)
+{
+    if (count > source->section.span.count)
+        return 0;
+    if (count)
+        source->section.span.count = count;
+    return 1;
+}
+
+int cli_source_reverse(struct cli_source *source)
+{
+    pool_span *span = &source->section.span;
+    uint64_t count = span->count;
+    uint8_t *owned;
+    uint64_t reversed = 0;
+
+    if (!count || (count & (count - 1)))
+        return 0;
+    owned = cli_alloc(count, span->stride);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t bit = count >> 1;
+
+        memcpy(owned + reversed * span->stride, (const uint8_t *)span->data + i * span->stride,
+            span->stride);
+        /* The next number, counted from the other end. */
+        for (; reversed & bit; bit >>= 1)
+            reversed ^= bit;
+        reversed ^= bit;
+    }
+    free(source->owned);
+    source->owned = owned;
+    span->data = owned;
+    return 1;
+}
+
+const char *cli_element(const pool_field *field, pool_form form, const void *element, char *text)
+{
+    size_t bytes = pool_field_element_bytes(field);
+    uint8_t big_endian[POOL_FIELD_MAX_BYTES] = {0};
+
+    /* Results of the library are elements: this cannot fail. */
+    pool_field_to_bytes(field, element, form, 1, bytes, POOL_BIG_ENDIAN, big_endian);
+    text[0] = '0';
+    text[1] = 'x';
+    cli_hex(big_endian, bytes, text + 2);
+    return text;
+}
+
+int cli_write_file(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    int is_written = file && fwrite(bytes, 1, count, file) == count;
+
+    if (file && fclose(file) != 0)
+        is_written = 0;
+    if (!is_written)
+        return cli_fail_with("'%s' cannot be written: %s", path, strerror(errno));
+    return CLI_OK;
+}
+
+int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field)
+{
+    *field = pool_field_by_name(name);
+    if (*field)
+        return CLI_GO;
+    return cli_usage(command, "there is no field '%s'; 'devicepool list fields' has them", name);
+}
+
+int cli_find_curve(const struct cli_command *command, const char *name, const pool_curve **curve)
+{
+    *curve = pool_curve_by_name(name);
+    if (*curve)
+        return CLI_GO;
+    return cli_usage(command, "there is no curve '%s'; 'devicepool list curves' has them", name);
+}
+
+pool_status cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device)
+{
+    pool_status status = cli_open_pool(line, 1, pool);
+
+    if (status)
+        return status;
+    status = pool_next_device(*pool, device);
+    if (status)
+        pool_destroy(pool);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool warm-up: compiles what fields, curves and Poseidon sets need, so that the disk cache
+ * has it before the first job asks.
+ */
+#include <string.h>
+
+#include "cli.h"
+
+/* Something with a name that has kernels: one of the three. */
+struct subject {
+    const char *name;
+    const pool_field *field;
+    pool_poseidon *set;
+};
+
+/* Transforms, and one vector operation: all of a field's vector kernels are one program. */
+static pool_status warm_field(const pool_field *field, pool_device *device)
+{
+    pool_ntt_domain_params params = {.struct_size = sizeof(params), .field = field};
+    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    uint8_t elements[2][POOL_FIELD_MAX_BYTES] = {{0}};
+    pool_span one = {.data = elements[0], .count = 1};
+    pool_span result = {.data = elements[1], .count = 1};
+    pool_ntt_domain *domain = NULL;
+    pool_status status = pool_vector_add(&vector, &one, &one, &result);
+
+    params.log_size = pool_field_two_adicity(field) < 4 ? pool_field_two_adicity(field) : 4;
+    if (!status)
+        status = pool_ntt_domain_create(&params, &domain);
+    if (!status)
+        status = pool_ntt_warm_up(domain, device);
+    pool_ntt_domain_destroy(&domain);
+    return status;
+}
+
+/* One state, and a tree of two leaves where the set has room for two digests. */
+static pool_status warm_set(pool_poseidon *set, pool_device *device)
+{
+    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_rows = 1};
+    uint8_t state[POOL_POSEIDON_MAX_WIDTH * POOL_FIELD_MAX_BYTES] = {0};
+    uint8_t root[POOL_POSEIDON_MAX_WIDTH * POOL_FIELD_MAX_BYTES];
+    pool_span one = {.data = state, .count = 1};
+    pool_span leaves = {.data = state, .count = 2};
+    pool_span result = {.data = root, .count = 1};
+    pool_status status = pool_poseidon_permute(set, &run, &one, &one);
+
+    if (!status)
+        status = pool_poseidon_hash(set, &run, &one, 1, &result);
+    if (!status && 2 * pool_poseidon_digest(set) <= pool_poseidon_inputs(set))
+        status = pool_poseidon_merkle_build(set, &run, &tree, &leaves, &result);
+    return status;
+}
+
+static int find_subject(const char *name, struct subject *subject)
+{
+    *subject = (struct subject){.name = name, .field = pool_field_by_name(name)};
+    return subject->field || !pool_poseidon_get(name, &subject->set);
+}
+
+static const char *kind_of(const struct subject *subject)
+{
+    return subject->field ? "field" : "set";
+}
+
+static pool_status warm(const struct subject *subject, pool_device *device)
+{
+    if (subject->field)
+        return warm_field(subject->field, device);
+    return warm_set(subject->set, device);
+}
+
+static pool_status warm_on(
+    pool_device *device, const struct subject *subjects, int count, cJSON *rows)
+{
+    pool_status status = POOL_OK;
+    char name[160];
+
+    cli_device_label(device, name, sizeof(name));
+    for (int i = 0; i < count && !status; i++) {
+        double begin = cli_now();
+        cJSON *row;
+
+        cli_progress(
+            "%s: %s %s (%d of %d)", name, kind_of(&subjects[i]), subjects[i].name, i + 1, count);
+        status = warm(&subjects[i], device);
+        if (status)
+            break;
+        row = cJSON_CreateObject();
+        cJSON_AddStringToObject(row, "device", name);
+        cJSON_AddStringToObject(row, "kind", kind_of(&subjects[i]));
+        cJSON_AddStringToObject(row, "name", subjects[i].name);
+        cJSON_AddNumberToObject(row, "seconds", cli_now() - begin);
+        cJSON_AddItemToArray(rows, row);
+    }
+    return status;
+}
+
+static int run(const struct cli_line *line, const struct subject *subjects)
+{
+    static const struct cli_column columns[] = {
+        {"device", "device", CLI_SHOW_TEXT},
+        {"kind", "kind", CLI_SHOW_TEXT},
+        {"name", "name", CLI_SHOW_TEXT},
+        {"seconds", "time", CLI_SHOW_DURATION},
+    };
+    cJSON *rows = cJSON_CreateArray();
+    device_pool *pool = NULL;
+    pool_status status = cli_open_pool(line, 0, &pool);
+    int code;
+
+    for (size_t i = 0; i < pool_device_count(pool) && !status; i++) {
+        pool_device_info info = {.struct_size = sizeof(info)};
+        pool_device *device;
+
+        status = pool_device_at(pool, i, &device);
+        if (!status)
+            status = pool_device_get_info(device, &info);
+        if (!status && info.state == POOL_DEVICE_READY)
+            status = warm_on(device, subjects, line->operand_count, rows);
+    }
+    code = status ? cli_fail(status, line->as_json) : CLI_OK;
+    if (status)
+        cJSON_Delete(rows);
+    else
+        cli_print_rows(rows, columns, sizeof(columns) / sizeof(columns[0]), line);
+    return cli_close_pool(&pool, code, 0);
+}
+
+int cli_run_warm_up(const struct cli_command *self, int count, char **arguments)
+{
+    enum { MOST = 128 };
+    struct subject subjects[MOST];
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        .least_operands = 1,
+        .most_operands = MOST};
+    int known = 0;
+    int code = cli_parse(self, NULL, 0, &line);
+
+    if (code != CLI_GO)
+        return code;
+    while (known < line.operand_count && find_subject(line.operands[known], &subjects[known]))
+        known++;
+    if (known < line.operand_count)
+        code = cli_usage(self, "there is no field, curve or set '%s'; see 'devicepool list'",
+            line.operands[known]);
+    else
+        code = run(&line, subjects);
+    for (int i = 0; i < known; i++)
+        pool_poseidon_destroy(&subjects[i].set);
+    return code;
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The commands that read and write files, on a simulated device.
+# usage: test_cli_files.sh DEVICEPOOL VECTORS-FOLDER
+set -u
+tool=$1
+vectors=$2
+. "$(dirname "$0")/expect.sh"
+export DEVICEPOOL_DEVICES=sim
+
+expect 0 'tauG1  *points  *bn254_g1  *511 ' "$tool" info "$vectors/iden3/powersOfTau28_hez_final_08.ptau"
+expect 0 'domain_size  *256' "$tool" info "$vectors/iden3/poseidon_bn254.zkey"
+expect 0 'constraints  *213' "$tool" info "$vectors/iden3/poseidon_bn254.r1cs"
+expect_json "import json, sys
+file = json.load(sys.stdin)
+assert file['kind'] == 'kzg' and [s['count'] for s in file['sections']] == [4096, 4096, 65], file" \
+    "$tool" info --json "$vectors/kzg/trusted_setup.txt"
+expect 1 'cannot be opened' "$tool" info "$scratch/none"
+expect 1 'not the beginning' "$tool" info "$0"
+expect_json "import json, sys
+assert json.load(sys.stdin)['error']['status'] == 'POOL_ERR_BAD_DATA'" \
+    sh -c '"$1" info --json "$2"; [ $? = 1 ]' sh "$tool" "$0"
+
+if "$tool" version | grep -q '^nvrtc  *none'; then
+    echo "skipped the rest: NVRTC, which compiles kernels, is not here"
+    exit $failed
+fi
+
+# Python's integers write a file of eight elements and know its transform.
+cat >"$scratch/ntt.py" <<'PYTHON'
+import sys
+p = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001
+root = pow(5, (p - 1) // 8, p)
+x = [pow(3, i * i, p) for i in range(8)]
+if sys.argv[1] == "input":
+    sys.stdout.buffer.write(b"".join(v.to_bytes(32, sys.argv[2]) for v in x))
+elif sys.argv[1] == "montgomery":
+    sys.stdout.buffer.write(b"".join((v * 2**256 % p).to_bytes(32, "little") for v in x))
+else:
+    shift = int(sys.argv[2])
+    for k in range(8):
+        print("0x%064x" % (sum(v * pow(shift * pow(root, k, p), j, p) for j, v in enumerate(x)) % p))
+PYTHON
+python3 "$scratch/ntt.py" input little >"$scratch/little"
+python3 "$scratch/ntt.py" input big >"$scratch/big"
+python3 "$scratch/ntt.py" montgomery >"$scratch/montgomery"
+python3 "$scratch/ntt.py" values 1 >"$scratch/values"
+python3 "$scratch/ntt.py" values 5 >"$scratch/coset"
+
+# same WHAT FILE FILE
+same() {
+    if cmp -s "$2" "$3"; then
+        echo "ok: $1"
+    else
+        echo "FAILED: $1: $(head -c 300 "$2")"
+        failed=1
+    fi
+}
+
+"$tool" ntt "$scratch/little" >"$scratch/got"
+same "ntt" "$scratch/got" "$scratch/values"
+"$tool" ntt --big-endian "$scratch/big" >"$scratch/got"
+same "ntt --big-endian" "$scratch/got" "$scratch/values"
+"$tool" ntt --form montgomery "raw:$scratch/montgomery" >"$scratch/got"
+same "ntt --form montgomery" "$scratch/got" "$scratch/values"
+"$tool" ntt --coset "$scratch/little" >"$scratch/got"
+same "ntt --coset" "$scratch/got" "$scratch/coset"
+"$tool" ntt --order nr "$scratch/little" -o "$scratch/reversed"
+"$tool" ntt --order rn --inverse "$scratch/reversed" -o "$scratch/got"
+same "ntt there and back" "$scratch/got" "$scratch/little"
+expect 2 'times a power of two' "$tool" ntt --batch 3 "$scratch/little"
+expect 2 'no field .x' "$tool" ntt --field x "$scratch/little"
+expect 1 'cannot be written' "$tool" ntt "$scratch/little" -o "$scratch/none/out"
+printf '%032d' 0 | tr 0 '\377' >"$scratch/large"
+expect 1 'modulus' "$tool" ntt "$scratch/large"
+
+# circomlib's Poseidon of 1 and 2, and a tree that is hashes of hashes.
+python3 -c "import sys
+sys.stdout.buffer.write(b''.join(i.to_bytes(32, 'little') for i in (1, 2, 3, 4)))" >"$scratch/leaves"
+expect 0 '^0x115cc0f5e7d690413df64c6b9662e9cf2a3617f2743245519e19607a4417189a' \
+    "$tool" poseidon hash "$scratch/leaves"
+"$tool" poseidon hash "$scratch/leaves" -o "$scratch/row"
+"$tool" poseidon hash "$scratch/row" >"$scratch/root"
+"$tool" poseidon tree "$scratch/leaves" >"$scratch/got"
+same "poseidon tree" "$scratch/got" "$scratch/root"
+expect_json "import json, sys
+tree = json.load(sys.stdin)
+assert tree['height'] == 2 and len(tree['digests']) == 1, tree" \
+    "$tool" poseidon tree --json "$scratch/leaves"
+expect 0 '^0x' "$tool" poseidon sponge --bytes "$0"
+expect 0 '^0x29176100eaa962bdc1fe6c654d6a3c130e96a4d1168b33848b897dc502820133' \
+    "$tool" poseidon hash --set circom-bn254-t2 "wtns:$vectors/iden3/poseidon_bn254.wtns"
+expect 2 'no set .x' "$tool" poseidon hash --set x "$scratch/leaves"
+expect 2 'has no .burn' "$tool" poseidon burn "$scratch/leaves"
+expect 2 'not items of 3' "$tool" poseidon hash --elements 3 "$scratch/leaves"
+expect 2 'at most 2' "$tool" poseidon hash --elements 4 "$scratch/leaves"
+expect 1 'modulus' "$tool" poseidon hash --elements 1 "$scratch/large"
+expect 1 'cannot be read' "$tool" poseidon sponge --bytes "$scratch/none"
+
+"$tool" cache clear >/dev/null
+expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear circom-bn254-t3
+expect 0 'poseidon' "$tool" cache list
+expect 2 "no field, curve or set 'x'" "$tool" warm-up babybear x
+exit $failed
