@@ -3,8 +3,9 @@
 #include "sim/exec_machine.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/env.h"
 
 static struct sim_handlers handlers;
 static const char *lanes_name = "generic";
@@ -15,7 +16,7 @@ static pthread_once_t filled = PTHREAD_ONCE_INIT;
 static bool may_use(const char *name)
 {
     static const char *const order[] = {"sse2", "avx2", "avx512"};
-    const char *asked = getenv("DEVICEPOOL_SIM_LANES");
+    const char *asked = base_env("DEVICEPOOL_SIM_LANES");
     int level = 2, wanted = 0;
     for (int i = 0; i < 3; i++) {
         if (asked && strcmp(asked, order[i]) == 0)
