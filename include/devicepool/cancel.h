@@ -17,6 +17,10 @@ extern "C" {
  */
 typedef struct pool_cancel pool_cancel;
 
+/*
+ * Makes one, the caller's, not requested yet; requests it; tells whether it is requested, 1 or 0;
+ * frees it and sets *cancel to NULL (NULL is nothing).
+ */
 POOL_API pool_status pool_cancel_create(pool_cancel **cancel);
 POOL_API void pool_cancel_request(pool_cancel *cancel);
 POOL_API int pool_cancel_requested(const pool_cancel *cancel); /* NULL: 0 */

@@ -87,6 +87,7 @@ typedef struct pool_peer_info {
     int32_t performance_rank; /* the driver's rank of the link, 0 is best */
 } pool_peer_info;
 
+/* Fills `info` (struct_size set). POOL_ERR_INVALID_ARGUMENT for devices of two pools. */
 POOL_API pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_info *info);
 
 /* The position in the pool and the driver's ordinal; -1 for NULL. */

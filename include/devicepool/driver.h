@@ -21,6 +21,7 @@ extern "C" {
 #endif
 
 #ifndef __cuda_cuda_h__
+/* Handles, exactly as cuda.h types them. */
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
@@ -31,20 +32,24 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 #endif
 
+/* CUresult, enumerations and callbacks, as the ABI has them. */
 typedef unsigned int pool_cu_result;
 typedef unsigned int pool_cu_enum; /* any of the driver's enumerations as an argument */
 typedef void (*pool_cu_host_function)(void *user);
 typedef size_t (*pool_cu_block_to_shared)(int block_size);
 
+/* CUuuid. */
 typedef struct pool_cu_uuid {
     char bytes[16];
 } pool_cu_uuid;
 
+/* CUmemLocation. */
 typedef struct pool_cu_mem_location {
     pool_cu_enum type; /* 1: device */
     int id;
 } pool_cu_mem_location;
 
+/* CUmemPoolProps. */
 typedef struct pool_cu_mem_pool_props {
     pool_cu_enum allocation_type; /* 1: pinned */
     pool_cu_enum handle_types;
@@ -55,6 +60,7 @@ typedef struct pool_cu_mem_pool_props {
     unsigned char reserved[54];
 } pool_cu_mem_pool_props;
 
+/* CUmemAccessDesc. */
 typedef struct pool_cu_mem_access {
     pool_cu_mem_location location;
     pool_cu_enum flags; /* 0: none, 1: read, 3: read and write */
@@ -167,6 +173,7 @@ typedef struct pool_cu_mem_access {
     X(KEY_ROTATION, 916, CALL)                                                                     \
     X(UNKNOWN, 999, CALL)
 
+/* The CUresults of the list above by name. */
 typedef enum pool_cu_code {
 #define POOL_CU_CODE(name, code, harms) POOL_CU_##name = code,
     POOL_CU_RESULTS(POOL_CU_CODE)

@@ -26,11 +26,13 @@ extern "C" {
  */
 typedef struct pool_field pool_field;
 
+/* What the integer of an element in memory means. */
 typedef enum pool_form {
     POOL_FORM_STANDARD = 0,  /* the integer itself */
     POOL_FORM_MONTGOMERY = 1 /* the integer times R, modulo p */
 } pool_form;
 
+/* Of byte strings; elements in memory are always little-endian. */
 typedef enum pool_byte_order { POOL_LITTLE_ENDIAN = 0, POOL_BIG_ENDIAN = 1 } pool_byte_order;
 
 /* Largest modulus, and the most bytes that an element can take. */

@@ -29,6 +29,7 @@ extern "C" {
 /* An open file. Immutable: any number of threads may use one at once. */
 typedef struct pool_file pool_file;
 
+/* What a file is. */
 typedef enum pool_file_kind {
     POOL_FILE_ANY = 0,  /* to open: whichever the first bytes say */
     POOL_FILE_RAW = 1,  /* one array without a header; never guessed, has to be asked for */
@@ -99,6 +100,7 @@ typedef struct pool_file_info {
 /* Fills `info`, whose struct_size is set. */
 POOL_API pool_status pool_file_get_info(const pool_file *file, pool_file_info *info);
 
+/* What the items of a section are. */
 typedef enum pool_file_item {
     POOL_FILE_POINTS = 0,   /* of `curve`, in `layout` */
     POOL_FILE_ELEMENTS = 1, /* of `field` */
@@ -114,6 +116,7 @@ typedef enum pool_file_item {
 
 #define POOL_FILE_COEFFICIENT_ELEMENT 12 /* bytes from an entry's start to its element */
 
+/* One section: what its items are and where they lie. */
 typedef struct pool_file_section {
     size_t struct_size;
     const char *name; /* of the file, without a level */

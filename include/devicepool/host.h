@@ -25,6 +25,7 @@ typedef struct pool_component {
     char message[512];
 } pool_component;
 
+/* Both of them. */
 typedef struct pool_host_info {
     size_t struct_size;
     pool_component driver;

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+/* How much a message matters; a level includes those before it. */
 typedef enum pool_log_level {
     POOL_LOG_NONE = 0,
     POOL_LOG_ERROR = 1, /* a failure, logged once by the function that knows its cause */

@@ -201,6 +201,7 @@ typedef struct pool_memory_info {
     int32_t memory_pool;        /* 1: stream-ordered, 0: plain allocations */
 } pool_memory_info;
 
+/* Fills `info` (struct_size set); asks the driver for what is free and reserved. */
 POOL_API pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info);
 
 /* Makes the high marks start again from what is used and reserved now. */

@@ -28,6 +28,7 @@
 extern "C" {
 #endif
 
+/* A mock driver. */
 typedef struct pool_mock pool_mock;
 
 #define POOL_MOCK_NO_DEVICES 0xffffffffu /* for pool_mock_params.devices */
@@ -167,6 +168,7 @@ typedef struct pool_mock_balance {
     uint64_t host_bytes;
 } pool_mock_balance;
 
+/* Fills `balance`. */
 void pool_mock_get_balance(pool_mock *mock, pool_mock_balance *balance);
 
 /*

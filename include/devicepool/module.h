@@ -95,6 +95,7 @@ typedef struct pool_kernel_info {
     int32_t parameter_count; /* -1: this driver does not tell (before CUDA 12.4) */
 } pool_kernel_info;
 
+/* Fills `info` (struct_size set). */
 POOL_API pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info);
 
 /* Offset and size of a parameter; POOL_ERR_UNSUPPORTED before CUDA 12.4, NOT_FOUND past the last.

@@ -77,6 +77,7 @@ POOL_API pool_status pool_ntt_domain_root(
 POOL_API pool_status pool_ntt_domain_coset(
     const pool_ntt_domain *domain, pool_form form, void *coset);
 
+/* From coefficients to values, or back. */
 typedef enum pool_ntt_direction { POOL_NTT_FORWARD = 0, POOL_NTT_INVERSE = 1 } pool_ntt_direction;
 
 /* Order of input and output: natural, or bit-reversed (item i at the place that i's log_size bits

@@ -124,6 +124,7 @@ POOL_API void pool_text_free(char **text);
 POOL_API pool_status pool_next_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);
 
+/* How pool_pick_device chooses among the devices that pass. */
 typedef enum pool_policy {
     POOL_POLICY_ROUND_ROBIN = 0,
     POOL_POLICY_MOST_FREE = 1,    /* most free memory */

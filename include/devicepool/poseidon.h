@@ -141,6 +141,7 @@ typedef struct pool_poseidon_run {
     int32_t on_host;
 } pool_poseidon_run;
 
+/* Sets struct_size and clears the rest. NULL is nothing. */
 POOL_API void pool_poseidon_run_init(pool_poseidon_run *run);
 
 /*
@@ -162,11 +163,13 @@ POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_
 POOL_API pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run *run,
     const pool_span *inputs, uint32_t elements, const pool_span *digests);
 
+/* How a block enters the rate lanes. */
 typedef enum pool_sponge_mode {
     POOL_SPONGE_ADD = 0,      /* a block is added to the rate lanes */
     POOL_SPONGE_OVERWRITE = 1 /* a block replaces them; lanes beyond a short last block stay */
 } pool_sponge_mode;
 
+/* What follows the last element of a message. */
 typedef enum pool_sponge_padding {
     POOL_SPONGE_NO_PADDING = 0, /* an empty message is not permuted at all */
     POOL_SPONGE_ONE_ZEROS = 1   /* a 1 and then zeros up to a whole block, always */
@@ -183,6 +186,7 @@ typedef struct pool_poseidon_sponge_params {
     const void *tag; /* element in the set's tag lane at the start, standard form, host; NULL: 0 */
 } pool_poseidon_sponge_params;
 
+/* Sets struct_size and clears the rest. NULL is nothing. */
 POOL_API void pool_poseidon_sponge_params_init(pool_poseidon_sponge_params *params);
 
 /*
@@ -210,6 +214,7 @@ typedef struct pool_merkle_params {
     const void *padding; /* digest in standard form, host memory; NULL: zeros */
 } pool_merkle_params;
 
+/* Sets struct_size and clears the rest. NULL is nothing. */
 POOL_API void pool_merkle_params_init(pool_merkle_params *params);
 
 /* Rows hold only nodes with a leaf below: row r has ceil(leaves / arity^r), the last one 1. */
@@ -221,6 +226,7 @@ typedef struct pool_merkle_shape {
     uint64_t path;      /* digests of an opening: height * (arity - 1) */
 } pool_merkle_shape;
 
+/* Fills `shape` (struct_size set) for a tree of that many leaves. */
 POOL_API pool_status pool_merkle_get_shape(const pool_poseidon *set,
     const pool_merkle_params *params, uint64_t leaves, pool_merkle_shape *shape);
 

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* Which memory a span lies in. */
 typedef enum pool_place {
     POOL_PLACE_HOST = 0,  /* any host memory, pageable or pinned */
     POOL_PLACE_DEVICE = 1 /* memory of the device that the operation runs on */

@@ -52,7 +52,10 @@ POOL_API pool_status pool_vector_scale(
 POOL_API pool_status pool_vector_inverse(
     const pool_vector_params *params, const pool_span *a, pool_span *out);
 
-/* out[reverse(i)] = a[i], for a power of two of elements. */
+/*
+ * out[reverse(i)] = a[i], for a power of two of elements. Both spans are of one form, here and for
+ * the transpose (POOL_ERR_INVALID_ARGUMENT).
+ */
 POOL_API pool_status pool_vector_bit_reverse(
     const pool_vector_params *params, const pool_span *a, pool_span *out);
 
