@@ -249,7 +249,7 @@ static void *reader(void *unused)
 /* ---- operating --------------------------------------------------------------------------------
  */
 
-/* In the text form that Prometheus reads. Makes no call that can wait for a job. */
+/* In the text form that Prometheus reads. */
 static void print_metrics(void)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
