@@ -2,8 +2,10 @@
 /*
  * Slots of equal bucket numbers to one sum: each block sums the runs among its slots by halves. A run
  * that lies wholly in the block is a bucket; the runs at its two ends go to the block's own two
- * slots of the next level. The last level is one block.
+ * slots of the next level. The last level is one block. Few sums have to wait for each other here, so four
+ * lanes share each.
  */
+#include "ec/lanes.cuh"
 #include "msm/slots.cuh"
 
 #define BLOCK 256
@@ -34,38 +36,72 @@ __device__ __forceinline__ void find_runs(const unsigned *bucket, unsigned *star
     __syncthreads();
 }
 
-/* Sums each run into its first place. Threads take what there is to add in any order, so that no lane is
- * idle while another has work. */
+struct work {
+    unsigned count;
+    unsigned place[BLOCK];
+};
+
+/* Threads hand in places in any order, so that no lane is idle while another has work; all of the block
+ * call together, and get the number of places. */
+__device__ __forceinline__ unsigned collect(struct work *work, int is_wanted)
+{
+    __syncthreads();
+    if (threadIdx.x == 0)
+        work->count = 0;
+    __syncthreads();
+    if (is_wanted)
+        work->place[atomicAdd(&work->count, 1)] = threadIdx.x;
+    __syncthreads();
+    return work->count;
+}
+
+/* Sums each run into its first place. */
 __device__ __forceinline__ void sum_runs(
-    xyzz *sums, const unsigned *bucket, const unsigned *start, unsigned *work, unsigned *work_count)
+    xyzz *sums, const unsigned *bucket, const unsigned *start, struct work *work)
 {
     unsigned i = threadIdx.x;
+    unsigned lane = i % EC_LANES;
 #pragma unroll 1
     for (unsigned step = 1; step < BLOCK; step *= 2) {
         int adds = bucket[i] != MSM_NO_BUCKET && (i - start[i]) % (2 * step) == 0 &&
                    i + step < BLOCK && bucket[i + step] == bucket[i];
-        if (i == 0)
-            *work_count = 0;
-        __syncthreads();
-        if (adds)
-            work[atomicAdd(work_count, 1)] = i;
-        __syncthreads();
-        unsigned count = *work_count;
+        unsigned count = collect(work, adds);
         if (count == 0)
             break;
-        if (i < count)
-            sums[work[i]] = xyzz_add(sums[work[i]], sums[work[i] + step]);
-        __syncthreads();
+#pragma unroll 1
+        for (unsigned first = i / 32 * (32 / EC_LANES); first < count; first += BLOCK / EC_LANES) {
+            unsigned item = first + i % 32 / EC_LANES;
+            xyzz *place = sums + work->place[item < count ? item : first];
+            xyzz sum = lanes_add(lane, place[0], place[step]);
+            if (item < count && lane == 0)
+                *place = sum;
+        }
     }
-    __syncthreads();
+}
+
+/* Whole runs, at `place` in `sums`, to their buckets. */
+__device__ __forceinline__ void deliver(
+    const struct merge *job, const xyzz *sums, const unsigned *bucket, struct work *work, unsigned count)
+{
+    unsigned i = threadIdx.x;
+    unsigned lane = i % EC_LANES;
+#pragma unroll 1
+    for (unsigned first = i / 32 * (32 / EC_LANES); first < count; first += BLOCK / EC_LANES) {
+        unsigned item = first + i % 32 / EC_LANES;
+        unsigned place = work->place[item < count ? item : first];
+        xyzz sum = sums[place];
+        if (job->continues)
+            sum = lanes_add(lane, sum, job->buckets[bucket[place]]);
+        if (item < count && lane == 0)
+            job->buckets[bucket[place]] = sum;
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) msm_merge(struct merge job)
 {
     __shared__ unsigned bucket[BLOCK];
     __shared__ unsigned start[BLOCK];
-    __shared__ unsigned work[BLOCK];
-    __shared__ unsigned work_count;
+    __shared__ struct work work;
     unsigned i = threadIdx.x;
     u64 first = (u64)blockIdx.x * BLOCK;
     xyzz *sums = job.slots.sums + first;
@@ -75,18 +111,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) msm_merge(struct merge job)
         slot_clear(job.next, 2ull * blockIdx.x + i);
     __syncthreads();
     find_runs(bucket, start);
-    sum_runs(sums, bucket, start, work, &work_count);
+    sum_runs(sums, bucket, start, &work);
 
-    if (bucket[i] == MSM_NO_BUCKET || start[i] != i)
-        return;
+    int is_run = bucket[i] != MSM_NO_BUCKET && start[i] == i;
     int reaches_end = bucket[BLOCK - 1] == bucket[i];
-    if (job.is_last || (i > 0 && !reaches_end)) {
-        xyzz sum = sums[i];
-        if (job.continues)
-            sum = xyzz_add(sum, job.buckets[bucket[i]]);
-        job.buckets[bucket[i]] = sum;
+    int is_whole = is_run && (job.is_last || (i > 0 && !reaches_end));
+    deliver(&job, sums, bucket, &work, collect(&work, is_whole));
+    if (!is_run || is_whole)
         return;
-    }
     slot_put(job.next, 2ull * blockIdx.x + (i > 0), bucket[i], sums[i]);
     if (i == 0 && reaches_end)
         slot_put(job.next, 2ull * blockIdx.x + 1, bucket[i], xyzz_infinity());

@@ -50,9 +50,9 @@ extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK) msm_segments(struct 
 
 struct fold {
     xyzz *pairs;
-    u64 blocks;
-    unsigned done;   /* levels folded by earlier launches: pairs that count are 2^done apart */
-    unsigned levels; /* to fold now; a block has 2^levels pairs */
+    unsigned done;      /* levels folded by earlier launches: pairs that count are 2^done apart */
+    unsigned levels;    /* to fold now */
+    unsigned log_pairs; /* of a block */
     xyzz *sums;      /* the last launch: T of each set goes here, reduced; else null */
 };
 
@@ -82,10 +82,10 @@ extern "C" __global__ void __launch_bounds__(FOLD_BLOCK) msm_fold(struct fold jo
     unsigned lane = threadIdx.x % EC_LANES;
     unsigned warp = threadIdx.x / 32;
     unsigned node = warp / 2 * (32 / EC_LANES) + threadIdx.x % 32 / EC_LANES;
-    u64 first = (u64)blockIdx.x << job.levels;
+    u64 first = (u64)blockIdx.x << job.log_pairs;
 #pragma unroll 1
     for (unsigned level = 0; level < job.levels; level++) {
-        unsigned nodes = 1u << (job.levels - level - 1);
+        unsigned nodes = 1u << (job.log_pairs - level - 1);
         unsigned first_node = node / (32 / EC_LANES) * (32 / EC_LANES);
         if (first_node < nodes) {
             u64 left = (first + ((u64)2 * node << level)) << job.done;

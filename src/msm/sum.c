@@ -51,9 +51,9 @@ struct segments {
 
 struct fold {
     CUdeviceptr pairs;
-    uint64_t blocks;
     uint32_t done;
     uint32_t levels;
+    uint32_t log_pairs;
     CUdeviceptr sums;
 };
 
@@ -167,27 +167,42 @@ static pool_status segments(const struct msm_run *run)
     return msm_enqueue(run, &launch);
 }
 
+static pool_status fold_once(
+    const struct msm_run *run, uint32_t done, uint32_t levels, uint32_t log_pairs, bool is_last)
+{
+    const struct msm_plan *plan = run->plan;
+    const struct fold argument = {.pairs = run->workspace + plan->scratch_at,
+        .done = done,
+        .levels = levels,
+        .log_pairs = log_pairs,
+        .sums = is_last ? run->workspace + plan->sums_at : 0};
+    const struct msm_launch launch = {.program = MSM_PROGRAM_REDUCE,
+        .kernel = "msm_fold",
+        .blocks = plan->buckets >> (plan->segment + done + log_pairs),
+        .threads = FOLD_BLOCK,
+        .argument = &argument,
+        .argument_bytes = sizeof(argument)};
+
+    return msm_enqueue(run, &launch);
+}
+
+/*
+ * A block folds up to 64 pairs to one, with half of its lanes idle after each level: as long as
+ * there are more pairs than the chip has lanes for, a launch folds one level.
+ */
 static pool_status fold(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
     uint32_t levels = plan->window_bits - 1 - plan->segment;
+    uint64_t at_once = (uint64_t)msm_chip_of(run->device).multiprocessors << (FOLD_LEVELS - 1);
     pool_status status = POOL_OK;
 
     for (uint32_t done = 0; !status && done < levels;) {
-        uint32_t now = levels - done < FOLD_LEVELS ? levels - done : FOLD_LEVELS;
-        const struct fold argument = {.pairs = run->workspace + plan->scratch_at,
-            .blocks = plan->sets << (levels - done - now),
-            .done = done,
-            .levels = now,
-            .sums = done + now == levels ? run->workspace + plan->sums_at : 0};
-        const struct msm_launch launch = {.program = MSM_PROGRAM_REDUCE,
-            .kernel = "msm_fold",
-            .blocks = argument.blocks,
-            .threads = FOLD_BLOCK,
-            .argument = &argument,
-            .argument_bytes = sizeof(argument)};
+        uint32_t most = levels - done < FOLD_LEVELS ? levels - done : FOLD_LEVELS;
+        uint64_t nodes = plan->buckets >> (plan->segment + done + 1);
+        uint32_t now = nodes > at_once ? 1 : most;
 
-        status = msm_enqueue(run, &launch);
+        status = fold_once(run, done, now, most, done + now == levels);
         done += now;
     }
     return status;
