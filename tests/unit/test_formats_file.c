@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -195,6 +196,61 @@ static void test_raw_own_field(void **state)
     pool_file_close(&file);
 }
 
+/* ---- large files ---------------------------------------------------------------------------- */
+
+/* Section headers at their places, holes for the points. 0 on a file system without holes. */
+static int make_large(int file, uint32_t power)
+{
+    const uint64_t n = UINT64_C(1) << power;
+    const uint64_t sizes[] = {0, 44, (2 * n - 1) * 64, n * 128, n * 64, n * 64, 128};
+    static struct iden3 made;
+    off_t at = 12;
+    size_t size;
+    uint8_t *bytes;
+
+    iden3_make_ptau(&made, "bn254", 0, 0);
+    bytes = iden3_compose(&made, &size);
+    bytes[8] = 6; /* sections */
+    bytes[24 + 36] = (uint8_t)power;
+    assert_int_equal(pwrite(file, bytes, 68, 0), 68);
+    free(bytes);
+    for (uint32_t type = 1; type <= 6; type++) {
+        struct iden3_part head = {0};
+
+        iden3_put32(&head, type);
+        iden3_put64(&head, sizes[type]);
+        assert_int_equal(pwrite(file, head.bytes, 12, at), 12);
+        at += 12 + (off_t)sizes[type];
+    }
+    return !ftruncate(file, at);
+}
+
+/* Powers of tau of 2^26: sections of more than 2^32 bytes, far apart; only what is read costs. */
+static void test_large(void **state)
+{
+    pool_file_section section = {.struct_size = sizeof(section)};
+    const uint64_t n = UINT64_C(1) << 26;
+    int descriptor = open(path, O_RDWR);
+    static const uint8_t zeros[64];
+    pool_file *file;
+
+    (void)state;
+    if (!make_large(descriptor, 26)) {
+        close(descriptor);
+        return;
+    }
+    if (pool_file_open(path, NULL, &file))
+        fail_msg("%s", pool_last_error()->message);
+    assert_int_equal(pool_file_get_section(file, "betaTauG1", &section), POOL_OK);
+    assert_int_equal(section.span.count, n);
+    assert_int_equal(section.offset, 12 + 12 + 44 + 4 * 12 + (2 * n - 1) * 64 + n * 128 + n * 64);
+    assert_memory_equal((uint8_t *)section.span.data + (n - 1) * 64, zeros, 64);
+    pool_file_close(&file);
+    assert_int_equal(ftruncate(descriptor, (off_t)(n * 128)), 0);
+    check_fails(path, NULL, POOL_ERR_BAD_DATA, "it is cut short");
+    close(descriptor);
+}
+
 /* ---- KZG ------------------------------------------------------------------------------------ */
 
 static void hex_of(const char *curve_name, unsigned factor, char *text)
@@ -357,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_kind, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_raw, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_raw_own_field, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_large, make_path, drop_path),
         cmocka_unit_test(test_kzg_text),
         cmocka_unit_test(test_kzg_text_wrong),
         cmocka_unit_test(test_kzg_json),
