@@ -170,7 +170,8 @@ __device__ __forceinline__ unsigned ranked_add(unsigned *counts, unsigned bin, b
     unsigned items = __ballot_sync(0xffffffffu, has_item);
     unsigned lane = threadIdx.x % 32;
     unsigned leader = __ffs(items | SORT_NEGATIVE) - 1;
-    bool is_same = has_item && bin == __shfl_sync(0xffffffffu, bin, leader);
+    unsigned first_bin = __shfl_sync(0xffffffffu, bin, leader); /* all lanes come here */
+    bool is_same = has_item && bin == first_bin;
     unsigned same = __ballot_sync(0xffffffffu, is_same);
     unsigned rank = 0;
     if (has_item && (!is_same || lane == leader))
