@@ -63,7 +63,7 @@ static pool_status check_on_device(
     return device_leave(&scope, status);
 }
 
-static pool_status check_numbers(
+pool_status memory_span_check_shape(
     const pool_span *span, const struct memory_item *item, const char *what)
 {
     uint64_t stride = memory_span_stride(span, item->bytes), bytes;
@@ -92,7 +92,7 @@ pool_status memory_span_check(const struct memory_site *site, const pool_span *s
 
     if (!span)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s is NULL", what);
-    status = check_numbers(span, item, what);
+    status = memory_span_check_shape(span, item, what);
     if (status || span->count == 0)
         return status;
     if (!span->data)

@@ -36,6 +36,9 @@ struct memory_item {
  */
 pool_status memory_span_check(const struct memory_site *site, const pool_span *span,
     const struct memory_item *item, const char *what);
+/* Of these only form, place, stride and extent: the data is not looked at. */
+pool_status memory_span_check_shape(
+    const pool_span *span, const struct memory_item *item, const char *what);
 
 static inline uint64_t memory_span_stride(const pool_span *span, uint64_t item_bytes)
 {

@@ -98,21 +98,41 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
     return status;
 }
 
-pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
-    const char *name, pool_kernel **kernel)
+static pool_status find_module(
+    pool_device *device, const pool_curve *curve, enum msm_program program, pool_module **module)
 {
     struct module_tag tag = {.file = files[program]};
-    pool_module *module = NULL;
-    struct module_building building = {.device = device, .module = &module};
+    struct module_building building = {.device = device, .module = module};
 
     if (has_texts(program))
         memcpy(tag.fingerprint, curve->fingerprint, sizeof(tag.fingerprint));
-    pool_status status = module_known_find(device, &tag, &module);
-    if (!status && !module) {
+    pool_status status = module_known_find(device, &tag, module);
+    if (!status && !*module) {
         status = with_program(curve, program, module_program_build, &building);
         if (!status)
-            status = module_known_add(device, &tag, module);
+            status = module_known_add(device, &tag, *module);
     }
+    return status;
+}
+
+pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
+{
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < MSM_PROGRAM_COUNT && !status; i++) {
+        pool_module *module = NULL;
+
+        status = find_module(device, curve, (enum msm_program)i, &module);
+    }
+    return status;
+}
+
+pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
+    const char *name, pool_kernel **kernel)
+{
+    pool_module *module = NULL;
+    pool_status status = find_module(device, curve, program, &module);
+
     return status ? status : pool_kernel_get(module, name, kernel);
 }
 

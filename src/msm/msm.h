@@ -97,6 +97,8 @@ struct msm_plan {
 /* POOL_ERR_INVALID_ARGUMENT when more than 2^32 - 1 entries or 2^31 - 1 buckets would be needed. */
 pool_status msm_plan_make(
     const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan);
+/* Whether it would not be too many of them. */
+bool msm_plan_fits(const struct msm_job *job);
 /* Slots of level 0, 1, ... of merge, until one block has them all. */
 enum { MSM_MERGE_BLOCK = 256, MSM_MAX_MERGES = 8 };
 uint32_t msm_merge_levels(uint32_t threads, uint64_t count[MSM_MAX_MERGES]);
@@ -125,6 +127,9 @@ struct msm_chip msm_chip_of(const pool_device *device);
 
 /* Every program of a curve, the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
+
+/* Compiles and loads all of them. */
+pool_status msm_load_programs(pool_device *device, const pool_curve *curve);
 
 /* How accumulate is launched for coordinates of that many words: see kernels.c for the numbers. */
 struct msm_shape {

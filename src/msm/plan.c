@@ -132,29 +132,44 @@ static pool_status check(const struct msm_job *job)
     return POOL_OK;
 }
 
-pool_status msm_plan_make(
-    const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan)
+/* Windows, groups and sets; false when there are too many of something. */
+static bool cut(const struct msm_job *job, struct msm_plan *plan)
 {
-    uint32_t bits;
-    pool_status status = check(job);
+    uint32_t bits = magnitude_bits(job, &plan->negates);
 
-    if (status)
-        return status;
-    memset(plan, 0, sizeof(*plan));
-    plan->job = *job;
-    bits = magnitude_bits(job, &plan->negates);
     plan->window_bits = job->window_bits ? job->window_bits : choose_window_bits(job, bits);
     plan->windows = windows_of(bits, plan->window_bits);
     plan->groups = groups_of(job, plan->windows);
     unsigned __int128 sets = (unsigned __int128)job->batch * plan->groups;
     unsigned __int128 entries = (unsigned __int128)job->count * plan->windows * job->batch;
     if (entries > UINT32_MAX || sets << (plan->window_bits - 1) > INT32_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu sums of %llu products with windows of %u bits are too many for one part",
-            (unsigned long long)job->batch, (unsigned long long)job->count, plan->window_bits);
+        return false;
     plan->sets = (uint64_t)sets;
     plan->entries = (uint64_t)entries;
     plan->buckets = plan->sets << (plan->window_bits - 1);
+    return true;
+}
+
+bool msm_plan_fits(const struct msm_job *job)
+{
+    struct msm_plan plan;
+
+    return cut(job, &plan);
+}
+
+pool_status msm_plan_make(
+    const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan)
+{
+    pool_status status = check(job);
+
+    if (status)
+        return status;
+    memset(plan, 0, sizeof(*plan));
+    plan->job = *job;
+    if (!cut(job, plan))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu sums of %llu products with windows of %u bits are too many for one part",
+            (unsigned long long)job->batch, (unsigned long long)job->count, plan->window_bits);
     share_out(chip, plan);
     msm_sort_plan_make(chip, plan);
     place(plan);

@@ -6,7 +6,49 @@
  */
 #include "msm_support.h"
 
+#include "driver/nvrtc.h"
 #include "kat/point_support.h"
+
+static device_pool *pool;
+static pool_device *device; /* NULL: no NVRTC here, the references alone are asked */
+
+static pool_status run_on_device(
+    const struct msm_problem *problem, const pool_msm_params *params, uint8_t *result)
+{
+    pool_span points = msm_span(problem->points, problem->count);
+    pool_span scalars = msm_span(problem->scalars, problem->count);
+    pool_span results = msm_span(result, 1);
+
+    return pool_msm(params, &points, &scalars, &results);
+}
+
+static void check_on_device(
+    const struct msm_problem *problem, const uint8_t *expected, const char *name)
+{
+    pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = problem->curve,
+        .device = device,
+        .scalar_check = POOL_SCALARS_REDUCED};
+    bool is_canonical = !pool_field_check(
+        pool_curve_scalar_field(problem->curve), problem->scalars, problem->count, NULL);
+    uint8_t result[MSM_POINT_MAX] = {0};
+
+    assert_ok(run_on_device(problem, &params, result));
+    if (memcmp(result, expected, problem->point_bytes) != 0)
+        fail_msg("%s: wrong on the device", name);
+    memset(result, 7, sizeof(result));
+    params.scalar_check = POOL_SCALARS_REFUSED;
+    if (!is_canonical) {
+        assert_int_equal(run_on_device(problem, &params, result), POOL_ERR_BAD_DATA);
+        assert_says("is not below the order");
+        assert_int_equal(result[0], 7);
+        return;
+    }
+    params.point_check = problem->count <= 8 ? POOL_POINTS_SUBGROUP : POOL_POINTS_ON_CURVE;
+    assert_ok(run_on_device(problem, &params, result));
+    if (memcmp(result, expected, problem->point_bytes) != 0)
+        fail_msg("%s: wrong on the device with checks", name);
+}
 
 /* The same sum by every way that there is. */
 static void check_sum(const struct msm_problem *problem, const uint8_t *expected, const char *name)
@@ -18,12 +60,31 @@ static void check_sum(const struct msm_problem *problem, const uint8_t *expected
         msm_reference_run(&reference, problem->count, problem->points, problem->scalars, result));
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong by buckets", name);
+    if (device)
+        check_on_device(problem, expected, name);
     if (problem->count > 600)
         return;
     assert_ok(
         msm_reference_plain(&reference, problem->count, problem->points, problem->scalars, result));
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong by double and add", name);
+}
+
+/* Refused when asked to look, and nothing written. */
+static void check_bad_point(const struct msm_problem *problem, const char *text)
+{
+    pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = problem->curve,
+        .device = device,
+        .scalar_check = POOL_SCALARS_REDUCED,
+        .point_check = POOL_POINTS_SUBGROUP};
+    uint8_t result[MSM_POINT_MAX] = {7};
+
+    if (!device)
+        return;
+    assert_int_equal(run_on_device(problem, &params, result), POOL_ERR_BAD_DATA);
+    assert_says(text);
+    assert_int_equal(result[0], 7);
 }
 
 /* Big-endian hexadecimal digits to little-endian bytes, zeros behind them. */
@@ -109,8 +170,11 @@ static void test_adversarial(void **state)
 
         count++;
         read_xy(json_text(one, "expected"), expected);
-        if (strncmp(json_text(one, "name"), "badpoint_x", 10) != 0 &&
-            strcmp(json_text(one, "name"), "badpoint_not_on_curve") != 0)
+        if (strncmp(json_text(one, "name"), "badpoint_x", 10) == 0)
+            check_bad_point(&problem, "point 0 has a coordinate that is not below the modulus");
+        else if (strcmp(json_text(one, "name"), "badpoint_not_on_curve") == 0)
+            check_bad_point(&problem, "point 0 is not on the curve");
+        else
             check_sum(&problem, expected, json_text(one, "name"));
         msm_problem_free(&problem);
     }
@@ -135,6 +199,20 @@ static struct msm_problem eip2537_problem(
         for (int j = 0; j < 32; j++)
             msm_scalar(&problem, i)[j] = record[encoded + 31 - (size_t)j];
     }
+    return problem;
+}
+
+/* The same without a look at the points: elements of 64 bytes, big-endian, to packed ones. */
+static struct msm_problem eip2537_raw(const pool_curve *curve, const uint8_t *input, size_t size)
+{
+    size_t encoded = pool_encoding_bytes(curve, POOL_ENCODING_EIP2537);
+    struct msm_problem problem = msm_problem_empty(curve, size / (encoded + 32));
+
+    for (uint64_t i = 0; i < problem.count; i++)
+        for (size_t element = 0; element < encoded / 64; element++)
+            for (size_t j = 0; j < 48; j++)
+                msm_point(&problem, i)[element * 48 + j] =
+                    input[i * (encoded + 32) + element * 64 + 63 - j];
     return problem;
 }
 
@@ -263,10 +341,151 @@ static void test_blobs(void **state)
     msm_problem_free(&problem);
 }
 
+static void test_eip2537_refused(void **state)
+{
+    static const struct {
+        const char *file, *curve;
+    } sets[] = {{"eip-2537/fail-msm_G1_bls.json", "bls12_381_g1"},
+        {"eip-2537/fail-mul_G1_bls.json", "bls12_381_g1"},
+        {"eip-2537/fail-msm_G2_bls.json", "bls12_381_g2"},
+        {"eip-2537/fail-mul_G2_bls.json", "bls12_381_g2"}};
+    int refused = 0;
+
+    (void)state;
+    for (size_t i = 0; device && i < sizeof(sets) / sizeof(sets[0]); i++) {
+        const pool_curve *curve = pool_curve_by_name(sets[i].curve);
+        cJSON *json = read_vectors(sets[i].file);
+        const cJSON *one;
+
+        cJSON_ArrayForEach(one, json)
+        {
+            const char *why = json_text(one, "ExpectedError");
+            size_t size;
+            uint8_t *input = hex_bytes(json_text(one, "Input"), &size);
+            const char *text = strstr(why, "not on curve") ? "is not on the curve"
+                               : strstr(why, "subgroup")   ? "is not in the subgroup"
+                               : strstr(why, "fp.Element") ? "is not below the modulus"
+                                                           : NULL;
+
+            if (text) {
+                struct msm_problem problem = eip2537_raw(curve, input, size);
+
+                check_bad_point(&problem, text);
+                msm_problem_free(&problem);
+                refused++;
+            }
+            free(input);
+        }
+        cJSON_Delete(json);
+    }
+    assert_int_equal(refused, device ? 16 : 0);
+}
+
+static void test_sage_vectors(void **state)
+{
+    static const struct {
+        const char *curve, *file;
+    } sets[] = {
+        {"bn254_g1", "curves/tv_BN254_Snarks_scalar_mul_G1_254bit.json"},
+        {"bn254_g2", "curves/tv_BN254_Snarks_scalar_mul_G2_254bit.json"},
+        {"bls12_381_g1", "curves/tv_BLS12_381_scalar_mul_G1_255bit.json"},
+        {"bls12_381_g2", "curves/tv_BLS12_381_scalar_mul_G2_255bit.json"},
+        {"bls12_377_g1", "curves/tv_BLS12_377_scalar_mul_G1_253bit.json"},
+        {"bw6_761_g1", "curves/tv_BW6_761_scalar_mul_G1_377bit.json"},
+        {"pallas", "curves/tv_Pallas_scalar_mul_G1_255bit.json"},
+        {"vesta", "curves/tv_Vesta_scalar_mul_G1_255bit.json"},
+    };
+
+    (void)state;
+    for (size_t i = 0; device && i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct msm_problem problem = msm_problem_empty(pool_curve_by_name(sets[i].curve), 40);
+        const pool_field *field = pool_curve_scalar_field(problem.curve);
+        cJSON *json = read_vectors(sets[i].file), *vector;
+        pool_msm_params params = {
+            .struct_size = sizeof(params), .curve = problem.curve, .device = device, .batch = 40};
+        uint8_t *wanted = calloc(40, problem.point_bytes), *got = calloc(40, problem.point_bytes);
+        pool_span points = msm_span(problem.points, 40), scalars = msm_span(problem.scalars, 40);
+        pool_span results = msm_span(got, 40);
+        uint64_t n = 0;
+
+        cJSON_ArrayForEach(vector, cJSON_GetObjectItemCaseSensitive(json, "vectors"))
+        {
+            read_point(problem.curve, vector, "P", msm_point(&problem, n));
+            read_point(problem.curve, vector, "Q", wanted + n * problem.point_bytes);
+            assert_ok(pool_field_parse(
+                field, json_text(vector, "scalar"), POOL_FORM_STANDARD, msm_scalar(&problem, n)));
+            n++;
+        }
+        assert_int_equal(n, 40);
+        assert_ok(pool_msm(&params, &points, &scalars, &results));
+        assert_memory_equal(got, wanted, 40 * problem.point_bytes);
+        free(wanted);
+        free(got);
+        msm_problem_free(&problem);
+        cJSON_Delete(json);
+    }
+}
+
+/* sum of c_i tau^i G = sum of NTT(c)_i L_i: powers and Lagrange points of a ceremony. */
+static void test_powers_of_tau(void **state)
+{
+    enum { POWER = 8, SIZE = 1 << POWER };
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    const pool_field *field = pool_curve_scalar_field(curve);
+    pool_ntt_domain_params domain = {
+        .struct_size = sizeof(domain), .field = field, .log_size = POWER};
+    pool_ntt_params transform = {.struct_size = sizeof(transform), .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_file_section powers = {.struct_size = sizeof(powers)},
+                      lagrange = {.struct_size = sizeof(lagrange)};
+    uint8_t scalars[SIZE * 32], values[SIZE * 32], left[64], right[64];
+    pool_span in = msm_span(scalars, SIZE), out = msm_span(values, SIZE);
+    pool_span left_span = msm_span(left, 1), right_span = msm_span(right, 1);
+    pool_file *file = NULL;
+
+    (void)state;
+    if (!device)
+        return;
+    assert_ok(pool_file_open(TEST_VECTORS "/iden3/powersOfTau28_hez_final_08.ptau", NULL, &file));
+    assert_ok(pool_file_get_section(file, "tauG1", &powers));
+    assert_ok(pool_file_get_section(file, "lagrange:8", &lagrange));
+    assert_int_equal(lagrange.span.count, SIZE);
+    powers.span.count = SIZE;
+    assert_ok(pool_random_scalars(field, 5, POOL_FORM_STANDARD, SIZE, scalars));
+    assert_ok(pool_ntt_domain_create(&domain, &transform.domain));
+    assert_ok(pool_ntt(&transform, &in, &out));
+    assert_ok(pool_msm(&params, &powers.span, &in, &left_span));
+    assert_ok(pool_msm(&params, &lagrange.span, &out, &right_span));
+    assert_memory_equal(left, right, 64);
+    assert_ok(pool_msm(&params, &powers.span, &out, &right_span));
+    assert_memory_not_equal(left, right, 64);
+    assert_ok(pool_ntt_domain_destroy(&transform.domain));
+    pool_file_close(&file);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+    const struct nvrtc *nvrtc;
+
+    (void)state;
+    if (driver_nvrtc_open(&nvrtc))
+        return 0;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_adversarial),
-        cmocka_unit_test(test_eip2537), cmocka_unit_test(test_blobs)};
+        cmocka_unit_test(test_eip2537), cmocka_unit_test(test_eip2537_refused),
+        cmocka_unit_test(test_sage_vectors), cmocka_unit_test(test_blobs),
+        cmocka_unit_test(test_powers_of_tau)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
 }
