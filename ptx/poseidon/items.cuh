@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernels of a Poseidon set are launched with, and elements between memory and registers.
- * set.cuh (generated) has the set's numbers and constants, fr.cuh and fr_dot.cuh the field's operations.
+ * set.cuh (generated) has the set's numbers and constants and includes sum.cuh; fr.cuh and
+ * fr_dot.cuh have the field's operations.
  */
 #ifndef POSEIDON_ITEMS_CUH
 #define POSEIDON_ITEMS_CUH

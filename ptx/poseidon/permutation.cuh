@@ -42,100 +42,83 @@ __device__ __forceinline__ fr raised(fr x)
 #endif
 }
 
-/* The sum of COUNT products by constants, up to four with one reduction. */
-template <int COUNT> __device__ __forceinline__ fr dot_part(const fr *x, const fr *c)
+#if !POSEIDON_IS_SECOND || POSEIDON_EXTERNAL == POSEIDON_DENSE
+/* state = matrix * state + constants */
+__device__ __forceinline__ void multiply(fr *state, const fr *matrix, const fr *constants)
 {
-    if (COUNT == 4)
-        return fr_dot4(x[0], c[0], x[1], c[1], x[2], c[2], x[3], c[3]);
-    if (COUNT == 3)
-        return fr_dot3(x[0], c[0], x[1], c[1], x[2], c[2]);
-    if (COUNT == 2)
-        return fr_mul_add_lazy(x[0], c[0], x[1], c[1]);
-    return fr_mul_lazy(x[0], c[0]);
-}
-
-template <int COUNT> __device__ __forceinline__ fr dot(const fr *x, const fr *c)
-{
-    const int rest = COUNT % 4 == 0 ? 4 : COUNT % 4;
-    fr sum = dot_part<rest>(x, c);
-#pragma unroll
-    for (int i = rest; i < COUNT; i += 4)
-        sum = fr_add_lazy(sum, dot_part<4>(x + i, c + i));
-    return sum;
-}
-
-#if POSEIDON_IS_SECOND
-/* Four lanes by Poseidon2's 4 * 4 matrix, in additions. */
-__device__ __forceinline__ void multiply_block(fr *x)
-{
-    fr ab = fr_add_lazy(x[0], x[1]);
-    fr cd = fr_add_lazy(x[2], x[3]);
-#if POSEIDON_EXTERNAL == POSEIDON_BLOCKS_57
-    fr b2 = fr_add_lazy(fr_dbl_lazy(x[1]), cd);
-    fr d2 = fr_add_lazy(fr_dbl_lazy(x[3]), ab);
-    fr y3 = fr_add_lazy(fr_dbl_lazy(fr_dbl_lazy(cd)), d2);
-    fr y1 = fr_add_lazy(fr_dbl_lazy(fr_dbl_lazy(ab)), b2);
-    x[0] = fr_add_lazy(d2, y1);
-    x[1] = y1;
-    x[2] = fr_add_lazy(b2, y3);
-    x[3] = y3;
-#else
-    fr all = fr_add_lazy(ab, cd);
-    fr all_b = fr_add_lazy(all, x[1]);
-    fr all_d = fr_add_lazy(all, x[3]);
-    fr y3 = fr_add_lazy(all_d, fr_dbl_lazy(x[0]));
-    fr y1 = fr_add_lazy(all_b, fr_dbl_lazy(x[2]));
-    x[0] = fr_add_lazy(all_b, ab);
-    x[1] = y1;
-    x[2] = fr_add_lazy(all_d, cd);
-    x[3] = y3;
-#endif
-}
-
-__device__ __forceinline__ void multiply_external(fr *state)
-{
-#if POSEIDON_EXTERNAL == POSEIDON_SUM
-    fr sum = state[0];
-#pragma unroll
-    for (int i = 1; i < T; i++)
-        sum = fr_add_lazy(sum, state[i]);
-#pragma unroll
-    for (int i = 0; i < T; i++)
-        state[i] = fr_add_lazy(state[i], sum);
-#elif POSEIDON_EXTERNAL == POSEIDON_DENSE
     fr x[T];
 #pragma unroll
     for (int i = 0; i < T; i++)
         x[i] = state[i];
     LANE_LOOP
     for (int i = 0; i < T; i++)
-        state[i] = dot<T>(x, poseidon_matrix + i * T);
-#else
-#pragma unroll
-    for (int i = 0; i < T; i += 4)
-        multiply_block(state + i);
-#if POSEIDON_WIDTH > 4
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        fr sum = state[k];
-#pragma unroll
-        for (int i = 4; i < T; i += 4)
-            sum = fr_add_lazy(sum, state[i + k]);
-#pragma unroll
-        for (int i = 0; i < T; i += 4)
-            state[i + k] = fr_add_lazy(state[i + k], sum);
-    }
+        state[i] = fr_dot<T>(constants[i], x, matrix + i * T);
+}
 #endif
+
+#if POSEIDON_IS_SECOND
+/* Four lanes by Poseidon2's 4 * 4 matrix, in additions. */
+__device__ __forceinline__ void multiply_block(lane_sum *y, const fr *x)
+{
+    lane_sum ab = sum_plus(sum_of(x[0]), x[1]);
+    lane_sum cd = sum_plus(sum_of(x[2]), x[3]);
+#if POSEIDON_EXTERNAL == POSEIDON_BLOCKS_57
+    lane_sum b2 = sum_add(sum_twice(sum_of(x[1])), cd);
+    lane_sum d2 = sum_add(sum_twice(sum_of(x[3])), ab);
+    y[3] = sum_add(sum_twice(sum_twice(cd)), d2);
+    y[1] = sum_add(sum_twice(sum_twice(ab)), b2);
+    y[0] = sum_add(d2, y[1]);
+    y[2] = sum_add(b2, y[3]);
+#else
+    lane_sum all = sum_add(ab, cd);
+    lane_sum all_b = sum_plus(all, x[1]);
+    lane_sum all_d = sum_plus(all, x[3]);
+    y[3] = sum_add(all_d, sum_twice(sum_of(x[0])));
+    y[1] = sum_add(all_b, sum_twice(sum_of(x[2])));
+    y[0] = sum_add(all_b, ab);
+    y[2] = sum_add(all_d, cd);
 #endif
 }
 
-__device__ __forceinline__ void multiply_internal(fr *state)
+/* state = matrix * state + constants */
+__device__ __forceinline__ void multiply_external(fr *state, const fr *constants)
 {
-    fr sum = state[0];
+#if POSEIDON_EXTERNAL == POSEIDON_SUM
+    lane_sum sum = sum_of(state[0]);
 #pragma unroll
     for (int i = 1; i < T; i++)
-        sum = fr_add_lazy(sum, state[i]);
-    poseidon_internal(state, sum);
+        sum = sum_plus(sum, state[i]);
+#pragma unroll
+    for (int i = 0; i < T; i++)
+        state[i] = sum_reduce(sum_plus(sum_plus(sum, state[i]), constants[i]));
+#elif POSEIDON_EXTERNAL == POSEIDON_DENSE
+    multiply(state, poseidon_matrix, constants);
+#else
+    lane_sum y[T];
+#pragma unroll
+    for (int i = 0; i < T; i += 4)
+        multiply_block(y + i, state + i);
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        lane_sum sum = y[k];
+#pragma unroll
+        for (int i = 4; i < T; i += 4)
+            sum = sum_add(sum, y[i + k]);
+#pragma unroll
+        for (int i = 0; i < T; i += 4)
+            state[i + k] = sum_reduce(
+                sum_plus(T > 4 ? sum_add(y[i + k], sum) : y[i + k], constants[i + k]));
+    }
+#endif
+}
+
+__device__ __forceinline__ void multiply_internal(fr *state, fr constant)
+{
+    lane_sum sum = sum_of(state[0]);
+#pragma unroll
+    for (int i = 1; i < T; i++)
+        sum = sum_plus(sum, state[i]);
+    poseidon_internal(state, sum_plus(sum, constant), sum);
 }
 
 __device__ __forceinline__ void external_rounds(fr *state, const fr *constants)
@@ -144,35 +127,29 @@ __device__ __forceinline__ void external_rounds(fr *state, const fr *constants)
     for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++) {
 #pragma unroll
         for (int i = 0; i < T; i++)
-            state[i] = raised(fr_add_lazy(state[i], constants[round * T + i]));
-        multiply_external(state);
+            state[i] = raised(state[i]);
+        multiply_external(state, constants + round * T);
     }
 }
 
+/* Constants are added by the layer before the round that they belong to, whose reduction takes them
+ * with it. */
 __device__ __forceinline__ void permute(fr *state)
 {
-    multiply_external(state);
-    external_rounds(state, poseidon_before);
+    multiply_external(state, poseidon_before);
+    external_rounds(state, poseidon_before + T);
 #pragma unroll 1
     for (int round = 0; round < POSEIDON_PARTIAL_ROUNDS; round++) {
-        state[0] = raised(fr_add_lazy(state[0], poseidon_lane[round]));
-        multiply_internal(state);
+        state[0] = raised(state[0]);
+        multiply_internal(state, poseidon_lane[round]);
     }
-    external_rounds(state, poseidon_behind);
+#pragma unroll
+    for (int i = 0; i < T; i++)
+        state[i] = fr_add_lazy(state[i], poseidon_behind[i]);
+    external_rounds(state, poseidon_behind + T);
 }
 
 #else
-
-__device__ __forceinline__ void multiply(fr *state, const fr *matrix)
-{
-    fr x[T];
-#pragma unroll
-    for (int i = 0; i < T; i++)
-        x[i] = state[i];
-    LANE_LOOP
-    for (int i = 0; i < T; i++)
-        state[i] = dot<T>(x, matrix + i * T);
-}
 
 __device__ __forceinline__ void add_constants(fr *state, const fr *constants)
 {
@@ -193,7 +170,7 @@ __device__ __forceinline__ void raise_all(fr *state)
 __device__ __forceinline__ void partial_rounds(fr *state)
 {
     fr x[T]; /* the raised lane, then the window */
-    fr lane = fr_add_lazy(state[0], poseidon_first[0]);
+    fr lane = state[0];
 #pragma unroll
     for (int i = 1; i < T; i++)
         x[i] = state[i];
@@ -205,13 +182,12 @@ __device__ __forceinline__ void partial_rounds(fr *state)
         const fr *sums = poseidon_sums;
 #endif
         x[0] = raised(lane);
-        fr born = fr_add_lazy(dot<N>(x + 1, sums), x[0]);
+        fr born = fr_dot<N>(x[0], x + 1, sums);
 #if POSEIDON_IS_SCALED
-        lane = fr_add_lazy(dot<N>(x + 1, sums + N), x[0]);
+        lane = fr_dot<N>(fr_add_lazy(x[0], poseidon_lane[round]), x + 1, sums + N);
 #else
-        lane = dot<T>(x, sums + N); /* head, then h */
+        lane = fr_dot<T>(poseidon_lane[round], x, sums + N); /* head, then h */
 #endif
-        lane = fr_add_lazy(lane, poseidon_lane[round]);
 #pragma unroll
         for (int i = T - 1; i > 1; i--)
             x[i] = x[i - 1];
@@ -220,13 +196,13 @@ __device__ __forceinline__ void partial_rounds(fr *state)
     state[0] = lane;
     LANE_LOOP
     for (int i = 0; i < N; i++)
-        state[i + 1] = fr_add_lazy(dot<N>(x + 1, poseidon_exit + i * N), poseidon_after[i]);
+        state[i + 1] = fr_dot<N>(poseidon_after[i], x + 1, poseidon_exit + i * N);
 }
 
 #if POSEIDON_SMALL_MATRIX
-/* The matrix where its entries are integers below 2^16 and lanes have two words (text.c): halves of
+/* state = matrix * state + constants where the matrix has integers below 2^16 (text.c): halves of
  * lanes times entries add up without carries. Any 64-bit values. */
-__device__ __forceinline__ void multiply_small(fr *state)
+__device__ __forceinline__ void multiply_small(fr *state, const fr *constants)
 {
     fr x[T];
 #pragma unroll
@@ -234,64 +210,60 @@ __device__ __forceinline__ void multiply_small(fr *state)
         x[i] = state[i];
 #pragma unroll
     for (int i = 0; i < T; i++) {
-        unsigned long long low = 0;
-        unsigned long long high = 0;
+        unsigned long long low = constants[i].word[0];
+        unsigned long long high = constants[i].word[1];
 #pragma unroll
         for (int j = 0; j < T; j++) {
             low += (unsigned long long)x[j].word[0] * poseidon_small[i * T + j];
             high += (unsigned long long)x[j].word[1] * poseidon_small[i * T + j];
         }
         high += low >> 32;
-        /* (high >> 32) 2^64 + rest, and 2^64 is 2^32 - 1; a carry is worth the same. */
-        unsigned long long rest = high << 32 | (unsigned)low;
-        unsigned long long sum = rest + (high >> 32) * 0xffffffffull;
-        sum += sum < rest ? 0xffffffffull : 0;
-        state[i].word[0] = (unsigned)sum;
-        state[i].word[1] = (unsigned)(sum >> 32);
+        lane_sum sum = {{(unsigned)low, (unsigned)high, (unsigned)(high >> 32)}};
+        state[i] = sum_reduce(sum);
     }
 }
 #endif
 
+/* A full round behind its constants, which the matrix before it has added; is_outer 0 at the two
+ * rounds where the window's own matrices stand in for the definition's. */
+__device__ __forceinline__ void full_round(
+    fr *state, int is_outer, const fr *other, const fr *constants)
+{
+    raise_all(state);
+#if POSEIDON_SMALL_MATRIX
+    if (is_outer)
+        multiply_small(state, constants);
+    else
+        multiply(state, other, constants);
+#else
+    multiply(state, is_outer ? poseidon_matrix : other, constants);
+#endif
+}
+
 __device__ __forceinline__ void permute(fr *state)
 {
+    add_constants(state, poseidon_before);
 #pragma unroll 1
-    for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++) {
-        add_constants(state, poseidon_before + round * T);
-        raise_all(state);
-#if POSEIDON_SMALL_MATRIX
-        if (round + 1 < POSEIDON_HALF_ROUNDS)
-            multiply_small(state);
-        else
-            multiply(state, poseidon_entry);
-#else
-        multiply(state, round + 1 < POSEIDON_HALF_ROUNDS ? poseidon_matrix : poseidon_entry);
-#endif
-    }
+    for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++)
+        full_round(state, round + 1 < POSEIDON_HALF_ROUNDS, poseidon_entry,
+            poseidon_before + (round + 1) * T);
     partial_rounds(state);
 #pragma unroll 1
-    for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++) {
-        if (round > 0)
-            add_constants(state, poseidon_behind + round * T);
-        raise_all(state);
-#if POSEIDON_SMALL_MATRIX
-        multiply_small(state);
-#else
-        multiply(state, round > 0 ? poseidon_matrix : poseidon_back);
-#endif
-    }
+    for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++)
+        full_round(state, POSEIDON_SMALL_MATRIX || round > 0, poseidon_back, poseidon_behind + round * T);
 }
 #else
 /* As the definition has it. */
 __device__ __forceinline__ void permute(fr *state)
 {
+    add_constants(state, poseidon_before);
 #pragma unroll 1
     for (int round = 0; round < 2 * POSEIDON_HALF_ROUNDS + POSEIDON_PARTIAL_ROUNDS; round++) {
-        add_constants(state, poseidon_before + round * T);
         if (round < POSEIDON_HALF_ROUNDS || round >= POSEIDON_HALF_ROUNDS + POSEIDON_PARTIAL_ROUNDS)
             raise_all(state);
         else
             state[0] = raised(state[0]);
-        multiply(state, poseidon_matrix);
+        multiply(state, poseidon_matrix, poseidon_before + (round + 1) * T);
     }
 }
 #endif

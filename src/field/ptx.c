@@ -213,12 +213,13 @@ pool_status field_ptx_generate(const pool_field *field, const char *prefix, char
     return writer_end(&writer, text);
 }
 
-pool_status field_ptx_generate_dots(const pool_field *field, const char *prefix, char **text)
+pool_status field_ptx_generate_dots(
+    const pool_field *field, const char *prefix, const uint32_t *lengths, size_t count, char **text)
 {
     if (field == NULL || prefix == NULL || text == NULL || strlen(prefix) > 16)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text: field, prefix or result missing");
     struct ptx_writer writer = writer_of(field, prefix);
     writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
-    ptx_put_dots(&writer);
+    ptx_put_dots(&writer, lengths, count);
     return writer_end(&writer, text);
 }

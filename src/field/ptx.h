@@ -34,10 +34,11 @@
 pool_status field_ptx_generate(const pool_field *field, const char *prefix, char **text);
 
 /*
- * The same way: prefix_dot3 and prefix_dot4, sums of that many products with one reduction. Of each
- * product the first factor may be lazy and the second must be reduced; the result is lazy. For
- * kernels that multiply by matrices; the text needs the one above before it.
+ * The same way: prefix_dot<n>(sum, x, c) = sum + x[0] c[0] + … + x[n-1] c[n-1] with one reduction,
+ * for each n of `lengths`; for kernels that multiply by matrices. `sum` and x may be lazy, c must
+ * be reduced; the result is lazy. The text needs the one above before it.
  */
-pool_status field_ptx_generate_dots(const pool_field *field, const char *prefix, char **text);
+pool_status field_ptx_generate_dots(const pool_field *field, const char *prefix,
+    const uint32_t *lengths, size_t count, char **text);
 
 #endif

@@ -92,7 +92,8 @@ void ptx_put_multiplications(struct ptx_writer *writer); /* ptx_mul.c: mul, mul_
 void ptx_put_squarings(struct ptx_writer *writer);       /* ptx_sqr.c: sqr, from_mont */
 void ptx_put_complex(struct ptx_writer *writer);         /* ptx_complex.c: mul_complex */
 void ptx_put_one_word(struct ptx_writer *writer);        /* ptx_word.c: fields of one 32-bit word */
-void ptx_put_dots(struct ptx_writer *writer);            /* ptx_dot.c: dot3, dot4 */
+/* ptx_dot.c: dot<n> for each of the lengths */
+void ptx_put_dots(struct ptx_writer *writer, const uint32_t *lengths, size_t count);
 void ptx_put_goldilocks(struct ptx_writer *writer);      /* ptx_goldilocks.c */
 
 #endif

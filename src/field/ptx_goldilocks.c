@@ -34,14 +34,17 @@ static void put_product(struct ptx_writer *writer, bool is_square)
     PUT(writer, "add.cc.u32 x1, x1, y0", "addc.cc.u32 x2, x2, y1", "addc.u32 x3, x3, y2");
 }
 
-/* s = x1 : x0 + e x2 - x3 modulo p, any 64-bit value; m is 2^32 - 1 = e where a carry or borrow of
- * 2^64 is to be made good, which cannot carry again. */
+/*
+ * s = x1 : x0 + e x2 - x3 modulo p, any 64-bit value. The addition may carry and the subtraction
+ * borrow; m, the one less the other, is -1, 0 or 1, and what it stands for, m 2^64 = m e, can be
+ * added in without a further carry: a sum that has carried is at most 2^64 - 2^33, a difference
+ * that has borrowed at least 2^64 - 2^32.
+ */
 static void put_reduce_product(struct ptx_writer *writer)
 {
-    PUT(writer, "sub.cc.u32 s0, x0, x3", "subc.cc.u32 s1, x1, 0", "subc.u32 m, 0, 0",
-        "sub.cc.u32 s0, s0, m", "subc.u32 s1, s1, 0", "mad.lo.cc.u32 s0, x2, 0xffffffff, s0",
-        "madc.hi.cc.u32 s1, x2, 0xffffffff, s1", "addc.u32 m, 0, 0", "sub.u32 m, 0, m",
-        "add.cc.u32 s0, s0, m", "addc.u32 s1, s1, 0");
+    PUT(writer, "mad.lo.cc.u32 s0, x2, 0xffffffff, x0", "madc.hi.cc.u32 s1, x2, 0xffffffff, x1",
+        "addc.u32 m, 0, 0", "sub.cc.u32 s0, s0, x3", "subc.cc.u32 s1, s1, 0", "subc.u32 m, m, 0",
+        "max.s32 x3, m, 0", "sub.cc.u32 s0, s0, m", "subc.u32 s1, s1, 0", "add.u32 s1, s1, x3");
 }
 
 static void put_result(struct ptx_writer *writer, bool is_lazy)

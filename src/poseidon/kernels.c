@@ -49,13 +49,14 @@ void poseidon_program_free(struct poseidon_program *program)
 static pool_status program_make(const pool_poseidon *set, struct poseidon_program **made)
 {
     struct poseidon_program *program = base_calloc(1, sizeof(*program));
+    const uint32_t lengths[] = {set->width - 1, set->width};
     pool_status status;
 
     if (!program)
         return base_fail_memory("a Poseidon set's program");
     status = field_ptx_generate(set->field, "fr", &program->field_text);
     if (!status)
-        status = field_ptx_generate_dots(set->field, "fr", &program->dot_text);
+        status = field_ptx_generate_dots(set->field, "fr", lengths, 2, &program->dot_text);
     if (!status)
         status = poseidon_text(set, &program->set_text);
     program->texts[0] = (pool_module_header){"fr.cuh", program->field_text};

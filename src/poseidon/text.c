@@ -10,8 +10,13 @@
 #include "field/ptx_emit.h"
 #include "poseidon/launch.h"
 
-/* Constant memory is 64 KB a module; the field's text has a few words there too. */
-enum { CONSTANT_BYTES = 63 * 1024 };
+/*
+ * Up to this many bytes of constants lie in constant memory, more in global memory. Constants are
+ * cached beside instructions: with t = 12 over 256 bits, 30 KB, they drove each other out (19 to
+ * 28 million permutations a second, 31 from global memory); with t = 5, 8 KB, constant memory was
+ * 2 % faster.
+ */
+enum { CONSTANT_BYTES = 16 * 1024 };
 /* Widest state in words (96: twelve lanes of 256 bits) and widest in lanes of up to two words that
  * full rounds keep in registers: beyond, the 2 t^2 products of their code written out would not fit
  * the instruction cache. */
@@ -49,14 +54,31 @@ static void put_element(struct ptx_writer *writer, const uint64_t *limbs)
     put_words(writer, words);
 }
 
+static void begin_array(struct ptx_writer *writer, const char *name, size_t count)
+{
+    ptx_put(writer, "POSEIDON_CONSTANTS fr poseidon_%s[%zu] = {\n", name, count);
+}
+
+/* What stays of an array's count is zeros. */
+static void put_elements(struct ptx_writer *writer, const uint64_t *elements, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put_element(writer, elements + i * writer->field->limbs);
+        ptx_put(writer, ",\n");
+    }
+}
+
+static void end_array(struct ptx_writer *writer)
+{
+    ptx_put(writer, "};\n");
+}
+
 static void put_array(
     struct ptx_writer *writer, const char *name, const uint64_t *elements, size_t count)
 {
-    ptx_put(writer, "POSEIDON_CONSTANTS fr poseidon_%s[%zu] = {\n", name, count);
-    for (size_t i = 0; i < count; i++) {
-        put_element(writer, elements + i * writer->field->limbs);
-        ptx_put(writer, i + 1 < count ? ",\n" : "};\n");
-    }
+    begin_array(writer, name, count);
+    put_elements(writer, elements, count);
+    end_array(writer);
 }
 
 static void put_function(struct ptx_writer *writer, const char *name, const uint32_t *words)
@@ -167,29 +189,29 @@ static struct cheap cheap_entry(const pool_field *field, const uint64_t *entry)
     return cheap;
 }
 
-/* Lane by lane: x_i = sum + d_i x_i. */
+/* Lane by lane: x_i = sum + d_i x_i, where lane 0 has a sum of its own, with the next constant. */
 static void put_internal(struct ptx_writer *writer, const pool_poseidon *set)
 {
-    ptx_put(writer, "__device__ __forceinline__ void poseidon_internal(fr *x, fr sum)\n{\n");
+    static const char *const times[TIMES_MAX + 1] = {NULL, "x[%u]", "fr_dbl_lazy(x[%u])",
+        "fr_add_lazy(x[%u], fr_dbl_lazy(x[%u]))", "fr_dbl_lazy(fr_dbl_lazy(x[%u]))"};
+
+    ptx_put(writer, "__device__ __forceinline__ void poseidon_internal(fr *x, lane_sum first, "
+                    "lane_sum sum)\n{\n");
     for (uint32_t i = 0; i < set->width; i++) {
         struct cheap cheap = cheap_entry(set->field, set->diagonal + (size_t)i * set->field->limbs);
-        ptx_put(writer, "    x[%u] = fr_%s_lazy(sum, ", i, cheap.is_negative ? "sub" : "add");
+        const char *sum = i == 0 ? "first" : "sum";
+        if (!cheap.halvings && !cheap.times) {
+            ptx_put(writer, "    x[%u] = sum_and_product(%s, x[%u], poseidon_diagonal[%u]);\n", i,
+                sum, i, i);
+            continue;
+        }
+        ptx_put(writer, "    x[%u] = sum_reduce(sum_%s(%s, ", i,
+            cheap.is_negative ? "minus" : "plus", sum);
         if (cheap.halvings)
             ptx_put(writer, "fr_halved<%u>(x[%u])", cheap.halvings, i);
-        else if (cheap.times == 3)
-            ptx_put(writer, "fr_add_lazy(x[%u], fr_dbl_lazy(x[%u]))", i, i);
-        else if (cheap.times)
-            ptx_put(writer, "%sx[%u]%s",
-                cheap.times == 4   ? "fr_dbl_lazy(fr_dbl_lazy("
-                : cheap.times == 2 ? "fr_dbl_lazy("
-                                   : "",
-                i,
-                cheap.times == 4   ? "))"
-                : cheap.times == 2 ? ")"
-                                   : "");
         else
-            ptx_put(writer, "fr_mul_lazy(x[%u], poseidon_diagonal[%u])", i, i);
-        ptx_put(writer, ");\n");
+            ptx_put(writer, times[cheap.times], i, i);
+        ptx_put(writer, "));\n");
     }
     ptx_put(writer, "}\n");
 }
@@ -198,12 +220,12 @@ static size_t count_constants(const pool_poseidon *set)
 {
     const struct poseidon_window *window = &set->window;
     size_t t = set->width;
-    size_t count = (size_t)set->full_rounds * t + set->partial_rounds + t * t;
+    size_t count = ((size_t)set->full_rounds + 2) * t + set->partial_rounds + t * t;
 
     if (set->kind == POOL_POSEIDON2)
         return count + t;
     if (!window->is_used)
-        return set->constant_count + t * t;
+        return set->constant_count + t + t * t;
     return count + 4 * t * t + 2 * (t - 1) * (window->is_scaled ? set->partial_rounds : 1);
 }
 
@@ -223,13 +245,15 @@ static void put_numbers(struct ptx_writer *writer, const pool_poseidon *set)
         {"OUTPUT_LANE", set->output_lane}, {"DIGEST", set->digest},
         {"FEED_FORWARD", set->feed_forward}, {"IS_SECOND", set->kind == POOL_POSEIDON2},
         {"HAS_WINDOW", set->window.is_used}, {"IS_SCALED", set->window.is_scaled},
-        {"UNROLLED", !is_wide}, {"DENSE", 0}, {"SUM", 1}, {"BLOCKS_57", 2}, {"BLOCKS_23", 3}};
+        {"UNROLLED", !is_wide}, {"IS_GOLDILOCKS", field->kind == FIELD_KIND_GOLDILOCKS},
+        {"DENSE", 0}, {"SUM", 1}, {"BLOCKS_57", 2}, {"BLOCKS_23", 3}};
 
     ptx_put(writer, "/* The Poseidon set %s, generated. */\n", set->name);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         ptx_put(writer, "#define POSEIDON_%s %u\n", numbers[i].name, numbers[i].value);
     ptx_put(writer, "#define POSEIDON_CONSTANTS __device__ %sconst\n",
         count_constants(set) * field->bytes <= CONSTANT_BYTES ? "__constant__ " : "");
+    ptx_put(writer, "#include \"poseidon/sum.cuh\"\n");
 }
 
 /* a once or by round; without scaling the head stands before h. */
@@ -282,17 +306,21 @@ static void put_window(struct ptx_writer *writer, const pool_poseidon *set)
     size_t half = (size_t)set->full_rounds / 2 * t;
 
     ptx_put(writer, "#define POSEIDON_SMALL_MATRIX %d\n", put_small_matrix(writer, set));
-    put_array(writer, "before", set->constants, half);
+    begin_array(writer, "before", half + t);
+    put_elements(writer, set->constants, half);
+    put_elements(writer, window->first, 1);
+    end_array(writer);
     put_array(writer, "matrix", set->matrix, t * t);
     put_array(writer, "entry", window->entry, t * t);
-    put_array(writer, "first", window->first, 1);
     put_sums(writer, set);
     put_array(writer, "lane", window->lane, set->partial_rounds);
     put_array(writer, "exit", window->exit, (t - 1) * (t - 1));
     put_array(writer, "after", window->after, t - 1);
     put_array(writer, "back", window->back, t * t);
-    put_array(writer, "behind",
-        set->constants + (half + set->partial_rounds * t) * set->field->limbs, half);
+    begin_array(writer, "behind", half);
+    put_elements(writer,
+        set->constants + (half + (set->partial_rounds + 1) * t) * set->field->limbs, half - t);
+    end_array(writer);
 }
 
 static void put_second(struct ptx_writer *writer, const pool_poseidon *set)
@@ -302,12 +330,16 @@ static void put_second(struct ptx_writer *writer, const pool_poseidon *set)
     int external = external_of(set);
 
     ptx_put(writer, "#define POSEIDON_EXTERNAL %s\n", externals[external]);
-    put_array(writer, "before", set->constants, half);
+    begin_array(writer, "before", half + set->width);
+    put_elements(writer, set->constants, half + (set->partial_rounds ? 1 : 0));
+    end_array(writer);
+    begin_array(writer, "lane", set->partial_rounds + 1);
     if (set->partial_rounds)
-        put_array(writer, "lane", set->constants + half * limbs, set->partial_rounds);
-    else
-        ptx_put(writer, "POSEIDON_CONSTANTS fr poseidon_lane[1] = {};\n");
-    put_array(writer, "behind", set->constants + (half + set->partial_rounds) * limbs, half);
+        put_elements(writer, set->constants + (half + 1) * limbs, set->partial_rounds - 1);
+    end_array(writer);
+    begin_array(writer, "behind", half + set->width);
+    put_elements(writer, set->constants + (half + set->partial_rounds) * limbs, half);
+    end_array(writer);
     if (external == 0)
         put_array(writer, "matrix", set->matrix, (size_t)set->width * set->width);
     put_array(writer, "diagonal", set->diagonal, set->width);
@@ -328,7 +360,9 @@ pool_status poseidon_text(const pool_poseidon *set, char **text)
     } else if (set->window.is_used) {
         put_window(&writer, set);
     } else {
-        put_array(&writer, "before", set->constants, set->constant_count);
+        begin_array(&writer, "before", set->constant_count + set->width);
+        put_elements(&writer, set->constants, set->constant_count);
+        end_array(&writer);
         put_array(&writer, "matrix", set->matrix, (size_t)set->width * set->width);
     }
     if (writer.failed) {

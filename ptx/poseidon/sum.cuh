@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of lanes that are reduced once. In Goldilocks an addition with its reduction takes eight
+ * instructions, one of three words three; so the layers that are sums of lanes add up in three
+ * words. Other fields reduce every sum: theirs fits a lane.
+ */
+#ifndef POSEIDON_SUM_CUH
+#define POSEIDON_SUM_CUH
+
+#if POSEIDON_IS_GOLDILOCKS
+
+/* Below 2^96; what is added up here stays below 2^76. */
+struct lane_sum {
+    unsigned word[3];
+};
+
+__device__ __forceinline__ lane_sum sum_of(fr x)
+{
+    lane_sum r = {{x.word[0], x.word[1], 0}};
+    return r;
+}
+
+__device__ __forceinline__ lane_sum sum_add(lane_sum a, lane_sum b)
+{
+    lane_sum r;
+    asm("add.cc.u32 %0, %3, %6;\n\t"
+        "addc.cc.u32 %1, %4, %7;\n\t"
+        "addc.u32 %2, %5, %8;"
+        : "=&r"(r.word[0]), "=&r"(r.word[1]), "=r"(r.word[2])
+        : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(b.word[0]), "r"(b.word[1]),
+        "r"(b.word[2]));
+    return r;
+}
+
+/* 2^64 is e = 2^32 - 1 modulo p. A carry is worth e again and cannot carry once more: the top word
+ * is small. Any 64-bit value. */
+__device__ __forceinline__ fr sum_reduce(lane_sum x)
+{
+    fr r;
+    asm("{\n\t"
+        ".reg .u32 s<2>, m;\n\t"
+        "mad.lo.cc.u32 s0, %4, 0xffffffff, %2;\n\t"
+        "madc.hi.cc.u32 s1, %4, 0xffffffff, %3;\n\t"
+        "addc.u32 m, 0, 0;\n\t"
+        "sub.u32 m, 0, m;\n\t"
+        "add.cc.u32 %0, s0, m;\n\t"
+        "addc.u32 %1, s1, 0;\n\t"
+        "}"
+        : "=&r"(r.word[0]), "=r"(r.word[1])
+        : "r"(x.word[0]), "r"(x.word[1]), "r"(x.word[2]));
+    return r;
+}
+
+__device__ __forceinline__ lane_sum sum_minus(lane_sum a, fr b)
+{
+    return sum_add(a, sum_of(fr_neg_lazy(b)));
+}
+
+/* a + x d, d below p: the product's own reduction takes the sum with it. */
+__device__ __forceinline__ fr sum_and_product(lane_sum a, fr x, fr d)
+{
+    fr r;
+    asm("{\n\t"
+        ".reg .u32 x<4>, y<3>, s<2>, m;\n\t"
+        "mad.lo.cc.u32 x0, %2, %4, %6;\n\t"
+        "madc.hi.cc.u32 x1, %2, %4, %7;\n\t"
+        "madc.lo.cc.u32 x2, %3, %5, %8;\n\t"
+        "madc.hi.u32 x3, %3, %5, 0;\n\t"
+        "mul.lo.u32 y0, %2, %5;\n\t"
+        "mul.hi.u32 y1, %2, %5;\n\t"
+        "mad.lo.cc.u32 y0, %3, %4, y0;\n\t"
+        "madc.hi.cc.u32 y1, %3, %4, y1;\n\t"
+        "addc.u32 y2, 0, 0;\n\t"
+        "add.cc.u32 x1, x1, y0;\n\t"
+        "addc.cc.u32 x2, x2, y1;\n\t"
+        "addc.u32 x3, x3, y2;\n\t"
+        "mad.lo.cc.u32 s0, x2, 0xffffffff, x0;\n\t"
+        "madc.hi.cc.u32 s1, x2, 0xffffffff, x1;\n\t"
+        "addc.u32 m, 0, 0;\n\t"
+        "sub.cc.u32 s0, s0, x3;\n\t"
+        "subc.cc.u32 s1, s1, 0;\n\t"
+        "subc.u32 m, m, 0;\n\t"
+        "max.s32 x3, m, 0;\n\t"
+        "sub.cc.u32 %0, s0, m;\n\t"
+        "subc.u32 s1, s1, 0;\n\t"
+        "add.u32 %1, s1, x3;\n\t"
+        "}"
+        : "=&r"(r.word[0]), "=r"(r.word[1])
+        : "r"(x.word[0]), "r"(x.word[1]), "r"(d.word[0]), "r"(d.word[1]), "r"(a.word[0]),
+        "r"(a.word[1]), "r"(a.word[2]));
+    return r;
+}
+
+#else
+
+typedef fr lane_sum;
+
+__device__ __forceinline__ lane_sum sum_of(fr x)
+{
+    return x;
+}
+
+__device__ __forceinline__ lane_sum sum_add(lane_sum a, lane_sum b)
+{
+    return fr_add_lazy(a, b);
+}
+
+__device__ __forceinline__ fr sum_reduce(lane_sum x)
+{
+    return x;
+}
+
+__device__ __forceinline__ lane_sum sum_minus(lane_sum a, fr b)
+{
+    return fr_sub_lazy(a, b);
+}
+
+__device__ __forceinline__ fr sum_and_product(lane_sum a, fr x, fr d)
+{
+    return fr_add_lazy(a, fr_mul_lazy(x, d));
+}
+
+#endif
+
+__device__ __forceinline__ lane_sum sum_plus(lane_sum a, fr b)
+{
+    return sum_add(a, sum_of(b));
+}
+
+__device__ __forceinline__ lane_sum sum_twice(lane_sum a)
+{
+    return sum_add(a, a);
+}
+
+#endif
