@@ -22,6 +22,7 @@ import pages  # noqa: E402
 
 SECONDS = 300
 SKIPPED = 77
+INDEX = "docs/README.md"
 # A public name, but no file's name and no start of names (pool_copy_…).
 NAME = r"(?<![\w/])((?:pool|POOL)_\w+)(?![\w*…]|-\d|\.(?:c|h|md|json|svg)\b)"
 # Commands of which the tests elsewhere are better: installing, and building with what was installed.
@@ -151,6 +152,16 @@ class Checker:
                     self.fail(f"{name}: no source reads '{word}'")
             self.passed += 1
             self.follow(name, text)
+            if name == INDEX:
+                self.index(set(pages.links(text)))
+
+    def index(self, listed):
+        """Every page and every example is in the index."""
+        folder = os.path.join(self.root, os.path.dirname(INDEX))
+        for path in glob.glob(f"{folder}/*.md") + glob.glob(f"{folder}/examples/*.c"):
+            name = os.path.relpath(path, folder)
+            if name not in listed and name != os.path.basename(INDEX):
+                self.fail(f"{INDEX}: does not list {name}")
 
     def follow(self, name, text):
         for link in pages.links(text):

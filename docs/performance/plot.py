@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws ../performance.svg with gnuplot: our speed over that of the fastest open implementation known, on
+the same chip, for every measured row that has such a peer. The rows come from the newest raw file of
+each kind in this folder; the picture names them and their digest, so that a test can tell an old one.
+
+plot.py          draws
+plot.py --check  says whether the picture is that of the files
+"""
+import glob
+import hashlib
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PICTURE = os.path.join(HERE, "..", "performance.svg")
+FIELDS = {"bn254_fr": "BN254", "bls12_381_fr": "BLS12-381", "goldilocks": "Goldilocks",
+          "babybear": "BabyBear", "koalabear": "KoalaBear"}
+
+
+def ntt_rows(data):
+    for row in data["rows"]:
+        if row["best_peer_ms"]:
+            many = f"{row['batch']} × " if row["batch"] > 1 else ""
+            yield (f"NTT {FIELDS.get(row['field'], row['field'])} {many}2^{{{row['log_size']}}} {row['order']}",
+                   row["best_peer_ms"] / row["ms"])
+
+
+def poseidon_rows(data):
+    for row in data["rows"]:
+        if row.get("peer"):
+            what = "Poseidon2" if row["set"].startswith("poseidon2-") else "Poseidon"
+            name = row["set"].replace("poseidon2-", "").replace("_", "-")
+            if row["what"] != "permutation":
+                name += f" {row['what']}:1"
+            yield f"{what} {name}", row["million_per_s"] / row["peer"]
+
+
+KINDS = {"ntt": ntt_rows, "poseidon": poseidon_rows}
+
+
+def newest(kind):
+    """Name and rows of the latest file, by the date that ends its name."""
+    files = sorted(glob.glob(f"{HERE}/{kind}_h200_*.json"), key=lambda name: name[-15:])
+    if not files:
+        return "", []
+    with open(files[-1], encoding="utf-8") as file:
+        return os.path.basename(files[-1]), list(KINDS[kind](json.load(file)))
+
+
+def main():
+    names, rows = [], []
+    for kind in KINDS:
+        name, more = newest(kind)
+        names.append(name)
+        rows += more
+    table = "".join(f'"{label}" {ratio:.4f}\n' for label, ratio in rows)
+    mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
+    if "--check" in sys.argv:
+        with open(PICTURE, encoding="utf-8") as file:
+            if mark not in file.read():
+                sys.exit("docs/performance.svg is not that of the raw files: run docs/performance/plot.py")
+        return
+    script = f"""
+set terminal svg size 860,{70 + 14 * len(rows)} font 'sans-serif,11' background rgb 'white'
+set output '{PICTURE}'
+$data << END
+{table}END
+set label 1 'Speed over that of the fastest open implementation known (1.0), both on an H200' \\
+    at screen 0.5, screen 0.98 center font ',14'
+set tmargin 2
+set yrange [{len(rows) - 0.5}:-0.5]
+set xrange [0:*]
+set xtics 0.25 nomirror
+set ytics nomirror scale 0 textcolor rgb '#222222'
+set grid x lc rgb '#dddddd'
+set border 3 lc rgb '#888888'
+set arrow 1 from 1, graph 0 to 1, graph 1 nohead lc rgb '#333333' lw 1.5 front
+unset key
+colour(ratio) = ratio >= 0.995 ? 0x4f8a49 : 0xc98b2b
+plot $data using ($2 / 2):0:(0):2:($0 - 0.36):($0 + 0.36):(colour($2)):ytic(1) \\
+         with boxxyerror fill solid noborder lc rgb variable, \\
+     $data using 2:0:(sprintf(' %.2f', $2)) with labels left font ',10'
+"""
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    with open(PICTURE, "a", encoding="utf-8") as file:
+        file.write(f"<!-- {mark} -->\n")
+
+
+if __name__ == "__main__":
+    main()
