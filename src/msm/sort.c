@@ -2,56 +2,14 @@
 /*
  * The entries of a part, sorted by bucket: enqueues the stages of the sort.
  */
-#include "msm/msm.h"
+#include "msm/sort.h"
 
 #include <string.h>
 
-#include "base/status.h"
-
 enum {
-    SORT_WORDS = FIELD_MAX_WORDS + 1,
     SCALAR_THREADS = 256,
-    ITEMS = 16, /* of a thread, as ptx/msm/sort.cuh has it */
-};
-
-/* The kernels' argument: struct sort of ptx/msm/sort.cuh. */
-struct sort_argument {
-    CUdeviceptr scalars;
-    uint64_t scalar_stride;
-    uint64_t scalar_batch;
-    CUdeviceptr digits;
-    CUdeviceptr cursors;
-    CUdeviceptr crowds;
-    CUdeviceptr crowd;
-    CUdeviceptr loose;
-    CUdeviceptr lows;
-    CUdeviceptr entries;
-    CUdeviceptr offsets;
-    struct msm_tiling scalar_tiles;
-    struct msm_tiling digit_tiles;
-    uint32_t count;
-    uint32_t batch;
-    uint32_t windows;
-    uint32_t groups;
-    uint32_t window_bits;
-    uint32_t digit_bytes;
-    uint32_t low_bits;
-    uint32_t partitions;
-    uint32_t buckets;
-    uint32_t room;
-    uint32_t piece;
-    uint32_t helpers;
-    uint32_t bins;
-    uint32_t counts_globally;
-    uint32_t first_point;
-    uint32_t point_batch;
-    uint32_t point_level;
-    uint32_t top_most;
-    uint32_t convert;
-    uint32_t reduces;
-    uint32_t negates;
-    uint32_t factor[SORT_WORDS];
-    uint32_t lifts[2][SORT_WORDS];
+    CROWDS_WORDS = 3, /* struct crowds, behind the cursors */
+    ITEMS = 16,       /* of a thread, as ptx/msm/sort.cuh has it */
 };
 
 static void set_bits(uint32_t *words, uint32_t first, uint32_t end)
@@ -61,7 +19,7 @@ static void set_bits(uint32_t *words, uint32_t first, uint32_t end)
 }
 
 /* 2^(c - 1), and one less, in each window but the top one. */
-static void set_lifts(const struct msm_plan *plan, struct sort_argument *sort)
+static void set_lifts(const struct msm_plan *plan, struct msm_sort_argument *sort)
 {
     uint32_t c = plan->window_bits;
 
@@ -74,7 +32,7 @@ static void set_lifts(const struct msm_plan *plan, struct sort_argument *sort)
 /* How scalars come into standard form: by the device's own conversion, or where it computes in
  * standard form by a product with 1/R. */
 static void set_conversion(
-    const pool_field *field, const struct msm_part *part, struct sort_argument *sort)
+    const pool_field *field, const struct msm_part *part, struct msm_sort_argument *sort)
 {
     uint64_t factor[FIELD_MAX_LIMBS];
 
@@ -91,7 +49,7 @@ static void set_conversion(
         sort->factor[i] = field_word(factor, i);
 }
 
-static void set_places(const struct msm_run *run, struct sort_argument *sort)
+static void set_places(const struct msm_run *run, struct msm_sort_argument *sort)
 {
     const struct msm_plan *plan = run->plan;
     CUdeviceptr scratch = run->workspace + plan->scratch_at;
@@ -107,7 +65,7 @@ static void set_places(const struct msm_run *run, struct sort_argument *sort)
 }
 
 static void set_part(
-    const struct msm_run *run, const struct msm_part *part, struct sort_argument *sort)
+    const struct msm_run *run, const struct msm_part *part, struct msm_sort_argument *sort)
 {
     const struct msm_plan *plan = run->plan;
 
@@ -135,71 +93,92 @@ static void set_part(
     sort->negates = plan->negates != 0;
 }
 
-static pool_status enqueue_digits(const struct msm_run *run, const struct sort_argument *sort)
+static void launch_digits(
+    const struct msm_run *run, const struct msm_sort_argument *sort, struct msm_launch *launch)
 {
-    return msm_enqueue(run, &(struct msm_launch){.program = MSM_PROGRAM_DIGITS,
-                                .kernel = "msm_digits",
-                                .blocks = sort->scalar_tiles.tiles,
-                                .threads = SCALAR_THREADS,
-                                .shared_bytes = 4 * run->plan->sort.scalar_bins,
-                                .argument = sort,
-                                .argument_bytes = sizeof(*sort)});
+    launch->program = MSM_PROGRAM_DIGITS;
+    launch->kernel = "msm_digits";
+    launch->blocks = sort->scalar_tiles.tiles;
+    launch->threads = SCALAR_THREADS;
+    launch->shared_bytes = 4 * run->plan->sort.scalar_bins;
 }
 
-static pool_status enqueue_partition(const struct msm_run *run, const struct sort_argument *sort)
+static void launch_partition(
+    const struct msm_run *run, const struct msm_sort_argument *sort, struct msm_launch *launch)
 {
-    uint32_t threads = run->plan->sort.digit_threads;
-
-    return msm_enqueue(run, &(struct msm_launch){.program = MSM_PROGRAM_PARTITION,
-                                .kernel = "msm_partition",
-                                .blocks = (uint64_t)sort->digit_tiles.tiles * run->plan->windows,
-                                .threads = threads,
-                                .shared_bytes = 8 * (sort->bins + ITEMS * threads),
-                                .argument = sort,
-                                .argument_bytes = sizeof(*sort)});
+    launch->program = MSM_PROGRAM_PARTITION;
+    launch->kernel = "msm_partition";
+    launch->blocks = (uint64_t)sort->digit_tiles.tiles * sort->windows;
+    launch->threads = run->plan->sort.digit_threads;
+    launch->shared_bytes = 8 * (sort->bins + ITEMS * launch->threads);
 }
 
-static pool_status enqueue_order(const struct msm_run *run, const struct sort_argument *sort)
+static void launch_order(
+    const struct msm_run *run, const struct msm_sort_argument *sort, struct msm_launch *launch)
 {
-    uint32_t lows = UINT32_C(1) << sort->low_bits;
-    uint32_t words = lows + sort->room;
-    struct msm_launch launch = {.program = MSM_PROGRAM_ORDER,
-        .kernel = "msm_order",
-        .blocks = (uint64_t)sort->partitions + sort->helpers,
-        .threads = run->plan->sort.order_threads,
-        .shared_bytes = 4 * words,
-        .argument = sort,
-        .argument_bytes = sizeof(*sort)};
-    pool_status status = msm_enqueue(run, &launch);
+    launch->program = MSM_PROGRAM_ORDER;
+    launch->kernel = "msm_order";
+    launch->blocks = (uint64_t)sort->partitions + sort->helpers;
+    launch->threads = run->plan->sort.order_threads;
+    launch->shared_bytes = 4 * ((UINT32_C(1) << sort->low_bits) + sort->room);
+}
 
-    if (status || !sort->helpers)
-        return status;
-    launch.kernel = "msm_spread";
-    launch.blocks = sort->helpers;
-    launch.threads = sort->piece / ITEMS;
-    launch.shared_bytes = 8 * (lows + sort->piece);
-    return msm_enqueue(run, &launch);
+static void launch_spread(const struct msm_sort_argument *sort, struct msm_launch *launch)
+{
+    launch->program = MSM_PROGRAM_ORDER;
+    launch->kernel = "msm_spread";
+    launch->blocks = sort->helpers;
+    launch->threads = sort->piece / ITEMS;
+    launch->shared_bytes = 8 * ((UINT32_C(1) << sort->low_bits) + sort->piece);
+}
+
+pool_status msm_sort_stage_enqueue(
+    const struct msm_run *run, const struct msm_sort_argument *sort, enum msm_sort_stage stage)
+{
+    struct msm_launch launch = {.argument = sort, .argument_bytes = sizeof(*sort)};
+
+    switch (stage) {
+    case MSM_SORT_CLEAR:
+        return msm_clear(run, sort->cursors, (uint64_t)sort->partitions + CROWDS_WORDS);
+    case MSM_SORT_DIGITS:
+        launch_digits(run, sort, &launch);
+        break;
+    case MSM_SORT_PARTITION:
+        launch_partition(run, sort, &launch);
+        break;
+    case MSM_SORT_ORDER:
+        launch_order(run, sort, &launch);
+        break;
+    default:
+        launch_spread(sort, &launch);
+    }
+    return launch.blocks ? msm_enqueue(run, &launch) : POOL_OK;
+}
+
+void msm_sort_prepare(
+    const struct msm_run *run, const struct msm_part *part, struct msm_sort_argument *sort)
+{
+    struct msm_chip chip = msm_chip_of(run->device);
+
+    memset(sort, 0, sizeof(*sort));
+    set_places(run, sort);
+    set_part(run, part, sort);
+    set_lifts(run->plan, sort);
+    set_conversion(run->curve->scalar_field, part, sort);
+    msm_sort_tile(&chip, run->plan, part->count, &sort->scalar_tiles, &sort->digit_tiles);
+    sort->helpers = run->plan->sort.most_crowds ? 2 * chip.multiprocessors : 0;
 }
 
 pool_status msm_sort_enqueue(const struct msm_run *run, const struct msm_part *part)
 {
     const struct msm_plan *plan = run->plan;
-    struct msm_chip chip = msm_chip_of(run->device);
-    struct sort_argument sort = {0};
-    pool_status status;
+    struct msm_sort_argument sort;
+    pool_status status = POOL_OK;
 
-    set_places(run, &sort);
     if (part->count == 0 || plan->job.batch == 0)
-        return msm_clear(run, sort.offsets, plan->buckets + 1);
-    set_part(run, part, &sort);
-    set_lifts(plan, &sort);
-    set_conversion(run->curve->scalar_field, part, &sort);
-    msm_sort_tile(&chip, plan, part->count, &sort.scalar_tiles, &sort.digit_tiles);
-    sort.helpers = plan->sort.most_crowds ? 2 * chip.multiprocessors : 0;
-    status = msm_clear(run, sort.cursors, (uint64_t)plan->sort.partitions + 3);
-    if (!status)
-        status = enqueue_digits(run, &sort);
-    if (!status)
-        status = enqueue_partition(run, &sort);
-    return status ? status : enqueue_order(run, &sort);
+        return msm_clear(run, run->workspace + plan->offsets_at, plan->buckets + 1);
+    msm_sort_prepare(run, part, &sort);
+    for (int stage = 0; stage < MSM_SORT_STAGES && !status; stage++)
+        status = msm_sort_stage_enqueue(run, &sort, (enum msm_sort_stage)stage);
+    return status;
 }

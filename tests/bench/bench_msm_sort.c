@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast the MSM's sort is on a device, stage by stage: scalars and workspace resident, events
+ * around the stages, two warm-ups, median of nine. The result of every row is checked: all offsets
+ * and entries for having a meaning, and the first scalars' entries for adding up to them.
+ *
+ * bench_msm_sort [device [first row [last row]]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "msm/sort.h"
+#include "msm_sort_support.h"
+
+enum { WARM_UPS = 2, ROUNDS = 9, SAMPLED = 1 << 14 };
+
+static struct {
+    device_pool *pool;
+    pool_device *device;
+    pool_stream *stream;
+    pool_event *mark[MSM_SORT_STAGES + 1];
+} bench;
+
+static void must(pool_status status, const char *what)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s: %s: %s\n", what, pool_status_name(status), pool_last_error()->message);
+    exit(1);
+}
+#define MUST(call) must((call), #call)
+
+struct row {
+    const char *curve;
+    uint32_t log_count;
+    uint32_t batch;
+    uint32_t window_bits;
+    uint32_t levels;
+    enum sort_kind kind;
+    double target; /* ms */
+};
+
+static const struct row rows[] = {
+    {"bn254_g1", 16, 1, 13, 1, SORT_UNIFORM, 0.06},
+    {"bn254_g1", 18, 1, 15, 1, SORT_UNIFORM, 0},
+    {"bn254_g1", 20, 1, 16, 1, SORT_UNIFORM, 0.20},
+    {"bn254_g1", 22, 1, 17, 1, SORT_UNIFORM, 0},
+    {"bn254_g1", 24, 1, 20, 1, SORT_UNIFORM, 2.5},
+    {"bls12_381_g1", 20, 1, 16, 1, SORT_UNIFORM, 0},
+    {"bn254_g1", 16, 16, 13, 1, SORT_UNIFORM, 0},
+    {"bn254_g1", 10, 1024, 8, 1, SORT_UNIFORM, 0},
+    {"bn254_g1", 20, 1, 20, 13, SORT_UNIFORM, 0},
+    {"bn254_g1", 22, 1, 17, 1, SORT_EQUAL, 0},
+    {"bn254_g1", 22, 1, 17, 1, SORT_SPARSE, 0},
+    {"bn254_g1", 22, 1, 17, 1, SORT_BITS, 0},
+    {"bn254_g1", 22, 1, 17, 1, SORT_POWERS, 0},
+    {"bn254_g1", 22, 1, 17, 1, SORT_WINDOW, 0},
+    {"bn254_g1", 22, 1, 17, 15, SORT_EQUAL, 0},
+    {"bn254_g1", 24, 1, 22, 1, SORT_UNIFORM, 0},
+};
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Uniform ones quickly; the others as the tests make them, a few thousand over and over. */
+static uint32_t *make_scalars(const struct sort_case *one)
+{
+    const pool_field *field = one->curve->scalar_field;
+    uint64_t all = one->batch * one->count, state = 1, few = all < 4096 ? all : 4096;
+    uint32_t *words = malloc(all * field->bytes);
+    uint64_t *limbs = (uint64_t *)(void *)words;
+    mpz_t s;
+
+    if (!words)
+        exit(1);
+    mpz_init(s);
+    for (uint64_t i = 0; i < all; i++) {
+        if (one->kind == SORT_UNIFORM) {
+            for (uint32_t j = 0; j < field->limbs; j++)
+                limbs[i * field->limbs + j] = sort_next(&state);
+            limbs[i * field->limbs + field->limbs - 1] %= field->modulus[field->limbs - 1];
+        } else if (i < few) {
+            sort_scalar(one, &state, s);
+            sort_put(one, s, words + i * field->words);
+        } else {
+            memcpy(words + i * field->words, words + i % few * field->words, field->bytes);
+        }
+    }
+    mpz_clear(s);
+    return words;
+}
+
+static void check(const struct sort_case *one, const struct msm_plan *plan,
+    const pool_buffer *workspace, const uint32_t *words)
+{
+    uint64_t sampled = one->count < SAMPLED ? one->count : SAMPLED;
+    uint32_t *offsets = malloc((plan->buckets + 1) * 4), *entries = malloc(plan->entries * 4);
+    int32_t *digits = malloc(one->batch * sampled * plan->windows * 4);
+    int is_right;
+
+    if (!offsets || !entries || !digits)
+        exit(1);
+    MUST(pool_copy_to_host(offsets, workspace, plan->offsets_at, (plan->buckets + 1) * 4, NULL));
+    MUST(pool_copy_to_host(entries, workspace, plan->entries_at, plan->entries * 4, NULL));
+    is_right = sort_check_offsets(plan, offsets, plan->entries) &&
+               sort_read(one, plan, offsets, entries, sampled, digits);
+    for (uint64_t i = 0; is_right && i < one->batch * sampled; i++)
+        is_right = sort_add_up(one, plan, digits + i * plan->windows,
+            words + (i / sampled * one->count + i % sampled) * one->curve->scalar_field->words);
+    if (!is_right) {
+        fprintf(stderr, "WRONG\n");
+        exit(1);
+    }
+    free(offsets);
+    free(entries);
+    free(digits);
+}
+
+static void report(const struct row *row, const struct msm_plan *plan,
+    double times[MSM_SORT_STAGES + 1][ROUNDS], double busy)
+{
+    printf("%-13s %5u x 2^%-2u c %2u levels %2u kind %d low %2u room %5u digit %u:", row->curve,
+        row->batch, row->log_count, row->window_bits, row->levels, row->kind, plan->sort.low_bits,
+        plan->sort.room, plan->sort.digit_bytes);
+    for (int i = 0; i <= MSM_SORT_STAGES; i++) {
+        qsort(times[i], ROUNDS, sizeof(double), by_value);
+        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", times[i][ROUNDS / 2]);
+    }
+    printf(" of 8 in a row %8.4f ms", busy);
+    if (row->target > 0)
+        printf("  target %.3f", row->target);
+    printf("\n");
+    fflush(stdout);
+}
+
+static double elapsed(int from, int to)
+{
+    double ms = 0;
+
+    MUST(pool_event_elapsed(bench.mark[from], bench.mark[to], &ms));
+    return ms;
+}
+
+/* Stage by stage, then the whole without marks between, then several in a row. */
+static double measure(const struct msm_run *run, const struct msm_part *part,
+    double times[MSM_SORT_STAGES + 1][ROUNDS])
+{
+    struct msm_sort_argument sort;
+
+    for (int i = -WARM_UPS; i < ROUNDS; i++) {
+        msm_sort_prepare(run, part, &sort);
+        MUST(pool_event_record(bench.mark[0], bench.stream));
+        for (int stage = 0; stage < MSM_SORT_STAGES; stage++) {
+            MUST(msm_sort_stage_enqueue(run, &sort, (enum msm_sort_stage)stage));
+            MUST(pool_event_record(bench.mark[stage + 1], bench.stream));
+        }
+        MUST(pool_event_synchronize(bench.mark[MSM_SORT_STAGES]));
+        for (int stage = 0; stage < MSM_SORT_STAGES && i >= 0; stage++)
+            times[stage][i] = elapsed(stage, stage + 1);
+    }
+    for (int i = -WARM_UPS; i <= ROUNDS; i++) {
+        MUST(pool_event_record(bench.mark[0], bench.stream));
+        for (int call = 0; call < (i == ROUNDS ? 8 : 1); call++)
+            MUST(msm_sort_enqueue(run, part));
+        MUST(pool_event_record(bench.mark[1], bench.stream));
+        MUST(pool_event_synchronize(bench.mark[1]));
+        if (i >= 0 && i < ROUNDS)
+            times[MSM_SORT_STAGES][i] = elapsed(0, 1);
+    }
+    return elapsed(0, 1) / 8;
+}
+
+static void run_row(const struct row *row)
+{
+    struct sort_case one = {.curve = pool_curve_by_name(row->curve),
+        .kind = row->kind,
+        .count = (uint64_t)1 << row->log_count,
+        .batch = row->batch,
+        .window_bits = row->window_bits,
+        .levels = row->levels,
+        .seed = 1};
+    struct msm_chip chip = msm_chip_of(bench.device);
+    struct msm_plan plan;
+    struct msm_run run = {
+        .device = bench.device, .stream = bench.stream, .curve = one.curve, .plan = &plan};
+    struct msm_part part = {.count = one.count,
+        .scalar_stride = one.curve->scalar_field->words,
+        .scalar_batch = one.count};
+    uint32_t *words = make_scalars(&one);
+    pool_buffer *scalars, *workspace;
+    double times[MSM_SORT_STAGES + 1][ROUNDS];
+
+    sort_plan(&one, &chip, &plan);
+    sort_points(&one, &part);
+    MUST(pool_buffer_from_host(
+        bench.device, words, one.batch * one.count * one.curve->scalar_field->bytes, &scalars));
+    MUST(pool_buffer_alloc(bench.device, plan.bytes, &workspace));
+    MUST(pool_buffer_address(workspace, &run.workspace));
+    MUST(pool_buffer_address(scalars, &part.scalars));
+    double busy = measure(&run, &part, times);
+    check(&one, &plan, workspace, words);
+    report(row, &plan, times, busy);
+    MUST(pool_buffer_free(&scalars));
+    MUST(pool_buffer_free(&workspace));
+    free(words);
+}
+
+int main(int argc, char **argv)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = argc > 1 ? argv[1] : NULL};
+    size_t count = sizeof(rows) / sizeof(rows[0]);
+    size_t first = argc > 2 ? (size_t)atoi(argv[2]) : 0;
+    size_t last = argc > 3 ? (size_t)atoi(argv[3]) : count - 1;
+
+    MUST(pool_create(&bench.pool, &params));
+    MUST(pool_device_at(bench.pool, 0, &bench.device));
+    MUST(pool_stream_create(bench.device, NULL, &bench.stream));
+    for (int i = 0; i <= MSM_SORT_STAGES; i++)
+        MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.mark[i]));
+    printf("stages: clear digits partition order spread\n");
+    for (size_t i = first; i <= last && i < count; i++)
+        run_row(&rows[i]);
+    for (int i = 0; i <= MSM_SORT_STAGES; i++)
+        MUST(pool_event_destroy(&bench.mark[i]));
+    MUST(pool_stream_destroy(&bench.stream));
+    MUST(pool_destroy(&bench.pool));
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compile matrix of the MSM's sort: its kernels through NVRTC to machine code for sm_80, sm_90
+ * and sm_120, for scalar fields of every element size, with what each may cost recorded in
+ * msm_sort_budgets.def and enforced. `test_compile_msm_sort record` prints its lines anew. Exit 77
+ * without NVRTC.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "module/sources.h"
+
+enum { CHIPS = 3 };
+static const int chips[CHIPS] = {80, 90, 120};
+
+/* Those of order.cu and partition.cu know no field. */
+static const struct {
+    const char *field;
+    const char *file;
+} programs[] = {
+    {"babybear", "msm/digits.cu"},
+    {"bn254_fr", "msm/digits.cu"},
+    {"secp256k1_fr", "msm/digits.cu"},
+    {"bls12_377_fq", "msm/digits.cu"},
+    {"", "msm/partition.cu"},
+    {"", "msm/order.cu"},
+};
+
+/* The most that any kernel of a file uses, and the seconds of one compilation. */
+struct cost {
+    int registers;
+    int spilled_bytes;
+    double seconds;
+};
+
+static const struct budget {
+    const char *field;
+    const char *file;
+    struct cost chip[CHIPS];
+} budgets[] = {
+#define BUDGET(field, file, r80, s80, r90, s90, r120, s120, seconds)                               \
+    {field, file, {{r80, s80, seconds}, {r90, s90, seconds}, {r120, s120, seconds}}},
+#include "msm_sort_budgets.def"
+};
+
+/* The largest number after or before `word` in the compiler's report. */
+static int largest(const char *log, const char *word, bool is_before)
+{
+    int most = 0;
+    for (const char *at = strstr(log, word); at != NULL; at = strstr(at + 1, word)) {
+        const char *digits = is_before ? at : at + strlen(word);
+        while (is_before && digits > log && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        int number = atoi(digits);
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
+static const char *source_of(const char *file)
+{
+    for (size_t i = 0; i < module_sources_count; i++)
+        if (strcmp(module_sources[i].name, file) == 0)
+            return module_sources[i].text;
+    printf("no device source %s\n", file);
+    exit(1);
+}
+
+static struct cost measure(const struct nvrtc *nvrtc, const char *field, const char *file, int chip)
+{
+    char *generated = *field ? device_field_text(pool_field_by_name(field), "fr") : NULL;
+    const struct device_text text = {"fr.cuh", generated};
+    struct device_image image =
+        device_compile(nvrtc, source_of(file), &text, *field ? 1 : 0, chip, false);
+    struct cost cost = {.registers = largest(image.log, "Used ", false),
+        .spilled_bytes = largest(image.log, " bytes spill stores", true),
+        .seconds = image.seconds};
+    if (cost.registers == 0) {
+        printf("the compiler reports no registers:\n%s\n", image.log);
+        exit(1);
+    }
+    if (getenv("VERBOSE"))
+        printf("%s\n", image.log);
+    device_image_free(&image);
+    free(generated);
+    return cost;
+}
+
+static int compare(const char *field, const char *file, const struct cost *cost)
+{
+    int failures = 0;
+    const struct budget *budget = NULL;
+
+    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++)
+        if (strcmp(budgets[i].field, field) == 0 && strcmp(budgets[i].file, file) == 0)
+            budget = &budgets[i];
+    if (budget == NULL) {
+        printf("FAIL %s of %s has no budget: record it\n", file, field);
+        return 1;
+    }
+    for (int i = 0; i < CHIPS; i++) {
+        const struct cost *most = &budget->chip[i];
+        bool is_over = cost[i].registers > most->registers ||
+                       cost[i].spilled_bytes > most->spilled_bytes ||
+                       cost[i].seconds > device_allowed_seconds(most->seconds);
+
+        printf("%s %s %s sm_%d: %d registers (%d), %d bytes spilled (%d), %.1f s (%.1f)\n",
+            is_over ? "FAIL" : "ok", field, file, chips[i], cost[i].registers, most->registers,
+            cost[i].spilled_bytes, most->spilled_bytes, cost[i].seconds,
+            device_allowed_seconds(most->seconds));
+        failures += is_over;
+    }
+    return failures;
+}
+
+int main(int argc, char **argv)
+{
+    bool is_recording = argc > 1 && strcmp(argv[1], "record") == 0;
+    const struct nvrtc *nvrtc = NULL;
+    int failures = 0;
+
+    if (driver_nvrtc_open(&nvrtc)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++) {
+        const char *field = programs[p].field, *file = programs[p].file;
+        struct cost cost[CHIPS];
+        double slowest = 0;
+
+        for (int i = 0; i < CHIPS; i++) {
+            cost[i] = measure(nvrtc, field, file, chips[i]);
+            slowest = cost[i].seconds > slowest ? cost[i].seconds : slowest;
+        }
+        if (is_recording)
+            printf("BUDGET(\"%s\", \"%s\", %d, %d, %d, %d, %d, %d, %.1f)\n", field, file,
+                cost[0].registers, cost[0].spilled_bytes, cost[1].registers, cost[1].spilled_bytes,
+                cost[2].registers, cost[2].spilled_bytes, slowest);
+        else
+            failures += compare(field, file, cost);
+        fflush(stdout);
+    }
+    return failures == 0 ? 0 : 1;
+}
