@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The tarball of `meson dist`: unpacked it builds, passes the quick suites, installs to its prefix,
+# and a program builds against that by pkg-config alone. What is not committed is not in it. Exit 77
+# where there is no git checkout.
+# usage: dist.sh MESON BUILD-FOLDER SOURCE-FOLDER C-COMPILER
+set -u
+meson=$1
+build=$2
+source=$3
+compiler=$4
+git -C "$source" rev-parse --verify -q HEAD >/dev/null 2>&1 || {
+    echo "skipped: $source is not a git checkout"
+    exit 77
+}
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+export DEVICEPOOL_CACHE=off
+
+# must WHAT COMMAND...
+must() {
+    what=$1
+    shift
+    "$@" >"$folder/log" 2>&1 && return
+    echo "$what:"
+    tail -n 60 "$folder/log"
+    exit 1
+}
+
+must "meson dist" "$meson" dist -C "$build" --no-tests --allow-dirty --formats gztar
+tarball=$(ls -t "$build"/meson-dist/devicepool-*.tar.gz | head -n 1)
+must "tar" tar -x -z -f "$tarball" -C "$folder"
+tree=$(echo "$folder"/devicepool-*)
+echo "tarball: $(wc -c <"$tarball") bytes"
+
+must "meson setup" env CC="$compiler" "$meson" setup "$folder/build" "$tree" -Dtests=enabled \
+    --prefix="$folder/prefix"
+must "meson test" "$meson" test -C "$folder/build" --suite unit --suite header --no-suite slow
+echo "quick suites: $(sed -n 's/^Ok: *//p' "$folder/log") tests passed"
+must "meson install" "$meson" install -C "$folder/build"
+PKG_CONFIG_PATH=$(dirname "$(find "$folder/prefix" -name devicepool.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+must "a program" $compiler -std=c11 "$tree/tests/install/stranger.c" -o "$folder/program" \
+    $(pkg-config --cflags --libs devicepool)
+must "running it" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFIG_PATH")" "$folder/program"
+cat "$folder/log"
