@@ -18,6 +18,7 @@
 
 #include <devicepool.h>
 
+#include "driver/nvrtc.h"
 #include "ntt/ntt.h"
 
 #define assert_ok(call) ntt_must((call), #call, __FILE__, __LINE__)
@@ -28,6 +29,17 @@ static inline void ntt_must(pool_status status, const char *call, const char *fi
     if (status)
         print_error("%s:%d: %s: %s\n", file, line, call, pool_last_error()->message);
     assert_int_equal(status, POOL_OK);
+}
+
+/* For what is not among the prebuilt programs: true, and said, on a host without NVRTC. */
+static inline bool ntt_needs_compiler(const char *what)
+{
+    char reason[DRIVER_NVRTC_REASON];
+
+    if (driver_nvrtc_find(reason, sizeof(reason)))
+        return false;
+    print_message("left out: %s: %s\n", what, reason);
+    return true;
 }
 
 static inline pool_ntt_domain *ntt_domain(const pool_field *field, uint32_t log_size)

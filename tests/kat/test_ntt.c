@@ -9,7 +9,6 @@
 #include <gmp.h>
 
 #include "base/sha256.h"
-#include "driver/nvrtc.h"
 #include "json_support.h"
 
 enum { MOST_ON_DEVICE = 12 };
@@ -82,8 +81,11 @@ static void check_case(const cJSON *json)
         free(plain);
         if (log_size <= MOST_ON_DEVICE || strcmp(json_text(json, "input"), "random") == 0) {
             pool_span from = ntt_host(in, count), to = ntt_host(out, count);
+            pool_status status = pool_ntt(&params, &from, &to);
 
-            assert_ok(pool_ntt(&params, &from, &to));
+            if (status == POOL_ERR_NO_COMPILER && ntt_needs_compiler(field->name))
+                continue;
+            assert_ok(status);
             assert_digest(out, bytes, answer);
         }
     }
@@ -177,9 +179,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_natural_order), cmocka_unit_test(test_cells)};
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

@@ -4,8 +4,6 @@
  */
 #include "ntt_support.h"
 
-#include "driver/nvrtc.h"
-
 static device_pool *pool;
 static pool_device *device, *other;
 
@@ -233,9 +231,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_domains), cmocka_unit_test(test_roots),
         cmocka_unit_test(test_calls), cmocka_unit_test(test_bound),
         cmocka_unit_test(test_vectors_refuse)};
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

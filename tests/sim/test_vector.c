@@ -5,8 +5,6 @@
  */
 #include "ntt_support.h"
 
-#include "driver/nvrtc.h"
-
 static device_pool *pool;
 static pool_device *device;
 
@@ -127,6 +125,8 @@ static void test_sums_and_products(void **state)
     (void)state;
     for (size_t f = 0; f < 4; f++) {
         field = ntt_field(names[f]);
+        if (f == 3 && ntt_needs_compiler(names[f]))
+            continue;
         for (uint32_t way = 0; way < 512; way += 29) {
             check_binary(pool_vector_add, field_add, sizes[way % 5], way);
             check_binary(pool_vector_sub, field_sub, sizes[way % 4], way);
@@ -201,6 +201,8 @@ static void test_one_argument(void **state)
     (void)state;
     for (size_t f = 0; f < 3; f++) {
         field = ntt_field(names[f]);
+        if (f == 2 && ntt_needs_compiler(names[f]))
+            continue;
         for (uint32_t way = 0; way < 64; way += 3)
             check_one(sizes[(way / 3 + f) % 8], way);
     }
@@ -285,9 +287,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums_and_products),
         cmocka_unit_test(test_one_argument), cmocka_unit_test(test_many),
         cmocka_unit_test(test_moves)};
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

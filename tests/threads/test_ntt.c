@@ -9,8 +9,6 @@
 
 #include <pthread.h>
 
-#include "driver/nvrtc.h"
-
 enum { THREADS = 6, CALLS = 4, LOG_SIZE = 9 };
 
 static device_pool *pool;
@@ -183,9 +181,6 @@ static int close_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_laws)};
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

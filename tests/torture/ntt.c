@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver/nvrtc.h"
 #include "torture/torture.h"
 
 enum { POOL, DOMAIN };
@@ -134,10 +133,7 @@ int main(void)
 {
     char folder[] = "/tmp/devicepool-torture-XXXXXX";
     char cache[64], command[80];
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     if (!mkdtemp(folder))
         return 1;
     snprintf(cache, sizeof(cache), "%s/cache", folder);
