@@ -66,6 +66,23 @@ static uint32_t shift_of(const pool_field *field, const uint64_t *root, uint32_t
     return shift;
 }
 
+/*
+ * Of a shift only its value modulo 2^bits counts. The one of the field's usual root, or of that
+ * root's inverse, where one is the same: few points need no kernels of their own then.
+ */
+static uint32_t shared_shift(const pool_field *field, uint32_t shift, uint32_t bits, uint32_t radix)
+{
+    uint32_t mask = (1u << bits) - 1;
+    uint64_t root[FIELD_MAX_LIMBS] = {0};
+    uint32_t usual;
+
+    field_root_of_unity(field, root, radix);
+    usual = shift_of(field, root, radix);
+    if (((usual - shift) & mask) == 0)
+        return usual;
+    return ((usual + shift) & mask) == 0 ? (1u << radix) - usual : shift;
+}
+
 struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
     const struct ntt_tuning *tuning)
 {
@@ -79,7 +96,7 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
     field_copy(field, power, root);
     for (uint32_t i = bits; i < log_size; i++)
         field_sqr(field, power, power);
-    build.shift = shift_of(field, power, bits);
+    build.shift = shared_shift(field, shift_of(field, power, bits), bits, tuning->radix);
     return build;
 }
 

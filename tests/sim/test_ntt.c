@@ -101,6 +101,8 @@ static void test_shifts(void **state)
     uint64_t in[1 << 10], out[1 << 10], random = 1;
 
     (void)state;
+    if (ntt_needs_compiler("other roots"))
+        return;
     for (uint64_t odd = 1; odd < 32; odd += 2) {
         uint32_t log_size = 1 + (uint32_t)(odd * 7 % 10);
         uint64_t root[FIELD_MAX_LIMBS] = {0};
