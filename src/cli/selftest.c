@@ -18,6 +18,8 @@ struct selftest {
     const char *only;
     int is_quick;
     int shows_each;
+    int has_compiler; /* else only the kernels that come as prebuilt PTX can be tested */
+    size_t left_out;
     device_pool *pool;
     cJSON *rows;
     int code; /* of the first failure that decides it */
@@ -44,7 +46,9 @@ struct round {
     struct result *results;
     atomic_size_t next;
     atomic_size_t done;
-    atomic_int is_over; /* nothing else can be tested on the device */
+    int has_compiler;
+    atomic_size_t left_out; /* for want of it */
+    atomic_int is_over;     /* nothing else can be tested on the device */
 };
 
 static int is_final(pool_status status)
@@ -61,6 +65,10 @@ static void run_test(struct round *round, size_t index)
     result->was_run = 1;
     result->status = round->area->run(round->pool, round->device, index, &result->is_right);
     result->seconds = cli_now() - begin;
+    if (result->status == POOL_ERR_NO_COMPILER && !round->has_compiler) {
+        result->was_run = 0;
+        atomic_fetch_add(&round->left_out, 1);
+    }
     if (result->status)
         result->is_right = 0;
     if (!result->is_right)
@@ -134,6 +142,8 @@ static void report_each(struct selftest *test, const struct round *round)
 
 static void report_area(struct selftest *test, const struct round *round, double seconds)
 {
+    size_t left_out = atomic_load(&round->left_out);
+    size_t tests = tests_of(round) - left_out;
     char text[512] = "";
     size_t right = 0;
     cJSON *row;
@@ -146,9 +156,11 @@ static void report_area(struct selftest *test, const struct round *round, double
             snprintf(text, sizeof(text), "%s: %s", round->area->subject(round->pool, i),
                 result->failure);
     }
-    row = add_row(test, round->name, round->area->name, seconds, right == tests_of(round));
-    cJSON_AddNumberToObject(row, "tests", (double)tests_of(round));
+    row = add_row(test, round->name, round->area->name, seconds, tests && right == tests);
+    cJSON_AddNumberToObject(row, "tests", (double)tests);
     cJSON_AddNumberToObject(row, "right", (double)right);
+    if (left_out)
+        cJSON_AddNumberToObject(row, "left_out", (double)left_out);
     if (*text)
         cJSON_AddStringToObject(row, "failure", text);
 }
@@ -161,6 +173,7 @@ static int test_area(
         .area = area,
         .device = device,
         .name = name,
+        .has_compiler = test->has_compiler,
         .step = test->is_quick ? QUICK_STEP : 1,
         .count = area->count(test->pool)};
     double begin = cli_now();
@@ -175,6 +188,7 @@ static int test_area(
         report_each(test, &round);
     else
         report_area(test, &round, cli_now() - begin);
+    test->left_out += atomic_load(&round.left_out);
     free(round.results);
     return atomic_load(&round.is_over);
 }
@@ -216,6 +230,7 @@ static const struct cli_column columns[] = {
     {"subject", "of", CLI_SHOW_TEXT},
     {"tests", "tests", CLI_SHOW_NUMBER},
     {"right", "right", CLI_SHOW_NUMBER},
+    {"left_out", "left out", CLI_SHOW_NUMBER},
     {"seconds", "time", CLI_SHOW_DURATION},
     {"checked", "checked", CLI_SHOW_CHECK},
     {"failure", "failure", CLI_SHOW_TEXT},
@@ -245,6 +260,7 @@ int cli_run_selftest(const struct cli_command *self, int count, char **arguments
     struct cli_line line = {
         .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
     int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    pool_host_info host = {.struct_size = sizeof(host)};
     pool_status status;
 
     if (code == CLI_GO)
@@ -254,9 +270,14 @@ int cli_run_selftest(const struct cli_command *self, int count, char **arguments
     status = cli_open_pool(&line, 0, &test.pool);
     if (status)
         return cli_fail(status, line.as_json);
+    pool_get_host_info(&host);
+    test.has_compiler = !host.compiler.status;
     test.rows = cJSON_CreateArray();
     for (size_t i = 0; i < pool_device_count(test.pool); i++)
         test_device(&test, i);
     cli_print_rows(test.rows, columns, sizeof(columns) / sizeof(columns[0]), &line);
+    if (test.left_out)
+        fprintf(stderr, "devicepool: %zu tests need NVRTC and were left out: %s\n", test.left_out,
+            host.compiler.message);
     return cli_close_pool(&test.pool, test.code, 0);
 }
