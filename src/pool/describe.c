@@ -145,8 +145,8 @@ static pool_status write_page(device_pool *pool, const struct pool_snapshot *sna
         write_text(&page, "compiler  %s, NVRTC %d.%d\n", nvrtc->path, nvrtc->version / 1000,
             nvrtc->version % 1000 / 10);
     else
-        write_text(
-            &page, "compiler  none, the library's own kernels are prebuilt PTX: %s\n", reason);
+        write_text(&page, "compiler  none (%.*s), the library's own kernels are prebuilt PTX\n",
+            (int)strcspn(reason, ":"), reason); /* what follows says what to install */
     write_text(&page, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
         health.usable_devices, device_context_mode_name(pool->context_mode),
         pool->is_lazy ? " made at first use" : "", health.bindings);
