@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A curve that the library does not have: NIST P-256 from its coefficients, and multi-scalar
+ * multiplications on it. The device code is made for it at run time, as for built-in curves.
+ *
+ *   custom_curve [DEVICES] [LOG_SIZE]      default: a sum over 2^16 points
+ */
+#include <devicepool.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCALAR 32
+#define POINT 64
+
+static void must(pool_status status)
+{
+    if (!status)
+        return;
+    fprintf(stderr, "%s\n", pool_last_error()->message);
+    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
+}
+
+/* The numbers of FIPS 186-4, D.1.2.3. */
+static pool_curve *make_p256(void)
+{
+    pool_field_params field_params = POOL_FIELD_PARAMS_INIT;
+    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_field *field;
+    pool_curve *curve;
+
+    field_params.modulus = "0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff";
+    field_params.name = "p256_fq";
+    must(pool_field_create(&field_params, &field));
+    params.name = "p256";
+    params.field = field;
+    params.a[0] = "0xffffffff00000001000000000000000000000000fffffffffffffffffffffffc";
+    params.b[0] = "0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b";
+    params.generator_x[0] = "0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296";
+    params.generator_y[0] = "0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
+    params.order = "0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
+    must(pool_curve_create(&params, &curve));
+    pool_field_destroy(&field); /* the curve has its own reference */
+    return curve;
+}
+
+/* 1 G + 1 G, which every library for this curve knows. */
+static void check_double(const pool_curve *curve, pool_device *device)
+{
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    uint8_t points[2][POINT], scalars[2][SCALAR] = {{1}, {1}}, sum[POINT], x[SCALAR];
+    pool_span in = {.data = points, .count = 2}, by = {.data = scalars, .count = 2};
+    pool_span out = {.data = sum, .count = 1};
+
+    must(pool_curve_generator(curve, NULL, points[0]));
+    memcpy(points[1], points[0], POINT);
+    must(pool_msm(&params, &in, &by, &out));
+    must(pool_field_parse(pool_curve_base_field(curve),
+        "0x7cf27b188d034f7e8a52380304b51ac3c08969e277f21b35a60b48fc47669978", POOL_FORM_STANDARD,
+        x));
+    if (memcmp(sum, x, SCALAR) != 0) {
+        fprintf(stderr, "2 G is wrong\n");
+        exit(1);
+    }
+}
+
+/* Random scalars times known multiples of G: the sum is their inner product times G. */
+static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
+{
+    const pool_field *field = pool_curve_scalar_field(curve);
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    uint8_t *points = malloc(n * POINT), *scalars = malloc(n * SCALAR);
+    uint8_t *multiples = malloc(n * SCALAR);
+    pool_span p = {.data = points, .count = n}, k = {.data = scalars, .count = n};
+    pool_span m = {.data = multiples, .count = n};
+    uint8_t sum[POINT], expected[POINT], one[SCALAR] = {1}, inner[SCALAR];
+    pool_span out = {.data = sum, .count = 1};
+    int is_equal;
+
+    if (!points || !scalars || !multiples)
+        exit(1);
+    must(pool_random_points(curve, 1, n, points, NULL, multiples));
+    must(pool_random_scalars(field, 2, POOL_FORM_STANDARD, n, scalars));
+    must(pool_msm(&params, &p, &k, &out));
+
+    must(pool_vector_mul(&vector, &k, &m, &m));
+    must(pool_vector_evaluate(&vector, &m, one, inner)); /* at 1: the sum */
+    must(pool_curve_generator(curve, NULL, expected));
+    must(pool_point_mul(curve, NULL, expected, inner, SCALAR, expected));
+    must(pool_point_equal(curve, sum, NULL, expected, NULL, &is_equal));
+    if (!is_equal) {
+        fprintf(stderr, "the sum over %zu points is wrong\n", n);
+        exit(1);
+    }
+    free(points);
+    free(scalars);
+    free(multiples);
+}
+
+int main(int count, char **arguments)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+    unsigned long log_size = count > 2 ? strtoul(arguments[2], NULL, 10) : 16;
+    pool_curve *curve = make_p256();
+    pool_device *device;
+    device_pool *pool;
+
+    if (log_size > 26)
+        return fprintf(stderr, "2^%lu points are too many here\n", log_size), 1;
+    must(pool_create(&pool, &params));
+    must(pool_next_device(pool, &device));
+    check_double(curve, device);
+    check_sum(curve, device, (size_t)1 << log_size);
+    printf("2^%lu points of %s summed by device %d: right\n", log_size, pool_curve_name(curve),
+        pool_device_ordinal(device));
+    pool_curve_destroy(&curve);
+    must(pool_destroy(&pool));
+    return 0;
+}
