@@ -12,7 +12,7 @@
 enum { MAX_REPEAT = 10000 };
 
 static const struct bench_operation *const operations[] = {
-    &bench_ntt, &bench_poseidon, &bench_copy, &bench_pool};
+    &bench_msm, &bench_ntt, &bench_poseidon, &bench_copy, &bench_pool};
 
 /* A bench as it runs. */
 struct bench {
@@ -159,6 +159,8 @@ static pool_status measure(struct bench *bench, struct bench_work *work)
         status = operation->prepare(work);
         timing.first = cli_now() - begin;
     }
+    if (!status && operation->load)
+        status = operation->load(work);
     if (!status)
         status = time_all(bench, work, title, &timing);
     if (!status) {
@@ -273,6 +275,8 @@ static int check_request(const struct cli_command *self, struct bench *bench,
     for (size_t i = 0; i < request->sizes.count && operation->needs_powers; i++)
         if (request->sizes.at[i] & (request->sizes.at[i] - 1))
             return cli_usage(self, "sizes of %s are powers of two", operation->name);
+    if (request->precompute > UINT32_MAX)
+        return cli_usage(self, "--precompute is at most 2^32 - 1");
     if (!request->repeat || request->repeat > MAX_REPEAT || request->warm_ups > MAX_REPEAT ||
         !request->batch)
         return cli_usage(self, "--repeat is 1 to %d, --batch at least 1", MAX_REPEAT);
@@ -284,27 +288,30 @@ static int check_request(const struct cli_command *self, struct bench *bench,
 int cli_run_bench(const struct cli_command *self, int count, char **arguments)
 {
     static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
-    static const char *const subject_options[] = {"field", "set", "what", NULL};
-    const char *given[3] = {0};
-    struct bench bench = {.request = {.batch = 1, .repeat = 9, .warm_ups = 2}};
+    static const char *const subject_options[] = {"curve", "field", "set", "what", NULL};
+    const char *given[4] = {0};
+    struct bench bench = {.request = {.batch = 1, .precompute = 1, .repeat = 9, .warm_ups = 2}};
     struct bench_request *request = &bench.request;
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (each the double of the last)", CLI_SIZES,
             &request->sizes, NULL},
-        {0, "field", "NAMES", "ntt: fields, separated by commas (default bn254_fr)", CLI_TEXT,
+        {'c', "curve", "NAMES", "msm: curves, separated by commas (default bn254_g1)", CLI_TEXT,
             &given[0], NULL},
-        {0, "set", "NAMES", "poseidon: sets (default circom-bn254-t3)", CLI_TEXT, &given[1], NULL},
+        {'f', "field", "NAMES", "ntt: fields (default bn254_fr)", CLI_TEXT, &given[1], NULL},
+        {0, "set", "NAMES", "poseidon: sets (default circom-bn254-t3)", CLI_TEXT, &given[2], NULL},
         {0, "what", "NAMES",
             "copy: to-device, to-host, each also with -pinned, on-device,\n"
             "peer (the next device); pool: next, best, bind, alloc, event",
-            CLI_TEXT, &given[2], NULL},
-        {'b', "batch", "COUNT", "ntt: that many at once (default 1)", CLI_COUNT, &request->batch,
-            NULL},
+            CLI_TEXT, &given[3], NULL},
+        {'b', "batch", "COUNT", "ntt, msm: that many at once (default 1)", CLI_COUNT,
+            &request->batch, NULL},
         {'o', "order", "ORDER", "ntt: nn (default), nr, rn, rr; n natural, r bit-reversed",
             CLI_CHOICE, &request->order, orders},
         {'i', "inverse", NULL, "ntt: the inverse transform", CLI_SWITCH, &request->direction, NULL},
         {0, "coset", NULL, "ntt: on the coset of the field's generator", CLI_SWITCH,
             &request->is_coset, NULL},
+        {0, "precompute", "COUNT", "msm: multiples kept of each point (default 1)", CLI_COUNT,
+            &request->precompute, NULL},
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &request->repeat, NULL},
         {'w', "warm-ups", "COUNT", "runs before those (default 2)", CLI_COUNT, &request->warm_ups,
             NULL},

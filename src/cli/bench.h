@@ -12,6 +12,7 @@ struct bench_request {
     struct cli_sizes sizes;
     const char *subjects; /* names separated by commas: fields, sets, curves, ways to copy */
     uint64_t batch;
+    uint64_t precompute; /* multiples kept of each point */
     uint64_t repeat;
     uint64_t warm_ups;
     int order;     /* pool_ntt_order */
@@ -33,11 +34,11 @@ struct bench_work {
 };
 
 /*
- * An operation. `open` makes inputs and all that must not be measured, and fails for a
- * size that there is not. `prepare` compiles and makes tables, as a first use would. `run` is what
- * is measured: it enqueues the work on the stream, or, when is_host is set, does it on the calling
- * thread. `check` compares the last result with an answer of other origin. `close` is called
- * whatever became of the others.
+ * An operation. `open` makes inputs on the host, and fails for a size that there is not. `prepare`
+ * compiles and makes tables, as a first use would. `load` brings inputs to the device. `run` is
+ * what is measured: it enqueues the work on the stream, or, when is_host is set, does it on the
+ * calling thread. `check` compares the last result with an answer of other origin. `close` is
+ * called whatever became of the others.
  */
 struct bench_operation {
     const char *name;
@@ -50,11 +51,13 @@ struct bench_operation {
     int (*knows)(const char *subject);
     pool_status (*open)(struct bench_work *work);
     pool_status (*prepare)(struct bench_work *work); /* NULL: nothing to prepare */
+    pool_status (*load)(struct bench_work *work);    /* NULL: open has done it */
     pool_status (*run)(struct bench_work *work);
     pool_status (*check)(struct bench_work *work, int *is_right);
     void (*close)(struct bench_work *work);
 };
 
+extern const struct bench_operation bench_msm;
 extern const struct bench_operation bench_ntt;
 extern const struct bench_operation bench_poseidon;
 extern const struct bench_operation bench_copy;

@@ -36,9 +36,11 @@ extern const size_t cli_command_count;
 
 int cli_run_bench(const struct cli_command *self, int count, char **arguments);
 int cli_run_cache(const struct cli_command *self, int count, char **arguments);
+int cli_run_demo(const struct cli_command *self, int count, char **arguments);
 int cli_run_devices(const struct cli_command *self, int count, char **arguments);
 int cli_run_info(const struct cli_command *self, int count, char **arguments);
 int cli_run_list(const struct cli_command *self, int count, char **arguments);
+int cli_run_msm(const struct cli_command *self, int count, char **arguments);
 int cli_run_ntt(const struct cli_command *self, int count, char **arguments);
 int cli_run_poseidon(const struct cli_command *self, int count, char **arguments);
 int cli_run_selftest(const struct cli_command *self, int count, char **arguments);

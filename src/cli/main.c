@@ -12,9 +12,28 @@
 
 const struct cli_command cli_commands[] = {
     {"devices", "", "the devices of a pool and how they are linked", DEVICES_NOTE, cli_run_devices},
+    {"demo", "", "real work on every device of this host, done right",
+        "Commits to blobs over the KZG setup of Ethereum, evaluates polynomials at the tau of a\n"
+        "ceremony in two ways, builds a Poseidon tree; spread over all devices, a thread a "
+        "device.\n"
+        "Each result is compared with a published one, or with an identity that only true data\n"
+        "obey. Without a GPU, and without --devices, two simulated devices are taken.\n",
+        cli_run_demo},
     {"list", "fields|curves|sets", "the names that other commands take", "", cli_run_list},
     {"info", "FILE", "what a file of points, keys or witnesses has in it",
         "Reads ptau, zkey, wtns, r1cs and Ethereum's KZG setup (text or JSON).\n", cli_run_info},
+    {"msm", "POINTS SCALARS", "the sum of scalars times points, from files",
+        "POINTS is ptau:FILE:tauG1, ptau:FILE:lagrange:8 (2^8 points), zkey:FILE:A (B1, B2, C, "
+        "H),\n"
+        "kzg:FILE:lagrange or kzg:FILE:monomial, or a raw file. SCALARS is wtns:FILE or a raw "
+        "file.\n"
+        "'devicepool info FILE' shows the sections of a file. There may be more points than\n"
+        "scalars: the first ones are taken. The sum is printed in affine coordinates and, where\n"
+        "the curve has it, as a compressed point.\n"
+        "\n"
+        "  devicepool msm zkey:circuit.zkey:A wtns:witness.wtns\n"
+        "  devicepool msm kzg:trusted_setup.txt:lagrange blob --big-endian --bit-reverse\n",
+        cli_run_msm},
     {"ntt", "FILE", "transforms a file of elements",
         "FILE is a raw file (packed elements, little-endian) or wtns:FILE. Without --output the\n"
         "values are printed, one a line. Elements that are not below the modulus are refused.\n"
@@ -35,15 +54,17 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
         cli_run_warm_up},
-    {"bench", "ntt|poseidon|copy|pool", "how fast an operation is on each device",
-        "Every row is of a result that was checked: transforms are evaluated at a random point,\n"
-        "a sample of hashes is computed again on the host, copies are compared byte by byte. The\n"
-        "first use, which compiles, is timed apart. A wrong result ends with exit code 3.\n"
+    {"bench", "msm|ntt|poseidon|copy|pool", "how fast an operation is on each device",
+        "Every row is of a result that was checked: sums are of points of known logarithms,\n"
+        "transforms are evaluated at a random point, a sample of hashes is computed again on the\n"
+        "host, copies are compared byte by byte. The first use, which compiles, is timed apart. A\n"
+        "wrong result ends with exit code 3.\n"
         "\n"
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
         cli_run_bench},
     {"selftest", "", "known answers of everything on each device",
-        "Vectors and transforms over every field, every Poseidon set and copies of all kinds are\n"
+        "Vectors and transforms over every field, sums on every curve, every Poseidon set and\n"
+        "copies of all kinds are\n"
         "compared with answers that were computed without the library. The exit code is that of\n"
         "the first failure: 3 for a device that computes wrongly.\n",
         cli_run_selftest},

@@ -11,7 +11,7 @@
 #include "selftest.h"
 
 static const struct selftest_area *const areas[] = {
-    &selftest_copy, &selftest_vector, &selftest_ntt, &selftest_poseidon};
+    &selftest_copy, &selftest_vector, &selftest_ntt, &selftest_msm, &selftest_poseidon};
 enum { AREAS = sizeof(areas) / sizeof(areas[0]), MAX_THREADS = 16, QUICK_STEP = 8 };
 
 struct selftest {
@@ -253,7 +253,7 @@ int cli_run_selftest(const struct cli_command *self, int count, char **arguments
 {
     struct selftest test = {0};
     const struct cli_option options[] = {
-        {'o', "only", "AREA", "copy, vector, ntt or poseidon", CLI_TEXT, &test.only, NULL},
+        {'o', "only", "AREA", "copy, vector, ntt, msm or poseidon", CLI_TEXT, &test.only, NULL},
         {0, "quick", NULL, "one test in eight", CLI_SWITCH, &test.is_quick, NULL},
         {'e', "each", NULL, "a row for each test", CLI_SWITCH, &test.shows_each, NULL},
     };

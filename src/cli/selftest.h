@@ -19,6 +19,7 @@ struct selftest_area {
 
 extern const struct selftest_area selftest_copy;
 extern const struct selftest_area selftest_vector;
+extern const struct selftest_area selftest_msm;
 extern const struct selftest_area selftest_ntt;
 extern const struct selftest_area selftest_poseidon;
 

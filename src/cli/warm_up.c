@@ -11,6 +11,7 @@
 struct subject {
     const char *name;
     const pool_field *field;
+    const pool_curve *curve;
     pool_poseidon *set;
 };
 
@@ -56,18 +57,22 @@ static pool_status warm_set(pool_poseidon *set, pool_device *device)
 static int find_subject(const char *name, struct subject *subject)
 {
     *subject = (struct subject){.name = name, .field = pool_field_by_name(name)};
-    return subject->field || !pool_poseidon_get(name, &subject->set);
+    if (!subject->field)
+        subject->curve = pool_curve_by_name(name);
+    return subject->field || subject->curve || !pool_poseidon_get(name, &subject->set);
 }
 
 static const char *kind_of(const struct subject *subject)
 {
-    return subject->field ? "field" : "set";
+    return subject->field ? "field" : subject->curve ? "curve" : "set";
 }
 
 static pool_status warm(const struct subject *subject, pool_device *device)
 {
     if (subject->field)
         return warm_field(subject->field, device);
+    if (subject->curve)
+        return pool_msm_warm_up(subject->curve, device);
     return warm_set(subject->set, device);
 }
 

@@ -13,7 +13,7 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in devices list info ntt poseidon warm-up bench selftest cache version; do
+for command in demo devices list info msm ntt poseidon warm-up bench selftest cache version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
@@ -31,6 +31,11 @@ expect 2 'takes sizes' "$tool" bench copy --sizes 2^99
 expect 2 'is one of nn, nr' "$tool" bench ntt --order xx
 expect 2 'repeat is 1' "$tool" bench ntt --repeat 0
 expect 2 'only is one of copy' "$tool" selftest --only all
+expect 2 'no curve .x' "$tool" msm --curve x a b
+expect 2 'needs POINTS SCALARS' "$tool" msm a
+expect 2 'is one of affine, affine-flag' "$tool" msm --layout x a b
+expect 1 'cannot be read' "$tool" demo --data "$scratch" --devices sim
+expect 4 'no-such-library' "$tool" demo --data "$scratch" --devices all
 expect 4 'no-such-library' "$tool" selftest
 expect 4 'no-such-library' "$tool" devices
 expect 4 '"class":.*"host"' "$tool" devices --json

@@ -97,8 +97,45 @@ expect 2 'at most 2' "$tool" poseidon hash --elements 4 "$scratch/leaves"
 expect 1 'modulus' "$tool" poseidon hash --elements 1 "$scratch/large"
 expect 1 'cannot be read' "$tool" poseidon sponge --bytes "$scratch/none"
 
+# The blobs of Ethereum's tests and their commitments.
+setup=kzg:$vectors/kzg/trusted_setup.txt:lagrange
+expect 0 'compressed a421e229565952cfff4ef3517100a97da1d4fe57956fa50a442f92af03b1bf37adacc8ad4ed209b31287ea5bb94d9d06' \
+    "$tool" msm "$setup" "$vectors/kzg/valid_blob_2.blob" --big-endian --bit-reverse
+expect_json "import json, sys
+sum = json.load(sys.stdin)
+assert sum['compressed'].startswith('b49d88afcd7f6c61a8ea69eff5f609d2'), sum
+assert sum['terms'] == 4096 and not sum['infinity'] and len(sum['x']) == 1, sum" \
+    "$tool" msm "$setup" "$vectors/kzg/valid_blob_3.blob" --big-endian --bit-reverse --json
+expect 1 'not below the order' "$tool" msm "$setup" "$vectors/kzg/valid_blob_2.blob"
+# A polynomial at tau: by its coefficients, and by its values with the Lagrange points.
+ptau=ptau:$vectors/iden3/powersOfTau28_hez_final_08.ptau
+"$tool" msm "$ptau:tauG1" "$scratch/little" >"$scratch/coefficients"
+"$tool" ntt "$scratch/little" -o "$scratch/values.bin"
+"$tool" msm "$ptau:lagrange:3" "$scratch/values.bin" >"$scratch/got"
+same "sum over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"
+"$tool" msm "$ptau:tauG1" --scalar-form montgomery "$scratch/montgomery" >"$scratch/got"
+same "msm --scalar-form montgomery" "$scratch/got" "$scratch/coefficients"
+"$tool" msm "$ptau:tauG1" --big-endian "$scratch/big" -o "$scratch/point"
+head -c 32 /dev/zero >"$scratch/zero"
+"$tool" msm "raw:$scratch/point" "$scratch/zero" >"$scratch/got"
+expect 0 '^infinity$' cat "$scratch/got"
+printf '\001' | cat - "$scratch/zero" | head -c 32 >"$scratch/one"
+"$tool" msm "$scratch/point" "$scratch/one" --layout affine --form standard >"$scratch/got"
+same "msm of one raw point" "$scratch/got" "$scratch/coefficients"
+key=zkey:$vectors/iden3/poseidon_bn254.zkey
+witness=wtns:$vectors/iden3/poseidon_bn254.wtns
+expect 0 '^y 0x' "$tool" msm "$key:A" "$witness"
+expect 0 '^x 0x[0-9a-f]* 0x[0-9a-f]*$' "$tool" msm "$key:B2" "$witness"
+expect 0 '^x 0x' "$tool" msm "$key:C" "$witness" --skip 2
+expect 2 'only 213 points' "$tool" msm "$key:C" "$witness"
+expect 2 'only 215 scalars' "$tool" msm "$key:A" "$witness" --count 216
+expect 2 'power of two of scalars' "$tool" msm "$key:A" "$witness" --bit-reverse
+expect 2 'do not belong' "$tool" msm "$setup" "$witness"
+expect 2 'points first' "$tool" msm "$witness" "$key:A"
+expect 1 'no section' "$tool" msm "$key:Z" "$witness"
+
 "$tool" cache clear >/dev/null
-expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear circom-bn254-t3
+expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear circom-bn254-t3 bn254_g1
 expect 0 'poseidon' "$tool" cache list
 expect 2 "no field, curve or set 'x'" "$tool" warm-up babybear x
 exit $failed

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The commands on simulated devices: results, JSON that other programs can read, exit codes.
-# usage: test_cli_sim.sh DEVICEPOOL
+# usage: test_cli_sim.sh DEVICEPOOL VECTORS-FOLDER
 set -u
 tool=$1
+vectors=$2
 . "$(dirname "$0")/expect.sh"
 
 export DEVICEPOOL_DEVICES=sim:2
@@ -19,6 +20,8 @@ assert all(row['median_seconds'] > 0 and row['size'] for row in rows), rows" "$@
 every_row "$tool" bench ntt --sizes 1,2^6..2^8 --repeat 2 --json --field goldilocks,bn254_fr
 every_row "$tool" bench ntt -s 2^7 -r 1 -b 3 -o nr --inverse --coset --json --field babybear
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
+every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
+every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve pallas
 every_row "$tool" bench copy -s 1000,64K -r 2 --json \
     --what to-device,to-device-pinned,to-host,to-host-pinned,on-device,peer
 every_row "$tool" bench pool -s 64 -r 2 --json
@@ -43,4 +46,48 @@ expect 0 'tests need NVRTC and were left out' env DEVICEPOOL_NVRTC=off \
 # A device that loses data is found out: exit code 5, with the first cause.
 expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
     "$tool" bench ntt -s 64 -r 3
+
+# The demo: without --devices and without a GPU it takes two simulated devices, aloud.
+unset DEVICEPOOL_DEVICES
+demo() {
+    DEVICEPOOL_LIBCUDA="$scratch/none.so" "$tool" demo --data "$vectors" "$@"
+}
+expect 0 'There is no GPU here' demo
+expect 0 '5 of 5 right in .* over 2 devices' demo
+expect_json "import json, sys
+rows = json.load(sys.stdin)
+assert len(rows) == 5 and all(row['checked'] is True for row in rows), rows
+assert {row['device'][0] for row in rows} == {'0', '1'}, rows" demo --json
+expect_json "import json, sys
+rows = json.load(sys.stdin)
+assert len(rows) == 10 and len({row['device'] for row in rows}) == 6, rows
+assert all(row['checked'] is True for row in rows), rows" demo --json --devices sim:6
+# A blob that is not the one whose commitment is known.
+mkdir -p "$scratch/data"
+cp -r "$vectors/kzg" "$vectors/iden3" "$scratch/data"
+printf '\001' | dd of="$scratch/data/kzg/valid_blob_3.blob" bs=1 seek=1000 conv=notrunc 2>/dev/null
+expect 3 '4 of 5 right' "$tool" demo --data "$scratch/data" --devices sim:2
+rm "$scratch/data/kzg/trusted_setup.txt"
+expect 1 'trusted_setup.txt' "$tool" demo --data "$scratch/data" --devices sim:2
+expect 5 'wrong\|LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@9=719' \
+    "$tool" demo --data "$vectors" --devices sim:2
+
+# Nothing but text where there is no terminal; colours and the progress line where there is one.
+esc=$(printf '\033')
+expect_plain() {
+    if "$@" 2>&1 | grep -q "$esc"; then
+        echo "FAILED: '$*' prints escape sequences"
+        failed=1
+    else
+        echo "ok: $* is plain"
+    fi
+}
+expect_plain demo
+if command -v script >/dev/null; then
+    export TERM=xterm
+    terminal="DEVICEPOOL_LIBCUDA=$scratch/none.so '$tool' demo --data '$vectors'"
+    expect 0 "$esc\[32m" script -qec "$terminal" /dev/null
+    expect 0 "of 5 done" script -qec "$terminal" /dev/null
+    expect_plain script -qec "NO_COLOR=1 $terminal --quiet" /dev/null
+fi
 exit $failed

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measured sums of scalars times points: random scalars, points of known discrete logarithm, so
+ * that the host knows each sum as one multiple of the generator. Both lie on the device, the points
+ * as a loaded handle.
+ */
+#include <stdlib.h>
+
+#include "bench.h"
+#include "check.h"
+
+struct summing {
+    const pool_curve *curve;
+    const pool_field *field;
+    pool_msm_params params;
+    uint8_t *scalars;
+    uint8_t *points; /* in Montgomery form */
+    uint8_t *logs;   /* of the points, to the generator's base */
+    size_t scalar_bytes;
+    size_t point_bytes;
+    pool_buffer *scalar_buffer;
+    pool_buffer *result_buffer;
+    pool_buffer *workspace;
+    pool_span scalar_span;
+    pool_span result_span;
+};
+
+static int knows_curve(const char *subject)
+{
+    return pool_curve_by_name(subject) != NULL;
+}
+
+static pool_status load_points(struct bench_work *work, struct summing *summing)
+{
+    pool_points_params params = {.struct_size = sizeof(params),
+        .curve = summing->curve,
+        .device = work->device,
+        .precompute_factor = (uint32_t)work->request->precompute};
+    pool_span span = {.data = summing->points, .count = work->size, .form = POOL_FORM_MONTGOMERY};
+
+    return pool_points_create(&params, &span, &summing->params.points);
+}
+
+static pool_status make_buffers(struct bench_work *work, struct summing *summing)
+{
+    uint64_t count = work->size * work->request->batch;
+    uint64_t scratch = 0;
+    pool_status status = pool_buffer_from_host(
+        work->device, summing->scalars, count * summing->scalar_bytes, &summing->scalar_buffer);
+
+    if (!status)
+        status = pool_buffer_alloc(
+            work->device, work->request->batch * summing->point_bytes, &summing->result_buffer);
+    if (!status)
+        status = bench_span(summing->scalar_buffer, count, &summing->scalar_span);
+    if (!status)
+        status = bench_span(summing->result_buffer, work->request->batch, &summing->result_span);
+    if (!status)
+        status = pool_msm_workspace(
+            &summing->params, NULL, &summing->scalar_span, &summing->result_span, &scratch);
+    if (!status && scratch)
+        status = pool_buffer_alloc(work->device, scratch, &summing->workspace);
+    summing->params.workspace = summing->workspace;
+    return status;
+}
+
+static pool_status open_summing(struct bench_work *work)
+{
+    struct summing *summing = cli_alloc(1, sizeof(*summing));
+    uint64_t count = work->size * work->request->batch;
+    pool_point_format format = {.form = POOL_FORM_MONTGOMERY};
+    pool_status status;
+
+    work->state = summing;
+    work->units = (double)count;
+    summing->curve = pool_curve_by_name(work->subject);
+    summing->field = pool_curve_scalar_field(summing->curve);
+    summing->scalar_bytes = pool_field_element_bytes(summing->field);
+    summing->point_bytes = pool_point_bytes(summing->curve, POOL_POINT_AFFINE);
+    summing->scalars = cli_alloc(count, summing->scalar_bytes);
+    summing->points = cli_alloc(work->size, summing->point_bytes);
+    summing->logs = cli_alloc(work->size, summing->scalar_bytes);
+    summing->params = (pool_msm_params){.struct_size = sizeof(summing->params),
+        .curve = summing->curve,
+        .device = work->device,
+        .stream = work->stream,
+        .batch = work->request->batch,
+        .shared_points = 1,
+        .is_async = 1};
+    status = pool_random_scalars(summing->field, 2, POOL_FORM_STANDARD, count, summing->scalars);
+    if (!status)
+        status = pool_random_points(
+            summing->curve, 1, work->size, summing->points, &format, summing->logs);
+    return status;
+}
+
+static pool_status load_summing(struct bench_work *work)
+{
+    struct summing *summing = work->state;
+    pool_status status = load_points(work, summing);
+
+    return status ? status : make_buffers(work, summing);
+}
+
+static pool_status prepare_summing(struct bench_work *work)
+{
+    struct summing *summing = work->state;
+
+    return pool_msm_warm_up(summing->curve, work->device);
+}
+
+static pool_status run_summing(struct bench_work *work)
+{
+    struct summing *summing = work->state;
+
+    return pool_msm(&summing->params, NULL, &summing->scalar_span, &summing->result_span);
+}
+
+/* The sum of scalar times logarithm, by OpenSSL's numbers, times the generator, by the host. */
+static pool_status compare_one(
+    struct bench_work *work, uint64_t index, const uint8_t *point, int *is_right)
+{
+    struct summing *summing = work->state;
+    uint8_t expected[4 * POOL_FIELD_MAX_BYTES];
+    uint8_t log[POOL_FIELD_MAX_BYTES];
+    int is_equal = 0;
+    pool_status status = pool_curve_generator(summing->curve, NULL, expected);
+
+    cli_dot(summing->field, summing->scalars + index * work->size * summing->scalar_bytes,
+        summing->logs, work->size, log);
+    if (!status)
+        status =
+            pool_point_mul(summing->curve, NULL, expected, log, summing->scalar_bytes, expected);
+    if (!status)
+        status = pool_point_equal(summing->curve, expected, NULL, point, NULL, &is_equal);
+    *is_right &= is_equal;
+    return status;
+}
+
+static pool_status check_summing(struct bench_work *work, int *is_right)
+{
+    struct summing *summing = work->state;
+    uint64_t batch = work->request->batch;
+    uint8_t *points = cli_alloc(batch, summing->point_bytes);
+    pool_status status =
+        pool_copy_to_host(points, summing->result_buffer, 0, batch * summing->point_bytes, NULL);
+
+    *is_right = 1;
+    for (uint64_t i = 0; i < batch && !status; i++)
+        status = compare_one(work, i, points + i * summing->point_bytes, is_right);
+    free(points);
+    return status;
+}
+
+static void close_summing(struct bench_work *work)
+{
+    struct summing *summing = work->state;
+
+    if (!summing)
+        return;
+    pool_buffer_free(&summing->scalar_buffer);
+    pool_buffer_free(&summing->result_buffer);
+    pool_buffer_free(&summing->workspace);
+    pool_points_destroy(&summing->params.points);
+    free(summing->scalars);
+    free(summing->points);
+    free(summing->logs);
+    free(summing);
+}
+
+const struct bench_operation bench_msm = {
+    .name = "msm",
+    .unit = "points",
+    .option = "curve",
+    .default_subjects = "bn254_g1",
+    .default_sizes = "2^8,2^10,2^12",
+    .knows = knows_curve,
+    .open = open_summing,
+    .prepare = prepare_summing,
+    .load = load_summing,
+    .run = run_summing,
+    .check = check_summing,
+    .close = close_summing,
+};

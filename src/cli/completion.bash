@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Bash completion of the devicepool command. What there is to complete it asks the command itself,
+# whose help lists commands and options.
+
+_devicepool_names() {
+    "$1" list "$2" --json 2>/dev/null | sed -n 's/^[[:space:]]*"name":[[:space:]]*"\(.*\)",\{0,1\}$/\1/p'
+}
+
+# After "a,b," the next name of a list: the part before the last comma is kept.
+_devicepool_list() {
+    local word="$2" before=""
+    case $word in
+    *,*) before="${word%,*}," ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$1" -- "${word##*,}")
+}
+
+_devicepool() {
+    local tool="${COMP_WORDS[0]}" word="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}"
+    local last="${COMP_WORDS[COMP_CWORD - 1]}" words=""
+    COMPREPLY=()
+
+    if [ "$COMP_CWORD" = 1 ]; then
+        words=$("$tool" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$words help --help --version" -- "$word")
+        return
+    fi
+    case $last in
+    --field) _devicepool_list "$(_devicepool_names "$tool" fields)" "$word" && return ;;
+    --curve | -c) _devicepool_list "$(_devicepool_names "$tool" curves)" "$word" && return ;;
+    --set | -s)
+        [ "$last" = -s ] && [ "$command" = bench ] && return
+        _devicepool_list "$(_devicepool_names "$tool" sets)" "$word" && return
+        ;;
+    --devices | -d) words="all sim sim:2 0" ;;
+    --order) words="nn nr rn rr" ;;
+    --form | --scalar-form) words="standard montgomery" ;;
+    --layout | -l) words="affine affine-flag jacobian projective xyzz" ;;
+    --what) words="to-device to-device-pinned to-host to-host-pinned on-device peer next best bind alloc event" ;;
+    --only) words="copy vector ntt msm poseidon" ;;
+    help) words=$("$tool" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p') ;;
+    esac
+    if [ -n "$words" ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+        return
+    fi
+    case $word in
+    -*)
+        words=$("$tool" "$command" --help 2>/dev/null | grep -o -e '--[a-z][a-z-]*' | sort -u)
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+        return
+        ;;
+    esac
+    case $command in
+    bench) words="msm ntt poseidon copy pool" ;;
+    cache) words="list verify clear path" ;;
+    list) words="fields curves sets" ;;
+    poseidon) [ "$COMP_CWORD" = 2 ] && words="hash sponge tree" ;;
+    warm-up)
+        words="$(_devicepool_names "$tool" fields) $(_devicepool_names "$tool" curves)
+            $(_devicepool_names "$tool" sets)"
+        ;;
+    esac
+    if [ -n "$words" ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+    fi
+}
+
+complete -o filenames -F _devicepool devicepool

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The jobs of the demo, each with an answer that does not come from here: commitments that
+ * Ethereum's tests publish, an identity that only holds for the true powers of tau, a root that
+ * circomlibjs computed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demo.h"
+
+/* Of ethereum/c-kzg-4844, tests/kzg-mainnet/blob_to_kzg_commitment. */
+static const struct {
+    const char *file;
+    const char *commitment;
+} blobs[DEMO_BLOBS] = {
+    {"valid_blob_2.blob", "a421e229565952cfff4ef3517100a97da1d4fe57956fa50a442f92af03b1bf37"
+                          "adacc8ad4ed209b31287ea5bb94d9d06"},
+    {"valid_blob_3.blob", "b49d88afcd7f6c61a8ea69eff5f609d2432b47e7e4cd50b02cdddb4e0c146051"
+                          "7e8df02e4e64dc55e3d8ca192d57193a"},
+};
+
+/* Of the tree over the leaves 1, 2, 3 … 2^14; circomlibjs 0.1.7 computed it. */
+static const char tree_root[] =
+    "0x240a7e7172a500ef6c700e7bff3f438c5dbeeeecc7e52407ec2d50c9b0f5a314";
+
+enum { VALUE_BYTES = 32, BLOB_BYTES = DEMO_BLOB_VALUES * VALUE_BYTES };
+
+static int read_blob(const char *folder, const char *name, uint8_t **blob)
+{
+    char path[4096];
+    FILE *file;
+    size_t count;
+
+    snprintf(path, sizeof(path), "%s/kzg/%s", folder, name);
+    file = fopen(path, "rb");
+    if (!file)
+        return cli_fail_with("'%s' cannot be read: %s", path, strerror(errno));
+    *blob = cli_alloc(1, BLOB_BYTES);
+    count = fread(*blob, 1, BLOB_BYTES, file);
+    fclose(file);
+    if (count != BLOB_BYTES)
+        return cli_fail_with("'%s' is too short for a blob", path);
+    return CLI_GO;
+}
+
+static pool_status open_files(const char *folder, struct demo_data *data)
+{
+    char path[4096];
+    pool_status status;
+
+    data->setup.struct_size = sizeof(data->setup);
+    data->tau.struct_size = sizeof(data->tau);
+    data->basis.struct_size = sizeof(data->basis);
+    snprintf(path, sizeof(path), "%s/kzg/trusted_setup.txt", folder);
+    status = pool_file_open(path, NULL, &data->kzg);
+    if (!status)
+        status = pool_file_get_section(data->kzg, "lagrange", &data->setup);
+    snprintf(path, sizeof(path), "%s/iden3/powersOfTau28_hez_final_09.ptau", folder);
+    if (!status)
+        status = pool_file_open(path, NULL, &data->ptau);
+    if (!status)
+        status = pool_file_get_section(data->ptau, "tauG1", &data->tau);
+    if (!status)
+        status = pool_file_get_section(data->ptau, "lagrange:9", &data->basis);
+    return status;
+}
+
+int demo_data_open(const char *folder, struct demo_data *data)
+{
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = pool_field_by_name("bn254_fr"),
+        .log_size = DEMO_PTAU_LOG};
+    pool_status status;
+    int code = CLI_GO;
+
+    *data = (struct demo_data){0};
+    for (int i = 0; i < DEMO_BLOBS && code == CLI_GO; i++)
+        code = read_blob(folder, blobs[i].file, &data->blobs[i]);
+    if (code != CLI_GO)
+        return code;
+    cli_progress("reading the points of two ceremonies");
+    status = open_files(folder, data);
+    if (!status)
+        status = pool_ntt_domain_create(&domain, &data->domain);
+    if (!status)
+        status = pool_poseidon_get("circom-bn254-t3", &data->set);
+    cli_progress_end();
+    return status ? cli_fail(status, 0) : CLI_GO;
+}
+
+void demo_data_close(struct demo_data *data)
+{
+    for (int i = 0; i < DEMO_BLOBS; i++)
+        free(data->blobs[i]);
+    pool_ntt_domain_destroy(&data->domain);
+    pool_poseidon_destroy(&data->set);
+    pool_file_close(&data->kzg);
+    pool_file_close(&data->ptau);
+}
+
+/* The sum on the bound device, as a packed affine point in standard form. */
+static pool_status sum(
+    const pool_file_section *points, uint64_t count, const void *scalars, void *point)
+{
+    pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = points->curve,
+        .point_layout = points->layout,
+        .scalar_check = POOL_SCALARS_REFUSED};
+    pool_span point_span = points->span;
+    pool_span scalar_span = {.data = (void *)(uintptr_t)scalars, .count = count};
+    pool_span result = {.data = point, .count = 1};
+
+    point_span.count = count;
+    return pool_msm(&params, &point_span, &scalar_span, &result);
+}
+
+static pool_status prepare_blob(const struct demo_data *data, pool_device *device)
+{
+    return pool_msm_warm_up(data->setup.curve, device);
+}
+
+/* EIP-4844: a blob's values belong to the Lagrange points in bit-reversed order. */
+static pool_status run_blob(const struct demo_data *data, const struct demo_job *job, int *is_right)
+{
+    pool_vector_params vector = {.struct_size = sizeof(vector), .field = data->setup.field};
+    uint8_t *values = cli_alloc(1, BLOB_BYTES);
+    pool_span span = {.data = values, .count = DEMO_BLOB_VALUES};
+    uint8_t point[2 * POOL_FIELD_MAX_BYTES];
+    uint8_t bytes[POOL_FIELD_MAX_BYTES];
+    char digits[2 * POOL_FIELD_MAX_BYTES + 1];
+    pool_status status = pool_field_from_bytes(data->setup.field, data->blobs[job->index],
+        VALUE_BYTES, POOL_BIG_ENDIAN, DEMO_BLOB_VALUES, POOL_FORM_STANDARD, values);
+
+    if (!status)
+        status = pool_vector_bit_reverse(&vector, &span, &span);
+    if (!status)
+        status = sum(&data->setup, DEMO_BLOB_VALUES, values, point);
+    if (!status)
+        status = pool_points_encode(
+            data->setup.curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes);
+    free(values);
+    if (status)
+        return status;
+    cli_hex(bytes, strlen(blobs[job->index].commitment) / 2, digits);
+    *is_right = strcmp(digits, blobs[job->index].commitment) == 0;
+    return POOL_OK;
+}
+
+static pool_status prepare_ptau(const struct demo_data *data, pool_device *device)
+{
+    pool_status status = pool_msm_warm_up(data->tau.curve, device);
+
+    return status ? status : pool_ntt_warm_up(data->domain, device);
+}
+
+/* A polynomial at tau, from its coefficients with the powers of tau, and from its values with the
+ * Lagrange points: equal only when both sums, the transform and the ceremony are right. */
+static pool_status run_ptau(const struct demo_data *data, const struct demo_job *job, int *is_right)
+{
+    enum { N = 1 << DEMO_PTAU_LOG };
+    pool_ntt_params params = {.struct_size = sizeof(params), .domain = data->domain};
+    uint8_t *memory = cli_alloc(2, N * VALUE_BYTES);
+    pool_span coefficients = {.data = memory, .count = N};
+    pool_span values = {.data = memory + N * VALUE_BYTES, .count = N};
+    uint8_t by_coefficients[2 * POOL_FIELD_MAX_BYTES] = {0};
+    uint8_t by_values[2 * POOL_FIELD_MAX_BYTES] = {1};
+    pool_status status =
+        pool_random_scalars(data->tau.field, (uint64_t)job->index, POOL_FORM_STANDARD, N, memory);
+
+    if (!status)
+        status = pool_ntt(&params, &coefficients, &values);
+    if (!status)
+        status = sum(&data->tau, N, coefficients.data, by_coefficients);
+    if (!status)
+        status = sum(&data->basis, N, values.data, by_values);
+    if (!status)
+        *is_right = memcmp(by_coefficients, by_values,
+                        pool_point_bytes(data->tau.curve, POOL_POINT_AFFINE)) == 0;
+    free(memory);
+    return status;
+}
+
+static pool_status prepare_tree(const struct demo_data *data, pool_device *device)
+{
+    uint8_t state[3 * VALUE_BYTES] = {0};
+    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_span span = {.data = state, .count = 1};
+
+    return pool_poseidon_hash(data->set, &run, &span, 2, &span);
+}
+
+static pool_status run_tree(const struct demo_data *data, const struct demo_job *job, int *is_right)
+{
+    pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .kept_rows = 1};
+    uint8_t *leaves = cli_alloc(job->size, VALUE_BYTES);
+    uint8_t root[VALUE_BYTES];
+    uint8_t expected[POOL_FIELD_MAX_BYTES];
+    pool_span leaf_span = {.data = leaves, .count = job->size};
+    pool_span root_span = {.data = root, .count = 1};
+    pool_status status;
+
+    for (uint32_t i = 0; i < job->size; i++) {
+        uint32_t leaf = i + 1;
+
+        memcpy(leaves + (size_t)i * VALUE_BYTES, &leaf, sizeof(leaf));
+    }
+    status = pool_poseidon_merkle_build(data->set, NULL, &params, &leaf_span, &root_span);
+    if (!status)
+        status = pool_field_parse(
+            pool_poseidon_field(data->set), tree_root, POOL_FORM_STANDARD, expected);
+    if (!status)
+        *is_right = memcmp(root, expected, VALUE_BYTES) == 0;
+    free(leaves);
+    return status;
+}
+
+void demo_jobs(struct demo_job jobs[DEMO_JOBS])
+{
+    const struct demo_job all[DEMO_JOBS] = {
+        {.title = "KZG commitment to an Ethereum blob",
+            .unit = "points",
+            .size = DEMO_BLOB_VALUES,
+            .index = 0,
+            .prepare = prepare_blob,
+            .run = run_blob},
+        {.title = "KZG commitment to another blob",
+            .unit = "points",
+            .size = DEMO_BLOB_VALUES,
+            .index = 1,
+            .prepare = prepare_blob,
+            .run = run_blob},
+        {.title = "polynomial at tau, two ways",
+            .unit = "points",
+            .size = 1 << DEMO_PTAU_LOG,
+            .index = 1,
+            .prepare = prepare_ptau,
+            .run = run_ptau},
+        {.title = "Poseidon tree",
+            .unit = "leaves",
+            .size = 1 << DEMO_TREE_LOG,
+            .prepare = prepare_tree,
+            .run = run_tree},
+        {.title = "another polynomial at tau",
+            .unit = "points",
+            .size = 1 << DEMO_PTAU_LOG,
+            .index = 2,
+            .prepare = prepare_ptau,
+            .run = run_ptau},
+    };
+
+    memcpy(jobs, all, sizeof(all));
+}

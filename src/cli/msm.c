@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool msm: the sum of scalars times points, both from files.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "source.h"
+
+struct request {
+    const char *curve;
+    const char *output;
+    int layout;
+    int form;
+    int scalar_form;
+    int is_big_endian;
+    int is_reversed;
+    int is_trusted;
+    uint64_t skip;
+    uint64_t count;
+};
+
+/* Points and scalars, brought to the same number. */
+struct terms {
+    struct cli_source points;
+    struct cli_source scalars;
+};
+
+static pool_status sum(
+    const struct request *request, const struct terms *terms, pool_device *device, uint8_t *result)
+{
+    const pool_file_section *points = &terms->points.section;
+    pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = points->curve,
+        .device = device,
+        .point_layout = points->layout};
+    pool_span out = {.data = result, .count = 1};
+
+    if (!request->is_trusted) {
+        params.scalar_check = POOL_SCALARS_REFUSED;
+        params.point_check = POOL_POINTS_ON_CURVE;
+    }
+    return pool_msm(&params, &points->span, &terms->scalars.section.span, &out);
+}
+
+/* Prints a coordinate, of one or two elements, as a line or as a member. */
+static void show_coordinate(const pool_curve *curve, const char *name, const uint8_t *coordinate,
+    cJSON *report, int as_json)
+{
+    const pool_field *field = pool_curve_base_field(curve);
+    cJSON *list = cJSON_AddArrayToObject(report, name);
+    char text[CLI_ELEMENT];
+
+    if (!as_json)
+        fputs(name, stdout);
+    for (uint32_t i = 0; i < pool_curve_degree(curve); i++) {
+        cli_element(
+            field, POOL_FORM_STANDARD, coordinate + i * pool_field_element_bytes(field), text);
+        cJSON_AddItemToArray(list, cJSON_CreateString(text));
+        if (!as_json)
+            printf(" %s", text);
+    }
+    if (!as_json)
+        putchar('\n');
+}
+
+static void show_result(const pool_curve *curve, const uint8_t *result, uint64_t terms, int as_json)
+{
+    static const uint8_t zeros[4 * POOL_FIELD_MAX_BYTES];
+    size_t compressed = pool_encoding_bytes(curve, POOL_ENCODING_ZCASH_COMPRESSED);
+    int is_infinity = memcmp(result, zeros, pool_point_bytes(curve, POOL_POINT_AFFINE)) == 0;
+    uint8_t bytes[2 * POOL_FIELD_MAX_BYTES];
+    char digits[4 * POOL_FIELD_MAX_BYTES + 1];
+    cJSON *report = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(report, "curve", pool_curve_name(curve));
+    cJSON_AddNumberToObject(report, "terms", (double)terms);
+    cJSON_AddBoolToObject(report, "infinity", is_infinity);
+    if (is_infinity && !as_json) {
+        puts("infinity");
+    } else if (!is_infinity) {
+        show_coordinate(curve, "x", result, report, as_json);
+        show_coordinate(curve, "y", result + pool_curve_coordinate_bytes(curve), report, as_json);
+    }
+    if (compressed &&
+        !pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, result, NULL, 1, bytes)) {
+        cli_hex(bytes, compressed, digits);
+        cJSON_AddStringToObject(report, "compressed", digits);
+        if (!as_json)
+            printf("compressed %s\n", digits);
+    }
+    if (as_json)
+        cli_print_json(cJSON_Duplicate(report, 1));
+    cJSON_Delete(report);
+}
+
+static int run(
+    const struct request *request, const struct terms *terms, const struct cli_line *line)
+{
+    const pool_curve *curve = terms->points.section.curve;
+    uint64_t count = terms->scalars.section.span.count;
+    uint8_t result[4 * POOL_FIELD_MAX_BYTES] = {0};
+    device_pool *pool = NULL;
+    pool_device *device;
+    pool_status status = cli_open_device(line, &pool, &device);
+    char size[CLI_NUMBER];
+    int code = CLI_OK;
+
+    if (!status) {
+        cli_progress(
+            "summing %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
+        status = sum(request, terms, device, result);
+    }
+    cli_progress_end();
+    if (status)
+        code = cli_fail(status, line->as_json);
+    else if (request->output)
+        code = cli_write_file(request->output, result, pool_point_bytes(curve, POOL_POINT_AFFINE));
+    else
+        show_result(curve, result, count, line->as_json);
+    return cli_close_pool(&pool, code, 0);
+}
+
+/* Leaves the scalars that were asked for, in the order asked for, and as many points. */
+static int fit(const struct cli_command *self, const struct request *request, struct terms *terms)
+{
+    pool_span *points = &terms->points.section.span;
+    pool_span *scalars = &terms->scalars.section.span;
+
+    if (terms->points.section.item != POOL_FILE_POINTS ||
+        terms->scalars.section.item != POOL_FILE_ELEMENTS)
+        return cli_usage(self, "msm takes points first and scalars second");
+    if (terms->scalars.section.field != pool_curve_scalar_field(terms->points.section.curve))
+        return cli_usage(self, "scalars of %s do not belong to points of %s",
+            pool_field_name(terms->scalars.section.field),
+            pool_curve_name(terms->points.section.curve));
+    if (request->skip > scalars->count || request->count > scalars->count - request->skip)
+        return cli_usage(self, "there are only %llu scalars", (unsigned long long)scalars->count);
+    scalars->data = (uint8_t *)scalars->data + request->skip * scalars->stride;
+    scalars->count = request->count ? request->count : scalars->count - request->skip;
+    if (points->count < scalars->count)
+        return cli_usage(self, "there are %llu scalars but only %llu points",
+            (unsigned long long)scalars->count, (unsigned long long)points->count);
+    points->count = scalars->count;
+    if (request->is_reversed && !cli_source_reverse(&terms->scalars))
+        return cli_usage(self, "--bit-reverse needs a power of two of scalars, not %llu",
+            (unsigned long long)scalars->count);
+    return CLI_GO;
+}
+
+static int run_files(const struct cli_command *self, const struct request *request,
+    const pool_curve *curve, const struct cli_line *line)
+{
+    struct cli_raw raw_points = {.curve = curve,
+        .layout = (pool_point_layout)request->layout,
+        .form = (pool_form)request->form};
+    struct cli_raw raw_scalars = {
+        .form = (pool_form)request->scalar_form, .is_big_endian = request->is_big_endian};
+    struct terms terms;
+    int code = cli_source_open(line->operands[0], &raw_points, line->as_json, &terms.points);
+
+    if (code != CLI_GO)
+        return code;
+    raw_scalars.field =
+        pool_curve_scalar_field(terms.points.section.curve ? terms.points.section.curve : curve);
+    code = cli_source_open(line->operands[1], &raw_scalars, line->as_json, &terms.scalars);
+    if (code == CLI_GO) {
+        code = fit(self, request, &terms);
+        if (code == CLI_GO)
+            code = run(request, &terms, line);
+        cli_source_close(&terms.scalars);
+    }
+    cli_source_close(&terms.points);
+    return code;
+}
+
+int cli_run_msm(const struct cli_command *self, int count, char **arguments)
+{
+    struct request request = {.curve = "bn254_g1"};
+    const struct cli_option options[] = {
+        {'c', "curve", "NAME", "of a raw file's points (default bn254_g1)", CLI_TEXT,
+            &request.curve, NULL},
+        {'l', "layout", "LAYOUT",
+            "of a raw file's points: affine (default), affine-flag,\n"
+            "jacobian, projective, xyzz",
+            CLI_CHOICE, &request.layout, cli_layouts},
+        {0, "form", "FORM", "of a raw file's points: standard (default), montgomery", CLI_CHOICE,
+            &request.form, cli_forms},
+        {0, "scalar-form", "FORM", "of a raw file's scalars: the same", CLI_CHOICE,
+            &request.scalar_form, cli_forms},
+        {0, "big-endian", NULL, "the raw file's scalars are big-endian integers", CLI_SWITCH,
+            &request.is_big_endian, NULL},
+        {0, "skip", "COUNT", "leave out that many scalars at the start", CLI_COUNT, &request.skip,
+            NULL},
+        {'n', "count", "COUNT", "take that many scalars (default: all)", CLI_COUNT, &request.count,
+            NULL},
+        {0, "bit-reverse", NULL, "take the scalars in bit-reversed order", CLI_SWITCH,
+            &request.is_reversed, NULL},
+        {0, "trusted", NULL,
+            "do not check that points lie on the curve and scalars are\n"
+            "below its order",
+            CLI_SWITCH, &request.is_trusted, NULL},
+        {'o', "output", "FILE", "the raw point: affine, standard form", CLI_TEXT, &request.output,
+            NULL},
+    };
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        .least_operands = 2,
+        .most_operands = 2};
+    const pool_curve *curve;
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+
+    if (code == CLI_GO)
+        code = cli_find_curve(self, request.curve, &curve);
+    return code == CLI_GO ? run_files(self, &request, curve, &line) : code;
+}

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What bash proposes for the command.
+# usage: test_completion.sh DEVICEPOOL SOURCE-ROOT
+set -u
+PATH=$(dirname "$1"):$PATH
+. "$2/src/cli/completion.bash"
+failed=0
+
+# proposes "LINE" WORD...: each word is among the proposals for the last word of the line.
+proposes() {
+    line=$1
+    shift
+    read -r -a COMP_WORDS <<<"$line"
+    case $line in
+    *" ") COMP_WORDS+=("") ;;
+    esac
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _devicepool
+    for word in "$@"; do
+        case " ${COMPREPLY[*]} " in
+        *" $word "*) echo "ok: '$line' proposes $word" ;;
+        *)
+            echo "FAILED: '$line' proposes '${COMPREPLY[*]}', not $word"
+            failed=1
+            ;;
+        esac
+    done
+}
+
+proposes "devicepool " demo selftest bench msm ntt poseidon devices cache info warm-up list version help
+proposes "devicepool sel" selftest
+proposes "devicepool help be" bench
+proposes "devicepool bench " msm ntt poseidon copy pool
+proposes "devicepool bench ntt --" --sizes --field --json --devices --plot
+proposes "devicepool bench ntt --field bn254" bn254_fr bn254_fq
+proposes "devicepool bench ntt --field bn254_fr,gol" bn254_fr,goldilocks
+proposes "devicepool bench msm --curve bls12_381" bls12_381_g1 bls12_381_g2
+proposes "devicepool poseidon " hash tree sponge
+proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circom-bn254-t17
+proposes "devicepool devices --devices s" sim
+proposes "devicepool warm-up gold" goldilocks
+proposes "devicepool info /etc/pass" /etc/passwd
+exit $failed
