@@ -100,6 +100,146 @@ static inline void msm_expect(const struct msm_problem *problem, uint8_t *result
         msm_reference_run(&reference, problem->count, problem->points, problem->scalars, result));
 }
 
+/* How operands and results of a sum lie in memory. All zeros: host, packed, standard, affine. */
+struct msm_shape_of_call {
+    pool_point_layout layout; /* of points */
+    pool_form form;
+    uint64_t gap; /* bytes between items, a multiple of 4 */
+    pool_place place;
+    pool_form scalar_form;
+    uint64_t scalar_gap;
+    pool_place scalar_place;
+    pool_point_layout result_layout;
+    pool_form result_form;
+    uint64_t result_gap;
+    pool_place result_place;
+};
+
+/* Host memory, or a copy on the device in *buffer. */
+static inline pool_span msm_place(pool_device *device, pool_place place, void *data, uint64_t count,
+    uint64_t stride, pool_form form, pool_buffer **buffer)
+{
+    pool_span span = {.data = data, .count = count, .stride = stride, .form = form, .place = place};
+    CUdeviceptr address = 0;
+
+    if (place == POOL_PLACE_DEVICE) {
+        assert_ok(pool_buffer_from_host(device, data, count * stride + 4, buffer));
+        assert_ok(pool_buffer_address(*buffer, &address));
+        span.data = (void *)(uintptr_t)address;
+    }
+    return span;
+}
+
+/* The scalars of a problem in another form and stride. */
+static inline uint8_t *msm_scalars_as(
+    const struct msm_problem *problem, pool_form form, uint64_t stride)
+{
+    uint8_t *made = calloc(problem->count * stride + 4, 1);
+
+    for (uint64_t i = 0; i < problem->count; i++) {
+        memcpy(made + i * stride, msm_scalar(problem, i), problem->scalar_bytes);
+        if (form == POOL_FORM_MONTGOMERY)
+            assert_ok(pool_field_to_montgomery(
+                pool_curve_scalar_field(problem->curve), made + i * stride, 1, made + i * stride));
+    }
+    return made;
+}
+
+/*
+ * pool_msm of `params` (curve, batch, sharing and all else set) over the problem's points, or over
+ * a handle, with everything in memory as `shape` says; `points` of them are given. The results come
+ * back as affine points in standard form, and what lies between them is as it was.
+ */
+static inline pool_status msm_call_shaped(const struct msm_problem *problem,
+    const pool_msm_params *params, const struct msm_shape_of_call *shape, uint64_t points,
+    uint8_t *results)
+{
+    uint64_t batch = params->batch ? params->batch : 1;
+    const pool_curve *curve = problem->curve;
+    const pool_point_format format = {
+        shape->layout, shape->form, pool_point_bytes(curve, shape->layout) + shape->gap};
+    const pool_point_format result_format = {shape->result_layout, shape->result_form,
+        pool_point_bytes(curve, shape->result_layout) + shape->result_gap};
+    uint64_t scalar_stride = problem->scalar_bytes + shape->scalar_gap;
+    uint8_t *given = calloc(points * format.stride + 4, 1);
+    uint8_t *scalars = msm_scalars_as(problem, shape->scalar_form, scalar_stride);
+    uint8_t *got = malloc(batch * result_format.stride + 4);
+    pool_buffer *buffers[3] = {NULL, NULL, NULL};
+    pool_msm_params call = *params;
+    pool_status status;
+
+    memset(got, 0xa5, batch * result_format.stride + 4);
+    assert_ok(pool_points_convert(
+        curve, problem->points, NULL, points, POOL_CHECK_CANONICAL, given, &format));
+    call.point_layout = shape->layout;
+    call.result_layout = shape->result_layout;
+    pool_span in = msm_place(
+        call.device, shape->place, given, points, format.stride, shape->form, &buffers[0]);
+    pool_span by = msm_place(call.device, shape->scalar_place, scalars, problem->count,
+        scalar_stride, shape->scalar_form, &buffers[1]);
+    pool_span out = msm_place(call.device, shape->result_place, got, batch, result_format.stride,
+        shape->result_form, &buffers[2]);
+    status = pool_msm(&call, call.points ? NULL : &in, &by, &out);
+    if (!status && call.is_async)
+        status = pool_stream_synchronize(call.stream);
+    if (!status && buffers[2])
+        assert_ok(pool_copy_to_host(got, buffers[2], 0, batch * result_format.stride + 4, NULL));
+    if (!status) {
+        assert_ok(pool_points_convert(
+            curve, got, &result_format, batch, POOL_CHECK_ON_CURVE, results, NULL));
+        for (uint64_t i = 0; i < batch; i++)
+            for (uint64_t j = 0; j < shape->result_gap; j++)
+                assert_int_equal(got[(i + 1) * result_format.stride - shape->result_gap + j], 0xa5);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_ok(pool_buffer_free(&buffers[i]));
+    free(given);
+    free(scalars);
+    free(got);
+    return status;
+}
+
+/* The plain answers to a batch, as msm_call_shaped gives them. */
+static inline uint8_t *msm_expect_batch(
+    const struct msm_problem *problem, uint64_t batch, int shared)
+{
+    uint8_t *results = calloc(batch, problem->point_bytes);
+    struct msm_problem one = *problem;
+
+    one.count = problem->count / batch;
+    for (uint64_t b = 0; b < batch; b++) {
+        one.scalars = msm_scalar(problem, b * one.count);
+        one.points = msm_point(problem, shared ? 0 : b * one.count);
+        msm_expect(&one, results + b * problem->point_bytes);
+    }
+    return results;
+}
+
+/* A call has to give the plain answers. */
+static inline void msm_compare(const struct msm_problem *problem, const pool_msm_params *params,
+    const struct msm_shape_of_call *shape)
+{
+    static const struct msm_shape_of_call plain;
+    uint64_t batch = params->batch ? params->batch : 1;
+    uint64_t points = params->shared_points ? problem->count / batch : problem->count;
+    uint8_t *wanted = msm_expect_batch(problem, batch, params->shared_points);
+    uint8_t *got = calloc(batch, problem->point_bytes);
+
+    assert_ok(msm_call_shaped(problem, params, shape ? shape : &plain, points, got));
+    for (uint64_t b = 0; b < batch; b++)
+        if (memcmp(got + b * problem->point_bytes, wanted + b * problem->point_bytes,
+                problem->point_bytes) != 0) {
+            print_error("%s: %llu scalars, batch %llu, shared %d, window %u, bits %u: sum %llu is "
+                        "wrong\n",
+                pool_curve_name(problem->curve), (unsigned long long)problem->count,
+                (unsigned long long)batch, params->shared_points, params->window_bits,
+                params->scalar_bits, (unsigned long long)b);
+            fail();
+        }
+    free(wanted);
+    free(got);
+}
+
 static inline pool_span msm_span(void *data, uint64_t count)
 {
     return (pool_span){.data = data, .count = count};

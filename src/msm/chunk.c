@@ -128,7 +128,7 @@ static pool_status bring_points(
         .offset = call->cut.answer_at,
         .address = call->address + call->cut.answer_at,
         .place = first_point(call, piece)};
-    bool is_ready = msm_source_is_ready(&source);
+    bool is_ready = msm_source_is_ready(call->curve, &source);
     pool_status status = POOL_OK;
 
     source.count = msm_piece_points(call, piece);

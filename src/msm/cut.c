@@ -199,7 +199,7 @@ static void place(const struct msm_call *call, struct msm_cut *cut)
     at = take(
         at, cut->points_at, point_slots, has_host_points(call) ? points * call->point_stride : 0);
     cut->imported_at = at;
-    if (points && !msm_source_is_ready(&call->source))
+    if (points && !msm_source_is_ready(call->curve, &call->source))
         at += aligned(points * msm_affine_bytes(call->curve));
     cut->sums_at = at;
     if (msm_call_combines_on_host(call) && !msm_cut_is_one_run(call, cut))

@@ -178,8 +178,12 @@ static pool_status check_spans(struct msm_call *call, span_check check)
         status = check_counts(call);
     if (!status)
         status = check_table(call);
-    if (!status && !call->params.points)
+    if (!status && !call->params.points) {
         msm_source_init(&call->source, curve, &call->points, call->params.point_layout);
+        /* It comes to an aligned place. */
+        if (call->points.place == POOL_PLACE_HOST)
+            call->source.data = 0;
+    }
     return status;
 }
 

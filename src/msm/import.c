@@ -34,9 +34,18 @@ void msm_source_init(struct msm_source *source, const pool_curve *curve, const p
     field_store_for_device(field, source->factor, power);
 }
 
-bool msm_source_is_ready(const struct msm_source *source)
+/* Kernels read an element by the largest loads that its size is a multiple of. */
+static uint32_t alignment_of(const pool_curve *curve)
 {
-    return source->layout == POOL_POINT_AFFINE && !source->converts;
+    uint32_t words = curve->coordinates.field->words;
+
+    return words % 4 == 0 ? 16 : words % 2 == 0 ? 8 : 4;
+}
+
+bool msm_source_is_ready(const pool_curve *curve, const struct msm_source *source)
+{
+    return source->layout == POOL_POINT_AFFINE && !source->converts &&
+           (source->data | source->stride * 4) % alignment_of(curve) == 0;
 }
 
 static uint64_t blocks_for(const struct msm_source *source)

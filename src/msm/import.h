@@ -26,7 +26,7 @@ struct msm_source {
 void msm_source_init(struct msm_source *source, const pool_curve *curve, const pool_span *points,
     pool_point_layout layout);
 /* Whether the sums can read the points where they are. */
-bool msm_source_is_ready(const struct msm_source *source);
+bool msm_source_is_ready(const pool_curve *curve, const struct msm_source *source);
 
 /* Packed affine points at `to`, which is aligned to 16 bytes and does not overlap the source. */
 pool_status msm_import_points(

@@ -174,8 +174,8 @@ struct msm_part {
     uint64_t scalar_batch;  /* scalars from one sum's first to the next one's */
     pool_form scalar_form;
     int reduces;           /* 1: scalars may be at or above the order */
-    CUdeviceptr points;    /* affine, Montgomery form, reduced, aligned to 4 bytes */
-    uint64_t point_stride; /* in bytes */
+    CUdeviceptr points;    /* affine, reduced, in the device's form, each aligned as an element */
+    uint64_t point_stride; /* bytes */
     /* The point of scalar i of sum b at level j is number first + i + b * point_batch + j * level.
      */
     uint64_t first_point;

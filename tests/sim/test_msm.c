@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums against the plain answers on simulated devices: every curve, every way that operands can
+ * lie in memory, batches, values that make additions exceptional, short scalars, windows; and laws
+ * that need no other answer.
+ */
+#include "msm_support.h"
+
+#include "driver/nvrtc.h"
+#include "property/curve_support.h"
+
+static device_pool *pool;
+static pool_device *device;
+
+static pool_msm_params params_of(const pool_curve *curve)
+{
+    return (pool_msm_params){
+        .struct_size = sizeof(pool_msm_params), .curve = curve, .device = device};
+}
+
+static const pool_curve *curve_of(const char *name)
+{
+    const pool_curve *curve = pool_curve_by_name(name);
+
+    assert_non_null(curve);
+    return curve;
+}
+
+/* Infinities, equal and opposite neighbours, zeros, ones, order - 1 and equal scalars. */
+static void make_hard(const struct msm_problem *problem)
+{
+    const pool_field *order = pool_curve_scalar_field(problem->curve);
+    uint64_t last[FIELD_MAX_LIMBS];
+
+    field_copy(order, last, order->modulus);
+    last[0]--;
+    for (uint64_t i = 0; i < problem->count; i++) {
+        if (i % 11 == 3)
+            memset(msm_point(problem, i), 0, problem->point_bytes);
+        if (i % 7 == 1)
+            memcpy(msm_point(problem, i), msm_point(problem, i - 1), problem->point_bytes);
+        if (i % 7 == 5) {
+            const pool_point_format plain = {0};
+            struct curve_jacobian p;
+
+            assert_null(curve_load(problem->curve, &p, &plain, msm_point(problem, i - 1)));
+            curve_jacobian_neg(problem->curve, &p, &p);
+            curve_store(problem->curve, msm_point(problem, i), &plain, &p);
+        }
+        if (i % 13 < 2)
+            msm_set_scalar(problem, i, i % 13);
+        if (i % 13 == 4)
+            field_store(order, msm_scalar(problem, i), last);
+        if (i % 7 == 1 || i % 7 == 5)
+            memcpy(msm_scalar(problem, i), msm_scalar(problem, i - 1), problem->scalar_bytes);
+    }
+}
+
+static void check_curve(const pool_curve *curve, uint64_t count)
+{
+    pool_msm_params params = params_of(curve);
+
+    for (uint64_t n = 0; n < 5; n++) {
+        struct msm_problem problem = msm_problem_random(curve, n, n);
+
+        msm_compare(&problem, &params, NULL);
+        make_hard(&problem);
+        msm_compare(&problem, &params, NULL);
+        msm_problem_free(&problem);
+    }
+    for (params.batch = 1; params.batch < 4; params.batch += 2) {
+        struct msm_problem problem = msm_problem_random(curve, count * params.batch, 5);
+
+        make_hard(&problem);
+        msm_compare(&problem, &params, NULL);
+        msm_problem_free(&problem);
+    }
+}
+
+static void test_builtin_curves(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < pool_curve_count(); i++)
+        check_curve(pool_curve_at(i), 100);
+}
+
+/* Over fields that the device computes in other ways: one word, standard form. */
+static pool_curve *small_curve(const char *field, const char *b, const char *order,
+    const char *cofactor, const char *x, const char *y)
+{
+    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_curve *curve = NULL;
+
+    params.field = pool_field_by_name(field);
+    params.b[0] = b;
+    params.order = order;
+    params.cofactor = cofactor;
+    params.generator_x[0] = x;
+    params.generator_y[0] = y;
+    assert_ok(pool_curve_create(&params, &curve));
+    return curve;
+}
+
+static void test_custom_curves(void **state)
+{
+    pool_curve *curve;
+
+    (void)state;
+    for (size_t i = 0; i < CUSTOM_CURVES; i++) {
+        curve = make_custom_curve(&custom_curves[i]);
+        check_curve(curve, 60);
+        pool_curve_destroy(&curve);
+    }
+    curve = small_curve("mersenne31", "5", "165188041", "13", "2014353682", "1938853545");
+    check_curve(curve, 300);
+    pool_curve_destroy(&curve);
+    curve = small_curve("babybear", "1", "1133641", "1776", "1019565696", "1805119881");
+    check_curve(curve, 300);
+    pool_curve_destroy(&curve);
+}
+
+static void test_shapes(void **state)
+{
+    static const char *const names[] = {"bn254_g1", "bls12_381_g2"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        pool_msm_params params = params_of(curve_of(names[i]));
+        struct msm_problem problem = msm_problem_random(params.curve, 45, 3);
+
+        make_hard(&problem);
+        for (int n = 0; n < 40; n++) {
+            const struct msm_shape_of_call shape = {.layout = (pool_point_layout)(n % 5),
+                .form = (pool_form)(n / 5 % 2),
+                .gap = n % 3 ? 0 : 12,
+                .place = (pool_place)(n / 2 % 2),
+                .scalar_form = (pool_form)(n / 4 % 2),
+                .scalar_gap = n % 4 ? 0 : 20,
+                .scalar_place = (pool_place)(n % 2),
+                .result_layout = (pool_point_layout)(n / 3 % 5),
+                .result_form = (pool_form)(n / 7 % 2),
+                .result_gap = n % 5 ? 0 : 4,
+                .result_place = (pool_place)(n / 11 % 2)};
+
+            params.batch = n % 2 ? 5 : n % 4 ? 3 : 1;
+            params.shared_points = n % 3 == 0;
+            if (problem.count % params.batch == 0)
+                msm_compare(&problem, &params, &shape);
+        }
+        msm_problem_free(&problem);
+    }
+}
+
+/* Every window that there is, for full and for short scalars. */
+static void test_windows(void **state)
+{
+    pool_msm_params params = params_of(curve_of("bn254_g1"));
+    struct msm_problem problem = msm_problem_random(params.curve, 33, 8);
+
+    (void)state;
+    make_hard(&problem);
+    for (params.window_bits = 2; params.window_bits <= 14; params.window_bits++)
+        msm_compare(&problem, &params, NULL);
+    for (uint64_t i = 0; i < problem.count; i++)
+        msm_set_scalar(&problem, i, i % 5 ? (UINT64_MAX >> 7) - i : i);
+    params.scalar_check = POOL_SCALARS_REFUSED;
+    for (params.window_bits = 0; params.window_bits <= 12; params.window_bits += 3)
+        for (params.scalar_bits = 57; params.scalar_bits <= 64; params.scalar_bits += 7)
+            msm_compare(&problem, &params, NULL);
+    for (uint64_t i = 0; i < problem.count; i++)
+        msm_set_scalar(&problem, i, i % 2);
+    params.window_bits = 0;
+    params.scalar_bits = 1;
+    msm_compare(&problem, &params, NULL);
+    msm_problem_free(&problem);
+}
+
+/* All the same, zeros, ones, one hot window, and one point again and again. */
+static void test_skew(void **state)
+{
+    enum { COUNT = 2000 };
+    pool_msm_params params = params_of(curve_of("bn254_g1"));
+    struct msm_problem problem = msm_problem_random(params.curve, COUNT, 21);
+
+    (void)state;
+    for (uint64_t i = 1; i < COUNT; i++)
+        memcpy(msm_scalar(&problem, i), msm_scalar(&problem, 0), 32);
+    msm_compare(&problem, &params, NULL);
+    for (uint64_t i = 1; i < COUNT; i++)
+        memcpy(msm_point(&problem, i), msm_point(&problem, 0), 64);
+    msm_compare(&problem, &params, NULL);
+    msm_problem_free(&problem);
+    problem = msm_problem_random(params.curve, COUNT, 22);
+    for (uint64_t i = 0; i < COUNT; i++)
+        if (i % 100)
+            memset(msm_scalar(&problem, i), 0, 32);
+    msm_compare(&problem, &params, NULL);
+    for (uint64_t i = 0; i < COUNT; i++)
+        msm_set_scalar(&problem, i, i % 3 == 0);
+    msm_compare(&problem, &params, NULL);
+    for (uint64_t i = 0; i < COUNT; i++)
+        msm_set_scalar(&problem, i, (i * 2654435761u) << 24);
+    msm_compare(&problem, &params, NULL);
+    memset(problem.scalars, 0, COUNT * 32);
+    msm_compare(&problem, &params, NULL);
+    msm_problem_free(&problem);
+}
+
+static void test_thousands(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t count;
+    } sums[] = {{"bn254_g1", 4096}, {"bls12_381_g1", 4095}, {"bn254_g2", 1025}, {"bw6_761_g1", 513},
+        {"secp256k1", 2049}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+        pool_msm_params params = params_of(curve_of(sums[i].name));
+        struct msm_problem problem = msm_problem_random(params.curve, sums[i].count, i);
+
+        msm_compare(&problem, &params, NULL);
+        msm_problem_free(&problem);
+    }
+}
+
+static void sum_of(const struct msm_problem *problem, uint8_t *result)
+{
+    static const struct msm_shape_of_call plain;
+    const pool_msm_params params = params_of(problem->curve);
+
+    assert_ok(msm_call_shaped(problem, &params, &plain, problem->count, result));
+}
+
+/* sum (a_i + b_i) P_i = sum a_i P_i + sum b_i P_i, and the order does not matter. */
+static void test_laws(void **state)
+{
+    enum { COUNT = 700 };
+    const pool_curve *curve = curve_of("pallas");
+    const pool_field *field = pool_curve_scalar_field(curve);
+    struct msm_problem a = msm_problem_random(curve, COUNT, 1);
+    struct msm_problem b = msm_problem_random(curve, COUNT, 1);
+    uint8_t left[64], right[64], both[64], sum[64];
+
+    (void)state;
+    assert_ok(pool_random_scalars(field, 99, POOL_FORM_STANDARD, COUNT, b.scalars));
+    sum_of(&a, left);
+    sum_of(&b, right);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint64_t x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
+
+        field_load(field, x, msm_scalar(&a, i));
+        field_load(field, y, msm_scalar(&b, i));
+        field_add(field, x, x, y);
+        field_store(field, msm_scalar(&b, i), x);
+    }
+    sum_of(&b, both);
+    assert_ok(pool_point_add(curve, NULL, left, right, sum));
+    assert_memory_equal(both, sum, 64);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint64_t j = i * 267 % COUNT; /* prime to 700 */
+
+        memcpy(msm_point(&b, i), msm_point(&a, j), 64);
+        memcpy(msm_scalar(&b, i), msm_scalar(&a, j), 32);
+    }
+    sum_of(&b, both);
+    assert_memory_equal(both, left, 64);
+    msm_problem_free(&a);
+    msm_problem_free(&b);
+}
+
+/* Scalars at and above the order: reduced, refused, and without harm where they are trusted. */
+static void test_large_scalars(void **state)
+{
+    static const struct msm_shape_of_call plain;
+    static const char *const names[] = {"bn254_g1", "secp256k1", "bls12_377_g1", "bw6_761_g1"};
+
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        pool_msm_params params = params_of(curve_of(names[k]));
+        struct msm_problem problem = msm_problem_random(params.curve, 40, 4);
+        uint8_t got[MSM_POINT_MAX];
+
+        memset(msm_scalar(&problem, 17), 255, problem.scalar_bytes);
+        memcpy(msm_scalar(&problem, 30), params.curve->scalar_field->modulus, problem.scalar_bytes);
+        params.scalar_check = POOL_SCALARS_REDUCED;
+        msm_compare(&problem, &params, NULL);
+        params.scalar_check = POOL_SCALARS_REFUSED;
+        assert_int_equal(msm_call_shaped(&problem, &params, &plain, 40, got), POOL_ERR_BAD_DATA);
+        assert_says("scalar 17 is not below the order");
+        params.scalar_check = POOL_SCALARS_TRUSTED;
+        memset(problem.scalars, 255, 40 * problem.scalar_bytes);
+        assert_ok(msm_call_shaped(&problem, &params, &plain, 40, got));
+        params.scalar_bits = 20;
+        assert_ok(msm_call_shaped(&problem, &params, &plain, 40, got));
+        msm_problem_free(&problem);
+    }
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_builtin_curves),
+        cmocka_unit_test(test_custom_curves), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_windows), cmocka_unit_test(test_skew),
+        cmocka_unit_test(test_thousands), cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_large_scalars)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    if (count > 1)
+        cmocka_set_test_filter(arguments[1]);
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
