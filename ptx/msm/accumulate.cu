@@ -28,12 +28,10 @@ __device__ __forceinline__ affine load_point(const struct accumulate *job, unsig
     return affine_cneg(p, entry >> 31);
 }
 
-/* The bucket that entry `position` belongs to. */
-__device__ __forceinline__ unsigned find_bucket(const struct accumulate *job, unsigned position)
+/* The bucket that entry `position` belongs to: offsets[low] <= position < offsets[high]. */
+__device__ __forceinline__ unsigned find_bucket(
+    const struct accumulate *job, unsigned position, unsigned low, unsigned high)
 {
-    unsigned low = 0;
-    unsigned high = job->bucket_count;
-    /* offsets[low] <= position < offsets[high] */
 #pragma unroll 1
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
@@ -43,6 +41,22 @@ __device__ __forceinline__ unsigned find_bucket(const struct accumulate *job, un
             high = middle;
     }
     return low;
+}
+
+/* The bucket of entry `position`, which is the first one after bucket `last`: mostly the next one, but
+ * skewed scalars leave long rows of empty ones between. */
+__device__ __forceinline__ unsigned next_bucket(
+    const struct accumulate *job, unsigned position, unsigned last)
+{
+    unsigned low = last + 1;
+    unsigned step = 1;
+#pragma unroll 1
+    while (low + step < job->bucket_count && job->offsets[low + step] <= position) {
+        low += step;
+        step *= 2;
+    }
+    unsigned high = low + step < job->bucket_count ? low + step : job->bucket_count;
+    return find_bucket(job, position, low, high);
 }
 
 /* Where a bucket begins that this thread has the whole of, or else a share. */
@@ -67,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(MSM_THREADS, MSM_BLOCKS)
         return;
     unsigned end = begin + share < total ? (unsigned)begin + share : total;
 
-    unsigned bucket = find_bucket(&job, (unsigned)begin);
+    unsigned bucket = find_bucket(&job, (unsigned)begin, 0, job.bucket_count);
     unsigned bucket_end = job.offsets[bucket + 1];
     int is_shared_before = job.offsets[bucket] < begin;
     xyzz sum = first_sum(&job, bucket, !is_shared_before && bucket_end <= end);
@@ -86,9 +100,8 @@ extern "C" __global__ void __launch_bounds__(MSM_THREADS, MSM_BLOCKS)
             else
                 job.buckets[bucket] = sum;
             is_shared_before = 0;
-            do
-                bucket_end = job.offsets[++bucket + 1];
-            while (bucket_end == i);
+            bucket = next_bucket(&job, i, bucket);
+            bucket_end = job.offsets[bucket + 1];
             sum = first_sum(&job, bucket, bucket_end <= end);
         }
         sum = xyzz_add_affine(sum, point);

@@ -13,6 +13,8 @@
 typedef unsigned long long u64;
 
 #define SEGMENT_BLOCK 128
+/* Three blocks of 168 registers a thread for coordinates of up to 8 words, else what there is. */
+#define SEGMENT_BLOCKS (sizeof(fe) <= 32 ? 3 : 2)
 #define FOLD_BLOCK 256
 
 struct segments {
@@ -23,7 +25,7 @@ struct segments {
 };
 
 /* Sum and running sum share one addition, so that its code is there once. */
-extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK) msm_segments(struct segments job)
+extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK, SEGMENT_BLOCKS) msm_segments(struct segments job)
 {
     u64 segment = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (segment >= job.count)
