@@ -100,7 +100,7 @@ POOL_API const char *pool_device_uuid(const pool_device *device);
 /*
  * Raw handles, typed exactly as cuda.h types them, for code that calls the driver or the runtime
  * API itself on the bound context. The context stays the pool's (or, adopted, the caller's): do not
- * destroy it. Makes the context of a lazy device.
+ * destroy it. Asking for the context of a lazy device makes it.
  */
 POOL_API pool_status pool_device_handle(pool_device *device, CUdevice *handle);
 POOL_API pool_status pool_device_context(pool_device *device, CUcontext *context);

@@ -83,8 +83,9 @@ POOL_API pool_status pool_create(device_pool **pool, const pool_params *params);
 /*
  * Destroys the pool and sets *pool to NULL; NULL and a pointer to NULL are nothing. Refused with
  * POOL_ERR_BUSY, the pool staying as it was, while threads hold a binding or buffers, streams or
- * modules of it exist; the text counts them. After a sticky fault, in a forked child and during
- * process exit only host memory is freed.
+ * modules of it exist; the text counts them. Work that is still enqueued ends first, as the driver
+ * waits for it. After a sticky fault, in a forked child and during process exit only host memory is
+ * freed.
  */
 POOL_API pool_status pool_destroy(device_pool **pool);
 
@@ -117,9 +118,9 @@ POOL_API void pool_text_free(char **text);
 /*
  * Choosing. `pool_next_device` is round robin: one relaxed atomic addition, no lock, unusable
  * devices are skipped without favouring their neighbour. `pool_best_device` is the one with most
- * free memory, sampled at most every 10 ms and net of what leases have reserved; of a lazy device
- * without a context the driver tells no free memory, so all of it counts as free. Equals go round
- * robin. Both: POOL_ERR_NO_DEVICE when none is usable. Neither makes a context.
+ * free memory: what the driver says, sampled at most every 10 ms, and what the library keeps unused
+ * there; of a lazy device without a context the driver tells nothing, so all of it counts as free.
+ * Equals go round robin. Both: POOL_ERR_NO_DEVICE when none is usable. Neither makes a context.
  */
 POOL_API pool_status pool_next_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);

@@ -28,7 +28,7 @@ typedef enum pool_status {
     POOL_ERR_NOT_FOUND = -4,            /* no such device, kernel, symbol, file or entry */
     POOL_ERR_NOT_BOUND = -5,            /* the calling thread has no device of the pool bound */
     POOL_ERR_WRONG_DEVICE = -6,         /* another device is bound, or memory of another device */
-    POOL_ERR_BUSY = -7,                 /* still in use: threads hold a binding, a slot is taken */
+    POOL_ERR_BUSY = -7,                 /* still in use: threads hold a binding, handles exist */
     POOL_ERR_NOT_READY = -8,            /* asynchronous work is still under way */
     POOL_ERR_TIMEOUT = -9,              /* a deadline passed */
     POOL_ERR_CANCELLED = -10,           /* the caller asked for it to end */

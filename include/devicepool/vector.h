@@ -7,7 +7,8 @@
  * arguments (same data, same stride) unless the function says otherwise; other overlaps are
  * refused. All functions refuse, with POOL_ERR_INVALID_ARGUMENT, counts that do not agree, strides
  * smaller than an element or no multiple of 4, device memory not aligned to 4 bytes, and NULL. The
- * first use of a field on a device compiles its kernels. Elements must be below the modulus.
+ * first use of a field on a device compiles its kernels. Elements must be below the modulus; single
+ * numbers are checked to be (POOL_ERR_BAD_DATA).
  */
 #ifndef DEVICEPOOL_VECTOR_H
 #define DEVICEPOOL_VECTOR_H
@@ -59,7 +60,8 @@ POOL_API pool_status pool_vector_inverse(
 POOL_API pool_status pool_vector_bit_reverse(
     const pool_vector_params *params, const pool_span *a, pool_span *out);
 
-/* out[c rows + r] = a[r columns + c]: a matrix of `rows` rows becomes one of `columns` rows. */
+/* out[c rows + r] = a[r columns + c]: a matrix of `rows` rows becomes one of `columns` rows. Not in
+ * place. */
 POOL_API pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t rows,
     uint64_t columns, const pool_span *a, pool_span *out);
 

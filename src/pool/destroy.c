@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a pool. Never waits, and never asks a driver that is lost.
+ * The end of a pool. Waits for nothing but what the driver waits for (work under way, when memory
+ * and contexts end), and never asks a driver that is lost.
  */
 #include <stdio.h>
 
