@@ -20,7 +20,7 @@ enum {
      * so few buckets go in many short chains, and many buckets in enough chains to fill the chip.
      */
     FEW_BUCKETS = 1 << 20,
-    CHAINS_FEW = 256,
+    CHAINS_FEW = 300,
     CHAINS_MANY = 512,
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast sums are on a device: points, scalars and workspace resident, events around the stages,
- * two warm-ups, median of nine. Points have known discrete logarithms, so every row's result is
- * checked exactly: it must be the sum of products of scalars and logarithms, times the generator.
+ * How fast sums are on a device: points resident as a handle, with and without tables, scalars
+ * resident (or, where a row says so, in pinned host memory), results on the host; the clock around
+ * pool_msm, two warm-ups, median of nine. The stages are measured apart, by events between them.
+ * Points have known discrete logarithms, so every row's result is checked exactly: it must be the
+ * sum of products of scalars and logarithms, times the generator. First use is reported apart.
  *
- * bench_msm [--device STRING] [--json FILE] [--curve NAME] [--log N] [--max N] [--bits C] [--batch
- * B]
- *           [--factor F] [--skew KIND]
+ * bench_msm [--device STRING] [--json FILE] [--only CURVE] [--most LOG]        the table
+ * bench_msm --curve NAME --log N [--batch B] [--factor F] [--bits C] [--skew KIND] [--host]    one
+ * row
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -19,8 +21,66 @@
 
 #include "base/clock.h"
 #include "msm/msm.h"
+#include "msm/points.h"
 
-enum { WARM_UPS = 2, ROUNDS = 9, LOG_DISTINCT = 20, STAGES = 4 };
+enum { WARM_UPS = 2, ROUNDS = 9, LOG_DISTINCT = 20, STAGES = 4, ALL = -1 };
+
+struct row {
+    const char *curve;
+    uint32_t log;
+    uint64_t batch;
+    int factor;
+    const char *skew; /* NULL: uniform */
+    int from_host;
+    double best_peer; /* ms, 0: none measured */
+    double target;
+};
+
+/* The best figure of any other library for the row on one H200, and what is aimed at. */
+static const struct row table[] = {
+    {"bn254_g1", 16, 1, 1, NULL, 0, 1.59, 1.0},
+    {"bn254_g1", 18, 1, 1, NULL, 0, 2.23, 1.6},
+    {"bn254_g1", 20, 1, 1, NULL, 0, 4.65, 3.7},
+    {"bn254_g1", 22, 1, 1, NULL, 0, 14.2, 11.8},
+    {"bn254_g1", 24, 1, 1, NULL, 0, 46.3, 41},
+    {"bn254_g1", 16, 16, 1, NULL, 0, 10.1, 6},
+    {"bn254_g1", 16, 1, ALL, NULL, 0, 1.02, 0.7},
+    {"bn254_g1", 18, 1, ALL, NULL, 0, 1.93, 1.2},
+    {"bn254_g1", 20, 1, ALL, NULL, 0, 5.28, 3.0},
+    {"bn254_g1", 22, 1, ALL, NULL, 0, 16.4, 10},
+    {"bn254_g1", 24, 1, ALL, NULL, 0, 57.9, 36},
+    {"bn254_g1", 16, 16, ALL, NULL, 0, 5.8, 4},
+    {"bn254_g1", 24, 1, 1, NULL, 1, 55.0, 45},
+    {"bn254_g1", 20, 1, 1, "equal", 0, 0, 0},
+    {"bn254_g1", 20, 1, 1, "zeros", 0, 0, 0},
+    {"bn254_g1", 20, 1, 1, "bits", 0, 0, 0},
+    {"bn254_g1", 20, 1, 1, "window", 0, 0, 0},
+    {"bn254_g1", 20, 1, 1, "geometric", 0, 0, 0},
+    {"bn254_g2", 16, 1, 1, NULL, 0, 21.5, 3.2},
+    {"bn254_g2", 18, 1, 1, NULL, 0, 25.3, 5.5},
+    {"bn254_g2", 20, 1, 1, NULL, 0, 40.3, 14},
+    {"bn254_g2", 16, 1, ALL, NULL, 0, 3.9, 2.2},
+    {"bn254_g2", 18, 1, ALL, NULL, 0, 7.4, 4},
+    {"bn254_g2", 20, 1, ALL, NULL, 0, 20.5, 11},
+    {"bls12_381_g1", 16, 1, 1, NULL, 0, 6.7, 1.9},
+    {"bls12_381_g1", 18, 1, 1, NULL, 0, 12.0, 3.4},
+    {"bls12_381_g1", 20, 1, 1, NULL, 0, 18.5, 8.0},
+    {"bls12_381_g1", 22, 1, 1, NULL, 0, 41.7, 25},
+    {"bls12_381_g1", 24, 1, 1, NULL, 0, 131, 88},
+    {"bls12_381_g1", 16, 1, ALL, NULL, 0, 1.77, 1.2},
+    {"bls12_381_g1", 18, 1, ALL, NULL, 0, 3.46, 2.4},
+    {"bls12_381_g1", 20, 1, ALL, NULL, 0, 9.07, 7.2},
+    {"bls12_381_g1", 22, 1, ALL, NULL, 0, 25.5, 22},
+    {"bls12_381_g1", 24, 1, ALL, NULL, 0, 91.9, 78},
+};
+
+/* Points of one curve, made once. */
+struct base {
+    const pool_curve *curve;
+    uint64_t count; /* distinct ones */
+    uint8_t *points;
+    uint8_t *logarithms;
+};
 
 static struct {
     device_pool *pool;
@@ -28,11 +88,9 @@ static struct {
     pool_stream *stream;
     pool_event *mark[STAGES + 1];
     cJSON *rows;
+    struct base base;
     uint32_t window_bits;
-    uint32_t factor;
-    uint64_t batch;
-    const char *skew;
-} bench = {.factor = 1, .batch = 1, .skew = "uniform"};
+} bench;
 
 static void must(pool_status status, const char *what)
 {
@@ -55,18 +113,19 @@ static void *must_alloc(uint64_t bytes)
 }
 
 struct work {
+    const struct row *row;
     const pool_curve *curve;
     uint64_t n;
-    uint64_t distinct; /* points; they repeat */
-    uint8_t *scalars;  /* standard form, packed */
-    uint8_t *logarithms;
+    uint8_t *scalars; /* standard form, packed, pinned */
+    pool_buffer *scalar_buffer, *workspace;
+    pool_pinned *pinned;
+    pool_points *points;
     uint8_t *sums; /* of the sets */
     uint8_t *results;
-    pool_buffer *points, *scalar_buffer, *workspace, *result;
+    double table_ms, first_ms;
     struct msm_plan plan;
     struct msm_part part;
     struct msm_run run;
-    struct msm_target target;
 };
 
 static uint64_t random_state = 0x9e3779b97f4a7c15u;
@@ -90,14 +149,15 @@ static void random_scalar(const pool_field *field, uint64_t *x)
 }
 
 /* What proofs have besides uniform scalars. */
-static void make_scalar(const pool_field *field, uint64_t i, uint64_t *x)
+static void make_scalar(const pool_field *field, const char *skew, uint64_t i, uint64_t *x)
 {
     static uint64_t same[FIELD_MAX_LIMBS];
-    const char *skew = bench.skew;
     uint64_t draw = next_random();
 
     memset(x, 0, FIELD_MAX_LIMBS * sizeof(*x));
-    if (!strcmp(skew, "equal")) {
+    if (!skew) {
+        random_scalar(field, x);
+    } else if (!strcmp(skew, "equal")) {
         if (i == 0)
             random_scalar(field, same);
         memcpy(x, same, sizeof(same));
@@ -109,7 +169,7 @@ static void make_scalar(const pool_field *field, uint64_t i, uint64_t *x)
     } else if (!strcmp(skew, "window")) {
         random_scalar(field, x);
         x[0] = (x[0] & ~(uint64_t)0xffff) | 0x1234;
-    } else if (!strcmp(skew, "geometric")) {
+    } else {
         random_scalar(field, x);
         uint32_t keep = (uint32_t)__builtin_ctzll(draw | (uint64_t)1 << 63) * 8;
         for (uint32_t limb = 0; limb < field->limbs; limb++) {
@@ -117,107 +177,156 @@ static void make_scalar(const pool_field *field, uint64_t i, uint64_t *x)
             if (here < 64)
                 x[limb] &= ((uint64_t)1 << here) - 1;
         }
-    } else {
-        random_scalar(field, x);
     }
 }
 
 static void make_scalars(struct work *work)
 {
     const pool_field *field = work->curve->scalar_field;
-    uint64_t count = work->n * bench.batch;
+    uint64_t count = work->n * work->row->batch;
 
-    work->scalars = must_alloc(count * field->bytes);
+    MUST(pool_pinned_alloc(bench.device, count * field->bytes, 0, &work->pinned));
+    work->scalars = pool_pinned_data(work->pinned);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t x[FIELD_MAX_LIMBS];
 
-        make_scalar(field, i, x);
+        make_scalar(field, work->row->skew, i, x);
         field_store(field, work->scalars + i * field->bytes, x);
     }
     MUST(pool_buffer_from_host(
         bench.device, work->scalars, count * field->bytes, &work->scalar_buffer));
 }
 
-/* Shared by the sums of a batch; with a table its levels follow. */
+static void make_base(const pool_curve *curve, uint64_t count)
+{
+    const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, 0};
+    struct base *base = &bench.base;
+
+    if (base->curve == curve && base->count >= count)
+        return;
+    free(base->points);
+    free(base->logarithms);
+    base->curve = curve;
+    base->count = count;
+    base->points = must_alloc(count * pool_point_bytes(curve, POOL_POINT_AFFINE));
+    base->logarithms = must_alloc(count * curve->scalar_field->bytes);
+    MUST(pool_random_points(curve, 7, count, base->points, &format, base->logarithms));
+}
+
+/* 2^20 different ones, which repeat; shared by the sums of a batch. */
 static void make_points(struct work *work)
 {
-    const pool_curve *curve = work->curve;
-    const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, 0};
-    uint64_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
-    uint8_t *points;
+    uint64_t bytes = pool_point_bytes(work->curve, POOL_POINT_AFFINE);
+    pool_points_params params = {.struct_size = sizeof(params),
+        .curve = work->curve,
+        .device = bench.device,
+        .precompute_factor =
+            work->row->factor == ALL ? POOL_PRECOMPUTE_ALL : (uint32_t)work->row->factor,
+        .window_bits = bench.window_bits};
+    pool_buffer *given = NULL;
+    pool_span span = {.count = work->n, .form = POOL_FORM_MONTGOMERY, .place = POOL_PLACE_DEVICE};
+    CUdeviceptr address;
 
-    work->distinct = work->n >> LOG_DISTINCT ? (uint64_t)1 << LOG_DISTINCT : work->n;
-    points = must_alloc(work->distinct * bytes);
-    work->logarithms = must_alloc(work->distinct * curve->scalar_field->bytes);
-    MUST(pool_random_points(curve, 7, work->distinct, points, &format, work->logarithms));
-    MUST(pool_buffer_alloc(bench.device, work->n * bytes + 1, &work->points));
-    for (uint64_t at = 0; at < work->n; at += work->distinct)
-        MUST(pool_copy_to_device(work->points, at * bytes, points,
-            (work->n - at < work->distinct ? work->n - at : work->distinct) * bytes, bench.stream));
-    MUST(pool_stream_synchronize(bench.stream));
-    free(points);
+    make_base(work->curve, work->n >> LOG_DISTINCT ? (uint64_t)1 << LOG_DISTINCT : work->n);
+    MUST(pool_buffer_alloc(bench.device, work->n * bytes, &given));
+    for (uint64_t at = 0; at < work->n; at += bench.base.count) {
+        uint64_t left = work->n - at;
+
+        MUST(pool_copy_to_device(given, at * bytes, bench.base.points,
+            (left < bench.base.count ? left : bench.base.count) * bytes, NULL));
+    }
+    MUST(pool_buffer_address(given, &address));
+    span.data = (void *)(uintptr_t)address;
+    uint64_t start = base_clock_ns();
+    MUST(pool_points_create(&params, &span, &work->points));
+    work->table_ms = (double)(base_clock_ns() - start) * 1e-6;
+    MUST(pool_buffer_free(&given));
+}
+
+static pool_msm_params params_of(const struct work *work)
+{
+    return (pool_msm_params){.struct_size = sizeof(pool_msm_params),
+        .points = work->points,
+        .stream = bench.stream,
+        .batch = work->row->batch,
+        .shared_points = 1,
+        .window_bits = bench.window_bits,
+        .workspace = work->workspace};
+}
+
+static pool_span scalars_of(const struct work *work)
+{
+    pool_span span = {.data = work->scalars, .count = work->n * work->row->batch};
+    CUdeviceptr address;
+
+    if (work->row->from_host)
+        return span;
+    MUST(pool_buffer_address(work->scalar_buffer, &address));
+    span.data = (void *)(uintptr_t)address;
+    span.place = POOL_PLACE_DEVICE;
+    return span;
 }
 
 static void prepare(struct work *work)
 {
     const pool_curve *curve = work->curve;
     const struct msm_chip chip = msm_chip_of(bench.device);
+    const struct pool_points *points = work->points;
     const struct msm_job job = {.coordinate_words = (uint32_t)curve->coordinates.bytes / 4,
         .scalar_words = curve->scalar_field->words,
         .order_bits = curve->scalar_field->bits,
         .total = work->n,
         .count = work->n,
-        .batch = bench.batch,
-        .levels = bench.factor,
-        .window_bits = bench.window_bits};
-    CUdeviceptr address;
+        .batch = work->row->batch,
+        .levels = points->levels,
+        .groups = points->levels > 1 ? points->groups : 0,
+        .window_bits = points->levels > 1 ? points->window_bits : bench.window_bits};
+    pool_msm_params params = params_of(work);
+    pool_span scalars = scalars_of(work);
+    uint64_t bytes;
 
+    work->results = must_alloc(work->row->batch * 2 * curve->coordinates.bytes);
+    pool_span results = {.data = work->results, .count = work->row->batch};
+    MUST(pool_msm_workspace(&params, NULL, &scalars, &results, &bytes));
     MUST(msm_plan_make(&chip, &job, &work->plan));
-    MUST(pool_buffer_alloc(bench.device, work->plan.bytes, &work->workspace));
-    MUST(pool_buffer_alloc(bench.device, bench.batch * 16 * 4 * 24, &work->result));
+    bytes = bytes < work->plan.bytes ? work->plan.bytes : bytes;
+    MUST(pool_buffer_alloc(bench.device, bytes, &work->workspace));
     work->sums = must_alloc(work->plan.sets * 4 * curve->coordinates.bytes);
-    work->results = must_alloc(bench.batch * 2 * curve->coordinates.bytes);
     work->run = (struct msm_run){
         .device = bench.device, .stream = bench.stream, .curve = curve, .plan = &work->plan};
     MUST(pool_buffer_address(work->workspace, &work->run.workspace));
     work->part = (struct msm_part){.count = work->n,
         .scalar_stride = curve->scalar_field->words,
         .scalar_batch = work->n,
-        .point_stride = 2 * curve->coordinates.bytes};
+        .points = points->address,
+        .point_stride = 2 * curve->coordinates.bytes,
+        .point_level = points->count};
     MUST(pool_buffer_address(work->scalar_buffer, &work->part.scalars));
-    MUST(pool_buffer_address(work->points, &work->part.points));
-    MUST(pool_buffer_address(work->result, &address));
-    work->target = (struct msm_target){.results = address,
-        .stride = pool_point_bytes(curve, POOL_POINT_AFFINE),
-        .layout = POOL_POINT_AFFINE,
-        .form = POOL_FORM_STANDARD};
 }
 
 static void run_once(struct work *work)
 {
-    const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
+    pool_msm_params params = params_of(work);
+    pool_span scalars = scalars_of(work);
+    pool_span results = {.data = work->results, .count = work->row->batch};
 
+    MUST(pool_msm(&params, NULL, &scalars, &results));
+}
+
+/* The same stage by stage, but for the last one: a copy of the sets' sums stands for it. */
+static void run_stages(struct work *work)
+{
     work->run.parts = 0;
     MUST(pool_event_record(bench.mark[0], bench.stream));
     MUST(msm_sort_enqueue(&work->run, &work->part));
     MUST(pool_event_record(bench.mark[1], bench.stream));
     MUST(msm_run_clear(&work->run));
-    MUST(msm_sum_enqueue(&work->run, &work->part));
     MUST(pool_event_record(bench.mark[2], bench.stream));
-    MUST(msm_run_reduce(&work->run));
+    MUST(msm_sum_enqueue(&work->run, &work->part));
     MUST(pool_event_record(bench.mark[3], bench.stream));
-    if (bench.batch > MSM_HOST_COMBINES)
-        MUST(msm_run_combine(&work->run, &work->target));
-    else
-        MUST(pool_copy_to_host(work->sums, work->workspace, work->plan.sums_at,
-            work->plan.sets * 4 * work->curve->coordinates.bytes, bench.stream));
+    MUST(msm_run_reduce(&work->run));
     MUST(pool_event_record(bench.mark[4], bench.stream));
     MUST(pool_stream_synchronize(bench.stream));
-    if (bench.batch > MSM_HOST_COMBINES)
-        MUST(pool_copy_to_host(work->results, work->result, 0,
-            pool_point_bytes(work->curve, POOL_POINT_AFFINE) * bench.batch, bench.stream));
-    else
-        msm_combine_on_host(work->curve, &work->plan, work->sums, work->results, &format);
 }
 
 static int is_right(const struct work *work)
@@ -225,27 +334,26 @@ static int is_right(const struct work *work)
     const pool_curve *curve = work->curve;
     const pool_field *field = curve->scalar_field;
     const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
-    uint64_t point_bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
     uint8_t generator[8 * FIELD_MAX_LIMBS * 4], expected[8 * FIELD_MAX_LIMBS * 4];
     int right = 1;
 
     MUST(pool_curve_generator(curve, &format, generator));
-    for (uint64_t b = 0; b < bench.batch; b++) {
+    for (uint64_t b = 0; b < work->row->batch; b++) {
         uint64_t sum[FIELD_MAX_LIMBS] = {0}, x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
         uint8_t scalar[8 * FIELD_MAX_LIMBS];
         int equal = 0;
 
         for (uint64_t i = 0; i < work->n; i++) {
             field_load(field, x, work->scalars + (b * work->n + i) * field->bytes);
-            field_load(field, y, work->logarithms + i % work->distinct * field->bytes);
+            field_load(field, y, bench.base.logarithms + i % bench.base.count * field->bytes);
             field_mul(field, x, x, y);
             field_add(field, sum, sum, x);
         }
         field_to_montgomery(field, sum, sum); /* each product lacks one factor R */
         field_store(field, scalar, sum);
         MUST(pool_point_mul(curve, &format, generator, scalar, field->bytes, expected));
-        MUST(pool_point_equal(
-            curve, expected, &format, work->results + b * point_bytes, &format, &equal));
+        MUST(pool_point_equal(curve, expected, &format,
+            work->results + b * pool_point_bytes(curve, POOL_POINT_AFFINE), &format, &equal));
         right &= equal;
     }
     return right;
@@ -264,112 +372,133 @@ static double median(double *values)
     return values[ROUNDS / 2];
 }
 
-static void report(const struct work *work, double first_ms, double total[ROUNDS],
-    double stage[STAGES][ROUNDS], int right)
+static void report(
+    const struct work *work, double total[ROUNDS], double stage[STAGES][ROUNDS], int right)
 {
-    static const char *const names[STAGES] = {"sort_ms", "sum_ms", "reduce_ms", "combine_ms"};
-    cJSON *row = cJSON_CreateObject();
+    static const char *const names[STAGES] = {"sort_ms", "clear_ms", "sum_ms", "reduce_ms"};
+    const struct row *row = work->row;
+    double ms = median(total);
+    cJSON *made = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(row, "curve", work->curve->name);
-    cJSON_AddStringToObject(row, "skew", bench.skew);
-    cJSON_AddNumberToObject(row, "n", (double)work->n);
-    cJSON_AddNumberToObject(row, "batch", (double)bench.batch);
-    cJSON_AddNumberToObject(row, "window_bits", work->plan.window_bits);
-    cJSON_AddNumberToObject(row, "workspace_bytes", (double)work->plan.bytes);
-    cJSON_AddNumberToObject(row, "first_ms", first_ms);
-    cJSON_AddNumberToObject(row, "ms", median(total));
-    printf("%-14s %-9s n %9llu x %2llu c %2u  %9.3f ms", work->curve->name, bench.skew,
-        (unsigned long long)work->n, (unsigned long long)bench.batch, work->plan.window_bits,
-        median(total));
+    cJSON_AddStringToObject(made, "curve", row->curve);
+    cJSON_AddNumberToObject(made, "log_size", row->log);
+    cJSON_AddNumberToObject(made, "batch", (double)row->batch);
+    cJSON_AddNumberToObject(made, "levels", work->points->levels);
+    cJSON_AddStringToObject(made, "scalars", row->skew ? row->skew : "uniform");
+    cJSON_AddStringToObject(made, "from", row->from_host ? "pinned host memory" : "device");
+    cJSON_AddNumberToObject(made, "window_bits", work->plan.window_bits);
+    cJSON_AddNumberToObject(made, "workspace_bytes", (double)pool_buffer_size(work->workspace));
+    cJSON_AddNumberToObject(made, "points_bytes", (double)pool_points_bytes(work->points));
+    cJSON_AddNumberToObject(made, "points_ms", work->table_ms);
+    cJSON_AddNumberToObject(made, "first_ms", work->first_ms);
+    cJSON_AddNumberToObject(made, "ms", ms);
+    cJSON_AddNumberToObject(made, "best_peer_ms", row->best_peer);
+    cJSON_AddNumberToObject(made, "target_ms", row->target);
+    printf("%-12s 2^%u x %-2llu %2u levels %-9s %s c %2u %9.3f ms", row->curve, row->log,
+        (unsigned long long)row->batch, work->points->levels, row->skew ? row->skew : "uniform",
+        row->from_host ? "host" : "    ", work->plan.window_bits, ms);
+    if (row->best_peer > 0)
+        printf(" (peer %.2f, target %.2f)", row->best_peer, row->target);
     for (int i = 0; i < STAGES; i++) {
-        cJSON_AddNumberToObject(row, names[i], median(stage[i]));
-        printf("  %s %8.3f", names[i], median(stage[i]));
+        cJSON_AddNumberToObject(made, names[i], median(stage[i]));
+        printf(" %s %.3f", names[i], median(stage[i]));
     }
-    printf("  workspace %6.1f MiB  first %.0f ms  %s\n", (double)work->plan.bytes / 1048576,
-        first_ms, right ? "right" : "WRONG");
+    printf(" %.0f MiB table %.0f first %.0f %s\n",
+        (double)pool_buffer_size(work->workspace) / 1048576, work->table_ms, work->first_ms,
+        right ? "right" : "WRONG");
     fflush(stdout);
-    cJSON_AddBoolToObject(row, "checked", right);
-    cJSON_AddItemToArray(bench.rows, row);
+    cJSON_AddBoolToObject(made, "checked", right);
+    cJSON_AddItemToArray(bench.rows, made);
 }
 
-static int measure(const char *curve, uint64_t n)
+static void release(struct work *work)
 {
-    struct work work = {.curve = pool_curve_by_name(curve), .n = n};
+    MUST(pool_points_destroy(&work->points));
+    MUST(pool_buffer_free(&work->scalar_buffer));
+    MUST(pool_buffer_free(&work->workspace));
+    MUST(pool_pinned_free(&work->pinned));
+    free(work->sums);
+    free(work->results);
+}
+
+static int measure(const struct row *row)
+{
+    struct work work = {
+        .row = row, .curve = pool_curve_by_name(row->curve), .n = (uint64_t)1 << row->log};
     double total[ROUNDS], stage[STAGES][ROUNDS];
-    int right;
 
     if (!work.curve)
-        must(POOL_ERR_NOT_FOUND, curve);
+        must(POOL_ERR_NOT_FOUND, row->curve);
     make_scalars(&work);
     make_points(&work);
     prepare(&work);
     uint64_t start = base_clock_ns();
     run_once(&work);
-    double first_ms = (double)(base_clock_ns() - start) * 1e-6;
-    right = is_right(&work);
+    work.first_ms = (double)(base_clock_ns() - start) * 1e-6;
     for (int i = -WARM_UPS; i < ROUNDS; i++) {
         start = base_clock_ns();
         run_once(&work);
-        if (i < 0)
-            continue;
-        total[i] = (double)(base_clock_ns() - start) * 1e-6;
+        if (i >= 0)
+            total[i] = (double)(base_clock_ns() - start) * 1e-6;
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        run_stages(&work);
         for (int j = 0; j < STAGES; j++)
             MUST(pool_event_elapsed(bench.mark[j], bench.mark[j + 1], &stage[j][i]));
     }
-    right &= is_right(&work);
-    report(&work, first_ms, total, stage, right);
-    MUST(pool_buffer_free(&work.points));
-    MUST(pool_buffer_free(&work.scalar_buffer));
-    MUST(pool_buffer_free(&work.workspace));
-    MUST(pool_buffer_free(&work.result));
-    free(work.scalars);
-    free(work.logarithms);
-    free(work.sums);
-    free(work.results);
+    int right = is_right(&work);
+    report(&work, total, stage, right);
+    release(&work);
     return right;
+}
+
+static void write_json(const char *path)
+{
+    char *text = cJSON_Print(bench.rows);
+    FILE *file = path ? fopen(path, "w") : NULL;
+
+    if (path && (!file || fputs(text, file) < 0 || fclose(file)))
+        perror(path);
+    free(text);
+    cJSON_Delete(bench.rows);
 }
 
 int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", 1, 0, 'd'}, {"json", 1, 0, 'j'},
-        {"curve", 1, 0, 'c'}, {"log", 1, 0, 'l'}, {"max", 1, 0, 'm'}, {"bits", 1, 0, 'b'},
-        {"batch", 1, 0, 'n'}, {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {0, 0, 0, 0}};
-    const char *device = "0", *json = NULL, *curve = "bn254_g1";
-    uint32_t log = 16, most = 0;
+        {"curve", 1, 0, 'c'}, {"log", 1, 0, 'l'}, {"bits", 1, 0, 'b'}, {"batch", 1, 0, 'n'},
+        {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {"host", 0, 0, 'h'}, {"only", 1, 0, 'o'},
+        {"most", 1, 0, 'm'}, {0, 0, 0, 0}};
+    struct row row = {.curve = "bn254_g1", .batch = 1, .factor = 1};
+    const char *device = "0", *json = NULL, *only = NULL;
+    uint32_t most = UINT32_MAX;
     int option, right = 1;
 
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'd':
+        if (option == 'd')
             device = optarg;
-            break;
-        case 'j':
+        else if (option == 'j')
             json = optarg;
-            break;
-        case 'c':
-            curve = optarg;
-            break;
-        case 'l':
-            log = (uint32_t)atoi(optarg);
-            break;
-        case 'm':
-            most = (uint32_t)atoi(optarg);
-            break;
-        case 'b':
+        else if (option == 'c')
+            row.curve = optarg;
+        else if (option == 'l')
+            row.log = (uint32_t)atoi(optarg);
+        else if (option == 'b')
             bench.window_bits = (uint32_t)atoi(optarg);
-            break;
-        case 'n':
-            bench.batch = (uint64_t)atoi(optarg);
-            break;
-        case 'f':
-            bench.factor = (uint32_t)atoi(optarg);
-            break;
-        case 's':
-            bench.skew = optarg;
-            break;
-        default:
+        else if (option == 'n')
+            row.batch = (uint64_t)atoi(optarg);
+        else if (option == 'f')
+            row.factor = atoi(optarg);
+        else if (option == 's')
+            row.skew = optarg;
+        else if (option == 'h')
+            row.from_host = 1;
+        else if (option == 'o')
+            only = optarg;
+        else if (option == 'm')
+            most = (uint32_t)atoi(optarg);
+        else
             return 2;
-        }
     }
     pool_params params = {.struct_size = sizeof(params), .devices = device};
     MUST(pool_create(&bench.pool, &params));
@@ -378,16 +507,11 @@ int main(int count, char **arguments)
     for (int i = 0; i <= STAGES; i++)
         MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.mark[i]));
     bench.rows = cJSON_CreateArray();
-    for (uint32_t at = log; at <= (most ? most : log); at += 2)
-        right &= measure(curve, (uint64_t)1 << at);
-    if (json) {
-        char *text = cJSON_Print(bench.rows);
-        FILE *file = fopen(json, "w");
-
-        if (!file || fputs(text, file) < 0 || fclose(file))
-            perror(json);
-        free(text);
-    }
-    cJSON_Delete(bench.rows);
+    if (row.log)
+        right = measure(&row);
+    for (size_t i = 0; !row.log && i < sizeof(table) / sizeof(*table); i++)
+        if (table[i].log <= most && (!only || !strcmp(only, table[i].curve)))
+            right &= measure(&table[i]);
+    write_json(json);
     return right ? 0 : 1;
 }
