@@ -39,5 +39,5 @@ build_needs() {
     need python3 command -v python3
     need libssl-dev test -e /usr/include/openssl/evp.h
     need libcjson-dev test -e /usr/include/cjson/cJSON.h
-    need zlib1g-dev test -e /usr/include/zlib.h
+    need liblzma-dev test -e /usr/include/lzma.h
 }

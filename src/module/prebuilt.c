@@ -5,57 +5,38 @@
  */
 #include "module/prebuilt.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include <zlib.h>
+#include <lzma.h>
 
 #include "base/log.h"
 #include "base/status.h"
 
-/* inflateInit2's word for the largest window inside a gzip file. */
-enum { GZIP_WINDOW = 15 + 16 };
-
-/* A gzip file ends with the size of its text, low byte first. */
-static size_t unpacked_size(const struct module_prebuilt *prebuilt)
-{
-    const unsigned char *size = prebuilt->bytes + prebuilt->size - 4;
-
-    return size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
-}
-
-static pool_status inflate_into(const struct module_prebuilt *prebuilt, struct module_image *image)
-{
-    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)prebuilt->bytes,
-        .avail_in = (uInt)prebuilt->size,
-        .next_out = (unsigned char *)image->bytes,
-        .avail_out = (uInt)image->size};
-    int result;
-
-    if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
-        return base_fail_memory("unpacking prebuilt PTX");
-    result = inflate(&stream, Z_FINISH);
-    inflateEnd(&stream);
-    if (result != Z_STREAM_END || stream.avail_out)
-        return base_fail(POOL_ERR_INTERNAL, "the prebuilt PTX %s does not unpack (zlib says %d)",
-            prebuilt->name, result);
-    return POOL_OK;
-}
+/* Texts are packed with dictionaries of no more than this. */
+enum { UNPACK_BYTES = 16 << 20 };
 
 pool_status module_prebuilt_unpack(
     const struct module_prebuilt *prebuilt, struct module_image **image)
 {
-    struct module_image *made = module_image_new(MODULE_PTX, unpacked_size(prebuilt));
-    pool_status status;
+    struct module_image *made = module_image_new(MODULE_PTX, prebuilt->text_size);
+    uint64_t memory = UNPACK_BYTES;
+    size_t in = 0, out = 0;
+    lzma_ret result;
 
     if (!made)
         return base_fail_memory("prebuilt PTX");
-    status = inflate_into(prebuilt, made);
-    if (status)
-        module_image_release(made);
-    else
+    result = lzma_stream_buffer_decode(&memory, 0, NULL, prebuilt->bytes, &in, prebuilt->size,
+        (uint8_t *)made->bytes, &out, made->size);
+    if (result == LZMA_OK && in == prebuilt->size && out == made->size) {
         *image = made;
-    return status;
+        return POOL_OK;
+    }
+    module_image_release(made);
+    return result == LZMA_MEM_ERROR
+               ? base_fail_memory("unpacking prebuilt PTX")
+               : base_fail(POOL_ERR_INTERNAL,
+                     "the prebuilt PTX %s does not unpack to its %zu bytes (liblzma says %d)",
+                     prebuilt->name, prebuilt->text_size, (int)result);
 }
 
 static const struct module_prebuilt *find(const char *key)

@@ -9,10 +9,11 @@
 #include "module/image.h"
 
 struct module_prebuilt {
-    const char *name;           /* of the files: "ntt-pass.bn254_fr" */
-    const char *key;            /* module_text_key_of the program, in hexadecimal digits */
-    const char *compiler;       /* the version of NVRTC that made it: "13.0" */
-    const unsigned char *bytes; /* PTX text as gzip writes it */
+    const char *name;     /* of the files: "ntt-pass.bn254_fr" */
+    const char *key;      /* module_text_key_of the program, in hexadecimal digits */
+    const char *compiler; /* the version of NVRTC that made it: "13.0" */
+    size_t text_size;
+    const unsigned char *bytes; /* the text as xz packs it */
     size_t size;
 };
 

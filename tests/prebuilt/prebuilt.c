@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
+#include <lzma.h>
 
 #include <devicepool.h>
 
@@ -20,6 +20,7 @@
 #include "driver/nvrtc.h"
 #include "module/prebuilt.h"
 #include "module/program.h"
+#include "msm/msm.h"
 #include "ntt/ntt.h"
 #include "poseidon/launch.h"
 
@@ -28,7 +29,7 @@
  * target. NVRTC writes its own newest version into the text, whatever the text needs.
  */
 #define PTX_VERSION ".version 7.0\n"
-enum { TARGET = 75 };
+enum { TARGET = 75, MAX_COMMON = 8 };
 
 /* One program of the list, to be dealt with by `visit`. */
 struct job {
@@ -39,7 +40,9 @@ struct job {
     const char *folder;
     FILE *index;
     pool_device *device;
-    const char *subject; /* field or set */
+    const char *subject;            /* field, set or curve */
+    const char *common[MAX_COMMON]; /* programs so far that are the same for every subject */
+    size_t common_count;
     int count;
     int failures;
     size_t bytes;
@@ -65,16 +68,35 @@ static const struct module_prebuilt *embedded(const char *name)
     return NULL;
 }
 
-/* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr, its variant few ntt-pass.bn254_fr.few. */
+/* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr, its variant few ntt-pass.bn254_fr.few;
+ * "msm/order.cu", which has no texts of a curve, is msm-order. */
 static void name_of(
     const struct module_program *program, const char *subject, char *name, size_t size)
 {
     const char *variant = program->variant ? program->variant : "";
+    int is_common = !program->text_count;
 
-    snprintf(name, size, "%.*s.%s%s%s", (int)(strlen(program->file) - strlen(".cu")), program->file,
-        subject, *variant ? "." : "", variant);
+    snprintf(name, size, "%.*s%s%s%s%s", (int)(strlen(program->file) - strlen(".cu")),
+        program->file, is_common ? "" : ".", is_common ? "" : subject, *variant ? "." : "",
+        variant);
     for (char *slash; (slash = strchr(name, '/')) != NULL;)
         *slash = '-';
+}
+
+/* Whether the program was here before, for another subject. */
+static int is_repeated(struct job *job, const struct module_program *program)
+{
+    if (program->text_count)
+        return 0;
+    for (size_t i = 0; i < job->common_count; i++)
+        if (strcmp(job->common[i], program->file) == 0)
+            return 1;
+    if (job->common_count == MAX_COMMON) {
+        printf("FAIL more than %d programs without texts\n", MAX_COMMON);
+        exit(1);
+    }
+    job->common[job->common_count++] = program->file;
+    return 0;
 }
 
 static pool_status visit(void *user, const struct module_program *program)
@@ -85,8 +107,11 @@ static pool_status visit(void *user, const struct module_program *program)
         .params = &params, .name = program->file, .compute_capability = TARGET, .ptx_only = 1};
     char text[2 * BASE_SHA256_BYTES + 1], name[128];
     struct module_key key;
-    pool_status status = module_program_params(program, &params);
+    pool_status status;
 
+    if (is_repeated(job, program))
+        return POOL_OK;
+    status = module_program_params(program, &params);
     if (status)
         return status;
     status = module_text_key_of(&request, &key);
@@ -125,28 +150,24 @@ static pool_status each_poseidon(struct job *job, const char *name)
     return status;
 }
 
+static pool_status each_msm(struct job *job, const char *curve)
+{
+    job->subject = curve;
+    return msm_each_program(pool_curve_by_name(curve), visit, job);
+}
+
 static void each_program(struct job *job, const struct ntt_chip *chip)
 {
-    static const char *const fields[] = {
-#define NTT(field) field,
-#define POSEIDON(set)
-#include "prebuilt/programs.def"
-#undef NTT
-#undef POSEIDON
-    };
-    static const char *const sets[] = {
-#define NTT(field)
-#define POSEIDON(set) set,
-#include "prebuilt/programs.def"
-#undef NTT
-#undef POSEIDON
-    };
     pool_status status = POOL_OK;
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && !status; i++)
-        status = each_ntt(job, fields[i], chip);
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]) && !status; i++)
-        status = each_poseidon(job, sets[i]);
+    job->common_count = 0;
+#define NTT(field) status = status ? status : each_ntt(job, field, chip);
+#define POSEIDON(set) status = status ? status : each_poseidon(job, set);
+#define MSM(curve) status = status ? status : each_msm(job, curve);
+#include "prebuilt/programs.def"
+#undef NTT
+#undef POSEIDON
+#undef MSM
     if (status)
         fail(job, "%s: %s", job->subject, pool_last_error()->message);
 }
@@ -288,28 +309,20 @@ static void write_file(const char *path, const void *bytes, size_t size)
     }
 }
 
-/* As `gzip -9n` would. The caller frees. */
+/* The caller frees. */
 static unsigned char *pack(const struct module_image *image, size_t *size)
 {
-    z_stream stream = {.next_in = (unsigned char *)image->bytes, .avail_in = (uInt)image->size};
-    unsigned char *bytes;
+    size_t room = lzma_stream_buffer_bound(image->size);
+    unsigned char *bytes = malloc(room);
 
-    if (deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY))
+    *size = 0;
+    if (!bytes || lzma_easy_buffer_encode(6 | LZMA_PRESET_EXTREME, LZMA_CHECK_CRC32, NULL,
+                      (const uint8_t *)image->bytes, image->size, bytes, size, room) != LZMA_OK)
         exit(1);
-    *size = deflateBound(&stream, image->size);
-    bytes = malloc(*size);
-    if (!bytes)
-        exit(1);
-    stream.next_out = bytes;
-    stream.avail_out = (uInt)*size;
-    if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
-        exit(1);
-    *size = stream.total_out;
-    deflateEnd(&stream);
     return bytes;
 }
 
-/* A file whose text is the same stays as it is, whatever zlib packed it. */
+/* A file whose text is the same stays as it is, whatever liblzma packed it. */
 static pool_status make_file(
     struct job *job, const char *name, const struct module_request *request, const char *key)
 {
@@ -323,12 +336,12 @@ static pool_status make_file(
 
     if (status)
         return status;
-    fprintf(job->index, "%s %s %s\n", name, key, job->compiler);
+    fprintf(job->index, "%s %s %s %zu\n", name, key, job->compiler, image->size);
     if (found)
         status = is_text_of(found, image, &is_same);
     if (!status && !is_same) {
         packed = pack(image, &size);
-        snprintf(path, sizeof(path), "%s/%s.ptx.gz", job->folder, name);
+        snprintf(path, sizeof(path), "%s/%s.ptx.xz", job->folder, name);
         write_file(path, packed, size);
         printf("%s: %zu bytes, packed %zu\n", name, image->size, size);
         fflush(stdout);
@@ -360,8 +373,8 @@ static pool_status write_text(
     return POOL_OK;
 }
 
-static const char index_head[] =
-    "# name, key, NVRTC. Written with the files beside it by `ninja prebuilt-ptx`.\n";
+static const char index_head[] = "# name, key, NVRTC, size of the text. Written with the files "
+                                 "beside it by `ninja prebuilt-ptx`.\n";
 
 /* The index is written last and as a whole: until then it is the one of before. */
 static void make(struct job *job)

@@ -7,6 +7,7 @@
 #include "ntt_support.h"
 
 #include "module/prebuilt.h"
+#include "msm/msm.h"
 #include "poseidon/poseidon.h"
 
 static const char *devices = "sim:1,cc=75";
@@ -76,6 +77,32 @@ static void check_poseidon(const char *name)
     pool_poseidon_destroy(&set);
 }
 
+static void check_msm(const char *name)
+{
+    enum { COUNT = 33 };
+    const pool_curve *curve = pool_curve_by_name(name);
+    const struct msm_reference reference = {.curve = curve};
+    pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = curve,
+        .device = device,
+        .point_check = POOL_POINTS_ON_CURVE};
+    size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
+    uint8_t *points = calloc(COUNT, bytes), *want = calloc(1, bytes), *got = calloc(1, bytes);
+    uint8_t *scalars = ntt_random(pool_curve_scalar_field(curve), 11, COUNT);
+    pool_span point_span = ntt_host(points, COUNT), scalar_span = ntt_host(scalars, COUNT);
+    pool_span result = ntt_host(got, 1);
+
+    assert_ok(pool_msm_warm_up(curve, device));
+    assert_ok(pool_random_points(curve, 9, COUNT, points, NULL, NULL));
+    assert_ok(msm_reference_run(&reference, COUNT, points, scalars, want));
+    assert_ok(pool_msm(&params, &point_span, &scalar_span, &result));
+    assert_memory_equal(got, want, bytes);
+    free(points);
+    free(want);
+    free(got);
+    free(scalars);
+}
+
 static void test_every_program(void **state)
 {
     int count = 0;
@@ -83,9 +110,11 @@ static void test_every_program(void **state)
     (void)state;
 #define NTT(field) check_ntt(field);
 #define POSEIDON(set) check_poseidon(set);
+#define MSM(curve) check_msm(curve);
 #include "prebuilt/programs.def"
 #undef NTT
 #undef POSEIDON
+#undef MSM
     for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
         count++;
     assert_int_equal(used, count);
