@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <devicepool/cancel.h>
 #include <devicepool/device.h>
 #include <devicepool/field.h>
 #include <devicepool/span.h>
@@ -139,6 +140,15 @@ typedef struct pool_poseidon_run {
     /* 1: computed on the host by the plain C implementation; no device is touched and spans must
        be host memory. Never chosen by the library itself. */
     int32_t on_host;
+    /* Called now and then on the calling thread, and at the end with done == total: how much of the
+       work is done, in units of the operation's own (states, nodes). The call waits a little for it
+       where spans are in device memory. It must not fail or use `run`'s stream. NULL: nobody. Not
+       with is_async. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *progress_user;
+    /* When it is requested the call ends early with POOL_ERR_CANCELLED; what it has written by then
+       is of no use. NULL: none. Not with is_async. */
+    pool_cancel *cancel;
 } pool_poseidon_run;
 
 /* Sets struct_size and clears the rest. NULL is nothing. */

@@ -25,7 +25,35 @@ pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *g
     if (!status && run->on_host && (run->device || run->stream || run->is_async))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "on_host is set, and a device, a stream or is_async as well");
+    if (!status && run->is_async && (run->progress || run->cancel))
+        status =
+            base_fail(POOL_ERR_INVALID_ARGUMENT, "is_async is set, and progress or cancel as well");
     return status;
+}
+
+/* Told in so many steps at most. */
+enum { WATCH_STEPS = 256 };
+
+struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total)
+{
+    return (struct poseidon_watch){.progress = run->progress,
+        .user = run->progress_user,
+        .cancel = run->cancel,
+        .total = total};
+}
+
+pool_status poseidon_watch_count(struct poseidon_watch *watch, uint64_t amount)
+{
+    if (pool_cancel_requested(watch->cancel))
+        return base_fail(POOL_ERR_CANCELLED, "the caller cancelled after %llu of %llu",
+            (unsigned long long)watch->done, (unsigned long long)watch->total);
+    watch->done += amount;
+    if (!watch->progress || watch->done == watch->told ||
+        (watch->done - watch->told < watch->total / WATCH_STEPS && watch->done < watch->total))
+        return POOL_OK;
+    watch->told = watch->done;
+    watch->progress(watch->user, watch->done, watch->total);
+    return POOL_OK;
 }
 
 /* Both spans of an operation, whose items have so many elements. */
@@ -61,6 +89,7 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_
     const pool_span *states, const pool_span *results)
 {
     pool_poseidon_run run;
+    struct poseidon_watch watch;
     pool_status status = check_set(set);
 
     if (!status)
@@ -70,8 +99,9 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_
             states ? states->count : 0, set->width, "results");
     if (status)
         return status;
+    watch = poseidon_watch_of(&run, states->count);
     if (run.on_host)
-        return poseidon_host_permute(set, states, results);
+        return poseidon_host_permute(set, states, results, &watch);
     return poseidon_device_permute(set, &run, states, results);
 }
 
@@ -79,6 +109,7 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
     pool_poseidon_run run;
+    struct poseidon_watch watch;
     pool_status status = check_set(set);
 
     if (!status && (elements == 0 || elements > set->inputs))
@@ -91,8 +122,9 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run
             inputs ? inputs->count : 0, set->digest, "digests");
     if (status)
         return status;
+    watch = poseidon_watch_of(&run, inputs->count);
     if (run.on_host)
-        return poseidon_host_hash(set, inputs, elements, digests);
+        return poseidon_host_hash(set, inputs, elements, digests, &watch);
     return poseidon_device_hash(set, &run, inputs, elements, digests);
 }
 
@@ -101,6 +133,7 @@ pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_r
 {
     pool_poseidon_run run;
     struct poseidon_sponge sponge;
+    struct poseidon_watch watch;
     pool_status status = check_set(set);
 
     if (!status)
@@ -112,8 +145,9 @@ pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_r
             messages ? messages->count : 0, sponge.squeezed, "results");
     if (status)
         return status;
+    watch = poseidon_watch_of(&run, messages->count);
     if (run.on_host)
-        return poseidon_host_sponge(set, &sponge, messages, results);
+        return poseidon_host_sponge(set, &sponge, messages, results, &watch);
     return poseidon_device_sponge(set, &run, &sponge, messages, results);
 }
 
@@ -122,6 +156,7 @@ pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_pose
 {
     pool_poseidon_run run;
     struct poseidon_tree tree;
+    struct poseidon_watch watch;
     pool_status status = check_set(set);
 
     if (!status)
@@ -134,8 +169,9 @@ pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_pose
         return status;
     status = check_spans(
         set, &run, leaves, tree.leaf_elements, "leaves", rows, tree.digests, set->digest, "rows");
+    watch = poseidon_watch_of(&run, poseidon_tree_work(&tree));
     if (!status && run.on_host)
-        status = poseidon_host_build(set, &tree, leaves, rows);
+        status = poseidon_host_build(set, &tree, leaves, rows, &watch);
     else if (!status)
         status = poseidon_device_build(set, &run, &tree, leaves, rows);
     poseidon_tree_free(&tree);

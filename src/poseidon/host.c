@@ -25,8 +25,8 @@ static void store_item(const pool_poseidon *set, const pool_span *span, uint32_t
     poseidon_store(set->field, poseidon_span_item(span, bytes, index), limbs, elements, span->form);
 }
 
-pool_status poseidon_host_permute(
-    const pool_poseidon *set, const pool_span *states, const pool_span *results)
+pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *states,
+    const pool_span *results, struct poseidon_watch *watch)
 {
     size_t limbs = set->field->limbs;
     uint64_t outer[POSEIDON_STATE_LIMBS];
@@ -42,12 +42,15 @@ pool_status poseidon_host_permute(
         for (uint32_t i = 0; i < set->width; i++)
             field_copy(set->field, outer + i * limbs, inner + poseidon_outer(set, i) * limbs);
         store_item(set, results, set->width, index, outer);
+        status = poseidon_watch_count(watch, 1);
+        if (status)
+            return status;
     }
     return POOL_OK;
 }
 
-pool_status poseidon_host_hash(
-    const pool_poseidon *set, const pool_span *inputs, uint32_t elements, const pool_span *digests)
+pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs, uint32_t elements,
+    const pool_span *digests, struct poseidon_watch *watch)
 {
     uint64_t input[POSEIDON_STATE_LIMBS];
     uint64_t digest[POSEIDON_STATE_LIMBS];
@@ -58,12 +61,15 @@ pool_status poseidon_host_hash(
             return status;
         poseidon_hash_one(set, input, elements, digest);
         store_item(set, digests, set->digest, index, digest);
+        status = poseidon_watch_count(watch, 1);
+        if (status)
+            return status;
     }
     return POOL_OK;
 }
 
 pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon_sponge *sponge,
-    const pool_span *messages, const pool_span *results)
+    const pool_span *messages, const pool_span *results, struct poseidon_watch *watch)
 {
     size_t limbs = set->field->limbs;
     uint64_t *message =
@@ -80,6 +86,7 @@ pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon
             break;
         poseidon_sponge_one(set, sponge, message, result);
         store_item(set, results, sponge->squeezed, index, result);
+        status = poseidon_watch_count(watch, 1);
     }
     base_free(message);
     return status;
@@ -87,7 +94,7 @@ pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon
 
 /* The digests of all leaves, in limbs. */
 static pool_status leaf_row(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, uint64_t *row)
+    const pool_span *leaves, uint64_t *row, struct poseidon_watch *watch)
 {
     size_t limbs = (size_t)set->digest * set->field->limbs;
     uint64_t *leaf = base_calloc(tree->leaf_elements, set->field->limbs * sizeof(*leaf));
@@ -99,6 +106,8 @@ static pool_status leaf_row(const pool_poseidon *set, const struct poseidon_tree
         status = load_item(set, leaves, tree->leaf_elements, index, leaf, "a leaf's element");
         if (!status)
             poseidon_leaf_digest(set, tree, leaf, row + index * limbs);
+        if (!status && (tree->hashes_leaves || tree->height == 0))
+            status = poseidon_watch_count(watch, tree->height == 0 && tree->hashes_leaves ? 2 : 1);
     }
     base_free(leaf);
     return status;
@@ -116,13 +125,15 @@ static void store_row(const pool_poseidon *set, const struct poseidon_tree *tree
 }
 
 /* Row `row` + 1 over row `row`, in place: a parent never lies behind its children. */
-static void next_row(
-    const pool_poseidon *set, const struct poseidon_tree *tree, uint32_t row, uint64_t *digests)
+static pool_status next_row(const pool_poseidon *set, const struct poseidon_tree *tree,
+    uint32_t row, uint64_t *digests, struct poseidon_watch *watch)
 {
     size_t limbs = (size_t)set->digest * set->field->limbs;
     uint64_t children[POSEIDON_STATE_LIMBS];
+    pool_status status = POOL_OK;
 
-    for (uint64_t parent = 0; parent < tree->row_count[row + 1]; parent++) {
+    for (uint64_t parent = 0; parent < tree->row_count[row + 1] && !status; parent++) {
+        uint64_t rest = tree->row_count[row] - parent * tree->arity;
         for (uint32_t i = 0; i < tree->arity; i++) {
             uint64_t child = parent * tree->arity + i;
             const uint64_t *from = child < tree->row_count[row] ? digests + child * limbs
@@ -130,11 +141,13 @@ static void next_row(
             memcpy(children + i * limbs, from, limbs * sizeof(*children));
         }
         poseidon_hash_one(set, children, tree->arity * set->digest, digests + parent * limbs);
+        status = poseidon_watch_count(watch, rest < tree->arity ? rest : tree->arity);
     }
+    return status;
 }
 
 pool_status poseidon_host_build(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, const pool_span *rows)
+    const pool_span *leaves, const pool_span *rows, struct poseidon_watch *watch)
 {
     uint64_t *digests =
         base_calloc(tree->leaves, (size_t)set->digest * set->field->limbs * sizeof(*digests));
@@ -142,12 +155,13 @@ pool_status poseidon_host_build(const pool_poseidon *set, const struct poseidon_
 
     if (!digests)
         return base_fail_memory("a row of a tree");
-    status = leaf_row(set, tree, leaves, digests);
+    status = leaf_row(set, tree, leaves, digests, watch);
     if (!status)
         store_row(set, tree, 0, digests, rows);
     for (uint32_t row = 0; row < tree->height && !status; row++) {
-        next_row(set, tree, row, digests);
-        store_row(set, tree, row + 1, digests, rows);
+        status = next_row(set, tree, row, digests, watch);
+        if (!status)
+            store_row(set, tree, row + 1, digests, rows);
     }
     base_free(digests);
     return status;

@@ -197,6 +197,7 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_posei
     if (status)
         return status;
     opening.run.is_async = 0;
+    opening.run.progress = NULL; /* of the subtree: too little to tell */
     status = check(&opening, rows, index, path);
     if (!status)
         status = open_into(&opening, leaves, rows, index, path);

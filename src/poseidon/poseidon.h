@@ -154,6 +154,8 @@ struct poseidon_tree {
     uint64_t digests;       /* of all kept rows */
     uint64_t *padding;      /* height + 1 digests: missing nodes by row */
 };
+/* The children and hashed leaves that building it reads, for a watch. */
+uint64_t poseidon_tree_work(const struct poseidon_tree *tree);
 pool_status poseidon_tree_read(const pool_poseidon *set, const pool_merkle_params *given,
     uint64_t leaves, struct poseidon_tree *tree);
 void poseidon_tree_free(struct poseidon_tree *tree);
@@ -161,14 +163,15 @@ void poseidon_leaf_digest(const pool_poseidon *set, const struct poseidon_tree *
     const uint64_t *leaf, uint64_t *digest);
 
 /* host.c: on checked spans in host memory. */
-pool_status poseidon_host_permute(
-    const pool_poseidon *set, const pool_span *states, const pool_span *results);
-pool_status poseidon_host_hash(
-    const pool_poseidon *set, const pool_span *inputs, uint32_t elements, const pool_span *digests);
+struct poseidon_watch;
+pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *states,
+    const pool_span *results, struct poseidon_watch *watch);
+pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs, uint32_t elements,
+    const pool_span *digests, struct poseidon_watch *watch);
 pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon_sponge *sponge,
-    const pool_span *messages, const pool_span *results);
+    const pool_span *messages, const pool_span *results, struct poseidon_watch *watch);
 pool_status poseidon_host_build(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, const pool_span *rows);
+    const pool_span *leaves, const pool_span *rows, struct poseidon_watch *watch);
 
 /* span.c: elements as they lie in spans to and from Montgomery limbs. */
 pool_status poseidon_span_check(const pool_span *span, size_t item_bytes, const char *what);
@@ -185,7 +188,21 @@ void poseidon_store(
 /* entry.c: a checked copy; NULL stands for zeros. */
 pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *given);
 
-/* Devices (device.c): on checked spans. */
+/* Somebody who watches a call, and may end it: what the run's members say. */
+struct poseidon_watch {
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+    const pool_cancel *cancel;
+    uint64_t done;
+    uint64_t told; /* of `done`, the last time */
+    uint64_t total;
+};
+/* entry.c */
+struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total);
+/* Counts, and tells now and then; POOL_ERR_CANCELLED when that was asked for. */
+pool_status poseidon_watch_count(struct poseidon_watch *watch, uint64_t amount);
+
+/* Devices (device.c, build.c): on checked spans. */
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_poseidon_run *run,
     const pool_span *states, const pool_span *results);
 pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_run *run,

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "memory/memory.h"
 #include "pool/device.h"
 #include "poseidon/launch.h"
 
@@ -102,6 +103,7 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
     pool_span in = {.data = question->in, .count = 1};
     pool_span want = {.data = question->want, .count = 1};
     uint32_t elements = file == 1 ? set->inputs : set->width;
+    struct poseidon_watch watch = {0};
     uint32_t results = file == 0 ? set->width : set->digest;
 
     question->set = set;
@@ -115,14 +117,14 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
     question->out_bytes = (size_t)results * set->field->bytes;
     question->kernel = file == 0 ? POSEIDON_PERMUTE : file == 1 ? POSEIDON_HASH : POSEIDON_SPONGE;
     if (file == 0)
-        return poseidon_host_permute(set, &in, &want);
+        return poseidon_host_permute(set, &in, &want, &watch);
     if (file == 1)
-        return poseidon_host_hash(set, &in, elements, &want);
+        return poseidon_host_hash(set, &in, elements, &want, &watch);
     question->sponge = (struct poseidon_sponge){.elements = elements,
         .squeezed = results,
         .rate = set->rate,
         .padding = POOL_SPONGE_ONE_ZEROS};
-    return poseidon_host_sponge(set, &question->sponge, &in, &want);
+    return poseidon_host_sponge(set, &question->sponge, &in, &want, &watch);
 }
 
 static pool_status answer(struct question *question, pool_kernel *kernel, pool_buffer *buffer)
@@ -155,6 +157,8 @@ static pool_status prove(struct question *question, pool_device *device, pool_ke
         return status;
     status = answer(question, kernel, buffer);
     freed = pool_buffer_free(&buffer);
+    if (buffer)
+        memory_discard(buffer);
     if (!status && memcmp(question->got, question->want, question->out_bytes))
         status = base_fail(POOL_ERR_INTERNAL,
             "the kernels of %s give a wrong answer on this device; nothing was computed with them",

@@ -89,6 +89,15 @@ static pool_status make_padding(
     return POOL_OK;
 }
 
+uint64_t poseidon_tree_work(const struct poseidon_tree *tree)
+{
+    uint64_t read = tree->hashes_leaves ? 2 * tree->leaves : tree->leaves;
+
+    for (uint32_t row = 1; row < tree->height; row++)
+        read += tree->row_count[row];
+    return read;
+}
+
 pool_status poseidon_tree_read(const pool_poseidon *set, const pool_merkle_params *given,
     uint64_t leaves, struct poseidon_tree *tree)
 {

@@ -61,8 +61,7 @@ static void forget(pool_event *event)
     base_free(event);
 }
 
-/* Undoes a making whose caller will not get the object; the first failure stays the detail. */
-static void discard(pool_event *made)
+void stream_discard_event(pool_event *made)
 {
     struct stream_registry *registry = made->registry;
     CUevent handle = made->handle;
@@ -93,7 +92,7 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
         return status;
     status = device_leave(&scope, create(&scope, flags, &made));
     if (status && made)
-        discard(made);
+        stream_discard_event(made);
     if (!status)
         *event = made;
     return status;

@@ -46,8 +46,6 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
     return POOL_OK;
 }
 
-static void discard(pool_stream *made);
-
 /* Makes the object around a handle and puts it into the device's list. */
 static pool_status wrap(
     struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
@@ -146,7 +144,7 @@ pool_status pool_stream_create(
         return status;
     status = device_leave(&scope, create(&scope, &wanted, &made));
     if (status && made)
-        discard(made);
+        stream_discard(made);
     if (!status)
         *stream = made;
     return status;
@@ -182,7 +180,7 @@ pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream 
         return status;
     status = device_leave(&scope, adopt(&scope, handle, &made));
     if (status && made)
-        discard(made);
+        stream_discard(made);
     if (!status)
         *stream = made;
     return status;
@@ -272,8 +270,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
     return status;
 }
 
-/* Undoes a making whose caller will not get the object; the first failure stays the detail. */
-static void discard(pool_stream *made)
+void stream_discard(pool_stream *made)
 {
     struct base_error_copy first;
     pool_stream *left = made;

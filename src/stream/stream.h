@@ -58,6 +58,11 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
 pool_status stream_handle_on(
     const pool_stream *stream, const pool_device *device, CUstream *handle);
 
+/* Give back what nobody else has; what cannot be given back now the pool keeps. The first failure
+ * stays the detail. */
+void stream_discard(pool_stream *made);
+void stream_discard_event(pool_event *made);
+
 /* POOL_OK, or INVALID_ARGUMENT for NULL and for what was destroyed. */
 pool_status stream_check(const pool_stream *stream);
 pool_status stream_check_event(const pool_event *event);

@@ -18,7 +18,7 @@
 #include <devicepool/mock.h>
 
 #include "driver/nvrtc.h"
-#include "poseidon/launch.h"
+#include "poseidon/pass.h"
 
 static device_pool *pool;
 static pool_device *device;
@@ -397,6 +397,148 @@ static void test_wrong_kernels(void **state)
     pool_poseidon_destroy(&set);
 }
 
+/* The same with host memory cut into pieces of a few items: packed and strided permutations, and
+ * all the trees. */
+static void test_pieces(void **state)
+{
+    enum { COUNT = 23, STRIDE = 104 };
+    size_t whole = poseidon_piece_bytes;
+    unsigned char states[COUNT * STRIDE];
+    unsigned char want[COUNT * STRIDE];
+    unsigned char got[COUNT * STRIDE];
+    pool_poseidon *set;
+    pool_poseidon_run run = here();
+
+    (void)state;
+    poseidon_piece_bytes = 500;
+    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    for (uint64_t stride = 0; stride <= STRIDE; stride += STRIDE) {
+        pool_span in = {.data = states, .count = COUNT, .stride = stride};
+        pool_span out = {.data = want, .count = COUNT, .stride = stride};
+        for (size_t i = 0; i < COUNT; i++)
+            OK(pool_random_scalars(pool_poseidon_field(set), i, POOL_FORM_STANDARD, 3,
+                states + i * (stride ? stride : 96)));
+        memset(want, 0x5a, sizeof(want));
+        memset(got, 0x5a, sizeof(got));
+        OK(pool_poseidon_permute(set, &on_host, &in, &out));
+        out.data = got;
+        OK(pool_poseidon_permute(set, &run, &in, &out));
+        compare(set, "states in pieces", got, want, sizeof(got));
+    }
+    pool_poseidon_destroy(&set);
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        check_tree(&shapes[i]);
+    poseidon_piece_bytes = whole;
+}
+
+/* What a watcher was told. */
+struct told {
+    uint64_t calls;
+    uint64_t done;
+    uint64_t total;
+    pool_cancel *cancel; /* requested at the first call, unless NULL */
+};
+
+static void listen(void *user, uint64_t done, uint64_t total)
+{
+    struct told *told = user;
+
+    assert_true(done > told->done && done <= total);
+    assert_true(told->calls == 0 || told->total == total);
+    told->calls++;
+    told->done = done;
+    told->total = total;
+    if (told->cancel)
+        pool_cancel_request(told->cancel);
+}
+
+/* A tree of 40 leaves, hashed or not, from host or device memory or on the host: told all of it,
+ * and stopped when asked to. */
+static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device, int by_host)
+{
+    enum { LEAVES = 40, DIGESTS = 40 + 20 + 10 + 5 + 3 + 2 + 1, MOST = LEAVES * 3 * 32 };
+    pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .leaf_elements = leaf};
+    unsigned char *elements = random_elements(set, LEAVES * leaf, POOL_FORM_STANDARD);
+    unsigned char got[DIGESTS * 32];
+    struct told told = {0};
+    pool_poseidon_run run = by_host ? on_host : here();
+    pool_span leaves = {.data = elements, .count = LEAVES};
+    pool_span rows = {.data = got, .count = DIGESTS};
+    pool_buffer *up;
+    CUdeviceptr address;
+
+    OK(pool_buffer_from_host(device, elements, LEAVES * leaf * 32, &up));
+    OK(pool_buffer_address(up, &address));
+    if (on_device)
+        leaves.data = (void *)(uintptr_t)address, leaves.place = POOL_PLACE_DEVICE;
+    run.progress = listen;
+    run.progress_user = &told;
+    OK(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
+    assert_true(told.calls > 1);
+    assert_int_equal(told.done, told.total);
+    OK(pool_cancel_create(&told.cancel));
+    told.calls = told.done = 0;
+    run.cancel = told.cancel;
+    assert_int_equal(
+        pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows), POOL_ERR_CANCELLED);
+    assert_int_equal(told.calls, 1);
+    assert_int_equal(
+        pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows), POOL_ERR_CANCELLED);
+    assert_int_equal(told.calls, 1);
+    pool_cancel_destroy(&told.cancel);
+    OK(pool_buffer_free(&up));
+    free(elements);
+}
+
+static void test_watched(void **state)
+{
+    size_t whole = poseidon_piece_bytes;
+    pool_poseidon *set;
+
+    (void)state;
+    poseidon_piece_bytes = 500;
+    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    for (uint32_t leaf = 1; leaf <= 3; leaf += 2) {
+        check_watched(set, leaf, 0, 0);
+        check_watched(set, leaf, 1, 0);
+        check_watched(set, leaf, 0, 1);
+    }
+    pool_poseidon_destroy(&set);
+    poseidon_piece_bytes = whole;
+}
+
+/* Device spans that are not of the call's device, or no device memory at all. */
+static void test_strangers(void **state)
+{
+    unsigned char host[96] = {0};
+    pool_poseidon_run run = here();
+    pool_span out = {.data = host, .count = 1};
+    pool_poseidon *set;
+    pool_buffer *buffer;
+    CUdeviceptr address;
+
+    (void)state;
+    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    pool_span in = {.data = host, .count = 1, .place = POOL_PLACE_DEVICE};
+    assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_INVALID_ARGUMENT);
+    OK(pool_buffer_alloc(device, 64, &buffer));
+    OK(pool_buffer_address(buffer, &address));
+    in.data = (void *)(uintptr_t)address;
+    run.is_async = 1;
+    run.progress = listen;
+    in.count = out.count = 0;
+    assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_INVALID_ARGUMENT);
+    run = here();
+    if (pool_device_count(pool) > 1) {
+        in.count = out.count = 1;
+        OK(pool_device_at(pool, 1, &run.device));
+        assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_WRONG_DEVICE);
+        assert_int_equal(pool_poseidon_permute(set, &run, &out, &in), POOL_ERR_WRONG_DEVICE);
+    }
+    OK(pool_buffer_free(&buffer));
+    pool_poseidon_destroy(&set);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +546,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_sponges),
         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_watched),
+        cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_own),
         cmocka_unit_test(test_every_set),
     };
