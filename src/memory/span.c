@@ -110,7 +110,7 @@ bool memory_spans_overlap(
 {
     uintptr_t a_start = (uintptr_t)a->data, b_start = (uintptr_t)b->data;
 
-    return a->place == b->place && a->count && b->count &&
+    return a->place == b->place && a->data && b->data && a->count && b->count &&
            a_start < b_start + memory_span_extent(b, b_bytes) &&
            b_start < a_start + memory_span_extent(a, a_bytes);
 }

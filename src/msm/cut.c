@@ -13,7 +13,7 @@ enum { ALIGNMENT = 256, LEAST_COUNT = 1 << 10 };
  * Less host memory than this comes in one piece: a link brings it in 0.6 ms, and two more pieces
  * cost some 0.2 ms of further passes over the buckets.
  */
-#define GROWS_FROM ((uint64_t)32 << 20)
+uint64_t msm_grows_from = (uint64_t)32 << 20;
 
 static uint64_t aligned(uint64_t bytes)
 {
@@ -247,7 +247,7 @@ pool_status msm_cut_make(const struct msm_call *call, uint64_t limit, struct msm
     memset(cut, 0, sizeof(*cut));
     cut->sums = call->params.batch;
     cut->count = call->count;
-    cut->grows = host >= GROWS_FROM;
+    cut->grows = host >= msm_grows_from;
     if (cut->grows)
         make_smaller(call, cut);
     while (!try_cut(call, limit, cut))

@@ -59,6 +59,9 @@ struct msm_call {
     struct msm_run run;
 };
 
+/* Bytes of host memory from which a call comes in growing pieces; set by tests, between calls. */
+extern uint64_t msm_grows_from;
+
 /* cut.c: the largest pieces whose bytes are at most `limit`; POOL_ERR_OUT_OF_DEVICE_MEMORY. */
 pool_status msm_cut_make(const struct msm_call *call, uint64_t limit, struct msm_cut *cut);
 /* False past the last piece. */

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a sum's memory comes from: workspaces exact to the byte, budgets that cut it into pieces,
+ * host memory that comes while others are computed, devices that are nearly full; and how it ends:
+ * asynchronous calls, cancel, progress, results on success only.
+ */
+#include "msm_support.h"
+
+#include "driver/nvrtc.h"
+#include "msm/entry.h"
+
+static device_pool *pool;
+static pool_device *device;
+static const struct msm_shape_of_call plain;
+
+static pool_msm_params params_of(const char *name)
+{
+    return (pool_msm_params){.struct_size = sizeof(pool_msm_params),
+        .curve = pool_curve_by_name(name),
+        .device = device};
+}
+
+static uint64_t used_bytes(void)
+{
+    pool_memory_info info = {.struct_size = sizeof(info)};
+
+    assert_ok(pool_memory_get_info(device, &info));
+    return info.used_bytes;
+}
+
+static uint64_t used_high(void)
+{
+    pool_memory_info info = {.struct_size = sizeof(info)};
+
+    assert_ok(pool_memory_get_info(device, &info));
+    return info.used_high_bytes;
+}
+
+static uint64_t workspace_of(const struct msm_problem *problem, const pool_msm_params *params,
+    pool_point_layout result_layout)
+{
+    uint64_t batch = params->batch ? params->batch : 1, bytes = 0;
+    uint64_t points = params->shared_points ? problem->count / batch : problem->count;
+    pool_msm_params with = *params;
+    pool_span in = msm_span(NULL, points), by = msm_span(NULL, problem->count);
+    pool_span out = msm_span(NULL, batch);
+
+    with.result_layout = result_layout;
+    assert_ok(pool_msm_workspace(&with, params->points ? NULL : &in, &by, &out, &bytes));
+    return bytes;
+}
+
+/* What the query says is what the call allocates, and a workspace of that size is enough. */
+static void test_workspace(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 16; n++) {
+        pool_msm_params params = params_of(n % 3 ? "bn254_g1" : "bls12_381_g2");
+        struct msm_problem problem = msm_problem_random(params.curve, 60, 3);
+        uint64_t before, bytes;
+        pool_buffer *workspace = NULL;
+
+        params.batch = n % 4 == 1 ? 6 : n % 4 == 2 ? 2 : 1;
+        params.shared_points = n % 2;
+        params.scalar_check = n % 5 == 0 ? POOL_SCALARS_REFUSED : POOL_SCALARS_TRUSTED;
+        params.point_check = n % 7 == 0 ? POOL_POINTS_ON_CURVE : POOL_POINTS_TRUSTED;
+        bytes = workspace_of(&problem, &params, POOL_POINT_AFFINE);
+        before = used_bytes();
+        assert_ok(pool_memory_reset_high(device));
+        msm_compare(&problem, &params, NULL);
+        assert_int_equal(used_high() - before, bytes);
+        assert_int_equal(used_bytes(), before);
+        assert_ok(pool_buffer_alloc(device, bytes, &workspace));
+        params.workspace = workspace;
+        assert_ok(pool_memory_reset_high(device));
+        msm_compare(&problem, &params, NULL);
+        assert_int_equal(used_high() - before, bytes);
+        assert_ok(pool_buffer_free(&workspace));
+        assert_ok(pool_buffer_alloc(device, bytes - 1, &workspace));
+        params.workspace = workspace;
+        uint8_t *unused = calloc(6, problem.point_bytes);
+        assert_int_equal(msm_call_shaped(&problem, &params, &plain,
+                             params.shared_points ? 60 / params.batch : 60, unused),
+            POOL_ERR_INVALID_ARGUMENT);
+        assert_says("the workspace has");
+        free(unused);
+        assert_ok(pool_buffer_free(&workspace));
+        msm_problem_free(&problem);
+    }
+}
+
+/* Budgets from all that is wanted down to where not even the smallest part fits. */
+static int check_budgets(pool_msm_params params, const struct msm_problem *problem,
+    const struct msm_shape_of_call *shape)
+{
+    uint64_t batch = params.batch ? params.batch : 1;
+    uint64_t points = params.shared_points ? problem->count / batch : problem->count;
+    uint64_t full = workspace_of(problem, &params, POOL_POINT_AFFINE), before = used_bytes();
+    uint8_t *got = calloc(batch, problem->point_bytes);
+    int fitted = 0;
+
+    for (params.memory_limit = full;; params.memory_limit = params.memory_limit / 8 * 5) {
+        pool_status status;
+
+        assert_ok(pool_memory_reset_high(device));
+        status = msm_call_shaped(problem, &params, shape, points, got);
+        if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
+            break;
+        assert_ok(status);
+        if (shape->place == POOL_PLACE_HOST && shape->scalar_place == POOL_PLACE_HOST)
+            assert_in_range(used_high() - before, 1, params.memory_limit);
+        msm_compare(problem, &params, shape);
+        fitted++;
+    }
+    assert_says("the smallest part of a sum takes");
+    free(got);
+    return fitted;
+}
+
+static void test_budgets(void **state)
+{
+    static const struct msm_shape_of_call mixed = {.layout = POOL_POINT_JACOBIAN,
+                                              .scalar_place = POOL_PLACE_DEVICE},
+                                          there = {.form = POOL_FORM_MONTGOMERY,
+                                              .place = POOL_PLACE_DEVICE,
+                                              .scalar_place = POOL_PLACE_DEVICE,
+                                              .result_place = POOL_PLACE_DEVICE};
+    pool_msm_params params = params_of("bn254_g1");
+    struct msm_problem problem = msm_problem_random(params.curve, 5000, 6);
+    int fitted = 0;
+
+    (void)state;
+    fitted += check_budgets(params, &problem, &plain);
+    fitted += check_budgets(params, &problem, &mixed);
+    params.batch = 2;
+    params.shared_points = 1;
+    fitted += check_budgets(params, &problem, &plain);
+    params.batch = 10;
+    fitted += check_budgets(params, &problem, &there);
+    params.shared_points = 0;
+    fitted += check_budgets(params, &problem, &mixed);
+    assert_true(fitted > 12);
+    msm_problem_free(&problem);
+}
+
+struct watch {
+    uint64_t calls, done, total;
+    pool_cancel *cancel;
+    uint64_t cancel_at;
+};
+
+static void watch_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct watch *watch = user;
+
+    assert_true(done > watch->done && done <= total);
+    watch->calls++;
+    watch->done = done;
+    watch->total = total;
+    if (watch->cancel && watch->calls == watch->cancel_at)
+        pool_cancel_request(watch->cancel);
+}
+
+/* Host memory in growing pieces, all combinations of what comes from the host. */
+static void test_growing(void **state)
+{
+    (void)state;
+    msm_grows_from = 1;
+    for (int n = 0; n < 24; n++) {
+        const struct msm_shape_of_call shape = {
+            .layout = n % 5 == 0 ? POOL_POINT_PROJECTIVE : POOL_POINT_AFFINE,
+            .form = (pool_form)(n / 2 % 2),
+            .place = (pool_place)(n % 3 == 1),
+            .scalar_place = (pool_place)(n % 3 == 2),
+            .result_place = (pool_place)(n % 4 == 3)};
+        pool_msm_params params = params_of("bn254_g1");
+        struct watch watch = {0};
+        struct msm_problem problem = msm_problem_random(params.curve, 4200, (uint64_t)n);
+
+        params.batch = n % 6 == 1 ? 3 : n % 6 == 4 ? 7 : 1;
+        params.shared_points = n % 4 == 1;
+        params.progress = watch_progress;
+        params.user = &watch;
+        msm_compare(&problem, &params, &shape);
+        assert_int_equal(watch.done, 4200);
+        assert_int_equal(watch.total, 4200);
+        assert_true(watch.calls >= 3);
+        msm_problem_free(&problem);
+    }
+    msm_grows_from = (uint64_t)32 << 20;
+}
+
+static void test_cancel(void **state)
+{
+    static const struct msm_shape_of_call there = {.result_place = POOL_PLACE_DEVICE};
+    pool_msm_params params = params_of("bn254_g1");
+    struct msm_problem problem = msm_problem_random(params.curve, 3000, 1);
+    struct watch watch = {.cancel_at = 1};
+    uint64_t before = used_bytes();
+    uint8_t got[64] = {7};
+
+    (void)state;
+    msm_grows_from = 1;
+    assert_ok(pool_cancel_create(&watch.cancel));
+    params.cancel = watch.cancel;
+    params.progress = watch_progress;
+    params.user = &watch;
+    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 3000, got), POOL_ERR_CANCELLED);
+    assert_int_equal(watch.calls, 1);
+    assert_int_equal(got[0], 7);
+    params.batch = 10;
+    assert_int_equal(msm_call_shaped(&problem, &params, &there, 3000, got), POOL_ERR_CANCELLED);
+    assert_int_equal(used_bytes(), before);
+    pool_cancel_destroy(&watch.cancel);
+    msm_grows_from = (uint64_t)32 << 20;
+    msm_problem_free(&problem);
+}
+
+/* A bad scalar in the last piece: nothing of the results before it is written. */
+static void test_nothing_written(void **state)
+{
+    pool_msm_params params = params_of("bn254_g1");
+    struct msm_problem problem = msm_problem_random(params.curve, 64, 2);
+    pool_span in = msm_span(problem.points, 64), by = msm_span(problem.scalars, 64);
+    uint8_t got[8 * 64], untouched[8 * 64];
+    pool_span out = msm_span(got, 8);
+
+    (void)state;
+    memset(got, 7, sizeof(got));
+    memset(untouched, 7, sizeof(untouched));
+    msm_grows_from = 1;
+    params.batch = 8;
+    params.scalar_check = POOL_SCALARS_REFUSED;
+    memset(msm_scalar(&problem, 60), 255, 32);
+    assert_int_equal(pool_msm(&params, &in, &by, &out), POOL_ERR_BAD_DATA);
+    assert_says("scalar 60 is not below");
+    assert_memory_equal(got, untouched, sizeof(got));
+    msm_grows_from = (uint64_t)32 << 20;
+    msm_problem_free(&problem);
+}
+
+static void test_async(void **state)
+{
+    static const struct msm_shape_of_call there = {
+        .result_place = POOL_PLACE_DEVICE, .result_layout = POOL_POINT_JACOBIAN, .result_gap = 8};
+    pool_msm_params params = params_of("bn254_g1");
+    struct msm_problem problem = msm_problem_random(params.curve, 90, 2);
+    pool_span in = msm_span(problem.points, 90), by = msm_span(problem.scalars, 90);
+    pool_pinned *pinned = NULL;
+    uint8_t got[6 * 64], *wanted = msm_expect_batch(&problem, 6, 0);
+
+    (void)state;
+    assert_ok(pool_stream_create(device, NULL, &params.stream));
+    params.is_async = 1;
+    params.batch = 6;
+    msm_compare(&problem, &params, &there);
+    params.batch = 1;
+    msm_compare(&problem, &params, &there);
+    params.batch = 6;
+    pool_span out = msm_span(got, 6);
+    assert_int_equal(pool_msm(&params, &in, &by, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("device or pinned memory");
+    assert_ok(pool_pinned_alloc(device, 6 * 72, 0, &pinned));
+    for (int gap = 0; gap < 2; gap++) {
+        out.data = pool_pinned_data(pinned);
+        out.stride = gap ? 72 : 0;
+        assert_ok(pool_msm(&params, &in, &by, &out));
+        assert_ok(pool_stream_synchronize(params.stream));
+        for (size_t b = 0; b < 6; b++)
+            assert_memory_equal((uint8_t *)out.data + b * (gap ? 72 : 64), wanted + b * 64, 64);
+    }
+    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_stream_destroy(&params.stream));
+    free(wanted);
+    msm_problem_free(&problem);
+}
+
+/* A device that is nearly full: the call makes itself fit, or says that it cannot. */
+static void test_full_device(void **state)
+{
+    pool_msm_params params = params_of("bn254_g1");
+    struct msm_problem problem = msm_problem_random(params.curve, 2500, 2);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    uint64_t needed = workspace_of(&problem, &params, POOL_POINT_AFFINE);
+    pool_buffer *filler = NULL;
+    uint8_t got[64];
+
+    (void)state;
+    assert_ok(pool_trim(device, 0));
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_ok(pool_buffer_alloc(device, info.free_bytes - needed / 4 * 3, &filler));
+    msm_compare(&problem, &params, NULL);
+    assert_ok(pool_buffer_free(&filler));
+    assert_ok(pool_trim(device, 0));
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_ok(pool_buffer_alloc(device, info.free_bytes - 4096, &filler));
+    assert_int_equal(
+        msm_call_shaped(&problem, &params, &plain, 2500, got), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_ok(pool_buffer_free(&filler));
+    msm_problem_free(&problem);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_budgets), cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_cancel), cmocka_unit_test(test_nothing_written),
+        cmocka_unit_test(test_async), cmocka_unit_test(test_full_device)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    if (count > 1)
+        cmocka_set_test_filter(arguments[1]);
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
