@@ -208,13 +208,14 @@ static pool_status check_async(const struct msm_call *call)
     return status;
 }
 
+/* A part stays free for kernels still to be loaded, and what the driver keeps for them. */
 static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};
     pool_status status = pool_memory_get_info(call->site.device, &info);
 
     if (!status)
-        *bytes = info.free_bytes + (info.reserved_bytes - info.used_bytes);
+        *bytes = (info.free_bytes + (info.reserved_bytes - info.used_bytes)) / 32 * 31;
     return status;
 }
 
@@ -253,7 +254,11 @@ static pool_status take_workspace(struct msm_call *call)
         status = memory_temporary(&call->site, call->cut.bytes, &call->own, &call->address);
         if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
-        status = msm_cut_make(call, call->cut.bytes / 2, &call->cut);
+        status = free_bytes(call, &limit);
+        if (limit >= call->cut.bytes)
+            limit = call->cut.bytes / 8 * 7;
+        if (!status)
+            status = msm_cut_make(call, limit, &call->cut);
     }
     call->workspace = call->own;
     return status;

@@ -279,13 +279,14 @@ static void test_async(void **state)
 static void test_full_device(void **state)
 {
     pool_msm_params params = params_of("bn254_g1");
-    struct msm_problem problem = msm_problem_random(params.curve, 2500, 2);
+    struct msm_problem problem = msm_problem_random(params.curve, 8000, 2);
     pool_memory_info info = {.struct_size = sizeof(info)};
     uint64_t needed = workspace_of(&problem, &params, POOL_POINT_AFFINE);
     pool_buffer *filler = NULL;
     uint8_t got[64];
 
     (void)state;
+    assert_ok(pool_msm_warm_up(params.curve, device));
     assert_ok(pool_trim(device, 0));
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - needed / 4 * 3, &filler));
@@ -295,7 +296,7 @@ static void test_full_device(void **state)
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - 4096, &filler));
     assert_int_equal(
-        msm_call_shaped(&problem, &params, &plain, 2500, got), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+        msm_call_shaped(&problem, &params, &plain, 8000, got), POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_ok(pool_buffer_free(&filler));
     msm_problem_free(&problem);
 }
