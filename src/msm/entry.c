@@ -130,17 +130,24 @@ static pool_status check_counts(struct msm_call *call)
     return POOL_OK;
 }
 
-/* Tables made for short scalars have no multiples for longer ones. */
+/* Tables made for short scalars have no multiples for longer ones: there is nothing to read. */
 static pool_status check_table(const struct msm_call *call)
 {
     const struct pool_points *points = call->params.points;
-    uint32_t bits = call->curve->scalar_field->bits;
-    uint32_t asked = call->params.scalar_bits ? call->params.scalar_bits : bits;
+    struct msm_cut cut = {.count = 1};
+    struct msm_plan plan;
+    pool_status status;
 
-    if (points && points->levels > 1 && points->scalar_bits && points->scalar_bits < asked)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the tables are for scalars below 2^%u, not below 2^%u", points->scalar_bits, asked);
-    return POOL_OK;
+    if (!points || points->levels == 1)
+        return POOL_OK;
+    cut.window_bits = points->window_bits;
+    status = msm_cut_plan(call, &cut, 1, &plan);
+    if (!status && plan.windows > points->levels * points->groups)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "scalars of %u bits have %u windows of %u bits, and the tables are for %u",
+            call->params.scalar_bits ? call->params.scalar_bits : call->curve->scalar_field->bits,
+            plan.windows, points->window_bits, points->levels * points->groups);
+    return status;
 }
 
 typedef pool_status (*span_check)(const struct memory_site *site, const pool_span *span,

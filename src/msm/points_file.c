@@ -81,7 +81,7 @@ static pool_status decode(
     if (get(header + 12, 4) != msm_affine_bytes(points->curve) || get(header + 44, 4) ||
         points->levels == 0 || points->count > INT32_MAX / points->levels ||
         points->window_bits > MSM_MAX_WINDOW_BITS || points->groups > POOL_FIELD_MAX_BITS ||
-        (points->levels > 1 && (points->groups == 0 || points->window_bits == 0)))
+        (points->levels > 1 && (points->groups == 0 || points->window_bits < MSM_MIN_WINDOW_BITS)))
         return bad(path, "has a header that cannot be");
     return POOL_OK;
 }

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Points that stay on a device: sums over handles with and without tables, parts of them, batches;
+ * fingerprints, finding, counting; files there and back, and damaged in every byte that matters.
+ */
+#include "msm_support.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "driver/nvrtc.h"
+#include "msm/points.h"
+
+static device_pool *pool;
+static pool_device *device;
+static const struct msm_shape_of_call plain;
+static char folder[] = "/tmp/devicepool-points-XXXXXX";
+
+static pool_points_params params_of(const pool_curve *curve)
+{
+    return (pool_points_params){
+        .struct_size = sizeof(pool_points_params), .curve = curve, .device = device};
+}
+
+static pool_points *handle_of(
+    const struct msm_problem *problem, uint64_t count, uint32_t factor, uint32_t window_bits)
+{
+    pool_points_params params = params_of(problem->curve);
+    pool_span span = msm_span(problem->points, count);
+    pool_points *points = NULL;
+
+    params.precompute_factor = factor;
+    params.window_bits = window_bits;
+    params.check = POOL_POINTS_ON_CURVE;
+    assert_ok(pool_points_create(&params, &span, &points));
+    return points;
+}
+
+/* Level j is 2^(j s) times level 0, by the host. */
+static void check_levels(const struct msm_problem *problem, pool_points *points)
+{
+    const pool_curve *curve = problem->curve;
+    pool_point_format format = {POOL_POINT_AFFINE,
+        field_device_degree(pool_curve_base_field(curve)) ? POOL_FORM_MONTGOMERY
+                                                          : POOL_FORM_STANDARD,
+        0};
+    uint64_t bytes = pool_points_bytes(points);
+    uint8_t *all = malloc(bytes);
+
+    assert_int_equal(bytes, points->count * points->levels * problem->point_bytes);
+    assert_ok(pool_copy_to_host(all, points->buffer, 0, bytes, NULL));
+    for (uint64_t i = 0; i < points->count; i += points->count / 3 + 1) {
+        struct curve_jacobian point, level;
+        const pool_point_format standard = {0};
+
+        assert_null(curve_load(curve, &point, &standard, msm_point(problem, i)));
+        for (uint32_t j = 0; j < points->levels; j++) {
+            assert_null(curve_load(
+                curve, &level, &format, all + (j * points->count + i) * problem->point_bytes));
+            assert_true(curve_jacobian_equal(curve, &point, &level));
+            for (uint32_t k = 0; k < points->window_bits * points->groups; k++)
+                curve_jacobian_double(curve, &point, &point);
+        }
+    }
+    free(all);
+}
+
+static void check_sums(const struct msm_problem *problem, uint32_t factor, uint32_t window_bits)
+{
+    pool_msm_params params = {.struct_size = sizeof(params)};
+
+    params.points = handle_of(problem, problem->count, factor, window_bits);
+    check_levels(problem, params.points);
+    params.device = device;
+    msm_compare(problem, &params, NULL);
+    params.batch = 3;
+    msm_compare(problem, &params, NULL);
+    params.shared_points = 1;
+    msm_compare(problem, &params, NULL);
+    /* The third of them in the middle. */
+    struct msm_problem part = *problem;
+    uint8_t got[MSM_POINT_MAX], wanted[MSM_POINT_MAX];
+    params.batch = 1;
+    params.first_point = part.count = problem->count / 3;
+    part.points = msm_point(problem, part.count);
+    msm_expect(&part, wanted);
+    assert_ok(msm_call_shaped(&part, &params, &plain, 0, got));
+    assert_memory_equal(got, wanted, problem->point_bytes);
+    /* Short scalars use fewer levels. */
+    for (uint64_t i = 0; i < part.count; i++)
+        msm_set_scalar(&part, i, i * 77);
+    params.scalar_bits = 16;
+    msm_expect(&part, wanted);
+    assert_ok(msm_call_shaped(&part, &params, &plain, 0, got));
+    assert_memory_equal(got, wanted, problem->point_bytes);
+    assert_ok(pool_points_destroy(&params.points));
+    assert_null(params.points);
+}
+
+static void test_tables(void **state)
+{
+    static const uint32_t factors[] = {0, 1, 2, 3, 7, POOL_PRECOMPUTE_ALL};
+    static const char *const names[] = {"bn254_g1", "bls12_381_g2"};
+
+    (void)state;
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++) {
+            struct msm_problem problem =
+                msm_problem_random(pool_curve_by_name(names[k]), k ? 30 : 150, i);
+
+            memset(msm_point(&problem, 7), 0, problem.point_bytes);
+            check_sums(&problem, factors[i], 0);
+            if (i == 3 || i == 5)
+                check_sums(&problem, factors[i], 6);
+            msm_problem_free(&problem);
+        }
+}
+
+static void test_facts(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    struct msm_problem problem = msm_problem_random(curve, 40, 1);
+    pool_points *points = handle_of(&problem, 40, POOL_PRECOMPUTE_ALL, 8), *again;
+
+    (void)state;
+    assert_ptr_equal(pool_points_curve(points), curve);
+    assert_ptr_equal(pool_points_device(points), device);
+    assert_int_equal(pool_points_count(points), 40);
+    assert_int_equal(pool_points_window_bits(points), 8);
+    assert_int_equal(pool_points_factor(points), 32);
+    assert_int_equal(pool_points_bytes(points), 40 * 32 * 64);
+    again = pool_points_retain(points);
+    assert_ptr_equal(again, points);
+    assert_ok(pool_points_destroy(&again));
+    assert_null(again);
+    assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY);
+    assert_int_equal(pool_points_count(points), 40);
+    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_points_destroy(NULL));
+    assert_null(pool_points_retain(NULL));
+    assert_null(pool_points_curve(NULL));
+    assert_int_equal(pool_points_count(NULL), 0);
+    points = handle_of(&problem, 0, 2, 0);
+    assert_int_equal(pool_points_bytes(points), 0);
+    assert_ok(pool_points_destroy(&points));
+    msm_problem_free(&problem);
+}
+
+/* One fingerprint for the same points, however given; what is found is the same handle. */
+static void test_find(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    const pool_point_format format = {POOL_POINT_XYZZ, POOL_FORM_MONTGOMERY, 0};
+    struct msm_problem problem = msm_problem_random(curve, 33, 1);
+    uint8_t xyzz[33 * 128], first[32], second[32], third[32];
+    pool_points *handle = handle_of(&problem, 33, 1, 0), *tables = handle_of(&problem, 33, 3, 0);
+    pool_points *found = NULL, *other = NULL;
+    pool_points_params params = params_of(curve);
+    pool_span span = {.data = xyzz, .count = 33, .form = POOL_FORM_MONTGOMERY};
+
+    (void)state;
+    assert_ok(
+        pool_points_convert(curve, problem.points, NULL, 33, POOL_CHECK_CANONICAL, xyzz, &format));
+    params.layout = POOL_POINT_XYZZ;
+    assert_ok(pool_points_create(&params, &span, &other));
+    assert_ok(pool_points_fingerprint(other, first));
+    assert_ok(pool_points_fingerprint(handle, second));
+    assert_ok(pool_points_fingerprint(tables, third));
+    assert_memory_equal(first, second, 32);
+    assert_memory_equal(first, third, 32);
+    assert_ok(pool_points_find(device, first, 3, &found));
+    assert_ptr_equal(found, tables);
+    assert_ok(pool_points_destroy(&found));
+    assert_int_equal(pool_points_find(device, first, 2, &found), POOL_ERR_NOT_FOUND);
+    assert_ok(pool_points_destroy(&tables));
+    assert_int_equal(pool_points_find(device, first, 3, &found), POOL_ERR_NOT_FOUND);
+    assert_ok(pool_points_destroy(&other));
+    assert_ok(pool_points_find(device, first, 0, &found));
+    assert_ptr_equal(found, handle);
+    assert_ok(pool_points_destroy(&handle));
+    assert_ok(pool_points_find(device, first, 1, &handle));
+    assert_ok(pool_points_destroy(&handle));
+    assert_ok(pool_points_destroy(&found));
+    assert_int_equal(pool_points_find(device, first, 1, &found), POOL_ERR_NOT_FOUND);
+    /* Another point, and one less, are others. */
+    problem.points[64 * 5] ^= 1;
+    handle = NULL;
+    params.layout = POOL_POINT_AFFINE;
+    span = msm_span(problem.points, 33);
+    assert_ok(pool_points_create(&params, &span, &handle));
+    assert_ok(pool_points_fingerprint(handle, second));
+    assert_memory_not_equal(first, second, 32);
+    assert_ok(pool_points_destroy(&handle));
+    msm_problem_free(&problem);
+}
+
+/* SHA-256 over the curve's fingerprint, the count and the points, as the header says. */
+static void test_fingerprint(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("pallas");
+    struct msm_problem problem = msm_problem_random(curve, 21, 1);
+    pool_points *points = handle_of(&problem, 21, 1, 0);
+    uint8_t text[32 + 8 + 21 * 64], wanted[32], got[32];
+
+    (void)state;
+    assert_ok(pool_curve_fingerprint(curve, text));
+    memset(text + 32, 0, 8);
+    text[32] = 21;
+    memcpy(text + 40, problem.points, 21 * 64);
+    assert_ok(base_sha256_of(text, sizeof(text), wanted));
+    assert_ok(pool_points_fingerprint(points, got));
+    assert_memory_equal(got, wanted, 32);
+    assert_ok(pool_points_destroy(&points));
+    msm_problem_free(&problem);
+}
+
+static void path_of(const char *name, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", folder, name);
+}
+
+static uint8_t *read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    uint8_t *bytes;
+
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static void write_file(const char *path, const uint8_t *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_files(void **state)
+{
+    pool_msm_params params = {.struct_size = sizeof(params), .device = device};
+    char path[128];
+
+    (void)state;
+    path_of("points", path, sizeof(path));
+    for (uint32_t factor = 1; factor < 4; factor += 2) {
+        struct msm_problem problem =
+            msm_problem_random(pool_curve_by_name("bls12_381_g1"), 60, factor);
+        pool_points_params load = params_of(problem.curve);
+        pool_points *points = handle_of(&problem, 60, factor, 0), *found = NULL;
+        uint8_t first[32], second[32];
+
+        assert_ok(pool_points_save(points, path));
+        assert_ok(pool_points_fingerprint(points, first));
+        assert_ok(pool_points_destroy(&points));
+        assert_ok(pool_points_load(&load, path, &params.points));
+        assert_int_equal(params.points->levels, factor);
+        msm_compare(&problem, &params, NULL);
+        assert_ok(pool_points_find(device, first, factor, &found));
+        assert_ptr_equal(found, params.points);
+        assert_ok(pool_points_destroy(&found));
+        assert_ok(pool_points_fingerprint(params.points, second));
+        assert_memory_equal(first, second, 32);
+        assert_ok(pool_points_destroy(&params.points));
+        msm_problem_free(&problem);
+    }
+}
+
+static void expect_bad(const char *path, const uint8_t *bytes, size_t size, const char *text)
+{
+    pool_points_params load = params_of(pool_curve_by_name("bn254_g1"));
+    pool_points *points = NULL;
+
+    write_file(path, bytes, size);
+    assert_int_equal(pool_points_load(&load, path, &points), POOL_ERR_BAD_DATA);
+    assert_says(text);
+    assert_null(points);
+}
+
+static void test_damaged_files(void **state)
+{
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
+    pool_points_params load = params_of(pool_curve_by_name("pallas"));
+    pool_points *points = handle_of(&problem, 5, 2, 0);
+    char path[128], bad[128];
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    path_of("points", path, sizeof(path));
+    path_of("bad", bad, sizeof(bad));
+    assert_ok(pool_points_save(points, path));
+    assert_int_equal(pool_points_load(&load, path, &points), POOL_ERR_BAD_DATA);
+    assert_says("another curve");
+    assert_int_equal(pool_points_load(&load, "/tmp/no/such/file", &points), POOL_ERR_IO);
+    assert_int_equal(pool_points_save(points, "/tmp/no/such/file"), POOL_ERR_IO);
+    bytes = read_file(path, &size);
+    assert_int_equal(size, 112 + 5 * 2 * 64 + 32);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= 0x10;
+        expect_bad(bad, bytes, size, "");
+        bytes[i] ^= 0x10;
+    }
+    expect_bad(bad, bytes, size - 1, "cut short");
+    expect_bad(bad, bytes, size + 1, "cut short");
+    expect_bad(bad, bytes, 100, "is no file of points");
+    expect_bad(bad, bytes, 0, "is no file of points");
+    bytes[150] ^= 1;
+    expect_bad(bad, bytes, size, "is damaged");
+    /* A failed save leaves the old file. */
+    assert_int_equal(chmod(folder, 0500), 0);
+    if (geteuid() != 0)
+        assert_int_equal(pool_points_save(points, path), POOL_ERR_IO);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_ok(pool_points_destroy(&points));
+    free(bytes);
+    msm_problem_free(&problem);
+}
+
+/* Tables for 20 bits serve 20 bits and fewer; more would read beyond them. */
+static void test_short_tables(void **state)
+{
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 90, 1);
+    pool_points_params make = params_of(problem.curve);
+    pool_msm_params params = {.struct_size = sizeof(params)};
+    pool_span span = msm_span(problem.points, 90);
+    uint8_t got[64];
+
+    (void)state;
+    make.precompute_factor = POOL_PRECOMPUTE_ALL;
+    make.scalar_bits = 20;
+    assert_ok(pool_points_create(&make, &span, &params.points));
+    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("and the tables are for");
+    params.scalar_bits = 60;
+    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
+    for (uint64_t i = 0; i < 90; i++)
+        msm_set_scalar(&problem, i, (1u << 20) - 1 - i);
+    params.device = device;
+    params.scalar_bits = 20;
+    msm_compare(&problem, &params, NULL);
+    params.window_bits = pool_points_window_bits(params.points) + 1;
+    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("the tables are for windows of");
+    assert_ok(pool_points_destroy(&params.points));
+    msm_problem_free(&problem);
+}
+
+#define REFUSE(change, status, text)                                                               \
+    do {                                                                                           \
+        pool_points_params params = params_of(problem.curve);                                      \
+        pool_span span = msm_span(problem.points, 20);                                             \
+        pool_points *made = NULL;                                                                  \
+        change;                                                                                    \
+        assert_int_equal(pool_points_create(&params, &span, &made), status);                       \
+        assert_says(text);                                                                         \
+        assert_null(made);                                                                         \
+    } while (0)
+
+static void test_refusals(void **state)
+{
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 20, 1);
+    pool_cancel *cancel = NULL;
+
+    (void)state;
+    REFUSE(params.struct_size = 0, POOL_ERR_INVALID_ARGUMENT, "struct_size");
+    REFUSE(params.curve = NULL, POOL_ERR_INVALID_ARGUMENT, "need a curve");
+    REFUSE(params.device = NULL, POOL_ERR_NOT_BOUND, "");
+    REFUSE(params.reserved = 1, POOL_ERR_INVALID_ARGUMENT, "means nothing");
+    REFUSE(params.check = (pool_point_check)3, POOL_ERR_INVALID_ARGUMENT, "means nothing");
+    REFUSE(params.layout = (pool_point_layout)5, POOL_ERR_INVALID_ARGUMENT, "means nothing");
+    REFUSE(span.stride = 60, POOL_ERR_INVALID_ARGUMENT, "stride of 60 bytes");
+    REFUSE(span.stride = 66, POOL_ERR_INVALID_ARGUMENT, "stride of 66 bytes");
+    REFUSE(span.data = NULL, POOL_ERR_INVALID_ARGUMENT, "at NULL");
+    REFUSE(span.form = (pool_form)2, POOL_ERR_INVALID_ARGUMENT, "no form");
+    REFUSE(span.place = POOL_PLACE_DEVICE, POOL_ERR_INVALID_ARGUMENT, "no device memory");
+    REFUSE(span.count = UINT64_MAX / 2, POOL_ERR_INVALID_ARGUMENT, "too many");
+    REFUSE(span.count = (uint64_t)1 << 31, POOL_ERR_INVALID_ARGUMENT, "more than 2^31 - 1");
+    REFUSE((span.count = (uint64_t)1 << 30, params.precompute_factor = 4),
+        POOL_ERR_INVALID_ARGUMENT, "more than 2^31 - 1");
+    REFUSE((params.precompute_factor = 2, params.window_bits = 25), POOL_ERR_INVALID_ARGUMENT,
+        "windows have");
+    assert_ok(pool_cancel_create(&cancel));
+    pool_cancel_request(cancel);
+    REFUSE(params.cancel = cancel, POOL_ERR_CANCELLED, "");
+    pool_cancel_destroy(&cancel);
+    problem.points[64 * 13 + 40] ^= 1;
+    REFUSE(params.check = POOL_POINTS_ON_CURVE, POOL_ERR_BAD_DATA, "point 13 is not on the curve");
+    msm_problem_free(&problem);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+
+    (void)state;
+    return !mkdtemp(folder) || pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    char path[128];
+
+    (void)state;
+    path_of("points", path, sizeof(path));
+    unlink(path);
+    path_of("bad", path, sizeof(path));
+    unlink(path);
+    /* Nothing is left beside them. */
+    return rmdir(folder) || pool_destroy(&pool);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_find), cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_files), cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_short_tables), cmocka_unit_test(test_refusals)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    if (count > 1)
+        cmocka_set_test_filter(arguments[1]);
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}

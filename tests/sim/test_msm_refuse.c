@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What pool_msm and pool_msm_workspace refuse, and that nothing is written then.
+ */
+#include "msm_support.h"
+
+#include "driver/nvrtc.h"
+
+enum { COUNT = 12 };
+
+static device_pool *pool;
+static pool_device *device, *other;
+static struct msm_problem problem;
+
+/* A call as it would be right, for changes. */
+struct call {
+    pool_msm_params params;
+    pool_span points, scalars, results;
+    const pool_span *points_given;
+    uint8_t result[4 * 64];
+};
+
+static void init(struct call *call)
+{
+    memset(call, 0, sizeof(*call));
+    call->params = (pool_msm_params){
+        .struct_size = sizeof(call->params), .curve = problem.curve, .device = device};
+    call->points = msm_span(problem.points, COUNT);
+    call->scalars = msm_span(problem.scalars, COUNT);
+    call->results = msm_span(call->result, 1);
+    call->points_given = &call->points;
+    memset(call->result, 7, sizeof(call->result));
+}
+
+static void refused(struct call *call, pool_status status, const char *text)
+{
+    assert_int_equal(
+        pool_msm(&call->params, call->points_given, &call->scalars, &call->results), status);
+    assert_says(text);
+    for (size_t i = 0; i < sizeof(call->result); i++)
+        assert_int_equal(call->result[i], 7);
+}
+
+#define REFUSE_AS(status, change, text)                                                            \
+    do {                                                                                           \
+        struct call call;                                                                          \
+        init(&call);                                                                               \
+        change;                                                                                    \
+        refused(&call, status, text);                                                              \
+    } while (0)
+#define REFUSE(change, text) REFUSE_AS(POOL_ERR_INVALID_ARGUMENT, change, text)
+
+static void test_params(void **state)
+{
+    pool_stream *stream = NULL;
+
+    (void)state;
+    REFUSE(call.params.struct_size = 0, "struct_size");
+    REFUSE(call.params.curve = NULL, "needs a curve or a handle");
+    REFUSE(call.params.point_layout = (pool_point_layout)5, "means nothing");
+    REFUSE(call.params.result_layout = (pool_point_layout)-1, "means nothing");
+    REFUSE(call.params.shared_points = 2, "means nothing");
+    REFUSE(call.params.is_async = 2, "means nothing");
+    REFUSE(call.params.scalar_check = (pool_scalar_check)3, "means nothing");
+    REFUSE(call.params.point_check = (pool_point_check)3, "means nothing");
+    REFUSE(call.params.window_bits = 1, "means nothing");
+    REFUSE(call.params.window_bits = 25, "means nothing");
+    REFUSE((call.params.scalar_bits = 9, call.params.scalar_check = POOL_SCALARS_REDUCED),
+        "means nothing");
+    REFUSE_AS(POOL_ERR_NOT_BOUND, call.params.device = NULL, "");
+    assert_ok(pool_stream_create(other, NULL, &stream));
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.params.stream = stream, "");
+    assert_ok(pool_stream_destroy(&stream));
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    REFUSE(call.points_given = NULL, "here is neither");
+    REFUSE(call.scalars.count = COUNT - 1, "there are 12 points for 11");
+    REFUSE(call.points.count = COUNT + 1, "there are 13 points for 12");
+    REFUSE(call.params.batch = 5, "12 scalars are not those of 5 sums");
+    REFUSE(call.params.batch = 2, "2 sums have no 1 results");
+    REFUSE((call.params.batch = 2, call.params.shared_points = 1, call.results.count = 2),
+        "there are 12 points for 6");
+    REFUSE(call.results.count = 0, "1 sums have no 0 results");
+    REFUSE(call.points.stride = 60, "the span of points has a stride of 60 bytes");
+    REFUSE(call.scalars.stride = 34, "the span of scalars has a stride of 34 bytes");
+    REFUSE(call.results.stride = 32, "the span of results has a stride of 32 bytes");
+    REFUSE(call.params.point_layout = POOL_POINT_JACOBIAN;
+           call.points.stride = 64, "points of bn254_g1 have 96");
+    REFUSE(call.points.data = NULL, "the span of points is at NULL");
+    REFUSE(call.scalars.data = NULL, "the span of scalars is at NULL");
+    REFUSE(call.results.data = NULL, "the span of results is at NULL");
+    REFUSE(call.scalars.form = (pool_form)2, "has no form 2");
+    REFUSE(call.points.place = (pool_place)2, "has no place 2");
+    REFUSE(call.points.place = POOL_PLACE_DEVICE, "no device memory");
+    REFUSE((call.scalars.data = (uint8_t *)problem.scalars + 2,
+               call.scalars.place = POOL_PLACE_DEVICE),
+        "not aligned to 4 bytes");
+    REFUSE((call.scalars.count = call.points.count = UINT64_MAX / 8), "too many");
+    REFUSE(call.results.data = problem.scalars, "the results overlap");
+    REFUSE(call.results.data = problem.points + 64, "the results overlap");
+}
+
+static void test_devices(void **state)
+{
+    pool_points_params make = {
+        .struct_size = sizeof(make), .curve = problem.curve, .device = device};
+    pool_span span = msm_span(problem.points, COUNT);
+    pool_points *points = NULL;
+    pool_buffer *buffer = NULL, *slice = NULL;
+    CUdeviceptr address = 0;
+
+    (void)state;
+    assert_ok(pool_points_create(&make, &span, &points));
+    REFUSE(call.params.points = points, "not both");
+    REFUSE((call.points_given = NULL, call.params.points = points,
+               call.params.curve = pool_curve_by_name("bn254_g2")),
+        "the points are of bn254_g1, not of bn254_g2");
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE,
+        (call.points_given = NULL, call.params.points = points, call.params.device = other),
+        "the points are on device 0, not on 1");
+    REFUSE((call.points_given = NULL, call.params.points = points, call.params.first_point = 1),
+        "12 points from 1 on are more than the handle's 12");
+    REFUSE((call.points_given = NULL, call.params.points = points,
+               call.params.first_point = UINT64_MAX),
+        "are more than the handle's 12");
+    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_buffer_alloc(other, 1 << 20, &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.params.workspace = buffer, "another device");
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE,
+        (call.points.data = (void *)(uintptr_t)address, call.points.place = POOL_PLACE_DEVICE),
+        "is memory of device 1, not of 0");
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_alloc(device, 8 << 20, &buffer));
+    assert_ok(pool_buffer_slice(buffer, 16, (8 << 20) - 16, &slice));
+    REFUSE(call.params.workspace = slice, "not aligned to 256 bytes");
+    assert_ok(pool_buffer_free(&slice));
+    assert_ok(pool_buffer_slice(buffer, 0, 4096, &slice));
+    REFUSE(call.params.workspace = slice, "the workspace has 4096 bytes, not");
+    assert_ok(pool_buffer_free(&slice));
+    assert_ok(pool_buffer_free(&buffer));
+    REFUSE_AS(POOL_ERR_OUT_OF_DEVICE_MEMORY, call.params.memory_limit = 1, "the smallest part");
+}
+
+static void test_workspace(void **state)
+{
+    struct call call;
+    uint64_t bytes = 7;
+
+    (void)state;
+    init(&call);
+    assert_int_equal(
+        pool_msm_workspace(&call.params, &call.points, &call.scalars, &call.results, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
+    call.params.batch = 7;
+    assert_int_equal(
+        pool_msm_workspace(&call.params, &call.points, &call.scalars, &call.results, &bytes),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(bytes, 7);
+    assert_int_equal(
+        pool_msm(&call.params, &call.points, NULL, &call.results), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_msm(&call.params, &call.points, &call.scalars, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_msm_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
+
+    (void)state;
+    problem = msm_problem_random(pool_curve_by_name("bn254_g1"), COUNT, 1);
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device) ||
+           pool_device_at(pool, 1, &other);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    msm_problem_free(&problem);
+    return pool_destroy(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_params), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_devices), cmocka_unit_test(test_workspace)};
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
