@@ -172,6 +172,10 @@ const char *cli_mark(int is_right);
 void cli_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_progress_end(void);
 
+/* A bar of CLI_BAR characters for that line. */
+enum { CLI_BAR = 20 };
+const char *cli_bar(size_t done, size_t count, char *text, size_t size);
+
 /* A line on stderr for people, left out with --quiet. Any thread. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -200,7 +204,10 @@ struct cli_column {
  */
 void cli_print_table(const cJSON *rows, const struct cli_column *columns, size_t count, FILE *file);
 
-/* The same rows as the user asked for them: that table on stdout, or as JSON. Deletes them. */
+/*
+ * The same rows as the user asked for them: that table on stdout, or as JSON. What rows have as
+ * "failure" follows on stderr, headed by the first two columns. Deletes the rows.
+ */
 void cli_print_rows(
     cJSON *rows, const struct cli_column *columns, size_t count, const struct cli_line *line);
 

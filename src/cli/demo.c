@@ -78,7 +78,10 @@ static void print_opening(struct demo *demo)
             cli_colour(stdout, CLI_DIM), (int)strcspn(demo->why_simulated, ":"),
             demo->why_simulated, cli_colour(stdout, CLI_PLAIN));
     print_devices(demo);
-    if (!pool_get_host_info(&host) && !host.compiler.status)
+    pool_get_host_info(&host);
+    if (host.compiler.status)
+        puts("\nThere is no NVRTC here, so the kernels are the prebuilt ones of the library.");
+    else
         printf("\nNVRTC %d.%d compiles the kernels (%s).\n", host.compiler.version / 1000,
             host.compiler.version % 1000 / 10, host.compiler.path);
     putchar('\n');
@@ -89,12 +92,11 @@ static int print_results(struct demo *demo, const struct cli_line *line)
 {
     static const struct cli_column columns[] = {
         {"operation", "operation", CLI_SHOW_TEXT},
-        {"device", "device", CLI_SHOW_TEXT},
+        {"device", "device", CLI_SHOW_NUMBER},
         {"items", "size", CLI_SHOW_TEXT},
         {"first_use_seconds", "first use", CLI_SHOW_DURATION},
         {"seconds", "time", CLI_SHOW_DURATION},
         {"checked", "checked", CLI_SHOW_CHECK},
-        {"failure", "failure", CLI_SHOW_TEXT},
     };
     cJSON *rows = cJSON_CreateArray();
     char number[CLI_NUMBER];
@@ -107,8 +109,10 @@ static int print_results(struct demo *demo, const struct cli_line *line)
         cJSON *row = cJSON_CreateObject();
 
         cJSON_AddStringToObject(row, "operation", job->title);
-        cJSON_AddStringToObject(
-            row, "device", job->device ? cli_device_label(job->device, text, sizeof(text)) : "-");
+        if (job->device) {
+            cJSON_AddNumberToObject(row, "device", pool_device_index(job->device));
+            cJSON_AddStringToObject(row, "uuid", pool_device_uuid(job->device));
+        }
         cJSON_AddNumberToObject(row, "size", (double)job->size);
         snprintf(text, sizeof(text), "%llu %s", (unsigned long long)job->size, job->unit);
         cJSON_AddStringToObject(row, "items", text);

@@ -28,6 +28,7 @@ void demo_data_close(struct demo_data *data);
 /* Something to do on one device, and what became of it. */
 struct demo_job {
     const char *title;
+    const char *tag;  /* the same in a word, for the progress line */
     const char *unit; /* of its size */
     uint64_t size;
     int index; /* which blob, which random polynomial */

@@ -59,12 +59,12 @@ static void do_job(struct worker *worker, struct demo_job *job)
 {
     double begin = cli_now();
 
-    say(worker, job->title, 1);
+    say(worker, job->tag, 1);
     job->status = job->prepare(worker->run->data, worker->device);
     job->first_use = cli_now() - begin;
     begin = cli_now();
     if (!job->status) {
-        say(worker, job->title, 0);
+        say(worker, job->tag, 0);
         job->status = job->run(worker->run->data, job, &job->is_right);
     }
     job->seconds = cli_now() - begin;
@@ -101,22 +101,22 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void show(const struct run *run, unsigned turn)
+static void show(const struct run *run)
 {
-    static const char *const wheel[] = {"|", "/", "-", "\\"};
+    char bar[4 * CLI_BAR];
     char text[400];
     size_t length;
 
-    length = (size_t)snprintf(text, sizeof(text), "%s %zu of %zu done, %.1f s", wheel[turn % 4],
-        run->done, run->count, cli_now() - run->begin);
+    length = (size_t)snprintf(text, sizeof(text), "%s %zu of %zu  %.1f s",
+        cli_bar(run->done, run->count, bar, sizeof(bar)), run->done, run->count,
+        cli_now() - run->begin);
     for (size_t i = 0; i < run->worker_count && length < sizeof(text) - 1; i++) {
         const struct worker *worker = &run->workers[i];
 
-        if (!worker->doing)
-            continue;
-        length += (size_t)snprintf(text + length, sizeof(text) - length, "  [%d] %s%s",
-            pool_device_index(worker->device), worker->is_compiling ? "compiling for " : "",
-            worker->doing);
+        if (worker->doing)
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "  %d: %s%s",
+                pool_device_index(worker->device), worker->doing,
+                worker->is_compiling ? ", compiling" : "");
     }
     cli_progress("%s", text);
 }
@@ -124,13 +124,11 @@ static void show(const struct run *run, unsigned turn)
 /* Tells how it goes, several times a second, until all jobs are done. */
 static void watch(struct run *run)
 {
-    unsigned turn = 0;
-
     pthread_mutex_lock(&run->lock);
     while (run->done < run->count) {
         struct timespec until;
 
-        show(run, turn++);
+        show(run);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 100 * 1000 * 1000;
         until.tv_sec += until.tv_nsec / 1000000000;

@@ -159,6 +159,8 @@ static void report_area(struct selftest *test, const struct round *round, double
     row = add_row(test, round->name, round->area->name, seconds, tests && right == tests);
     cJSON_AddNumberToObject(row, "tests", (double)tests);
     cJSON_AddNumberToObject(row, "right", (double)right);
+    if (!tests)
+        cJSON_DeleteItemFromObject(row, "checked"); /* neither right nor wrong */
     if (left_out)
         cJSON_AddNumberToObject(row, "left_out", (double)left_out);
     if (*text)
@@ -233,7 +235,6 @@ static const struct cli_column columns[] = {
     {"left_out", "left out", CLI_SHOW_NUMBER},
     {"seconds", "time", CLI_SHOW_DURATION},
     {"checked", "checked", CLI_SHOW_CHECK},
-    {"failure", "failure", CLI_SHOW_TEXT},
 };
 
 static int check_area(const struct cli_command *self, const char *only)

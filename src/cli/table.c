@@ -129,14 +129,31 @@ void cli_print_table(const cJSON *rows, const struct cli_column *columns, size_t
     cJSON_ArrayForEach(row, rows) print_line(row, columns, widths, count, file);
 }
 
+static void print_failures(const cJSON *rows, const struct cli_column *columns)
+{
+    char heads[2][CELL];
+    const cJSON *row;
+
+    cJSON_ArrayForEach(row, rows)
+    {
+        const cJSON *failure = cJSON_GetObjectItemCaseSensitive(row, "failure");
+
+        if (cJSON_IsString(failure))
+            fprintf(stderr, "devicepool: %s, %s: %s\n", cell_of(row, &columns[0], heads[0]),
+                cell_of(row, &columns[1], heads[1]), failure->valuestring);
+    }
+}
+
 void cli_print_rows(
     cJSON *rows, const struct cli_column *columns, size_t count, const struct cli_line *line)
 {
     cli_progress_end();
-    if (line->as_json) {
+    if (!line->as_json)
+        cli_print_table(rows, columns, count, stdout);
+    fflush(stdout);
+    print_failures(rows, columns);
+    if (line->as_json)
         cli_print_json(rows);
-        return;
-    }
-    cli_print_table(rows, columns, count, stdout);
-    cJSON_Delete(rows);
+    else
+        cJSON_Delete(rows);
 }

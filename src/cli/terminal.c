@@ -55,6 +55,18 @@ const char *cli_mark(int is_right)
     return is_right ? "ok" : "WRONG";
 }
 
+const char *cli_bar(size_t done, size_t count, char *text, size_t size)
+{
+    const char *full = terminal.is_utf8 ? "━" : "=";
+    const char *rest = terminal.is_utf8 ? "─" : "-";
+    size_t length = 0;
+
+    for (size_t i = 0; i < CLI_BAR && length + 4 < size; i++)
+        length += (size_t)snprintf(
+            text + length, size - length, "%s", i * count < done * CLI_BAR ? full : rest);
+    return text;
+}
+
 static int screen_width(void)
 {
     struct winsize size;
@@ -71,6 +83,17 @@ static void wipe_locked(void)
     terminal.has_line = 0;
 }
 
+/* Ends the text where the screen does, between two characters. */
+static void cut(char *text, int width)
+{
+    for (; *text; text++) {
+        if (((unsigned char)*text & 0xc0) != 0x80 && width-- == 0) {
+            *text = 0;
+            return;
+        }
+    }
+}
+
 void cli_progress(const char *format, ...)
 {
     char text[512];
@@ -83,8 +106,8 @@ void cli_progress(const char *format, ...)
     va_end(list);
     pthread_mutex_lock(&terminal.lock);
     wipe_locked();
-    fprintf(stderr, "%s%.*s%s", cli_colour(stderr, CLI_DIM), screen_width() - 1, text,
-        cli_colour(stderr, CLI_PLAIN));
+    cut(text, screen_width() - 1);
+    fprintf(stderr, "%s%s%s", cli_colour(stderr, CLI_DIM), text, cli_colour(stderr, CLI_PLAIN));
     fflush(stderr);
     terminal.has_line = 1;
     pthread_mutex_unlock(&terminal.lock);

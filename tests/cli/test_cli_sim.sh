@@ -57,7 +57,7 @@ expect 0 '5 of 5 right in .* over 2 devices' demo
 expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert len(rows) == 5 and all(row['checked'] is True for row in rows), rows
-assert {row['device'][0] for row in rows} == {'0', '1'}, rows" demo --json
+assert {row['device'] for row in rows} == {0, 1}, rows" demo --json
 expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert len(rows) == 10 and len({row['device'] for row in rows}) == 6, rows
@@ -87,7 +87,7 @@ if command -v script >/dev/null; then
     export TERM=xterm
     terminal="DEVICEPOOL_LIBCUDA=$scratch/none.so '$tool' demo --data '$vectors'"
     expect 0 "$esc\[32m" script -qec "$terminal" /dev/null
-    expect 0 "of 5 done" script -qec "$terminal" /dev/null
+    expect 0 " of 5  [0-9]" script -qec "$terminal" /dev/null
     expect_plain script -qec "NO_COLOR=1 $terminal --quiet" /dev/null
 fi
 exit $failed

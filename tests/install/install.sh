@@ -70,6 +70,11 @@ tool=$folder/root$prefix/bin/devicepool
 if [ -x "$tool" ]; then
     must "the installed command" env LD_LIBRARY_PATH="$libraries" "$tool" devices -d sim:2
     echo "installed command: $(head -n 1 "$folder/log")"
+    for file in devicepool/kzg/trusted_setup.txt devicepool/kzg/valid_blob_2.blob \
+        devicepool/kzg/valid_blob_3.blob devicepool/iden3/powersOfTau28_hez_final_09.ptau \
+        bash-completion/completions/devicepool man/man1/devicepool.1; do
+        must "installed file $file" test -s "$folder/root$prefix/share/$file"
+    done
 fi
 
 must "ninja uninstall" ninja -C "$build" uninstall

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The man page: well-formed, and about the commands and exit codes that there are.
+# usage: test_man.sh DEVICEPOOL MAN-PAGE
+set -u
+tool=$1
+page=$2
+failed=0
+
+for command in $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'); do
+    if ! grep -q "^\.It Cm $command\( \|$\)" "$page"; then
+        echo "FAILED: the page does not have the command '$command'"
+        failed=1
+    fi
+done
+# Every option that the page names is one of the command's.
+for command in $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'); do
+    "$tool" "$command" --help
+done >"${TMPDIR:-/tmp}/devicepool-help.$$"
+for option in $(grep -o -e 'Fl Fl [a-z-]*' -e ' --[a-z-]*' "$page" | sed 's/Fl Fl /--/' | sort -u); do
+    if ! grep -q -e "$option\b" "${TMPDIR:-/tmp}/devicepool-help.$$"; then
+        echo "FAILED: no command has the option $option"
+        failed=1
+    fi
+done
+rm -f "${TMPDIR:-/tmp}/devicepool-help.$$"
+if ! command -v mandoc >/dev/null; then
+    echo "skipped the rest: mandoc is not here"
+    [ $failed = 0 ] && exit 77
+    exit $failed
+fi
+mandoc -Tlint -Wwarning "$page" || failed=1
+exit $failed
