@@ -8,6 +8,7 @@
 #include "fr.cuh"
 #include "msm/sort.cuh"
 
+#define THREADS 256
 #define PER_THREAD 8 /* partitions that a thread scans at once */
 
 /* s modulo the order, for any s: subtracts the order times powers of two. */
@@ -60,7 +61,8 @@ __device__ __forceinline__ fr scalar_load(const struct sort &run, u64 index)
     return s;
 }
 
-/* s, lifted, one word longer; or order - s where that is smaller. */
+/* s, lifted, into the thread's column of shared memory, a word longer; or order - s where that is
+ * smaller. */
 __device__ __forceinline__ bool scalar_lift(const struct sort &run, fr s, unsigned *lifted)
 {
     bool is_negated = false;
@@ -73,54 +75,54 @@ __device__ __forceinline__ bool scalar_lift(const struct sort &run, fr s, unsign
 #pragma unroll
     for (int w = 0; w < FR_WORDS; w++) {
         sum += (u64)s.word[w] + (is_negated ? run.lifts[1][w] : run.lifts[0][w]);
-        lifted[w] = (unsigned)sum;
+        lifted[w * THREADS] = (unsigned)sum;
         sum >>= 32;
     }
-    lifted[FR_WORDS] =
+    lifted[FR_WORDS * THREADS] =
         (unsigned)sum + (is_negated ? run.lifts[1][FR_WORDS] : run.lifts[0][FR_WORDS]);
     return is_negated;
 }
 
-/* Takes the lowest digit off, plus 2^(c - 1); any bits give a number of 0 ... 2^c. */
-__device__ __forceinline__ unsigned next_digit(
-    const struct sort &run, unsigned *lifted, bool is_negated, bool is_top)
+/* 32 bits from bit `at` on. */
+__device__ __forceinline__ unsigned bits_from(const unsigned *lifted, unsigned at)
 {
-    unsigned c = run.window_bits, half = 1u << (c - 1), mask = 2 * half - 1;
-    unsigned digit = lifted[0];
-#pragma unroll
-    for (int w = 0; w < FR_WORDS; w++)
-        lifted[w] = __funnelshift_r(lifted[w], lifted[w + 1], c);
-    lifted[FR_WORDS] >>= c;
-    if (is_top) {
-        digit = min(digit, run.top_most);
-        return is_negated ? half - digit : half + digit;
-    }
-    return (is_negated ? ~digit : digit) & mask;
+    const unsigned *word = lifted + at / 32 * THREADS;
+    return __funnelshift_r(word[0], word[THREADS], at);
 }
 
-/* The digits of one scalar, each counted in its partition of `counts`. */
-__device__ __forceinline__ void digits_of(const struct sort &run, unsigned *counts,
-    unsigned first_bin, unsigned sum, unsigned place, u64 scalar)
+/* Keeps a digit, plus 2^(c - 1), and counts it; `start` is the set's first bucket, seen from
+ * counts[0]. */
+template <typename stored>
+__device__ __forceinline__ void put_digit(const struct sort &run, unsigned digit, unsigned half,
+    unsigned start, stored *to, unsigned *counts)
 {
-    unsigned lifted[FR_WORDS + 1];
-    bool is_negated = scalar_lift(run, scalar_load(run, scalar), lifted);
-    unsigned half = 1u << (run.window_bits - 1);
-    u64 row = (u64)run.batch * run.count, at = place;
-    unsigned group = 0;
-#pragma unroll 1
-    for (unsigned window = 0; window < run.windows; window++, at += row) {
-        unsigned digit = next_digit(run, lifted, is_negated, window + 1 == run.windows);
-        if (run.digit_bytes == 2)
-            ((unsigned short *)run.digits)[at] = (unsigned short)digit;
-        else
-            ((unsigned *)run.digits)[at] = digit;
-        if (digit != half) {
-            unsigned bucket = (digit > half ? digit - half : half - digit) - 1;
-            unsigned bin = (set_start(run, sum, group) + bucket) >> run.low_bits;
-            atomicAdd(counts + (bin - first_bin), 1);
+    int value = (int)(digit - half);
+    *to = (stored)digit;
+    if (value != 0)
+        atomicAdd(counts + ((start + abs(value) - 1) >> run.low_bits), 1);
+}
+
+/* The digits of one scalar; whatever bits it has, they are 0 ... 2^c. */
+template <typename stored>
+__device__ __forceinline__ void digits_of(const struct sort &run, const unsigned *lifted,
+    bool is_negated, unsigned first_start, stored *to, unsigned *counts)
+{
+    unsigned c = run.window_bits, half = 1u << (c - 1), mask = 2 * half - 1;
+    unsigned flip = is_negated ? mask : 0, top = run.windows - 1;
+    unsigned row = run.batch * run.count, group = 0, start = first_start;
+#pragma unroll 4
+    for (unsigned window = 0; window < top; window++) {
+        unsigned digit = (bits_from(lifted, window * c) ^ flip) & mask;
+        put_digit(run, digit, half, start, to + (u64)window * row, counts);
+        start += half;
+        if (++group == run.groups) {
+            group = 0;
+            start = first_start;
         }
-        group = group + 1 == run.groups ? 0 : group + 1;
     }
+    unsigned digit = min(bits_from(lifted, top * c), run.top_most);
+    digit = is_negated ? half - digit : half + digit;
+    put_digit(run, digit, half, start, to + (u64)top * row, counts);
 }
 
 /* The partitions of one round that are crowded go to the list. */
@@ -197,34 +199,51 @@ __device__ __forceinline__ bool is_last_block(unsigned *blocks_done)
 }
 
 /* The scalars of a tile; first_bin is the partition of counts[0]. */
-__device__ __forceinline__ void digits_of_tile(
-    const struct sort &run, const struct tile &tile, unsigned *counts, unsigned first_bin)
+template <typename stored>
+__device__ __forceinline__ void digits_of_tile(const struct sort &run, const struct tile &tile,
+    unsigned *lifted, unsigned *counts, unsigned first_bin)
 {
-    for (unsigned i = threadIdx.x; i < tile.length; i += blockDim.x) {
+    for (unsigned i = threadIdx.x; i < tile.length; i += THREADS) {
         unsigned place = tile.first + i;
         unsigned sum = run.scalar_tiles.sums == 1 ? tile.sum : place / run.count;
         u64 scalar = (u64)sum * run.scalar_batch + (place - sum * run.count);
-        digits_of(run, counts, first_bin, sum, place, scalar);
+        bool is_negated = scalar_lift(run, scalar_load(run, scalar), lifted);
+        digits_of(run, lifted, is_negated, set_start(run, sum, 0) - (first_bin << run.low_bits),
+            (stored *)run.digits + place, counts);
     }
 }
 
-/* Shared memory: a word for each partition that the tile's sums meet, where there is so much. */
-extern "C" __global__ void __launch_bounds__(256) msm_digits(const struct sort run)
+template <typename stored> __device__ __forceinline__ void digits_of_block(const struct sort &run)
 {
-    extern __shared__ unsigned counts[];
+    extern __shared__ unsigned shared[];
+    unsigned *lifted = shared + threadIdx.x, *counts = shared + (FR_WORDS + 1) * THREADS;
     struct tile tile = tile_of(run, run.scalar_tiles, blockIdx.x);
-    if (run.counts_globally) {
-        digits_of_tile(run, tile, run.cursors, 0);
+    if (sizeof(stored) == 4 && run.counts_globally) { /* windows are wide then */
+        digits_of_tile<stored>(run, tile, lifted, run.cursors, 0);
     } else {
         unsigned first_bin = set_start(run, tile.sum, 0) >> run.low_bits;
         unsigned last_bin = (set_start(run, tile.last_sum + 1, 0) - 1) >> run.low_bits;
         block_clear(counts, last_bin - first_bin + 1);
-        digits_of_tile(run, tile, counts, first_bin);
+        digits_of_tile<stored>(run, tile, lifted, counts, first_bin);
         __syncthreads();
-        for (unsigned i = threadIdx.x; i <= last_bin - first_bin; i += blockDim.x)
+        for (unsigned i = threadIdx.x; i <= last_bin - first_bin; i += THREADS)
             if (counts[i] != 0)
                 atomicAdd(run.cursors + first_bin + i, counts[i]);
     }
     if (is_last_block(&run.crowds->blocks_done))
         make_places(run);
+}
+
+/*
+ * Digits of two bytes, and of four. Shared memory: a scalar and a word more for each thread, and a
+ * word for each partition that the tile's sums meet, where there is so much.
+ */
+extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_2(const struct sort run)
+{
+    digits_of_block<unsigned short>(run);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_4(const struct sort run)
+{
+    digits_of_block<unsigned>(run);
 }

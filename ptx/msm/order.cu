@@ -54,13 +54,30 @@ __device__ __forceinline__ struct piece piece_of(const struct sort &run, unsigne
     return part;
 }
 
+/* The lows of a thread's items first + k * blockDim.x; SORT_NONE behind the end. */
+__device__ __forceinline__ void load_lows(
+    const struct sort &run, const struct piece &part, unsigned first, unsigned *low)
+{
+    const unsigned short *lows = run.lows + part.first;
+#pragma unroll
+    for (unsigned k = 0; k < SORT_BATCH; k++) {
+        unsigned i = first + threadIdx.x + k * blockDim.x;
+        low[k] = i < part.length ? lows[i] : SORT_NONE;
+    }
+}
+
 /* After block_clear. */
 __device__ __forceinline__ void count_lows(
     const struct sort &run, const struct piece &part, unsigned *counts)
 {
-    const unsigned short *lows = run.lows + part.first;
-    for (unsigned i = threadIdx.x; i < part.length; i += blockDim.x)
-        atomicAdd(counts + lows[i], 1);
+    for (unsigned first = 0; first < part.length; first += SORT_BATCH * blockDim.x) {
+        unsigned low[SORT_BATCH];
+        load_lows(run, part, first, low);
+#pragma unroll
+        for (unsigned k = 0; k < SORT_BATCH; k++)
+            if (low[k] != SORT_NONE)
+                atomicAdd(counts + low[k], 1);
+    }
 }
 
 /* Counts in offsets[b + 1] to places, by the block that was last to add to them. */
@@ -97,6 +114,30 @@ __device__ __forceinline__ void count_piece(
     __syncthreads();
 }
 
+/* A batch of items to their places in shared memory. */
+__device__ __forceinline__ void place_batch(const struct sort &run, const struct piece &part,
+    unsigned first, unsigned *counts, unsigned *ordered)
+{
+    unsigned low[SORT_BATCH], entry[SORT_BATCH];
+    load_lows(run, part, first, low);
+#pragma unroll
+    for (unsigned k = 0; k < SORT_BATCH; k++)
+        if (low[k] != SORT_NONE)
+            entry[k] = run.loose[part.first + first + threadIdx.x + k * blockDim.x];
+    bool is_slow = is_skewed(low[0], low[0] != SORT_NONE);
+#pragma unroll
+    for (unsigned k = 0; k < SORT_BATCH; k++) {
+        bool has_item = low[k] != SORT_NONE;
+        unsigned to = 0;
+        if (is_slow)
+            to = ranked_add(counts, low[k], has_item);
+        else if (has_item)
+            to = atomicAdd(counts + low[k], 1);
+        if (has_item)
+            ordered[to] = entry[k];
+    }
+}
+
 __device__ __forceinline__ void order_partition(
     const struct sort &run, const struct piece &part, unsigned *counts)
 {
@@ -108,14 +149,8 @@ __device__ __forceinline__ void order_partition(
     for (unsigned i = threadIdx.x; i < part.buckets; i += blockDim.x)
         ends[i] = part.start + (i + 1 < part.buckets ? counts[i + 1] : total);
     __syncthreads();
-    for (unsigned first = 0; first < part.length; first += blockDim.x) {
-        unsigned i = first + threadIdx.x;
-        bool has_item = i < part.length;
-        unsigned low = has_item ? run.lows[part.first + i] : 0;
-        unsigned to = ranked_add(counts, low, has_item);
-        if (has_item)
-            ordered[to] = run.loose[part.first + i];
-    }
+    for (unsigned first = 0; first < part.length; first += SORT_BATCH * blockDim.x)
+        place_batch(run, part, first, counts, ordered);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < part.length; i += blockDim.x)
         run.entries[part.first + i] = ordered[i];
@@ -126,7 +161,7 @@ __device__ __forceinline__ void order_partition(
  * top window, whose digits are small, has the fullest. Shared memory: 2^low_bits words, and
  * `room`.
  */
-extern "C" __global__ void __launch_bounds__(512, 2) msm_order(const struct sort run)
+extern "C" __global__ void __launch_bounds__(1024) msm_order(const struct sort run)
 {
     extern __shared__ unsigned counts[];
     if (blockIdx.x < run.helpers) {

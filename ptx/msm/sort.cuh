@@ -14,6 +14,7 @@
 typedef unsigned long long u64;
 
 #define SORT_ITEMS 16 /* that a thread of partition and spread holds in registers */
+#define SORT_BATCH 8  /* and one of order */
 #define SORT_WORDS 25 /* of the longest scalar, and one */
 #define SORT_NONE 0xffffffffu
 #define SORT_NEGATIVE 0x80000000u
@@ -160,10 +161,18 @@ __device__ __forceinline__ unsigned block_scan(unsigned *counts, unsigned bins)
     return total;
 }
 
+/* Whether many of a warp's items go to one bin, going by these of its lanes. */
+__device__ __forceinline__ bool is_skewed(unsigned bin, bool has_item)
+{
+    unsigned items = __ballot_sync(0xffffffffu, has_item);
+    unsigned first = __shfl_sync(0xffffffffu, bin, __ffs(items | SORT_NEGATIVE) - 1);
+    return __popc(__ballot_sync(0xffffffffu, has_item && bin == first)) > 8;
+}
+
 /*
  * One more in counts[bin], for all lanes of a warp that have an item; gives how many were there
- * before. Lanes of the first one's bin are counted at once, so that skewed keys do not queue for
- * one address.
+ * before. For skewed items: those of the first lane's bin are counted at once, so that they do not
+ * queue for one address.
  */
 __device__ __forceinline__ unsigned ranked_add(unsigned *counts, unsigned bin, bool has_item)
 {

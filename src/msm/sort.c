@@ -97,17 +97,18 @@ static void launch_digits(
     const struct msm_run *run, const struct msm_sort_argument *sort, struct msm_launch *launch)
 {
     launch->program = MSM_PROGRAM_DIGITS;
-    launch->kernel = "msm_digits";
+    launch->kernel = sort->digit_bytes == 2 ? "msm_digits_2" : "msm_digits_4";
     launch->blocks = sort->scalar_tiles.tiles;
     launch->threads = SCALAR_THREADS;
-    launch->shared_bytes = 4 * run->plan->sort.scalar_bins;
+    launch->shared_bytes =
+        4 * (run->plan->sort.scalar_bins + (run->plan->job.scalar_words + 1) * SCALAR_THREADS);
 }
 
 static void launch_partition(
     const struct msm_run *run, const struct msm_sort_argument *sort, struct msm_launch *launch)
 {
     launch->program = MSM_PROGRAM_PARTITION;
-    launch->kernel = "msm_partition";
+    launch->kernel = sort->digit_tiles.sums == 1 ? "msm_partition" : "msm_partition_sums";
     launch->blocks = (uint64_t)sort->digit_tiles.tiles * sort->windows;
     launch->threads = run->plan->sort.digit_threads;
     launch->shared_bytes = 8 * (sort->bins + ITEMS * launch->threads);

@@ -123,7 +123,10 @@ static void plan_tiles(const struct msm_chip *chip, struct msm_plan *plan)
     uint64_t words = shared_words(chip);
     uint64_t bins = bins_of(plan, plan->groups * buckets_of_set(plan));
 
-    sort->scalar_bins = (uint32_t)(bins <= words ? larger(bins, smaller(words, 4096)) : 0);
+    uint64_t scalars = (plan->job.scalar_words + (uint64_t)1) * SCALAR_THREADS;
+
+    sort->scalar_bins =
+        (uint32_t)(bins + scalars <= words ? larger(bins, smaller(words - scalars, 4096)) : 0);
     sort->digit_bins = (uint32_t)larger(bins_of(plan, span_of(plan, 1)), 512);
     sort->digit_threads = DIGIT_THREADS;
     while (2 * (sort->digit_bins + (uint64_t)ITEMS * sort->digit_threads) > words)
@@ -159,23 +162,30 @@ static uint32_t recoded_bits(const struct msm_plan *plan)
     return bits - (plan->negates ? 1 : 0);
 }
 
+/* Only a top window that is as wide as the others has digits of 2^(c - 1); less it, all fit into c
+ * bits. What has no room for counts has digits of four bytes, so that kernels are fewer. */
+static void plan_digits(struct msm_plan *plan)
+{
+    uint32_t c = plan->window_bits;
+    bool is_top_full = plan->windows * c <= recoded_bits(plan) + 1;
+    bool is_short = plan->sort.scalar_bins && (c < 16 || (c == 16 && !is_top_full));
+
+    plan->sort.digit_bytes = is_short ? 2 : 4;
+    plan->sort.top_most = (1u << (c - 1)) - (c == 16 && is_short);
+}
+
 void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan)
 {
     struct msm_sort_plan *sort = &plan->sort;
-    uint32_t c = plan->window_bits;
-    /* Only a top window that is as wide as the others has digits of 2^(c - 1); less it, all fit
-     * into c bits. */
-    bool is_top_full = plan->windows * c <= recoded_bits(plan) + 1;
 
     memset(sort, 0, sizeof(*sort));
-    sort->digit_bytes = c < 16 || (c == 16 && !is_top_full) ? 2 : 4;
-    sort->top_most = (1u << (c - 1)) - (c == 16 && !is_top_full);
     sort->low_bits = choose_low_bits(chip, plan);
     sort->partitions = (uint32_t)ratio_up(plan->buckets, (uint64_t)1 << sort->low_bits);
     sort->room = (uint32_t)smaller(
         usual_room(plan, sort->low_bits), shared_words(chip) - ((uint64_t)1 << sort->low_bits));
     sort->order_threads = sort->room > LEAST_ROOM ? 512 : 256;
     plan_tiles(chip, plan);
+    plan_digits(plan);
     plan_places(plan);
 }
 

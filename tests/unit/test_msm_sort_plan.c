@@ -103,7 +103,8 @@ static void check(const struct msm_chip *chip, const struct msm_plan *plan)
     assert_true(sort->partitions * lows >= plan->buckets);
     assert_true((sort->partitions - 1) * lows < plan->buckets);
     /* shared memory and blocks */
-    assert_in_range(4 * (uint64_t)sort->scalar_bins, 0, chip->shared_bytes);
+    assert_in_range(4 * (sort->scalar_bins + 256 * (plan->job.scalar_words + (uint64_t)1)), 1,
+        chip->shared_bytes);
     assert_in_range(
         8 * (sort->digit_bins + ITEMS * (uint64_t)sort->digit_threads), 1, chip->shared_bytes);
     assert_in_range(4 * (lows + sort->room), 1, chip->shared_bytes);
@@ -112,6 +113,7 @@ static void check(const struct msm_chip *chip, const struct msm_plan *plan)
     assert_true(sort->order_threads == 256 || sort->order_threads == 512);
     assert_true(sort->piece >= 32 * ITEMS && sort->piece % (32 * ITEMS) == 0);
     assert_in_range(sort->piece, 1, 256 * ITEMS);
+    assert_true(sort->scalar_bins != 0 || sort->digit_bytes == 4);
     /* digits: 0 ... 2^c, or one less */
     assert_true(sort->top_most <= 1u << (plan->window_bits - 1));
     assert_true(
