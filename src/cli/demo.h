@@ -5,6 +5,8 @@
 #ifndef CLI_DEMO_H
 #define CLI_DEMO_H
 
+#include <pthread.h>
+
 #include "cli.h"
 
 enum { DEMO_BLOBS = 2, DEMO_BLOB_VALUES = 4096, DEMO_PTAU_LOG = 9, DEMO_TREE_LOG = 14 };
@@ -32,14 +34,18 @@ struct demo_job {
     const char *unit; /* of its size */
     uint64_t size;
     int index; /* which blob, which random polynomial */
-    /* Compiles for the device that the thread has bound, as a first use would. */
+    /* Compiles for the device, as a first use would. */
     pool_status (*prepare)(const struct demo_data *data, pool_device *device);
-    /* Runs on that device and compares the result. */
+    /* Runs on the device that the thread has bound, and compares the result. */
     pool_status (*run)(const struct demo_data *data, const struct demo_job *job, int *is_right);
 
     pool_device *device;
+    const struct demo_data *data;
+    pthread_t preparer; /* runs prepare, while jobs before this one run */
+    int has_preparer;
     double first_use; /* seconds */
     double seconds;
+    int is_done;
     int is_right;
     pool_status status;
     char failure[400];

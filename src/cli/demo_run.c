@@ -45,9 +45,8 @@ static void say(struct worker *worker, const char *doing, int is_compiling)
 
 static void finish_job(struct worker *worker, struct demo_job *job)
 {
-    if (job->status)
-        snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
-    else if (!job->is_right)
+    job->is_done = 1;
+    if (!job->status && !job->is_right)
         snprintf(job->failure, sizeof(job->failure), "wrong result");
     pthread_mutex_lock(&worker->run->lock);
     worker->run->done++;
@@ -55,17 +54,41 @@ static void finish_job(struct worker *worker, struct demo_job *job)
     pthread_mutex_unlock(&worker->run->lock);
 }
 
-static void do_job(struct worker *worker, struct demo_job *job)
+/* Compiling is the host's work and takes longer than all the rest: it is done for all jobs at once.
+ */
+static void *prepare(void *argument)
 {
+    struct demo_job *job = argument;
     double begin = cli_now();
 
-    say(worker, job->tag, 1);
-    job->status = job->prepare(worker->run->data, worker->device);
+    job->status = job->prepare(job->data, job->device);
     job->first_use = cli_now() - begin;
+    if (job->status)
+        snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
+    return NULL;
+}
+
+static void start_preparing(struct worker *worker, struct demo_job *job)
+{
+    job->data = worker->run->data;
+    job->has_preparer = pthread_create(&job->preparer, NULL, prepare, job) == 0;
+}
+
+static void do_job(struct worker *worker, struct demo_job *job)
+{
+    double begin;
+
+    say(worker, job->tag, 1);
+    if (job->has_preparer)
+        pthread_join(job->preparer, NULL);
+    else
+        prepare(job);
     begin = cli_now();
     if (!job->status) {
         say(worker, job->tag, 0);
         job->status = job->run(worker->run->data, job, &job->is_right);
+        if (job->status)
+            snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
     }
     job->seconds = cli_now() - begin;
     finish_job(worker, job);
@@ -77,6 +100,9 @@ static pool_status do_jobs(pool_device *device, void *argument)
     struct worker *worker = argument;
     struct run *run = worker->run;
 
+    for (size_t i = 0; i < run->count; i++)
+        if (run->jobs[i].device == device)
+            start_preparing(worker, &run->jobs[i]);
     for (size_t i = 0; i < run->count; i++)
         if (run->jobs[i].device == device)
             do_job(worker, &run->jobs[i]);
@@ -92,9 +118,10 @@ static void *work(void *argument)
     for (size_t i = 0; status && i < worker->run->count; i++) {
         struct demo_job *job = &worker->run->jobs[i];
 
-        if (job->device != worker->device || job->status || job->is_right)
+        if (job->device != worker->device || job->is_done)
             continue;
         job->status = status;
+        snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
         finish_job(worker, job);
     }
     say(worker, NULL, 0);
