@@ -26,6 +26,7 @@ enum {
     PIECE_THREADS = 256,
     LEAST_ROOM = 4096,
     LEAST_SHARED = 48 << 10,
+    STATIC_SHARED = 1 << 10, /* the kernels' own variables; some 150 bytes */
 };
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -75,7 +76,7 @@ static uint64_t usual_room(const struct msm_plan *plan, uint32_t low_bits)
 
 static uint64_t shared_words(const struct msm_chip *chip)
 {
-    return larger(chip->shared_bytes, LEAST_SHARED) / 4;
+    return (larger(chip->shared_bytes, LEAST_SHARED) - STATIC_SHARED) / 4;
 }
 
 static bool fits(const struct msm_chip *chip, const struct msm_plan *plan, uint32_t low_bits)
