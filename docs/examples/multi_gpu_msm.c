@@ -78,7 +78,7 @@ static void by_threads(struct share *shares, size_t count)
         pthread_join(shares[i].thread, NULL);
     for (size_t i = 0; i < count; i++)
         if (shares[i].status)
-            exit(1);
+            exit(pool_status_class(shares[i].status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
 /* ---- a task on each device --------------------------------------------------------------------
