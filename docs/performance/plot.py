@@ -24,7 +24,7 @@ def ntt_rows(data):
     for row in data["rows"]:
         if row["best_peer_ms"]:
             many = f"{row['batch']} × " if row["batch"] > 1 else ""
-            yield (f"NTT {FIELDS.get(row['field'], row['field'])} {many}2^{{{row['log_size']}}} {row['order']}",
+            yield (f"NTT {FIELDS.get(row['field'], row['field'])} {many}2^{{{row['log_size']}}}, {row['order']}",
                    row["best_peer_ms"] / row["ms"])
 
 
@@ -38,7 +38,19 @@ def poseidon_rows(data):
             yield f"{what} {name}", row["million_per_s"] / row["peer"]
 
 
-KINDS = {"ntt": ntt_rows, "poseidon": poseidon_rows}
+def msm_rows(data):
+    for row in data["rows"]:
+        if row["best_peer_ms"] and row["checked"]:
+            curve = row["curve"].replace("bn254_g", "BN254 G").replace("bls12_381_g", "BLS12-381 G")
+            many = f"{row['batch']} × " if row["batch"] > 1 else ""
+            tables = ", tables" if row["levels"] > 1 else ""
+            host = ", host scalars" if row["from"] != "device" else ""
+            skew = "" if row["scalars"] == "uniform" else ", " + row["scalars"]
+            yield (f"MSM {curve} {many}2^{{{row['log_size']}}}{tables}{host}{skew}",
+                   row["best_peer_ms"] / row["ms"])
+
+
+KINDS = {"msm": msm_rows, "ntt": ntt_rows, "poseidon": poseidon_rows}
 
 
 def newest(kind):
@@ -54,7 +66,7 @@ def main():
     names, rows = [], []
     for kind in KINDS:
         name, more = newest(kind)
-        names.append(name)
+        names += [name] if name else []
         rows += more
     table = "".join(f'"{label}" {ratio:.4f}\n' for label, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
