@@ -54,6 +54,11 @@ demo() {
 }
 expect 0 'There is no GPU here' demo
 expect 0 '5 of 5 right in .* over 2 devices' demo
+demo_prebuilt() {
+    DEVICEPOOL_NVRTC=off demo "$@"
+}
+expect 0 'no NVRTC here' demo_prebuilt
+expect 0 '5 of 5 right in .* over 2 devices' demo_prebuilt
 expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert len(rows) == 5 and all(row['checked'] is True for row in rows), rows
