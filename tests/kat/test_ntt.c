@@ -122,43 +122,85 @@ static char *line_of(const char *text, const char *key)
     return line;
 }
 
-static void test_cells(void **state)
+/* Big-endian scalars of a blob to the digest of its cells. */
+static void check_cells(const uint8_t *blob, const char *digest)
 {
     const pool_field *field = ntt_field("bls12_381_fr");
-    char *text = read_vector_file("kzg/compute_cells_2.txt"), *blob = line_of(text, "blob");
-    char *digest = line_of(text, "cells_sha256");
     pool_ntt_params params = {.struct_size = sizeof(params),
         .device = device,
         .direction = POOL_NTT_INVERSE,
-        .order = POOL_NTT_RN};
+        .order = POOL_NTT_RN,
+        .check = 1};
     uint8_t *bytes = malloc(8192 * 32), *data = calloc(8192, 32);
     pool_span half = ntt_host(data, 4096), whole = ntt_host(data, 8192);
 
-    (void)state;
-    for (size_t i = 0; i < 4096 * 32; i++) {
+    for (size_t i = 0; i < 4096 * 32; i++)
+        data[i] = blob[i / 32 * 32 + 31 - i % 32];
+    params.domain = ntt_domain(field, 12);
+    if (strcmp(digest, "null") == 0) {
+        assert_int_equal(pool_ntt(&params, &half, &half), POOL_ERR_BAD_DATA);
+    } else {
+        assert_ok(pool_ntt(&params, &half, &half));
+        assert_ok(pool_ntt_domain_destroy(&params.domain));
+        params.domain = ntt_domain(field, 13);
+        params.direction = POOL_NTT_FORWARD;
+        params.order = POOL_NTT_NR;
+        assert_ok(pool_ntt(&params, &whole, &whole));
+        assert_ok(
+            pool_field_to_bytes(field, data, POOL_FORM_STANDARD, 8192, 32, POOL_BIG_ENDIAN, bytes));
+        assert_digest(bytes, 8192 * 32, digest);
+    }
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    free(bytes);
+    free(data);
+}
+
+static void read_hex(const char *text, size_t count, uint8_t *bytes)
+{
+    for (size_t i = 0; i < count; i++) {
         unsigned byte = 0;
 
-        assert_int_equal(sscanf(blob + 2 * i, "%2x", &byte), 1);
+        assert_int_equal(sscanf(text + 2 * i, "%2x", &byte), 1);
         bytes[i] = (uint8_t)byte;
     }
-    assert_ok(
-        pool_field_from_bytes(field, bytes, 32, POOL_BIG_ENDIAN, 4096, POOL_FORM_STANDARD, data));
-    params.domain = ntt_domain(field, 12);
-    assert_ok(pool_ntt(&params, &half, &half));
-    assert_ok(pool_ntt_domain_destroy(&params.domain));
-    params.domain = ntt_domain(field, 13);
-    params.direction = POOL_NTT_FORWARD;
-    params.order = POOL_NTT_NR;
-    assert_ok(pool_ntt(&params, &whole, &whole));
-    assert_ok(pool_ntt_domain_destroy(&params.domain));
-    assert_ok(
-        pool_field_to_bytes(field, data, POOL_FORM_STANDARD, 8192, 32, POOL_BIG_ENDIAN, bytes));
-    assert_digest(bytes, 8192 * 32, digest);
+}
+
+static void test_cells(void **state)
+{
+    char *text = read_vector_file("kzg/compute_cells_2.txt"), *blob = line_of(text, "blob");
+    char *digest = line_of(text, "cells_sha256");
+    uint8_t *bytes = malloc(4096 * 32);
+
+    (void)state;
+    read_hex(blob, 4096 * 32, bytes);
+    check_cells(bytes, digest);
     free(text);
     free(blob);
     free(digest);
     free(bytes);
-    free(data);
+}
+
+/* Blobs of one scalar 4096 times, one of them beyond the modulus. */
+static void test_cells_of_runs(void **state)
+{
+    char *text = read_vector_file("kzg/compute_cells_runs.txt"), *rest = NULL;
+    uint8_t *bytes = malloc(4096 * 32);
+    int count = 0;
+
+    (void)state;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char digest[80] = "", scalar[80] = "";
+
+        assert_int_equal(sscanf(line, "%*s %79s 4096:%79s", digest, scalar), 2);
+        read_hex(scalar, 32, bytes);
+        for (size_t i = 32; i < 4096 * 32; i++)
+            bytes[i] = bytes[i - 32];
+        check_cells(bytes, digest);
+        count++;
+    }
+    assert_int_equal(count, 3);
+    free(text);
+    free(bytes);
 }
 
 static int open_pool(void **state)
@@ -177,8 +219,8 @@ static int close_pool(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_natural_order), cmocka_unit_test(test_cells)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_natural_order),
+        cmocka_unit_test(test_cells), cmocka_unit_test(test_cells_of_runs)};
 
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }
