@@ -18,6 +18,14 @@
 enum { SLOTS = NTT_LANES };
 #define PART_BYTES ((uint64_t)16 << 20)
 
+/* Another one only between tests. */
+static uint64_t part_bytes = PART_BYTES;
+
+void ntt_part_bytes_set(uint64_t bytes)
+{
+    part_bytes = bytes ? bytes : PART_BYTES;
+}
+
 struct slot {
     pool_stream *stream;
     struct ntt_call call; /* the part under way */
@@ -35,7 +43,7 @@ struct chunks {
 static uint64_t rows_of_part(const struct ntt_call *call)
 {
     uint64_t row = (uint64_t)call->place.field->bytes << call->run.job.log_size;
-    uint64_t rows = PART_BYTES / row;
+    uint64_t rows = part_bytes / row;
 
     return rows ? rows : 1;
 }

@@ -157,6 +157,8 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
 /* chunk.c: takes idle lanes of the device or makes them, complete; gives them back; destroys what
  * they hold, and with a failure can be called again. */
 pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct ntt_lanes **lanes);
+/* For tests: how much host memory is a part of a batch; 0 goes back to the usual. */
+void ntt_part_bytes_set(uint64_t bytes);
 void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes);
 pool_status ntt_lanes_close(struct ntt_lanes *lanes);
 
