@@ -123,8 +123,10 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params);
  * Transforms batch * 2^log_size elements from `in` to `out`. Each may be in host or device memory,
  * packed or strided, in either form; forms that differ cost one multiplication an element, no
  * further trip through memory. `out` may be exactly `in` (same data, same stride); any other
- * overlap in memory is refused. The first use of a field on a device compiles its kernels, the
- * first use of a domain makes tables there; both block, also with is_async.
+ * overlap in memory is refused. Host memory in batches of rows goes through the device in parts;
+ * one transform, and a batch of columns, need room there as a whole. The first use of a field on a
+ * device compiles its kernels, the first use of a domain makes tables there; both block, also with
+ * is_async.
  *
  * Refused with POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` that is not batch * 2^log_size,
  * a product of batch, size and stride that overflows, a stride that is smaller than an element or

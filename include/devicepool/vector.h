@@ -3,11 +3,15 @@
  * Vectors of field elements on a device: what provers do between transforms.
  *
  * Spans are as in span.h, their items being elements: host or device, packed or strided, each in a
- * form of its own. Host memory is copied through the device. A result may be exactly one of the
- * arguments (same data, same stride) unless the function says otherwise; other overlaps are
- * refused. All functions refuse, with POOL_ERR_INVALID_ARGUMENT, counts that do not agree, strides
- * smaller than an element or no multiple of 4, device memory not aligned to 4 bytes, and NULL. The
- * first use of a field on a device compiles its kernels. Elements must be below the modulus; single
+ * form of its own. Host memory is copied through the device, in parts where it is long (64 MiB of
+ * each operand at a time), so that it may be longer than the device's memory; only the functions
+ * that move elements, pool_vector_bit_reverse and pool_vector_transpose, need room on the device
+ * for all of what they are given in host memory. After a failure a result in host memory may have
+ * some of its elements. A result may be exactly one of the arguments (same data, same stride)
+ * unless the function says otherwise; other overlaps are refused. All functions refuse, with
+ * POOL_ERR_INVALID_ARGUMENT, counts that do not agree, strides smaller than an element or no
+ * multiple of 4, device memory not aligned to 4 bytes, and NULL. The first use of a field on a
+ * device compiles its kernels. Elements must be below the modulus; single
  * numbers are checked to be (POOL_ERR_BAD_DATA).
  */
 #ifndef DEVICEPOOL_VECTOR_H

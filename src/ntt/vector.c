@@ -149,9 +149,17 @@ static pool_status make_factors(struct ntt_vector_call *call, const int exponent
     return status;
 }
 
-static pool_status run(struct ntt_vector_call *call, enum ntt_combine op, const pool_span *a,
-    const pool_span *b, const uint64_t *scalar, const pool_span *out)
+/* What is done to the elements; `scalar` may be NULL. */
+struct operation {
+    enum ntt_combine op;
+    const uint64_t *scalar;
+};
+
+static pool_status run(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user)
 {
+    const struct operation *operation = user;
+    const pool_span *a = spans->a, *b = spans->b, *out = spans->out;
     int degree = field_device_degree(call->place.field);
     int sum[3] = {(int)out->form - (int)a->form, (int)out->form - (int)b->form, 0};
     int product[3] = {0, 0, (int)out->form - (int)a->form - (int)b->form + degree};
@@ -159,25 +167,28 @@ static pool_status run(struct ntt_vector_call *call, enum ntt_combine op, const 
     struct factors factors = {0};
     pool_status status = ntt_vector_bring(call, 0, a);
 
+    (void)first;
     if (!status)
         status = b == a ? POOL_OK : ntt_vector_bring(call, 1, b);
     if (!status)
         status = ntt_operand_out(&call->place, out, &call->out);
     if (!status)
         status = make_factors(call,
-            op == NTT_MUL    ? product
-            : op == NTT_COPY ? copy
-                             : sum,
-            scalar, &factors);
+            operation->op == NTT_MUL    ? product
+            : operation->op == NTT_COPY ? copy
+                                        : sum,
+            operation->scalar, &factors);
     if (!status)
-        status = combine(
-            call, op, &call->in[0], b == a ? &call->in[0] : &call->in[1], &call->out, &factors);
+        status = combine(call, operation->op, &call->in[0], b == a ? &call->in[0] : &call->in[1],
+            &call->out, &factors);
     return ntt_vector_end(call, out, status);
 }
 
 static pool_status binary(const pool_vector_params *params, enum ntt_combine op, const pool_span *a,
     const pool_span *b, const pool_span *out, const char *name)
 {
+    const struct ntt_vector_spans spans = {a, b, out};
+    struct operation operation = {.op = op};
     struct ntt_vector_call call;
     pool_status status;
 
@@ -188,7 +199,7 @@ static pool_status binary(const pool_vector_params *params, enum ntt_combine op,
         status = ntt_vector_check(&call, a, out, 1);
     if (!status)
         status = ntt_vector_check(&call, b, out, 1);
-    return status ? status : run(&call, op, a, b, NULL, out);
+    return status ? status : ntt_vector_in_parts(&call, &spans, run, &operation);
 }
 
 pool_status pool_vector_add(
@@ -227,6 +238,8 @@ pool_status pool_vector_scale(
     const pool_vector_params *params, const void *scalar, const pool_span *a, pool_span *out)
 {
     uint64_t value[FIELD_MAX_LIMBS];
+    const struct ntt_vector_spans spans = {a, a, out};
+    struct operation operation = {NTT_COPY, value};
     struct ntt_vector_call call;
     pool_status status;
 
@@ -237,5 +250,5 @@ pool_status pool_vector_scale(
         status = ntt_vector_scalar(call.params.field, scalar, "pool_vector_scale", value);
     if (!status)
         status = ntt_vector_check(&call, a, out, 1);
-    return status ? status : run(&call, NTT_COPY, a, a, value, out);
+    return status ? status : ntt_vector_in_parts(&call, &spans, run, &operation);
 }

@@ -35,4 +35,21 @@ pool_status ntt_vector_scalar(
 pool_status ntt_vector_launch(const struct ntt_vector_call *call, const char *name, uint64_t items,
     struct ntt_launch *launch);
 
+/* What a call is given; those that it does not take are NULL, and b is a where both are the same.
+ */
+struct ntt_vector_spans {
+    const pool_span *a;
+    const pool_span *b;
+    const pool_span *out;
+};
+
+/* A call of its own on elements `first` and following ones. */
+typedef pool_status (*ntt_vector_step)(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user);
+/* One step, or several where host memory is long; at least one, also without elements. */
+pool_status ntt_vector_in_parts(const struct ntt_vector_call *call,
+    const struct ntt_vector_spans *spans, ntt_vector_step step, void *user);
+/* For tests: what is long; 0 goes back to the usual. */
+void ntt_vector_part_bytes_set(uint64_t bytes);
+
 #endif

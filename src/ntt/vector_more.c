@@ -64,19 +64,27 @@ static pool_status invert(struct ntt_vector_call *call, int exponent)
                         call, "invert", (count + INVERSE_SHARE - 1) / INVERSE_SHARE, &launch);
 }
 
+static pool_status invert_part(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user)
+{
+    int degree = field_device_degree(call->place.field);
+    pool_status status = bring_both(call, spans->a, spans->out);
+
+    (void)first;
+    (void)user;
+    if (!status && spans->a->count)
+        status = invert(call, (int)spans->a->form + (int)spans->out->form - 2 * degree);
+    return ntt_vector_end(call, spans->out, status);
+}
+
 pool_status pool_vector_inverse(
     const pool_vector_params *params, const pool_span *a, pool_span *out)
 {
+    const struct ntt_vector_spans spans = {.a = a, .out = out};
     struct ntt_vector_call call;
     pool_status status = open_one(params, &call, a, out, 1, "pool_vector_inverse");
 
-    if (status)
-        return status;
-    status = bring_both(&call, a, out);
-    if (!status && a->count)
-        status = invert(
-            &call, (int)a->form + (int)out->form - 2 * field_device_degree(call.place.field));
-    return ntt_vector_end(&call, out, status);
+    return status ? status : ntt_vector_in_parts(&call, &spans, invert_part, NULL);
 }
 
 /* Forms that differ: a first copy has the factor, and the permutation follows it. */
@@ -173,10 +181,13 @@ static uint32_t log_threads_for(uint64_t count)
     return log_threads;
 }
 
-static pool_status powers(struct ntt_vector_call *call, const uint64_t *number, pool_form form)
+/* The powers from number^start on. */
+static pool_status powers(
+    struct ntt_vector_call *call, const uint64_t *number, uint64_t start, pool_form form)
 {
     const pool_field *field = call->place.field;
-    uint64_t first[FIELD_MAX_LIMBS], count = call->out.count, stride = call->out.stride / 4;
+    uint64_t first[FIELD_MAX_LIMBS], power[FIELD_MAX_LIMBS], count = call->out.count,
+                                                             stride = call->out.stride / 4;
     int exponent = (int)form - field_device_degree(field);
     uint32_t log_threads = log_threads_for(count);
     CUdeviceptr out = call->out.address, squares = 0, scale = 0;
@@ -190,8 +201,10 @@ static pool_status powers(struct ntt_vector_call *call, const uint64_t *number, 
     pool_status status;
 
     field_power_of_r(field, first, exponent);
+    field_pow(field, power, number, &start, 1);
+    field_mul(field, first, first, power);
     status = put_squares(call, number, first, &squares);
-    if (exponent)
+    if (exponent || start)
         scale = squares + (uint64_t)NTT_SQUARES * field->bytes;
     if (1u << log_threads < SUM_BLOCK)
         launch.threads = 1u << log_threads;
@@ -202,8 +215,19 @@ static pool_status powers(struct ntt_vector_call *call, const uint64_t *number, 
     return status ? status : ntt_enqueue(&launch);
 }
 
+static pool_status powers_part(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user)
+{
+    pool_status status = ntt_operand_out(&call->place, spans->out, &call->out);
+
+    if (!status && spans->out->count)
+        status = powers(call, user, first, spans->out->form);
+    return ntt_vector_end(call, spans->out, status);
+}
+
 pool_status pool_vector_powers(const pool_vector_params *params, const void *base, pool_span *out)
 {
+    const struct ntt_vector_spans spans = {.out = out};
     uint64_t number[FIELD_MAX_LIMBS];
     struct ntt_vector_call call;
     pool_status status;
@@ -215,12 +239,7 @@ pool_status pool_vector_powers(const pool_vector_params *params, const void *bas
         status = ntt_vector_scalar(call.params.field, base, "pool_vector_powers", number);
     if (!status)
         status = ntt_span_check(&call.place, out, "result");
-    if (status)
-        return status;
-    status = ntt_operand_out(&call.place, out, &call.out);
-    if (!status && out->count)
-        status = powers(&call, number, out->form);
-    return ntt_vector_end(&call, out, status);
+    return status ? status : ntt_vector_in_parts(&call, &spans, powers_part, number);
 }
 
 /* Halves the number of partial sums by 256 until one is left, at the front of either half. */
@@ -272,11 +291,41 @@ static pool_status evaluate(struct ntt_vector_call *call, const uint64_t *number
     return status;
 }
 
+/* Montgomery limbs. */
+struct evaluation {
+    uint64_t point[FIELD_MAX_LIMBS];
+    uint64_t sum[FIELD_MAX_LIMBS];
+};
+
+/* Adds the part's value times point^first. */
+static pool_status evaluate_part(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user)
+{
+    const pool_field *field = call->place.field;
+    struct evaluation *evaluation = user;
+    uint64_t value[FIELD_MAX_LIMBS] = {0}, power[FIELD_MAX_LIMBS];
+    uint8_t packed[POOL_FIELD_MAX_BYTES] = {0};
+    pool_status status = ntt_vector_bring(call, 0, spans->a);
+
+    if (!status && spans->a->count)
+        status = evaluate(call, evaluation->point, packed);
+    status = ntt_vector_end(call, NULL, status);
+    if (status)
+        return status;
+    field_load(field, value, packed);
+    if (spans->a->form == POOL_FORM_STANDARD)
+        field_to_montgomery(field, value, value);
+    field_pow(field, power, evaluation->point, &first, 1);
+    field_mul(field, value, value, power);
+    field_add(field, evaluation->sum, evaluation->sum, value);
+    return POOL_OK;
+}
+
 pool_status pool_vector_evaluate(
     const pool_vector_params *params, const pool_span *a, const void *point, void *value)
 {
-    uint64_t number[FIELD_MAX_LIMBS], sum[FIELD_MAX_LIMBS] = {0};
-    uint8_t packed[POOL_FIELD_MAX_BYTES] = {0};
+    const struct ntt_vector_spans spans = {.a = a};
+    struct evaluation evaluation = {.sum = {0}};
     struct ntt_vector_call call;
     pool_status status;
 
@@ -284,22 +333,18 @@ pool_status pool_vector_evaluate(
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_evaluate: NULL");
     status = ntt_vector_begin(params, &call, "pool_vector_evaluate");
     if (!status)
-        status = ntt_vector_scalar(call.params.field, point, "pool_vector_evaluate", number);
+        status =
+            ntt_vector_scalar(call.params.field, point, "pool_vector_evaluate", evaluation.point);
     if (!status)
         status = ntt_span_check(&call.place, a, "polynomial");
     if (status)
         return status;
     call.params.is_async = 0;
-    status = ntt_vector_bring(&call, 0, a);
-    if (!status && a->count)
-        status = evaluate(&call, number, packed);
-    status = ntt_vector_end(&call, NULL, status);
+    status = ntt_vector_in_parts(&call, &spans, evaluate_part, &evaluation);
     if (status)
         return status;
-    field_load(call.params.field, sum, packed);
-    if (a->form == POOL_FORM_MONTGOMERY)
-        field_from_montgomery(call.params.field, sum, sum);
-    field_store(call.params.field, value, sum);
+    field_from_montgomery(call.params.field, evaluation.sum, evaluation.sum);
+    field_store(call.params.field, value, evaluation.sum);
     return POOL_OK;
 }
 

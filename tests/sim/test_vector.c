@@ -5,7 +5,8 @@
  */
 #include "ntt_support.h"
 
-static device_pool *pool;
+#include "ntt/vector.h"
+
 static pool_device *device;
 
 enum { MOST = 1500 };
@@ -268,6 +269,21 @@ static void test_moves(void **state)
     }
 }
 
+/* The same with parts of a few hundred and of single elements. */
+static void test_parts(void **state)
+{
+    ntt_vector_part_bytes_set(4100);
+    test_sums_and_products(state);
+    test_one_argument(state);
+    ntt_vector_part_bytes_set(1);
+    field = ntt_field("bn254_fr");
+    for (uint32_t way = 0; way < 64; way += 5) {
+        check_one(5, way);
+        check_binary(pool_vector_mul, field_mul, 5, way);
+    }
+    ntt_vector_part_bytes_set(0);
+}
+
 static int open_pool(void **state)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
@@ -286,7 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums_and_products),
         cmocka_unit_test(test_one_argument), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_moves)};
+        cmocka_unit_test(test_moves), cmocka_unit_test(test_parts)};
 
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

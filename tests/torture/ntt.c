@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ntt/ntt.h"
+#include "ntt/vector.h"
 #include "torture/torture.h"
 
 enum { POOL, DOMAIN };
@@ -96,6 +96,7 @@ static pool_status vectors(struct torture *torture)
     pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64};
     pool_status status = create(torture, &params.device);
 
+    ntt_vector_part_bytes_set(sizeof(data) / 2); /* two parts */
     if (!status)
         status = pool_vector_mul(&params, &in, &in, &out);
     return status ? status : pool_vector_inverse(&params, &in, &out);
