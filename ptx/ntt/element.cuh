@@ -12,18 +12,20 @@ __device__ __forceinline__ unsigned tile_place(unsigned index, unsigned pad)
 
 __device__ __forceinline__ fr tile_get(const unsigned *tile, unsigned plane, unsigned place)
 {
+    const unsigned *from = tile + place; /* one address: the words are at known distances from it */
     fr x;
 #pragma unroll
     for (unsigned w = 0; w < FR_WORDS; w++)
-        x.word[w] = tile[w * plane + place];
+        x.word[w] = from[w * plane];
     return x;
 }
 
 __device__ __forceinline__ void tile_put(unsigned *tile, unsigned plane, unsigned place, fr x)
 {
+    unsigned *to = tile + place;
 #pragma unroll
     for (unsigned w = 0; w < FR_WORDS; w++)
-        tile[w * plane + place] = x.word[w];
+        to[w * plane] = x.word[w];
 }
 
 /* The lowest `bits` bits of `x` in reverse; 0 bits give 0. */

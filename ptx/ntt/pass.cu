@@ -25,15 +25,22 @@
 
 #include "ntt/pass.cuh"
 
+#include "ntt/place.cuh"
+
 #define POINTS (1u << NTT_RADIX)
+
+/* Words of shared memory for one word of every element of a tile, however small the trip's is: the
+ * words of an element are then at distances that the compiler knows. */
+#define PLANE (NTT_THREADS * (POINTS + 1))
+
+/* Where few warps are to hide what a step waits for, its factors are fetched in the step before. */
+#define AHEAD (NTT_RADIX == 1 && FR_WORDS == 8)
 
 #if NTT_SHIFT
 #include "ntt/shifts.cuh"
 #else
 #include "ntt/transform.cuh"
 #endif
-
-typedef unsigned long long u64;
 
 /* w_s^(power), s = 2^(bits of the table): a product of two table entries where the table of all
  * powers would be too long. */
@@ -43,56 +50,6 @@ __device__ __forceinline__ fr two_level(const fr *high, const fr *low, unsigned 
     if (low != nullptr)
         factor = fr_mul_lazy(factor, low[power & ((1ull << low_bits) - 1)]);
     return factor;
-}
-
-/* Where column `column` of the whole launch is: its transform in the batch, and its number there.
- */
-struct place {
-    u64 batch;
-    u64 column;
-};
-
-__device__ __forceinline__ struct place place_of(const struct ntt_pass &pass, u64 column)
-{
-    struct place place;
-    if (pass.flags & NTT_COLUMNS) {
-        place.column = column / pass.batch;
-        place.batch = column - place.column * pass.batch;
-    } else {
-        place.batch = column >> (pass.log_size - pass.bits);
-        place.column = column & ((1ull << (pass.log_size - pass.bits)) - 1);
-    }
-    return place;
-}
-
-__device__ __forceinline__ u64 address_of(const struct ntt_pass &pass, u64 batch, u64 position)
-{
-    return pass.flags & NTT_COLUMNS ? position * pass.batch + batch
-                                    : (batch << pass.log_size) + position;
-}
-
-/* Position in memory of point `digit` of a column when nothing is moved. */
-__device__ __forceinline__ u64 position_of(const struct ntt_pass &pass, u64 column, u64 digit)
-{
-    unsigned low = pass.log_size - pass.before - pass.bits;
-    return (((column >> low << pass.bits) | digit) << low) | (column & ((1ull << low) - 1));
-}
-
-/* The same when loading; `digit` counts along the addresses, which the gather reverses. */
-__device__ __forceinline__ u64 load_position(const struct ntt_pass &pass, u64 column, u64 digit)
-{
-    unsigned rest = pass.log_size - pass.bits;
-    if (pass.flags & (NTT_GATHER | NTT_SCATTER))
-        return (reverse_long(column, rest) << pass.bits) | digit;
-    return position_of(pass, column, digit);
-}
-
-/* Output `digit` of a column that is stored to its natural place, else as it was loaded. */
-__device__ __forceinline__ u64 store_position(const struct ntt_pass &pass, u64 column, u64 digit)
-{
-    if (pass.flags & NTT_SCATTER)
-        return (digit << (pass.log_size - pass.bits)) | column;
-    return position_of(pass, column, digit);
 }
 
 /* Coefficient j is multiplied by g^j on the way in. */
@@ -130,34 +87,7 @@ __device__ __forceinline__ fr finish(const struct ntt_pass &pass, fr x, u64 colu
     return fr_reduce(x);
 }
 
-/* A tile's index is (upper columns, digit, lower columns): column and digit apart and together. */
-__device__ __forceinline__ unsigned tile_index(
-    const struct ntt_pass &pass, unsigned column, unsigned digit)
-{
-    unsigned lower = column & ((1u << pass.lower_columns) - 1);
-    return (((column >> pass.lower_columns << pass.bits) | digit) << pass.lower_columns) | lower;
-}
-
-__device__ __forceinline__ unsigned tile_digit(const struct ntt_pass &pass, unsigned index)
-{
-    return (index >> pass.lower_columns) & ((1u << pass.bits) - 1);
-}
-
-__device__ __forceinline__ unsigned tile_column(const struct ntt_pass &pass, unsigned index)
-{
-    return (index >> (pass.lower_columns + pass.bits) << pass.lower_columns) |
-           (index & ((1u << pass.lower_columns) - 1));
-}
-
-/* Item `i` of the tile in the order of addresses: down the column first or across columns first. */
-__device__ __forceinline__ void in_order(const struct ntt_pass &pass, unsigned i, bool across,
-    unsigned *column, unsigned *digit)
-{
-    *column = across ? i & ((1u << pass.log_columns) - 1) : i >> pass.bits;
-    *digit = across ? i >> pass.log_columns : i & ((1u << pass.bits) - 1);
-}
-
-__device__ __forceinline__ void load_tile(const struct ntt_pass &pass, unsigned *tile, unsigned plane)
+__device__ __forceinline__ void load_tile(const struct ntt_pass &pass, unsigned *tile)
 {
     u64 first = (u64)blockIdx.x << pass.log_columns;
     unsigned size = 1u << (pass.bits + pass.log_columns);
@@ -172,13 +102,13 @@ __device__ __forceinline__ void load_tile(const struct ntt_pass &pass, unsigned 
             x = pass.in[address_of(pass, at.batch, load_position(pass, at.column, digit))];
             x = prepare(pass, x, at.column, local);
         }
-        tile_put(tile, plane, tile_place(tile_index(pass, column, local), NTT_RADIX), x);
+        tile_put(tile, PLANE, tile_place(tile_index(pass, column, local), NTT_RADIX), x);
     }
     __syncthreads();
 }
 
 __device__ __forceinline__ void store_tile(
-    const struct ntt_pass &pass, const unsigned *tile, unsigned plane)
+    const struct ntt_pass &pass, const unsigned *tile)
 {
     u64 first = (u64)blockIdx.x << pass.log_columns;
     unsigned size = 1u << (pass.bits + pass.log_columns);
@@ -190,31 +120,10 @@ __device__ __forceinline__ void store_tile(
             continue;
         unsigned local = pass.flags & NTT_SCATTER ? reverse_bits(digit, pass.bits) : digit;
         struct place at = place_of(pass, first + column);
-        fr x = tile_get(tile, plane, tile_place(tile_index(pass, column, local), NTT_RADIX));
+        fr x = tile_get(tile, PLANE, tile_place(tile_index(pass, column, local), NTT_RADIX));
         x = finish(pass, x, at.column, local);
         pass.out[address_of(pass, at.batch, store_position(pass, at.column, digit))] = x;
     }
-}
-
-/*
- * Where a thread's points are in a step: column and digit of the first one; the others follow at
- * multiples of 2^below. Neighbouring threads have neighbouring columns (across) or digits.
- */
-struct share {
-    unsigned column;
-    unsigned digit;
-};
-
-__device__ __forceinline__ struct share share_of(
-    const struct ntt_pass &pass, unsigned below, bool across)
-{
-    unsigned high = pass.bits - NTT_RADIX; /* bits of the digit that are the thread's number */
-    unsigned rest = across ? threadIdx.x >> pass.log_columns : threadIdx.x & ((1u << high) - 1);
-    struct share share;
-    share.column =
-        across ? threadIdx.x & ((1u << pass.log_columns) - 1) : threadIdx.x >> high;
-    share.digit = (rest >> below << (below + NTT_RADIX)) | (rest & ((1u << below) - 1));
-    return share;
 }
 
 /* The points of the first step straight from memory. */
@@ -237,32 +146,68 @@ __device__ __forceinline__ void load_points(const struct ntt_pass &pass, fr *x, 
 /* The number of the output that a step leaves in register e, of `NTT_RADIX` bits. */
 #define OUTPUT(e) (__brev(e) >> (32 - NTT_RADIX))
 
-/* Output o of a step with more bits below, `digit_low`, is turned by w^(o digit_low): see
- * root_levels of tables.cu for the order of the table, in which neighbours are neighbours. */
-__device__ __forceinline__ void turn(fr *x, const fr *roots, unsigned below, unsigned digit_low)
+/* Output o of a step with more bits below is turned by w^(o d), d the bits below: see root_levels of
+ * tables.cu for the order of the table, in which neighbours are neighbours. */
+__device__ __forceinline__ const fr *turns_of(const struct ntt_pass &pass, struct share share)
 {
-    const fr *table = roots + (1u << (below + NTT_RADIX)) + digit_low;
-#pragma unroll
-    for (unsigned e = 1; e < POINTS; e++)
-        x[e] = fr_mul_lazy(x[e], table[OUTPUT(e) << below]);
+    return pass.roots + (1u << (share.below + NTT_RADIX)) +
+           (share.digit & ((1u << share.below) - 1));
 }
 
-/*
- * The factors w^(k c) between trips, k the output's number. A short element's factors are cheaper
- * to multiply up than to fetch from all over a table; a long one's are not.
- */
-__device__ __forceinline__ void turn_outputs(
-    const struct ntt_pass &pass, fr *x, u64 column, unsigned digit)
+/* The factors w^(k c) between trips, k the output's number: powers of the first output's factor and
+ * from one to the next. */
+struct turns {
+    u64 first;
+    u64 step;
+};
+
+__device__ __forceinline__ struct turns turns_between(
+    const struct ntt_pass &pass, u64 column, unsigned digit)
 {
-    unsigned low = pass.log_size - pass.before - pass.bits;
-    column &= (1ull << low) - 1;
-    u64 power = column * reverse_bits(digit, pass.bits) << pass.power_shift;
-    u64 step = column << (pass.bits - NTT_RADIX + pass.power_shift);
+    struct turns turns;
+    column &= (1ull << (pass.log_size - pass.before - pass.bits)) - 1;
+    turns.first = column * reverse_bits(digit, pass.bits) << pass.power_shift;
+    turns.step = column << (pass.bits - NTT_RADIX + pass.power_shift);
+    return turns;
+}
+
+/* A step's factors by output, as far as one table has them. */
+__device__ __forceinline__ void fetch(const struct ntt_pass &pass, fr *factor, struct share share)
+{
+    if (share.below != 0) {
+        const fr *table = turns_of(pass, share);
+#pragma unroll
+        for (unsigned o = 1; o < POINTS; o++)
+            factor[o] = table[o << share.below];
+    } else if (pass.log_size != pass.before + pass.bits) {
+        u64 column = ((u64)blockIdx.x << pass.log_columns) + share.column;
+        struct turns turns = turns_between(pass, place_of(pass, column).column, share.digit);
+#pragma unroll
+        for (unsigned o = 0; o < POINTS; o++)
+            factor[o] = pass.high[(turns.first + turns.step * o) >> pass.low_bits];
+    }
+}
+
+__device__ __forceinline__ void turn(
+    const struct ntt_pass &pass, fr *x, const fr *factor, struct share share)
+{
+    const fr *table = turns_of(pass, share);
+#pragma unroll
+    for (unsigned e = 1; e < POINTS; e++)
+        x[e] = fr_mul_lazy(x[e], AHEAD ? factor[OUTPUT(e)] : table[OUTPUT(e) << share.below]);
+}
+
+/* A short element's factors are cheaper to multiply up than to fetch from all over a table; a long
+ * one's are not. */
+__device__ __forceinline__ void turn_outputs(
+    const struct ntt_pass &pass, fr *x, const fr *fetched, u64 column, unsigned digit)
+{
+    struct turns turns = turns_between(pass, column, digit);
 #if FR_WORDS <= 2
-    fr factor = two_level(pass.high, pass.low, pass.low_bits, power);
-    fr ratio = pass.high[step >> pass.low_bits];
+    fr factor = two_level(pass.high, pass.low, pass.low_bits, turns.first);
+    fr ratio = pass.high[turns.step >> pass.low_bits];
     if (pass.plain_low != nullptr)
-        ratio = fr_mul_lazy(ratio, pass.plain_low[step & ((1ull << pass.low_bits) - 1)]);
+        ratio = fr_mul_lazy(ratio, pass.plain_low[turns.step & ((1ull << pass.low_bits) - 1)]);
 #pragma unroll
     for (unsigned o = 0; o < POINTS; o++) {
         x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)], factor);
@@ -271,8 +216,9 @@ __device__ __forceinline__ void turn_outputs(
 #else
 #pragma unroll
     for (unsigned o = 0; o < POINTS; o++) {
-        u64 at = power + step * o;
-        x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)], pass.high[at >> pass.low_bits]);
+        u64 at = turns.first + turns.step * o;
+        x[OUTPUT(o)] =
+            fr_mul_lazy(x[OUTPUT(o)], AHEAD ? fetched[o] : pass.high[at >> pass.low_bits]);
         if (pass.low != nullptr)
             x[OUTPUT(o)] =
                 fr_mul_lazy(x[OUTPUT(o)], pass.low[at & ((1ull << pass.low_bits) - 1)]);
@@ -281,7 +227,8 @@ __device__ __forceinline__ void turn_outputs(
 }
 
 /* The outputs of the last step straight to memory. */
-__device__ __forceinline__ void store_points(const struct ntt_pass &pass, fr *x, struct share share)
+__device__ __forceinline__ void store_points(
+    const struct ntt_pass &pass, fr *x, const fr *factor, struct share share)
 {
     u64 column = ((u64)blockIdx.x << pass.log_columns) + share.column;
     unsigned low = pass.log_size - pass.before - pass.bits;
@@ -295,7 +242,7 @@ __device__ __forceinline__ void store_points(const struct ntt_pass &pass, fr *x,
     if (pass.flags & NTT_COLUMNS)
         step *= pass.batch;
     if (low != 0) {
-        turn_outputs(pass, x, at.column, share.digit);
+        turn_outputs(pass, x, factor, at.column, share.digit);
 #pragma unroll
         for (unsigned e = 0; e < POINTS; e++)
             out[e * step] = x[e];
@@ -311,70 +258,66 @@ __device__ __forceinline__ void store_points(const struct ntt_pass &pass, fr *x,
 }
 
 /* Points of columns of less than 2^NTT_RADIX points: a thread has several columns'. */
-__device__ void short_columns(const struct ntt_pass &pass, unsigned *tile, unsigned plane)
+__device__ void short_columns(const struct ntt_pass &pass, unsigned *tile)
 {
     fr x[POINTS];
 #pragma unroll
     for (unsigned e = 0; e < POINTS; e++)
-        x[e] = tile_get(tile, plane, tile_place(threadIdx.x * POINTS + e, NTT_RADIX));
+        x[e] = tile_get(tile, PLANE, tile_place(threadIdx.x * POINTS + e, NTT_RADIX));
     transform(x, pass.roots, pass.bits);
 #pragma unroll
     for (unsigned e = 0; e < POINTS; e++)
-        tile_put(tile, plane, tile_place(threadIdx.x * POINTS + e, NTT_RADIX), x[e]);
+        tile_put(tile, PLANE, tile_place(threadIdx.x * POINTS + e, NTT_RADIX), x[e]);
     __syncthreads();
 }
 
-__device__ __forceinline__ void long_columns(
-    const struct ntt_pass &pass, unsigned *tile, unsigned plane)
+__device__ __forceinline__ void long_columns(const struct ntt_pass &pass, unsigned *tile)
 {
-    fr x[POINTS];
+    fr x[POINTS], factor[POINTS];
+    struct share share = share_of(pass, 0);
+    if (AHEAD)
+        fetch(pass, factor, share);
 #pragma unroll 1
     for (unsigned done = 0; done < pass.bits; done += NTT_RADIX) {
-        unsigned below = pass.bits > done + NTT_RADIX ? pass.bits - done - NTT_RADIX : 0;
-        bool is_first = done == 0, is_last = below == 0;
-        bool across = is_last ? pass.flags & NTT_STORE_ACROSS
-                              : !is_first || pass.flags & NTT_LOAD_ACROSS;
-        if (is_first && is_last)
-            across = pass.flags & (pass.flags & NTT_LOAD_DIRECT ? NTT_LOAD_ACROSS
-                                                                : NTT_STORE_ACROSS);
-        struct share share = share_of(pass, below, across);
-        unsigned step = 1u << (below + pass.lower_columns);
+        bool is_last = share.below == 0;
+        unsigned step = 1u << (share.below + pass.lower_columns);
         unsigned base = tile_index(pass, share.column, share.digit);
-        if (is_first && pass.flags & NTT_LOAD_DIRECT) {
+        if (done == 0 && pass.flags & NTT_LOAD_DIRECT) {
             load_points(pass, x, share);
         } else {
 #pragma unroll
             for (unsigned e = 0; e < POINTS; e++)
-                x[e] = tile_get(tile, plane, tile_place(base + e * step, NTT_RADIX));
+                x[e] = tile_get(tile, PLANE, tile_place(base + e * step, NTT_RADIX));
         }
         transform(x, pass.roots, min(NTT_RADIX, pass.bits - done));
         if (!is_last)
-            turn(x, pass.roots, below, share.digit & ((1u << below) - 1));
+            turn(pass, x, factor, share);
         if (is_last && pass.flags & NTT_STORE_DIRECT) {
-            store_points(pass, x, share);
+            store_points(pass, x, factor, share);
             return;
         }
 #pragma unroll
         for (unsigned e = 0; e < POINTS; e++)
-            tile_put(tile, plane, tile_place(base + e * step, NTT_RADIX), x[e]);
+            tile_put(tile, PLANE, tile_place(base + e * step, NTT_RADIX), x[e]);
+        share = share_of(pass, done + NTT_RADIX);
+        if (AHEAD && !is_last)
+            fetch(pass, factor, share);
         __syncthreads();
     }
-    store_tile(pass, tile, plane);
+    store_tile(pass, tile);
 }
 
 extern "C" __global__ void __launch_bounds__(NTT_THREADS, NTT_BLOCKS)
     ntt_pass(const struct ntt_pass pass)
 {
     extern __shared__ unsigned tile[];
-    unsigned plane = tile_place(1u << (pass.bits + pass.log_columns), NTT_RADIX);
-
     if (!(pass.flags & NTT_LOAD_DIRECT))
-        load_tile(pass, tile, plane);
+        load_tile(pass, tile);
     if (pass.bits >= NTT_RADIX) {
-        long_columns(pass, tile, plane);
+        long_columns(pass, tile);
         return;
     }
     if (pass.bits != 0)
-        short_columns(pass, tile, plane);
-    store_tile(pass, tile, plane);
+        short_columns(pass, tile);
+    store_tile(pass, tile);
 }

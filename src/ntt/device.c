@@ -41,11 +41,11 @@ struct ntt_chip ntt_chip_of(const pool_device *device)
                                                             : facts->shared_bytes_per_block};
 }
 
-struct ntt_tuning ntt_tuning_on(const pool_device *device, const pool_field *field)
+struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job *job)
 {
     struct ntt_chip chip = ntt_chip_of(device);
 
-    return chosen_tuning.radix ? chosen_tuning : ntt_tuning_for(field->words, &chip);
+    return chosen_tuning.radix ? chosen_tuning : ntt_tuning_for(job, &chip);
 }
 
 /*
@@ -123,7 +123,7 @@ static struct module_tag tag_of_pass(const pool_field *field, const struct ntt_b
 static pool_status with_program(
     const pool_field *field, const struct module_tag *tag, module_program_visit visit, void *user)
 {
-    char radix[32], threads[32], blocks[32], shift[32], variant[32];
+    char radix[32], threads[32], blocks[32], shift[32], variant[64];
     const char *const defines[] = {radix, threads, blocks, shift};
     pool_module_header text = {.name = "fr.cuh"};
     struct module_program program = {.file = tag->file,
@@ -141,27 +141,26 @@ static pool_status with_program(
     snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << tag->numbers[1]);
     snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", tag->numbers[2]);
     snprintf(shift, sizeof(shift), "NTT_SHIFT=%u", tag->numbers[3]);
-    if (tag->numbers[3]) {
-        snprintf(variant, sizeof(variant), "shift%u", tag->numbers[3]);
-        program.variant = variant;
-    }
+    snprintf(variant, sizeof(variant), "radix%u", tag->numbers[0]);
+    if (tag->numbers[3])
+        snprintf(variant, sizeof(variant), "radix%u-shift%u", tag->numbers[0], tag->numbers[3]);
+    program.variant = tag->numbers[0] ? variant : NULL;
     status = visit(user, &program);
     base_free(generated);
     return status;
 }
 
 /* Forward and inverse differ where roots are shifts only. */
-static pool_status each_pass(
-    const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user)
+static pool_status each_pass(const pool_field *field, const struct ntt_tuning *tuning,
+    module_program_visit visit, void *user)
 {
-    struct ntt_tuning tuning = ntt_tuning_for(field->words, chip);
-    uint32_t radix = tuning.radix < field->two_adicity ? tuning.radix : field->two_adicity;
+    uint32_t radix = tuning->radix < field->two_adicity ? tuning->radix : field->two_adicity;
     uint64_t root[FIELD_MAX_LIMBS] = {0};
     pool_status status = POOL_OK;
 
     field_root_of_unity(field, root, radix);
     for (int i = 0; i < 2 && !status; i++) {
-        struct ntt_build build = ntt_build_of(field, root, radix, &tuning);
+        struct ntt_build build = ntt_build_of(field, root, radix, tuning);
         struct module_tag tag = tag_of_pass(field, &build);
 
         if (i == 0 || build.shift)
@@ -176,8 +175,12 @@ pool_status ntt_each_program(
 {
     const struct module_tag tables = tag_of(field, NTT_PROGRAM_TABLES);
     const struct module_tag vector = tag_of(field, NTT_PROGRAM_VECTOR);
-    pool_status status = each_pass(field, chip, visit, user);
+    struct ntt_tuning tunings[NTT_TUNINGS];
+    pool_status status = POOL_OK;
+    uint32_t count = ntt_tunings(field->words, chip, tunings);
 
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = each_pass(field, &tunings[i], visit, user);
     if (!status)
         status = with_program(field, &tables, visit, user);
     return status ? status : with_program(field, &vector, visit, user);

@@ -37,8 +37,6 @@ struct ntt_tuning {
     uint32_t blocks;      /* full ones that a multiprocessor has registers for */
 };
 
-struct ntt_tuning ntt_tuning_for(uint32_t words, const struct ntt_chip *chip);
-
 struct ntt_job {
     uint32_t words; /* of an element, 32 bits each */
     uint32_t log_size;
@@ -48,6 +46,12 @@ struct ntt_job {
     int coset_in;
     int coset_out;
 };
+
+/* All that elements of a size can have: how many, and which. */
+enum { NTT_TUNINGS = 2 };
+uint32_t ntt_tunings(
+    uint32_t words, const struct ntt_chip *chip, struct ntt_tuning tunings[NTT_TUNINGS]);
+struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chip *chip);
 
 /* Flags of a trip, as in ptx/ntt/pass.cuh. */
 enum ntt_flag {
@@ -171,7 +175,7 @@ enum ntt_program { NTT_PROGRAM_PASS, NTT_PROGRAM_TABLES, NTT_PROGRAM_VECTOR };
 
 struct ntt_chip ntt_chip_of(const pool_device *device);
 /* The tuning that this process uses: ntt_tuning_for, unless a measurement has set another. */
-struct ntt_tuning ntt_tuning_on(const pool_device *device, const pool_field *field);
+struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job *job);
 /* For measurements and tests: radix 0 goes back to the plan's own. Not while others work. */
 void ntt_tuning_set(const struct ntt_tuning *tuning);
 

@@ -32,7 +32,7 @@ struct pass_argument {
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 {
     struct ntt_chip chip = ntt_chip_of(run->place.device);
-    struct ntt_tuning tuning = ntt_tuning_on(run->place.device, run->place.field);
+    struct ntt_tuning tuning = ntt_tuning_on(run->place.device, &run->job);
 
     if (!ntt_plan_make(&tuning, &chip, &run->job, plan))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -123,7 +123,7 @@ static void describe(const struct ntt_run *run, const struct ntt_tables *tables,
 
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan)
 {
-    struct ntt_tuning tuning = ntt_tuning_on(run->place.device, run->place.field);
+    struct ntt_tuning tuning = ntt_tuning_on(run->place.device, &run->job);
     const struct ntt_tables *tables = NULL;
     CUdeviceptr middle = middle_of(run, plan);
     pool_status status =

@@ -248,9 +248,22 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     return status;
 }
 
+/* For one transform and for very many, which may be tuned differently. */
+static pool_status warm_up(pool_ntt_domain *domain, pool_stream *stream, uint64_t batch)
+{
+    const struct ntt_job job = {
+        .words = domain->field->words, .log_size = domain->log_size, .batch = batch};
+    struct ntt_tuning tuning = ntt_tuning_on(pool_stream_device(stream), &job);
+    const struct ntt_tables *tables;
+    pool_status status = POOL_OK;
+
+    for (int direction = 0; !status && direction < 2; direction++)
+        status = ntt_tables_get(domain, stream, (pool_ntt_direction)direction, &tuning, &tables);
+    return status;
+}
+
 pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
 {
-    const struct ntt_tables *tables;
     pool_device *found = NULL;
     pool_stream *stream = NULL;
     pool_status status;
@@ -258,11 +271,9 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     if (!domain)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the domain is NULL");
     status = device_or_bound(device, &found);
-    if (status)
-        return status;
-    struct ntt_tuning tuning = ntt_tuning_on(found, domain->field);
-    status = pool_stream_default(found, &stream);
-    for (int direction = 0; !status && direction < 2; direction++)
-        status = ntt_tables_get(domain, stream, (pool_ntt_direction)direction, &tuning, &tables);
-    return status;
+    if (!status)
+        status = pool_stream_default(found, &stream);
+    if (!status)
+        status = warm_up(domain, stream, 1);
+    return status ? status : warm_up(domain, stream, UINT64_MAX >> domain->log_size);
 }

@@ -367,14 +367,14 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
 static void sweep(void)
 {
     /* radix, threads, columns, tables, whole tables, blocks */
-    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 20, 6}, {2, 7, 1, 16, 20, 5},
-        {2, 7, 1, 16, 20, 4}, {1, 8, 1, 16, 20, 4}, {1, 8, 1, 16, 20, 2}};
-    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5}, {4, 7, 2, 17, 17, 4},
-        {4, 7, 2, 17, 20, 5}, {4, 8, 2, 17, 17, 2}, {4, 8, 2, 17, 20, 2}, {4, 6, 2, 17, 17, 10},
-        {5, 7, 2, 17, 17, 3}};
+    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 20, 6}, {2, 7, 1, 16, 16, 6},
+        {2, 8, 1, 16, 20, 3}, {1, 8, 1, 16, 20, 2}, {1, 8, 0, 16, 20, 2}, {3, 7, 1, 16, 20, 4}};
+    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5}, {4, 6, 2, 17, 17, 10},
+        {4, 8, 2, 17, 17, 2}, {5, 7, 2, 17, 17, 3}, {3, 8, 2, 17, 17, 4}};
     static const struct ntt_tuning one[] = {
         {5, 8, 3, 18, 18, 3}, {5, 7, 3, 18, 18, 6}, {4, 8, 3, 18, 18, 4}, {4, 9, 3, 18, 18, 2}};
-    static const struct row wide_rows[] = {{"bn254_fr", 16, 1, POOL_NTT_NN, 0, 0},
+    static const struct row wide_rows[] = {{"bn254_fr", 14, 1, POOL_NTT_NN, 0, 0},
+        {"bn254_fr", 16, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 18, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 20, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 24, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 16, 64, POOL_NTT_NN, 0, 0}};
     static const struct row two_rows[] = {{"goldilocks", 20, 1, POOL_NTT_NN, 0, 0},

@@ -7,6 +7,7 @@
 
 #include "ntt/vector.h"
 
+static device_pool *pool;
 static pool_device *device;
 
 enum { MOST = 1500 };

@@ -75,8 +75,6 @@ static void test_plans(void **state)
     (void)state;
     for (size_t c = 0; c < sizeof(chips) / sizeof(chips[0]); c++)
         for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
-            struct ntt_tuning tuning = ntt_tuning_for(words[w], &chips[c]);
-
             for (uint32_t way = 0; way < 16; way++)
                 for (uint32_t log_size = 0; log_size <= 30; log_size++) {
                     const struct ntt_job job = {.words = words[w],
@@ -87,6 +85,8 @@ static void test_plans(void **state)
                         .coset_in = way % 3 == 0,
                         .coset_out = way % 3 == 1};
 
+                    struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[c]);
+
                     check_plan(&tuning, &chips[c], &job);
                 }
         }
@@ -95,8 +95,8 @@ static void test_plans(void **state)
 /* More blocks than a grid has. */
 static void test_too_many(void **state)
 {
-    struct ntt_tuning tuning = ntt_tuning_for(8, &chips[2]);
     const struct ntt_job job = {.words = 8, .log_size = 12, .batch = (uint64_t)1 << 45};
+    struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[2]);
     struct ntt_plan plan;
 
     (void)state;
@@ -108,7 +108,8 @@ static void test_tables(void **state)
     (void)state;
     for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
         for (uint32_t log_size = 0; log_size <= POOL_NTT_MAX_LOG_SIZE; log_size++) {
-            struct ntt_tuning tuning = ntt_tuning_for(words[w], &chips[2]);
+            const struct ntt_job job = {.words = words[w], .log_size = log_size, .batch = 1};
+            struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[2]);
             struct ntt_table_layout layout;
 
             ntt_table_layout_make(&tuning, log_size, &layout);
@@ -120,9 +121,33 @@ static void test_tables(void **state)
         }
 }
 
+/* Which sizes are tuned apart, and that a batch of one of them may not be. */
+static void test_tunings(void **state)
+{
+    static const struct {
+        uint32_t words, log_size;
+        uint64_t batch;
+        uint32_t radix, trips;
+    } cases[] = {{8, 16, 1, 1, 2}, {8, 16, 2, 2, 2}, {8, 14, 4, 1, 2}, {8, 17, 1, 2, 3},
+        {8, 9, 132, 1, 1}, {8, 9, 133, 2, 1}, {2, 20, 1, 5, 2}, {2, 20, 1000, 5, 2},
+        {2, 18, 1, 4, 2}, {2, 21, 1, 4, 3}, {2, 28, 1, 5, 3}, {1, 20, 1, 5, 2}, {12, 16, 1, 2, 2}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct ntt_job job = {
+            .words = cases[i].words, .log_size = cases[i].log_size, .batch = cases[i].batch};
+        struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[2]);
+        struct ntt_plan plan;
+
+        assert_int_equal(tuning.radix, cases[i].radix);
+        assert_true(ntt_plan_make(&tuning, &chips[2], &job, &plan));
+        assert_int_equal(plan.count, cases[i].trips);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_tunings),
         cmocka_unit_test(test_too_many), cmocka_unit_test(test_tables)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
