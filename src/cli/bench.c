@@ -174,21 +174,40 @@ static pool_status measure(struct bench *bench, struct bench_work *work)
     return status;
 }
 
+static int is_usable(pool_device *device, pool_device_info *info)
+{
+    *info = (pool_device_info){.struct_size = sizeof(*info)};
+    return pool_device_get_info(device, info) || info->state == POOL_DEVICE_READY;
+}
+
+/* Devices that cannot be used are left out, aloud. */
+static void name_unusable(device_pool *pool)
+{
+    pool_device_info info;
+    pool_device *device;
+
+    for (size_t i = 0; i < pool_device_count(pool); i++)
+        if (!pool_device_at(pool, i, &device) && !is_usable(device, &info))
+            cli_note("devicepool: device %u is left out: %s", info.index, info.reason);
+}
+
 /* All sizes of a subject on all devices. */
 static pool_status measure_subject(struct bench *bench, const char *subject)
 {
+    pool_device_info info;
     pool_status status = POOL_OK;
 
-    for (size_t index = 0; index < pool_device_count(bench->pool); index++) {
-        for (size_t i = 0; i < bench->request.sizes.count && !status; i++) {
-            struct bench_work work = {.request = &bench->request,
-                .subject = subject,
-                .size = bench->request.sizes.at[i],
-                .pool = bench->pool};
+    for (size_t index = 0; index < pool_device_count(bench->pool) && !status; index++) {
+        struct bench_work work = {
+            .request = &bench->request, .subject = subject, .pool = bench->pool};
 
-            status = pool_device_at(bench->pool, index, &work.device);
-            if (!status)
-                status = measure(bench, &work);
+        status = pool_device_at(bench->pool, index, &work.device);
+        if (status || !is_usable(work.device, &info))
+            continue;
+        for (size_t i = 0; i < bench->request.sizes.count && !status; i++) {
+            work.size = bench->request.sizes.at[i];
+            work.state = NULL;
+            status = measure(bench, &work);
         }
     }
     return status;
@@ -243,6 +262,7 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
 
     if (status)
         return cli_fail(status, line->as_json);
+    name_unusable(bench->pool);
     bench->rows = cJSON_CreateArray();
     status = (pool_status)each_subject(bench, visit_measure);
     code = status ? cli_fail(status, 0) : bench->wrong ? CLI_DEVICE : CLI_OK;
@@ -283,6 +303,14 @@ static int check_request(const struct cli_command *self, struct bench *bench,
     if (each_subject(bench, visit_known))
         return cli_usage(self, NULL);
     return CLI_GO;
+}
+
+static const struct bench_operation *find_operation(const char *name)
+{
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+        if (strcmp(operations[i]->name, name) == 0)
+            return operations[i];
+    return NULL;
 }
 
 int cli_run_bench(const struct cli_command *self, int count, char **arguments)
@@ -327,9 +355,7 @@ int cli_run_bench(const struct cli_command *self, int count, char **arguments)
 
     if (code != CLI_GO)
         return code;
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-        if (strcmp(operations[i]->name, line.operands[0]) == 0)
-            bench.operation = operations[i];
+    bench.operation = find_operation(line.operands[0]);
     if (!bench.operation)
         return cli_usage(self, "bench has no '%s'", line.operands[0]);
     code = check_request(self, &bench, given, subject_options);

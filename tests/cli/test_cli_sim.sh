@@ -25,6 +25,13 @@ every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve
 every_row "$tool" bench copy -s 1000,64K -r 2 --json \
     --what to-device,to-device-pinned,to-host,to-host-pinned,on-device,peer
 every_row "$tool" bench pool -s 64 -r 2 --json
+# A device whose context cannot be made is left out of a bench, and fails a self-test.
+expect_json "import json, sys
+rows = json.load(sys.stdin)
+assert {row['device'][0] for row in rows} == {'0'}, rows" \
+    env DEVICEPOOL_SIM_FAULTS='dev1.cuDevicePrimaryCtxRetain=2' "$tool" bench pool -s 64 -r 1 --json
+expect 3 '^1 .* device .*✗' env LC_ALL=C.UTF-8 \
+    DEVICEPOOL_SIM_FAULTS='dev1.cuDevicePrimaryCtxRetain=2' "$tool" selftest --only copy
 expect 0 'elements/s' "$tool" bench ntt -s 64 -r 1 -d sim
 expect 1 'cannot be written' "$tool" bench pool -s 64 --plot "$scratch/none/x.svg"
 expect 1 'not installed' env PATH=/nowhere "$tool" bench pool -s 64 --plot "$scratch/x.svg"
