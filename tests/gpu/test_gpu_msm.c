@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Large sums on a real device, each checked exactly: the points' discrete logarithms d_i are known,
+ * so the result has to be (sum k_i d_i) G. Uniform and skewed scalars, G1 and G2, on the device and
+ * from the host, in batches, over tables, within small budgets. Exit 77 without a device.
+ *
+ * --device sim and --most BITS make it small; --timing prints what each took, median of three.
+ */
+#include "msm_support.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "field/integer.h"
+
+static device_pool *pool;
+static pool_device *device;
+static const char *device_text = "0";
+static uint32_t most_bits = 26;
+static int prints_times;
+
+/* So many points are made on the host, and lie one behind the other as often as it takes. */
+enum { BASE_BITS = 18, THREADS = 16 };
+
+enum kind { UNIFORM, EQUAL, ZEROS, BITS, HOT, GEOMETRIC, KINDS };
+static const char *const kind_names[KINDS] = {
+    "uniform", "all equal", "99 % zeros", "0 and 1", "one hot window", "geometric"};
+
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Scalar i of a kind, below the order. */
+static void make_scalar(const pool_field *field, enum kind kind, uint64_t i, uint64_t *limbs)
+{
+    uint32_t bits = field->bits;
+
+    memset(limbs, 0, FIELD_MAX_LIMBS * sizeof(*limbs));
+    if (kind == EQUAL)
+        i = 0;
+    if (kind == BITS) {
+        limbs[0] = mix(i) & 1;
+        return;
+    }
+    if (kind == ZEROS && i % 100)
+        return;
+    if (kind == HOT) {
+        limbs[field->limbs / 2] = mix(i) % 60000;
+        return;
+    }
+    for (uint32_t k = 0; k < field->limbs; k++)
+        limbs[k] = mix(i * 16 + k);
+    if (kind == GEOMETRIC)
+        bits = (uint32_t)__builtin_ctzll(mix(~i) | (uint64_t)1 << 62) * 4 + 1;
+    for (uint32_t k = 0; k < field->limbs; k++) {
+        uint32_t left = bits > 64 * k ? bits - 64 * k : 0;
+
+        if (left < 64)
+            limbs[k] &= ((uint64_t)1 << left) - 1;
+    }
+    /* Of two times the order there is at most one too much. */
+    if (!field_is_canonical(field, limbs))
+        field_integer_sub(limbs, limbs, field->modulus, field->limbs);
+}
+
+struct share {
+    pthread_t thread;
+    const pool_field *field;
+    const uint64_t *logarithms; /* Montgomery form */
+    uint8_t *scalars;
+    enum kind kind;
+    uint64_t first, count;
+    uint64_t sum[FIELD_MAX_LIMBS];
+};
+
+static void *make_share(void *argument)
+{
+    struct share *share = argument;
+    const pool_field *field = share->field;
+
+    field_set_zero(field, share->sum);
+    for (uint64_t i = share->first; i < share->first + share->count; i++) {
+        uint64_t scalar[FIELD_MAX_LIMBS], product[FIELD_MAX_LIMBS];
+        uint64_t base = i & (((uint64_t)1 << BASE_BITS) - 1);
+
+        make_scalar(field, share->kind, i, scalar);
+        field_store(field, share->scalars + i * field->bytes, scalar);
+        field_mul(field, product, scalar, share->logarithms + base * field->limbs);
+        field_add(field, share->sum, share->sum, product);
+    }
+    return NULL;
+}
+
+/* A set of points with known logarithms, and room for scalars. */
+struct field_of_points {
+    const pool_curve *curve;
+    uint32_t bits;
+    pool_buffer *points; /* packed affine Montgomery */
+    pool_buffer *on_device;
+    uint8_t *host_points; /* of the base */
+    uint64_t *logarithms;
+    uint8_t *scalars;
+    size_t point_bytes;
+};
+
+static void *at(const pool_buffer *buffer)
+{
+    CUdeviceptr address = 0;
+
+    assert_ok(pool_buffer_address(buffer, &address));
+    return (void *)(uintptr_t)address;
+}
+
+static struct field_of_points make_points(const char *name, uint32_t bits)
+{
+    struct field_of_points made = {
+        .curve = pool_curve_by_name(name), .bits = bits < most_bits ? bits : most_bits};
+    const pool_field *field = pool_curve_scalar_field(made.curve);
+    const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, 0};
+    uint64_t count = (uint64_t)1 << made.bits, base = (uint64_t)1 << BASE_BITS;
+    uint8_t *standard;
+
+    base = base < count ? base : count;
+    made.point_bytes = pool_point_bytes(made.curve, POOL_POINT_AFFINE);
+    made.host_points = malloc(base * made.point_bytes);
+    made.logarithms = calloc(base, field->limbs * sizeof(uint64_t));
+    made.scalars = malloc(count * field->bytes);
+    standard = malloc(base * field->bytes);
+    assert_ok(pool_random_points(made.curve, 11, base, made.host_points, &format, standard));
+    for (uint64_t i = 0; i < base; i++) {
+        uint64_t *limbs = made.logarithms + i * field->limbs;
+
+        field_load(field, limbs, standard + i * field->bytes);
+        field_to_montgomery(field, limbs, limbs);
+    }
+    free(standard);
+    assert_ok(pool_buffer_alloc(device, count * made.point_bytes, &made.points));
+    assert_ok(pool_buffer_alloc(device, count * field->bytes, &made.on_device));
+    assert_ok(pool_copy_to_device(made.points, 0, made.host_points, base * made.point_bytes, NULL));
+    for (uint64_t done = base; done < count; done *= 2)
+        assert_ok(pool_copy_between(
+            made.points, done * made.point_bytes, made.points, 0, done * made.point_bytes, NULL));
+    return made;
+}
+
+static void free_points(struct field_of_points *points)
+{
+    assert_ok(pool_buffer_free(&points->points));
+    assert_ok(pool_buffer_free(&points->on_device));
+    free(points->host_points);
+    free(points->logarithms);
+    free(points->scalars);
+}
+
+/* Fills the scalars of a sum of 2^bits and gives the result as it has to be, affine. */
+static void make_sum(
+    const struct field_of_points *points, enum kind kind, uint32_t bits, uint8_t *wanted)
+{
+    const pool_field *field = pool_curve_scalar_field(points->curve);
+    struct share shares[THREADS];
+    uint64_t count = (uint64_t)1 << bits, sum[FIELD_MAX_LIMBS] = {0}, done = 0;
+    uint8_t generator[MSM_POINT_MAX], scalar[POOL_FIELD_MAX_BYTES];
+
+    for (uint64_t t = 0; t < THREADS; t++) {
+        uint64_t end = count * (t + 1) / THREADS;
+
+        shares[t] = (struct share){.field = field,
+            .logarithms = points->logarithms,
+            .scalars = points->scalars,
+            .kind = kind,
+            .first = done,
+            .count = end - done};
+        done = end;
+        assert_int_equal(pthread_create(&shares[t].thread, NULL, make_share, &shares[t]), 0);
+    }
+    for (uint64_t t = 0; t < THREADS; t++) {
+        pthread_join(shares[t].thread, NULL);
+        field_add(field, sum, sum, shares[t].sum);
+    }
+    field_store(field, scalar, sum);
+    assert_ok(pool_curve_generator(points->curve, NULL, generator));
+    assert_ok(pool_point_mul(points->curve, NULL, generator, scalar, field->bytes, wanted));
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double run_once(pool_msm_params *params, const pool_span *points, const pool_span *scalars,
+    const uint8_t *wanted, const char *what)
+{
+    uint8_t got[MSM_POINT_MAX] = {0};
+    pool_span result = msm_span(got, 1);
+    const pool_curve *curve = params->points ? pool_points_curve(params->points) : params->curve;
+    double start = seconds(), took;
+
+    assert_ok(pool_msm(params, points, scalars, &result));
+    took = seconds() - start;
+    if (memcmp(got, wanted, pool_point_bytes(curve, POOL_POINT_AFFINE)) != 0)
+        fail_msg("%s, %llu scalars, %s: wrong", pool_curve_name(curve),
+            (unsigned long long)scalars->count, what);
+    return took;
+}
+
+/* Median of three when it is printed, else once. */
+static double run(pool_msm_params *params, const pool_span *points, const pool_span *scalars,
+    const uint8_t *wanted, const char *what)
+{
+    double first = run_once(params, points, scalars, wanted, what), second, third, middle;
+
+    if (!prints_times)
+        return first;
+    second = run_once(params, points, scalars, wanted, what);
+    third = run_once(params, points, scalars, wanted, what);
+    middle = second > third ? second : third;
+    middle = first > second && first > third   ? middle
+             : first < second && first < third ? second + third - middle
+                                               : first;
+    printf("  %.3f ms: %s, %llu scalars, %s\n", 1e3 * middle,
+        pool_curve_name(params->points ? pool_points_curve(params->points) : params->curve),
+        (unsigned long long)scalars->count, what);
+    return middle;
+}
+
+static pool_span device_points(const struct field_of_points *points, uint32_t bits)
+{
+    return (pool_span){.data = at(points->points),
+        .count = (uint64_t)1 << bits,
+        .form = POOL_FORM_MONTGOMERY,
+        .place = POOL_PLACE_DEVICE};
+}
+
+static pool_span device_scalars(const struct field_of_points *points, uint32_t bits)
+{
+    uint64_t count = (uint64_t)1 << bits;
+
+    assert_ok(pool_copy_to_device(points->on_device, 0, points->scalars,
+        count * pool_curve_scalar_field(points->curve)->bytes, NULL));
+    return (pool_span){.data = at(points->on_device), .count = count, .place = POOL_PLACE_DEVICE};
+}
+
+static pool_msm_params params_of(const pool_curve *curve)
+{
+    return (pool_msm_params){
+        .struct_size = sizeof(pool_msm_params), .curve = curve, .device = device};
+}
+
+/* All kinds at one size; with `grows` also uniform ones up to the most. */
+static void check_curve(const char *name, uint32_t bits, uint32_t most)
+{
+    struct field_of_points points = make_points(name, most);
+    pool_msm_params params = params_of(points.curve);
+    uint8_t wanted[MSM_POINT_MAX];
+
+    bits = bits < points.bits ? bits : points.bits;
+    for (int kind = 0; kind < KINDS; kind++) {
+        make_sum(&points, (enum kind)kind, bits, wanted);
+        pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
+        run(&params, &in, &by, wanted, kind_names[kind]);
+    }
+    for (uint32_t larger = bits + 3; larger <= points.bits; larger += 3) {
+        make_sum(&points, UNIFORM, larger, wanted);
+        pool_span in = device_points(&points, larger), by = device_scalars(&points, larger);
+        run(&params, &in, &by, wanted, "uniform");
+    }
+    free_points(&points);
+}
+
+static void test_g1(void **state)
+{
+    (void)state;
+    check_curve("bn254_g1", 23, 26);
+    check_curve("bls12_381_g1", 20, 23);
+    check_curve("bw6_761_g1", 17, 17);
+    check_curve("pallas", 18, 18);
+}
+
+static void test_g2(void **state)
+{
+    (void)state;
+    check_curve("bn254_g2", 20, 23);
+    check_curve("bls12_381_g2", 18, 18);
+}
+
+/* Scalars, or both, from pageable and pinned memory; points of another layout. */
+static void test_host(void **state)
+{
+    const uint32_t bits = most_bits < 22 ? most_bits : 22;
+    struct field_of_points points = make_points("bn254_g1", bits);
+    uint64_t count = (uint64_t)1 << bits;
+    pool_msm_params params = params_of(points.curve);
+    uint8_t wanted[MSM_POINT_MAX], *on_host = malloc(count * points.point_bytes);
+    pool_pinned *pinned = NULL;
+
+    (void)state;
+    make_sum(&points, UNIFORM, bits, wanted);
+    pool_span in = device_points(&points, bits), by = msm_span(points.scalars, count);
+    run(&params, &in, &by, wanted, "scalars pageable");
+    assert_ok(pool_pinned_alloc(device, count * 32, 0, &pinned));
+    memcpy(pool_pinned_data(pinned), points.scalars, count * 32);
+    by.data = pool_pinned_data(pinned);
+    run(&params, &in, &by, wanted, "scalars pinned");
+    assert_ok(pool_copy_to_host(on_host, points.points, 0, count * points.point_bytes, NULL));
+    in.data = on_host;
+    in.place = POOL_PLACE_HOST;
+    run(&params, &in, &by, wanted, "points pageable, scalars pinned");
+    params.memory_limit = (uint64_t)64 << 20;
+    if (bits > 20)
+        run(&params, &in, &by, wanted, "the same within 64 MiB");
+    assert_ok(pool_pinned_free(&pinned));
+    free(on_host);
+    free_points(&points);
+}
+
+static void test_tables(void **state)
+{
+    static const uint32_t factors[] = {1, 2, 4, POOL_PRECOMPUTE_ALL};
+    const uint32_t bits = most_bits < 20 ? most_bits : 20;
+    struct field_of_points points = make_points("bn254_g1", bits);
+    uint8_t wanted[MSM_POINT_MAX];
+
+    (void)state;
+    make_sum(&points, UNIFORM, bits, wanted);
+    for (size_t i = 0; i < 4; i++) {
+        pool_points_params make = {.struct_size = sizeof(make),
+            .curve = points.curve,
+            .device = device,
+            .precompute_factor = factors[i]};
+        pool_msm_params params = {.struct_size = sizeof(params)};
+        pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
+        char what[64];
+
+        assert_ok(pool_points_create(&make, &in, &params.points));
+        snprintf(what, sizeof(what), "table of %u levels, windows of %u bits",
+            pool_points_factor(params.points), pool_points_window_bits(params.points));
+        run(&params, NULL, &by, wanted, what);
+        assert_ok(pool_points_destroy(&params.points));
+    }
+    free_points(&points);
+}
+
+/* Sums of a batch are the sums one by one. */
+static void test_batch(void **state)
+{
+    const uint32_t bits = most_bits < 18 ? most_bits : 18;
+    enum { LOG_BATCH = 6 };
+    struct field_of_points points = make_points("bn254_g1", bits);
+    pool_msm_params params = params_of(points.curve);
+    uint64_t one = ((uint64_t)1 << bits) >> LOG_BATCH;
+    uint8_t wanted[MSM_POINT_MAX], single[MSM_POINT_MAX];
+    uint8_t *all = calloc(1u << LOG_BATCH, points.point_bytes), total[MSM_POINT_MAX] = {0};
+    pool_span results = msm_span(all, 1u << LOG_BATCH), result = msm_span(single, 1);
+
+    (void)state;
+    make_sum(&points, UNIFORM, bits, wanted);
+    pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
+    params.batch = 1u << LOG_BATCH;
+    assert_ok(pool_msm(&params, &in, &by, &results));
+    params.batch = 1;
+    for (uint64_t b = 0; b < 1u << LOG_BATCH; b++) {
+        pool_span part_in = in, part_by = by;
+
+        part_in.count = part_by.count = one;
+        part_in.data = (uint8_t *)in.data + b * one * points.point_bytes;
+        part_by.data = (uint8_t *)by.data + b * one * 32;
+        if (b % 16 == 0) {
+            assert_ok(pool_msm(&params, &part_in, &part_by, &result));
+            assert_memory_equal(single, all + b * points.point_bytes, points.point_bytes);
+        }
+        assert_ok(pool_point_add(points.curve, NULL, total, all + b * points.point_bytes, total));
+    }
+    assert_memory_equal(total, wanted, points.point_bytes);
+    free(all);
+    free_points(&points);
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = device_text};
+
+    (void)state;
+    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    return pool_destroy(&pool);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_host), cmocka_unit_test(test_g2), cmocka_unit_test(test_g1)};
+
+    for (int i = 1; i < count; i++) {
+        if (strcmp(arguments[i], "--timing") == 0)
+            prints_times = 1;
+        else if (strcmp(arguments[i], "--device") == 0 && i + 1 < count)
+            device_text = arguments[++i];
+        else if (strcmp(arguments[i], "--most") == 0 && i + 1 < count)
+            most_bits = (uint32_t)atoi(arguments[++i]);
+        else
+            cmocka_set_test_filter(arguments[i]);
+    }
+    if (open_pool(NULL)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, NULL, close_pool);
+}
