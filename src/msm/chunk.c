@@ -5,6 +5,7 @@
  */
 #include "base/status.h"
 #include "msm/entry.h"
+#include "stream/stream.h"
 
 /* How pieces come from the host. With one slot all is on the call's stream. */
 struct feed {
@@ -39,6 +40,17 @@ static pool_status open_feed(struct feed *feed)
     return status;
 }
 
+/* Gives an event back; what cannot go now the pool keeps. The first failure is the answer. */
+static pool_status close_event(pool_event **event, pool_status status)
+{
+    pool_status end = pool_event_destroy(event);
+
+    if (*event)
+        stream_discard_event(*event);
+    *event = NULL;
+    return status ? status : end;
+}
+
 /* What was copied is waited for by the call's stream, unless something failed in between. */
 static pool_status close_feed(struct feed *feed, pool_status status)
 {
@@ -48,17 +60,15 @@ static pool_status close_feed(struct feed *feed, pool_status status)
     base_error_save(&first);
     if (status && feed->own)
         (void)pool_stream_synchronize(feed->own);
-    for (int i = 0; i < 2; i++) {
-        pool_status gone = pool_event_destroy(&feed->consumed[i]);
-        end = end ? end : gone;
-    }
-    pool_status gone = pool_event_destroy(&feed->ready);
-    end = end ? end : gone;
-    gone = pool_stream_destroy(&feed->own);
-    end = end ? end : gone;
+    end = close_event(&feed->consumed[0], end);
+    end = close_event(&feed->consumed[1], end);
+    end = close_event(&feed->ready, end);
+    pool_status gone = pool_stream_destroy(&feed->own);
+    if (feed->own)
+        stream_discard(feed->own);
     if (status)
         base_error_restore(&first);
-    return status ? status : end;
+    return status ? status : end ? end : gone;
 }
 
 /* Host items from `first` on to a place of the workspace. */

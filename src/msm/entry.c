@@ -246,12 +246,43 @@ static pool_status use_given(struct msm_call *call)
     return status;
 }
 
+/* Less than a cut that did not fit; the failure of the last try stays where nothing smaller is. */
+static pool_status make_room(struct msm_call *call)
+{
+    struct base_error_copy full;
+    uint64_t limit = 0;
+    pool_status status;
+
+    base_error_save(&full);
+    status = free_bytes(call, &limit);
+    if (status)
+        return status;
+    if (limit >= call->cut.bytes)
+        limit = call->cut.bytes / 8 * 7;
+    status = msm_cut_make(call, limit, &call->cut);
+    if (status)
+        base_error_restore(&full);
+    return status;
+}
+
+/* What fails for other reasons than room shows here first. */
+static pool_status wake_memory(const struct msm_call *call)
+{
+    struct device_memory *memory;
+    struct device_scope scope;
+    pool_status status = device_enter(call->site.device, &scope);
+
+    return status ? status : device_leave(&scope, memory_of(&scope, &memory));
+}
+
 /* What others take in between makes the pieces smaller, until nothing smaller is left. */
 static pool_status take_workspace(struct msm_call *call)
 {
     uint64_t limit = call->params.memory_limit ? call->params.memory_limit : UINT64_MAX;
     pool_status status = msm_cut_make(call, limit, &call->cut);
 
+    if (!status)
+        status = wake_memory(call);
     if (!status && !call->params.memory_limit && call->cut.bytes > SMALL_BYTES) {
         status = free_bytes(call, &limit);
         if (!status && call->cut.bytes > limit)
@@ -261,11 +292,7 @@ static pool_status take_workspace(struct msm_call *call)
         status = memory_temporary(&call->site, call->cut.bytes, &call->own, &call->address);
         if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
-        status = free_bytes(call, &limit);
-        if (limit >= call->cut.bytes)
-            limit = call->cut.bytes / 8 * 7;
-        if (!status)
-            status = msm_cut_make(call, limit, &call->cut);
+        status = make_room(call);
     }
     call->workspace = call->own;
     return status;

@@ -99,20 +99,6 @@ pool_status points_discard(struct pool_points *points, pool_status status)
     return status;
 }
 
-pool_status points_hand_over(struct pool_points *made, pool_status status, pool_points **points)
-{
-    struct base_error_copy first;
-
-    if (!status) {
-        *points = made;
-    } else if (made) {
-        base_error_save(&first);
-        (void)pool_points_destroy(&made);
-        base_error_restore(&first);
-    }
-    return status;
-}
-
 void points_make_known(
     struct pool_points *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
@@ -152,6 +138,15 @@ static bool release(struct pool_points *points)
     }
     unlock(list);
     return is_last;
+}
+
+pool_status points_hand_over(struct pool_points *made, pool_status status, pool_points **points)
+{
+    if (!status)
+        *points = made;
+    else if (made && release(made))
+        return points_discard(made, status);
+    return status;
 }
 
 pool_status pool_points_destroy(pool_points **points)

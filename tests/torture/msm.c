@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Torture of sums: the first use with checks, host memory in growing pieces on two streams, and
+ * handles of points with tables, their fingerprint, and their file there and back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/nvrtc.h"
+#include "msm/entry.h"
+#include "torture/torture.h"
+
+enum { POOL, POINTS, LOADED, FOUND, STREAM, COUNT = 64 };
+
+/* One word a coordinate and a scalar: the smallest kernels that there are. */
+static pool_curve *curve;
+static uint8_t points[COUNT * 8], scalars[COUNT * 4];
+static char path[64];
+
+/* No chip that NVRTC knows: kernels come as PTX, whose entries the mock reads by itself. */
+static void prepare(struct torture *torture)
+{
+    pool_mock_set_attribute(torture->mock, 0, 75, 13);
+    pool_mock_set_attribute(torture->mock, 0, 76, 0);
+    msm_grows_from = (uint64_t)32 << 20;
+}
+
+static void prepare_pieces(struct torture *torture)
+{
+    prepare(torture);
+    msm_grows_from = 1;
+}
+
+static pool_status create(struct torture *torture, pool_device **device)
+{
+    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
+
+    return status ? status : pool_device_at(torture->objects[POOL], 0, device);
+}
+
+static pool_status first_of(pool_status status, pool_status end)
+{
+    return status ? status : end;
+}
+
+static pool_status finish(struct torture *torture)
+{
+    pool_status status = POOL_OK;
+
+    for (int i = POINTS; i <= FOUND; i++)
+        status = first_of(status, pool_points_destroy((pool_points **)&torture->objects[i]));
+    status = first_of(status, pool_stream_destroy((pool_stream **)&torture->objects[STREAM]));
+    unlink(path);
+    return first_of(status, pool_destroy((device_pool **)&torture->objects[POOL]));
+}
+
+static pool_status sum(struct torture *torture)
+{
+    uint8_t result[16];
+    pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = curve,
+        .scalar_check = POOL_SCALARS_REFUSED,
+        .point_check = POOL_POINTS_SUBGROUP};
+    pool_span in = {.data = points, .count = COUNT}, by = {.data = scalars, .count = COUNT},
+              out = {.data = result, .count = 1};
+    pool_status status = create(torture, &params.device);
+
+    return status ? status : pool_msm(&params, &in, &by, &out);
+}
+
+static pool_status sum_pieces(struct torture *torture)
+{
+    uint8_t result[8 * 16];
+    pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = curve, .batch = 8, .shared_points = 1};
+    pool_span in = {.data = points, .count = COUNT / 8}, by = {.data = scalars, .count = COUNT},
+              out = {.data = result, .count = 8, .stride = 12};
+    pool_status status = create(torture, &params.device);
+
+    return status ? status : pool_msm(&params, &in, &by, &out);
+}
+
+static pool_status handles(struct torture *torture)
+{
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES], result[16];
+    pool_points_params make = {.struct_size = sizeof(make),
+        .curve = curve,
+        .precompute_factor = 2,
+        .check = POOL_POINTS_ON_CURVE};
+    pool_msm_params params = {.struct_size = sizeof(params), .is_async = 0};
+    pool_span in = {.data = points, .count = COUNT}, by = {.data = scalars, .count = COUNT},
+              out = {.data = result, .count = 1};
+    pool_points **made = (pool_points **)&torture->objects[POINTS];
+    pool_status status = create(torture, &make.device);
+
+    if (!status)
+        status = pool_stream_create(make.device, NULL, (pool_stream **)&torture->objects[STREAM]);
+    make.stream = torture->objects[STREAM];
+    if (!status)
+        status = pool_points_create(&make, &in, made);
+    if (!status)
+        status = pool_points_fingerprint(*made, fingerprint);
+    if (!status)
+        status =
+            pool_points_find(make.device, fingerprint, 2, (pool_points **)&torture->objects[FOUND]);
+    if (!status)
+        status = pool_points_save(*made, path);
+    if (!status)
+        status = pool_points_load(&make, path, (pool_points **)&torture->objects[LOADED]);
+    params.points = torture->objects[LOADED];
+    return status ? status : pool_msm(&params, NULL, &by, &out);
+}
+
+/*
+ * A fact that the driver does not tell is 0; staging falls back to the driver's own copies; a full
+ * device is tried again; entering a context to give memory back is tried again; a disk that fails
+ * is a cache that misses.
+ */
+static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
+
+/* By then all kernels are compiled: files are those of points, and none may be lost in silence. */
+static const char *const absorbed_with_files[] = {"cuDeviceGetAttribute", "malloc",
+    "cuMemAllocHost", "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent",
+    "cuCtxPushCurrent", NULL};
+
+static const struct torture_scenario scenarios[] = {
+    {.name = "sum with checks",
+        .devices = 1,
+        .prepare = prepare,
+        .run = sum,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "sums in pieces",
+        .devices = 1,
+        .prepare = prepare_pieces,
+        .run = sum_pieces,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "points, tables, files",
+        .devices = 1,
+        .prepare = prepare,
+        .run = handles,
+        .finish = finish,
+        .absorbs = absorbed_with_files},
+};
+
+static pool_status make_problem(void)
+{
+    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_status status;
+
+    params.field = pool_field_by_name("mersenne31");
+    params.b[0] = "5";
+    params.order = "165188041";
+    params.cofactor = "13";
+    params.generator_x[0] = "2014353682";
+    params.generator_y[0] = "1938853545";
+    status = pool_curve_create(&params, &curve);
+    if (!status)
+        status = pool_random_points(curve, 1, COUNT, points, NULL, scalars);
+    return status;
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/devicepool-torture-XXXXXX";
+    char cache[64], command[80];
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    if (!mkdtemp(folder) || make_problem())
+        return 1;
+    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    snprintf(path, sizeof(path), "%s/points", folder);
+    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
+        return 1;
+    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    pool_curve_destroy(&curve);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    return system(command) || failed;
+}
