@@ -139,7 +139,8 @@ typedef struct pool_msm_params {
      */
     int32_t shared_points;
     /* Scalars are below 2^scalar_bits; 0: below the order. Fewer bits cost less. Larger scalars are
-     * treated as scalar_check says. */
+     * trusted not to be there, or refused; to be reduced, scalars have to be of the order's bits.
+     */
     uint32_t scalar_bits;
     pool_scalar_check scalar_check;
     pool_point_check point_check; /* of a span of points */
@@ -155,8 +156,10 @@ typedef struct pool_msm_params {
      * fit is done in parts, at least 2^10 points at a time.
      */
     uint64_t memory_limit;
-    pool_buffer *workspace; /* NULL: allocated in the order of the stream and freed again */
-    pool_cancel *cancel;    /* looked at between parts; with is_async while enqueuing */
+    /* NULL: allocated in the order of the stream and freed again. At a multiple of 256, as large as
+     * pool_msm_workspace says with these params. */
+    pool_buffer *workspace;
+    pool_cancel *cancel; /* looked at between parts; with is_async while enqueuing */
     /* Points times sums that are enqueued so far; on the calling thread, after each part. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
@@ -171,11 +174,11 @@ POOL_API void pool_msm_params_init(pool_msm_params *params);
  *
  * Points are a span of `point_layout` (AFFINE_FLAG, JACOBIAN, ... included) in either form, or NULL
  * with params->points. Scalars are elements of the curve's scalar field in either form. Spans may
- * be in host or device memory, packed or strided by a multiple of 4 bytes. Packed affine points in
- * Montgomery form on the device are read where they are; all others are brought into that shape
- * first. Any points and scalars are right: infinity, equal and opposite points, zeros, all the
- * same. Time does not depend on values but for skewed scalars, which may cost up to twice as much;
- * it is no constant time.
+ * be in host or device memory, packed or strided by a multiple of 4 bytes; the results overlap
+ * neither. Packed affine points in Montgomery form on the device, at a multiple of 16 bytes, are
+ * read where they are; all others are brought into that shape first. Any points and scalars are
+ * right: infinity, equal and opposite points, zeros, all the same. Time does not depend on values
+ * but for skewed scalars, which may cost up to twice as much; it is no constant time.
  *
  * Refused with POOL_ERR_INVALID_ARGUMENT: counts that do not fit together, a stride that is too
  * small or no multiple of 4, device memory that is not aligned to 4 bytes, more than the handle's
@@ -189,8 +192,9 @@ POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_span *po
     const pool_span *scalars, pool_span *results);
 
 /*
- * Device bytes that pool_msm would take for these spans with these params, to the byte, when it has
- * all the memory it wants: what a workspace needs to have. Spans' data is not looked at.
+ * Device bytes that pool_msm takes for these spans with these params, to the byte, on a device that
+ * has them: what a workspace needs to have. With memory_limit 0 all that the call wants. Spans'
+ * data is not read and may be NULL.
  */
 POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *points,
     const pool_span *scalars, const pool_span *results, uint64_t *bytes);
