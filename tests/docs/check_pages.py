@@ -13,6 +13,7 @@ import concurrent.futures
 import glob
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,13 +37,17 @@ def default_pages(root):
 
 
 def run(command, **options):
-    """(exit code, output)"""
+    """(exit code, output); what takes too long ends with all that it has started."""
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                             errors="replace", stdin=subprocess.DEVNULL, start_new_session=True,
+                             **options)
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", timeout=SECONDS, stdin=subprocess.DEVNULL, **options)
+        output, _ = child.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
         return 124, f"not done after {SECONDS} s"
-    return done.returncode, done.stdout
+    return child.returncode, output
 
 
 def environment(build):
