@@ -8,23 +8,31 @@
 #include <string.h>
 
 /*
- * A block orders a partition in shared memory, so PARTITION entries are wanted, and several blocks
- * for each multiprocessor even when that makes partitions small; down to LEAST entries. A tile of
- * digits is written in one run a partition: with more than 2^HIGH_BITS partitions a set runs get
- * shorter than a sector of memory, which is only better than partitions that are crowded.
+ * Measured on one H200. A block orders a partition in shared memory, so PARTITION entries are
+ * wanted, and several blocks for each multiprocessor even when that makes partitions small; down to
+ * LEAST_PARTITION. A tile of digits is written in one run a partition, so more than 2^HIGH_BITS
+ * partitions a set are only better than crowded ones; 2^24 scalars in windows of 20 bits take 3.2
+ * ms with 2^10 and 3.4 with 2^9, whose partitions leave room for one block. Beyond 2^WIDE_BITS runs
+ * of a usual tile are short: a block of all threads has a tile twice as long (1.5 ms for 1.9 in
+ * partition). Blocks of digits each give their counts to memory: with ten of a multiprocessor that
+ * is little.
  */
 enum {
     PARTITION = 8192,
     LEAST_PARTITION = 1024,
-    HIGH_BITS = 9,
+    HIGH_BITS = 10,
+    WIDE_BITS = 9,
     MOST_HIGH_BITS = 11,
     MOST_LOW_BITS = 12,
     ITEMS = 16, /* SORT_ITEMS of ptx/msm/sort.cuh */
+    MOST_THREADS = 1024,
     DIGIT_THREADS = 512,
+    ORDER_THREADS = 512,
     SCALAR_THREADS = 256,
-    SCALAR_BLOCKS = 6, /* of a multiprocessor at once */
+    SCALAR_BLOCKS = 10,
     PIECE_THREADS = 256,
     LEAST_ROOM = 4096,
+    LARGE_ROOM = 24576, /* a multiprocessor holds two blocks of it at most */
     LEAST_SHARED = 48 << 10,
     STATIC_SHARED = 1 << 10, /* the kernels' own variables; some 150 bytes */
 };
@@ -129,7 +137,8 @@ static void plan_tiles(const struct msm_chip *chip, struct msm_plan *plan)
     sort->scalar_bins =
         (uint32_t)(bins + scalars <= words ? larger(bins, smaller(words - scalars, 4096)) : 0);
     sort->digit_bins = (uint32_t)larger(bins_of(plan, span_of(plan, 1)), 512);
-    sort->digit_threads = DIGIT_THREADS;
+    sort->digit_threads =
+        plan->window_bits - 1 > sort->low_bits + WIDE_BITS ? MOST_THREADS : DIGIT_THREADS;
     while (2 * (sort->digit_bins + (uint64_t)ITEMS * sort->digit_threads) > words)
         sort->digit_threads /= 2;
     /* Small work in more blocks. */
@@ -175,6 +184,13 @@ static void plan_digits(struct msm_plan *plan)
     plan->sort.top_most = (1u << (c - 1)) - (c == 16 && is_short);
 }
 
+static uint32_t order_threads(uint32_t room)
+{
+    if (room > LARGE_ROOM)
+        return MOST_THREADS;
+    return room > LEAST_ROOM ? ORDER_THREADS : ORDER_THREADS / 2;
+}
+
 void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan)
 {
     struct msm_sort_plan *sort = &plan->sort;
@@ -184,7 +200,7 @@ void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan)
     sort->partitions = (uint32_t)ratio_up(plan->buckets, (uint64_t)1 << sort->low_bits);
     sort->room = (uint32_t)smaller(
         usual_room(plan, sort->low_bits), shared_words(chip) - ((uint64_t)1 << sort->low_bits));
-    sort->order_threads = sort->room > LEAST_ROOM ? 512 : 256;
+    sort->order_threads = order_threads(sort->room);
     plan_tiles(chip, plan);
     plan_digits(plan);
     plan_places(plan);

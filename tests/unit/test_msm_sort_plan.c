@@ -109,8 +109,9 @@ static void check(const struct msm_chip *chip, const struct msm_plan *plan)
         chip->shared_bytes - OWN_SHARED);
     assert_in_range(4 * (lows + sort->room), 1, chip->shared_bytes - OWN_SHARED);
     assert_in_range(8 * (lows + sort->piece), 1, chip->shared_bytes - OWN_SHARED);
-    assert_true(sort->digit_threads >= 32 && sort->digit_threads <= 512);
-    assert_true(sort->order_threads == 256 || sort->order_threads == 512);
+    assert_true(sort->digit_threads >= 32 && sort->digit_threads <= 1024);
+    assert_true(
+        sort->order_threads == 256 || sort->order_threads == 512 || sort->order_threads == 1024);
     assert_true(sort->piece >= 32 * ITEMS && sort->piece % (32 * ITEMS) == 0);
     assert_in_range(sort->piece, 1, 256 * ITEMS);
     assert_true(sort->scalar_bins != 0 || sort->digit_bytes == 4);
