@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws ../performance.svg with gnuplot: our speed over that of the fastest open implementation known, on
 the same chip, for every measured row that has such a peer. The rows come from the newest raw file of
-each kind in this folder; the picture names them and their digest, so that a test can tell an old one.
+each kind in this folder; the picture names them and their digest, so that a test can tell an old one. The
+table of figures in the readme is written from the same files.
 
-plot.py          draws
-plot.py --check  says whether the picture is that of the files
+plot.py          draws and writes
+plot.py --check  says whether picture and table are those of the files
 """
 import glob
 import hashlib
@@ -17,6 +18,8 @@ import sys
 LONGEST = 4  # bars end there, their numbers do not
 HERE = os.path.dirname(os.path.abspath(__file__))
 PICTURE = os.path.join(HERE, "..", "performance.svg")
+README = os.path.join(HERE, "..", "..", "README.md")
+BEGIN, END = "<!-- figures: docs/performance/plot.py -->", "<!-- end of figures -->"
 FIELDS = {"bn254_fr": "BN254", "bls12_381_fr": "BLS12-381", "goldilocks": "Goldilocks",
           "babybear": "BabyBear", "koalabear": "KoalaBear"}
 
@@ -55,27 +58,75 @@ KINDS = {"msm": msm_rows, "ntt": ntt_rows, "poseidon": poseidon_rows}
 
 
 def newest(kind):
-    """Name and rows of the latest file, by the date that ends its name."""
-    files = sorted(glob.glob(f"{HERE}/{kind}_h200_*.json"), key=lambda name: name[-15:])
+    """Name and content of the latest file, by the date that ends its name."""
+    host = "h200x4" if kind == "pool" else "h200"  # choosing wants several devices
+    files = sorted(glob.glob(f"{HERE}/{kind}_{host}_*.json"), key=lambda name: name[-15:])
     if not files:
-        return "", []
+        return "", None
     with open(files[-1], encoding="utf-8") as file:
-        return os.path.basename(files[-1]), list(KINDS[kind](json.load(file)))
+        return os.path.basename(files[-1]), json.load(file)
+
+
+def figures():
+    """The table of the readme."""
+    def value(kind, member, **wanted):
+        rows = [row for row in newest(kind)[1]["rows"] if all(row[key] == wanted[key] for key in wanted)]
+        return f"{rows[0][member]:.3g}"
+
+    def msm(curve, log_size):
+        return value("msm", "ms", curve=curve, log_size=log_size, batch=1, levels=1, scalars="uniform")
+
+    def ntt(field, log_size):
+        return value("ntt", "ms", field=field, log_size=log_size, batch=1, order="NN")
+
+    def pool(name):
+        return value("pool", "value", name=name)
+
+    hashes = value("poseidon", "million_per_s", set="circom-bn254-t3", what="permutation", count=1 << 20)
+    leaves = value("poseidon", "million_per_s", set="circom-bn254-t3", what="tree 2")
+    lines = [
+        ("MSM, BN254 G1, 2^20 / 2^24 points", f"{msm('bn254_g1', 20)} / {msm('bn254_g1', 24)} ms"),
+        ("MSM, BLS12-381 G1, 2^20 points", f"{msm('bls12_381_g1', 20)} ms"),
+        ("NTT, BN254, 2^20 / 2^24 elements", f"{ntt('bn254_fr', 20)} / {ntt('bn254_fr', 24)} ms"),
+        ("NTT, Goldilocks / BabyBear, 2^24 elements", f"{ntt('goldilocks', 24)} / {ntt('babybear', 24)} ms"),
+        ("Poseidon, BN254 t = 3", f"{hashes} million hashes/s"),
+        ("Merkle tree of 2^24 leaves, arity 2, the same", f"{leaves} million leaves/s"),
+        ("choosing a device / binding and unbinding it",
+         f"{pool('pool_next_device')} / {pool('pool_bind + pool_unbind')} ns"),
+    ]
+    return "\n".join(["| | |", "|---|---|"] + [f"| {what} | {figure} |" for what, figure in lines])
+
+
+def readme_with(table):
+    """The readme's text with that table in place of its own."""
+    with open(README, encoding="utf-8") as file:
+        text = file.read()
+    before, _, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not end:
+        sys.exit(f"README.md has no place between {BEGIN} and {END}")
+    return text, before + BEGIN + "\n" + table + "\n" + END + after
 
 
 def main():
     names, rows = [], []
     for kind in KINDS:
-        name, more = newest(kind)
-        names += [name] if name else []
-        rows += more
+        name, data = newest(kind)
+        if data:
+            names.append(name)
+            rows += KINDS[kind](data)
     table = "".join(f'"{label}" {ratio:.4f}\n' for label, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
+    written, wanted = readme_with(figures())
     if "--check" in sys.argv:
         with open(PICTURE, encoding="utf-8") as file:
             if mark not in file.read():
                 sys.exit("docs/performance.svg is not that of the raw files: run docs/performance/plot.py")
+        if written != wanted:
+            sys.exit("the readme's figures are not those of the raw files: run docs/performance/plot.py")
         return
+    with open(README, "w", encoding="utf-8") as file:
+        file.write(wanted)
     script = f"""
 set terminal svg size 860,{70 + 14 * len(rows)} font 'sans-serif,11' background rgb 'white'
 set output '{PICTURE}'
