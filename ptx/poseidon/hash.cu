@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashes of fixed length, one a thread: of items, and of the children of a tree's nodes.
+ * Hashes of fixed length: of items, and of the children of a tree's nodes.
  */
 #include "poseidon/permutation.cuh"
 
@@ -31,6 +31,8 @@ __device__ __forceinline__ void hash_out(fr *state, unsigned char *out, const it
         before[i] = state[inner(POSEIDON_OUTPUT_LANE + i)];
 #endif
     permute(state);
+    if (!item_is_stored(run))
+        return;
 #pragma unroll
     for (int i = 0; i < POSEIDON_DIGEST; i++) {
         fr element = state[inner(POSEIDON_OUTPUT_LANE + i)];
@@ -41,10 +43,10 @@ __device__ __forceinline__ void hash_out(fr *state, unsigned char *out, const it
     }
 }
 
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) poseidon_hash(const items run)
+extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) POSEIDON_KERNEL(hash)(const items run)
 {
-    unsigned long long index = item_index();
-    if (index >= run.count)
+    unsigned long long index;
+    if (!item_begin(run, &index))
         return;
     const unsigned char *in = run.in + index * run.in_stride;
     fr state[POSEIDON_WIDTH];
@@ -58,10 +60,10 @@ extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) poseidon_hash(const ite
 }
 
 /* Node `index` of a row from its children, in_stride apart; `children` of them are there. */
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) poseidon_row(const items run)
+extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) POSEIDON_KERNEL(row)(const items run)
 {
-    unsigned long long index = item_index();
-    if (index >= run.count)
+    unsigned long long index;
+    if (!item_begin(run, &index))
         return;
     unsigned long long first = index * run.arity;
     fr state[POSEIDON_WIDTH];

@@ -39,9 +39,38 @@ struct items {
     unsigned missing[ITEM_MISSING_WORDS]; /* row: the digest of a missing node; device form */
 };
 
+/* Threads that share a state: 1, or 2 neighbours where a launch does not fill the chip (pair.cu). */
+#ifndef POSEIDON_THREADS
+#define POSEIDON_THREADS 1
+#define POSEIDON_KERNEL(name) poseidon_##name
+#endif
+
 __device__ __forceinline__ unsigned long long item_index(void)
 {
-    return (unsigned long long)blockIdx.x * ITEM_BLOCK + threadIdx.x;
+    return ((unsigned long long)blockIdx.x * ITEM_BLOCK + threadIdx.x) / POSEIDON_THREADS;
+}
+
+/* This thread's place among those of its state. */
+__device__ __forceinline__ unsigned place(void)
+{
+    return POSEIDON_THREADS == 1 ? 0 : threadIdx.x & 1;
+}
+
+/* Whether there is anything to compute. Threads that share states stay together, those behind the
+ * last item with that one. */
+__device__ __forceinline__ int item_begin(const items &run, unsigned long long *index)
+{
+    *index = item_index();
+    if (POSEIDON_THREADS == 1)
+        return *index < run.count;
+    *index = min(*index, run.count - 1);
+    return 1;
+}
+
+/* Whether this thread stores the result. */
+__device__ __forceinline__ int item_is_stored(const items &run)
+{
+    return POSEIDON_THREADS == 1 || (place() == 0 && item_index() < run.count);
 }
 
 __device__ __forceinline__ fr element_load(const unsigned char *from, unsigned aligned)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The permutation of one state by one thread. Values are lazy throughout ([0, 2p) where the field
+ * The permutation of a state by one thread or two. Values are lazy throughout ([0, 2p) where the field
  * has room); the caller reduces what it stores.
  *
  * POSEIDON_UNROLLED 1: the state stays in registers. 0: full rounds keep it in local memory and
@@ -42,6 +42,38 @@ __device__ __forceinline__ fr raised(fr x)
 #endif
 }
 
+/*
+ * Threads that share a state hold all of it, each. Of two lanes or rows that can be computed at the
+ * same time each computes one, and they tell each other: lane `i` or, in the second thread, the one
+ * behind it.
+ */
+__device__ __forceinline__ int own(int i, int count)
+{
+    return min(i + (int)place(), count - 1);
+}
+
+__device__ __forceinline__ fr own_lane(const fr *lanes, int i, int count)
+{
+    if (POSEIDON_THREADS == 1)
+        return lanes[i];
+    return fr_select(place(), lanes[min(i + 1, count - 1)], lanes[i]);
+}
+
+__device__ __forceinline__ void put_lanes(fr *lanes, int i, int count, fr mine)
+{
+#if POSEIDON_THREADS == 1
+    lanes[i] = mine;
+#else
+    fr other;
+#pragma unroll
+    for (int k = 0; k < FR_WORDS; k++)
+        other.word[k] = __shfl_xor_sync(0xffffffff, mine.word[k], 1);
+    lanes[min(i + 1, count - 1)] = fr_select(place(), mine, other);
+    if (i + 1 < count)
+        lanes[i] = fr_select(place(), other, mine);
+#endif
+}
+
 #if !POSEIDON_IS_SECOND || POSEIDON_EXTERNAL == POSEIDON_DENSE
 /* state = matrix * state + constants */
 __device__ __forceinline__ void multiply(fr *state, const fr *matrix, const fr *constants)
@@ -51,8 +83,8 @@ __device__ __forceinline__ void multiply(fr *state, const fr *matrix, const fr *
     for (int i = 0; i < T; i++)
         x[i] = state[i];
     LANE_LOOP
-    for (int i = 0; i < T; i++)
-        state[i] = fr_dot<T>(constants[i], x, matrix + i * T);
+    for (int i = 0; i < T; i += POSEIDON_THREADS)
+        put_lanes(state, i, T, fr_dot<T>(constants[own(i, T)], x, matrix + own(i, T) * T));
 }
 #endif
 
@@ -161,42 +193,60 @@ __device__ __forceinline__ void add_constants(fr *state, const fr *constants)
 __device__ __forceinline__ void raise_all(fr *state)
 {
     LANE_LOOP
-    for (int i = 0; i < T; i++)
-        state[i] = raised(state[i]);
+    for (int i = 0; i < T; i += POSEIDON_THREADS)
+        put_lanes(state, i, T, raised(own_lane(state, i, T)));
 }
 
 #if POSEIDON_HAS_WINDOW
-/* src/poseidon/window.c: lane 0 and a window of the last n values of a recurrence. */
+/* The two sums of a partial round (src/poseidon/window.c). Where they are not scaled the head stands
+ * before h, and one before a. */
+__device__ __forceinline__ void window_round(fr *both, const fr *x, int round)
+{
+#if POSEIDON_IS_SCALED
+    const fr *sums = poseidon_sums + round * 2 * N;
+    fr next = fr_add_lazy(x[0], poseidon_lane[round]);
+#if POSEIDON_THREADS == 1
+    both[0] = fr_dot<N>(x[0], x + 1, sums);
+    both[1] = fr_dot<N>(next, x + 1, sums + N);
+#else
+    put_lanes(
+        both, 0, 2, fr_dot<N>(fr_select(place(), next, x[0]), x + 1, sums + place() * N));
+#endif
+#else
+#if POSEIDON_THREADS == 1
+    both[0] = fr_dot<N>(x[0], x + 1, poseidon_sums + 1);
+    both[1] = fr_dot<T>(poseidon_lane[round], x, poseidon_sums + T);
+#else
+    put_lanes(both, 0, 2,
+        fr_dot<T>(fr_select(place(), poseidon_lane[round], fr_zero()), x,
+            poseidon_sums + place() * T));
+#endif
+#endif
+}
+
+/* Lane 0 and a window of the last n values of a recurrence. */
 __device__ __forceinline__ void partial_rounds(fr *state)
 {
-    fr x[T]; /* the raised lane, then the window */
-    fr lane = state[0];
+    fr x[T];    /* the raised lane, then the window */
+    fr both[2]; /* the value that the window gets, and the next lane */
+    both[1] = state[0];
 #pragma unroll
     for (int i = 1; i < T; i++)
         x[i] = state[i];
 #pragma unroll 1
     for (int round = 0; round < POSEIDON_PARTIAL_ROUNDS; round++) {
-#if POSEIDON_IS_SCALED
-        const fr *sums = poseidon_sums + round * 2 * N;
-#else
-        const fr *sums = poseidon_sums;
-#endif
-        x[0] = raised(lane);
-        fr born = fr_dot<N>(x[0], x + 1, sums);
-#if POSEIDON_IS_SCALED
-        lane = fr_dot<N>(fr_add_lazy(x[0], poseidon_lane[round]), x + 1, sums + N);
-#else
-        lane = fr_dot<T>(poseidon_lane[round], x, sums + N); /* head, then h */
-#endif
+        x[0] = raised(both[1]);
+        window_round(both, x, round);
 #pragma unroll
         for (int i = T - 1; i > 1; i--)
             x[i] = x[i - 1];
-        x[1] = born;
+        x[1] = both[0];
     }
-    state[0] = lane;
+    state[0] = both[1];
     LANE_LOOP
-    for (int i = 0; i < N; i++)
-        state[i + 1] = fr_dot<N>(poseidon_after[i], x + 1, poseidon_exit + i * N);
+    for (int i = 0; i < N; i += POSEIDON_THREADS)
+        put_lanes(state + 1, i, N,
+            fr_dot<N>(poseidon_after[own(i, N)], x + 1, poseidon_exit + own(i, N) * N));
 }
 
 #if POSEIDON_SMALL_MATRIX
@@ -250,7 +300,8 @@ __device__ __forceinline__ void permute(fr *state)
     partial_rounds(state);
 #pragma unroll 1
     for (int round = 0; round < POSEIDON_HALF_ROUNDS; round++)
-        full_round(state, POSEIDON_SMALL_MATRIX || round > 0, poseidon_back, poseidon_behind + round * T);
+        full_round(state, POSEIDON_SMALL_MATRIX || round > 0, poseidon_back,
+            poseidon_behind + round * T);
 }
 #else
 /* As the definition has it. */

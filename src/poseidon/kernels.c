@@ -8,12 +8,13 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "field/ptx.h"
+#include "pool/device.h"
 #include "poseidon/launch.h"
 
-enum { FILE_COUNT = 3 };
+enum { FILE_COUNT = 4, PAIR_FILE = 3 };
 
 static const char *const files[FILE_COUNT] = {
-    "poseidon/permute.cu", "poseidon/hash.cu", "poseidon/sponge.cu"};
+    "poseidon/permute.cu", "poseidon/hash.cu", "poseidon/sponge.cu", "poseidon/pair.cu"};
 
 static const struct {
     const char *name;
@@ -24,7 +25,37 @@ static const struct {
     [POSEIDON_HASH] = {"poseidon_hash", 1},
     [POSEIDON_ROW] = {"poseidon_row", 1},
     [POSEIDON_SPONGE] = {"poseidon_sponge", 2},
+    [POSEIDON_PAIR_PERMUTE] = {"poseidon_pair_permute", PAIR_FILE},
+    [POSEIDON_PAIR_HASH] = {"poseidon_pair_hash", PAIR_FILE},
+    [POSEIDON_PAIR_ROW] = {"poseidon_pair_row", PAIR_FILE},
 };
+
+/* 128 states a multiprocessor are a warp for each of its schedulers. Up to there a state's own time
+ * counts, which two threads shorten: on an H200 by 1.4 (t = 3) to 1.75 (t = 12) up to 2^13 states,
+ * by up to 1.3 at 2^14; at 2^15 they lose. */
+uint32_t poseidon_pairs_below = 128;
+
+/* Whether two threads can share a state: sums of products over several words are what they split.
+ */
+static bool is_shared(const pool_poseidon *set)
+{
+    return set->window.is_used && set->field->words > 2;
+}
+
+/* The kernel for so many items. */
+static enum poseidon_kernel kernel_for(
+    const pool_poseidon *set, pool_device *device, enum poseidon_kernel kernel, uint64_t count)
+{
+    uint64_t most =
+        (uint64_t)poseidon_pairs_below * (uint32_t)device_facts(device)->multiprocessors;
+
+    if (!is_shared(set) || count > most)
+        return kernel;
+    return kernel == POSEIDON_PERMUTE ? POSEIDON_PAIR_PERMUTE
+           : kernel == POSEIDON_HASH  ? POSEIDON_PAIR_HASH
+           : kernel == POSEIDON_ROW   ? POSEIDON_PAIR_ROW
+                                      : kernel;
+}
 
 /* Immutable once a set has it. */
 struct poseidon_program {
@@ -101,7 +132,8 @@ pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit
     pool_status status = program_of(set, &program);
 
     for (int i = 0; i < FILE_COUNT && !status; i++)
-        status = visit(user, &program->programs[i]);
+        if (i != PAIR_FILE || is_shared(set))
+            status = visit(user, &program->programs[i]);
     return status;
 }
 
@@ -111,7 +143,9 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
     const struct poseidon_program *program;
     size_t bytes = sizeof(*items);
     void *arguments[1] = {(void *)(uintptr_t)items};
-    uint64_t blocks = (items->count + POSEIDON_BLOCK - 1) / POSEIDON_BLOCK;
+    enum poseidon_kernel chosen = kernel_for(set, device, kernel, items->count);
+    uint64_t threads = items->count * (kernels[chosen].file == PAIR_FILE ? 2 : 1);
+    uint64_t blocks = (threads + POSEIDON_BLOCK - 1) / POSEIDON_BLOCK;
     pool_launch_shape shape = {.struct_size = sizeof(shape),
         .block = {POSEIDON_BLOCK},
         .argument_count = 1,
@@ -128,13 +162,13 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
     shape.grid[0] = (uint32_t)blocks;
     status = program_of(set, &program);
     if (!status)
-        status = module_program_get(device, &program->programs[kernels[kernel].file],
-            &program->keys[kernels[kernel].file], &module);
+        status = module_program_get(device, &program->programs[kernels[chosen].file],
+            &program->keys[kernels[chosen].file], &module);
     if (!status)
         status = poseidon_prove(
-            set, device, &program->keys[kernels[kernel].file], kernels[kernel].file, module);
+            set, device, &program->keys[kernels[chosen].file], kernels[chosen].file, module);
     if (!status)
-        status = pool_kernel_get(module, kernels[kernel].name, &function);
+        status = pool_kernel_get(module, kernels[chosen].name, &function);
     if (!status)
         status = pool_launch(function, &shape, arguments, stream);
     return status;

@@ -44,6 +44,9 @@ enum poseidon_kernel {
     POSEIDON_HASH,
     POSEIDON_ROW,
     POSEIDON_SPONGE,
+    POSEIDON_PAIR_PERMUTE,
+    POSEIDON_PAIR_HASH,
+    POSEIDON_PAIR_ROW,
     POSEIDON_KERNEL_COUNT
 };
 
@@ -53,6 +56,8 @@ pool_status poseidon_text(const pool_poseidon *set, char **text);
 void poseidon_device_words(const pool_field *field, uint32_t *words, const uint64_t *limbs);
 
 /* kernels.c */
+/* Up to this many items a multiprocessor two threads share a state; tests set it. */
+extern uint32_t poseidon_pairs_below;
 struct poseidon_program;
 void poseidon_program_free(struct poseidon_program *program);
 /* Every program of a set, the same on every chip. */

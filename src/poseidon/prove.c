@@ -102,9 +102,10 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
 {
     pool_span in = {.data = question->in, .count = 1};
     pool_span want = {.data = question->want, .count = 1};
+    bool permutes = file == 0 || file == 3;
     uint32_t elements = file == 1 ? set->inputs : set->width;
+    uint32_t results = permutes ? set->width : set->digest;
     struct poseidon_watch watch = {0};
-    uint32_t results = file == 0 ? set->width : set->digest;
 
     question->set = set;
     for (uint32_t i = 0; i < elements; i++)
@@ -115,8 +116,8 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
         !(set->field->flags & FIELD_DEVICE_STANDARD);
     question->in_bytes = (size_t)elements * set->field->bytes;
     question->out_bytes = (size_t)results * set->field->bytes;
-    question->kernel = file == 0 ? POSEIDON_PERMUTE : file == 1 ? POSEIDON_HASH : POSEIDON_SPONGE;
-    if (file == 0)
+    question->kernel = permutes ? POSEIDON_PERMUTE : file == 1 ? POSEIDON_HASH : POSEIDON_SPONGE;
+    if (permutes)
         return poseidon_host_permute(set, &in, &want, &watch);
     if (file == 1)
         return poseidon_host_hash(set, &in, elements, &want, &watch);
@@ -169,7 +170,8 @@ static pool_status prove(struct question *question, pool_device *device, pool_ke
 pool_status poseidon_prove(const pool_poseidon *set, pool_device *device,
     const struct module_key *key, int file, pool_module *module)
 {
-    static const char *const names[] = {"poseidon_permute", "poseidon_hash", "poseidon_sponge"};
+    static const char *const names[] = {
+        "poseidon_permute", "poseidon_hash", "poseidon_sponge", "poseidon_pair_permute"};
     struct proven *proven;
     struct question *question;
     pool_kernel *kernel;

@@ -256,22 +256,23 @@ static void put_numbers(struct ptx_writer *writer, const pool_poseidon *set)
     ptx_put(writer, "#include \"poseidon/sum.cuh\"\n");
 }
 
-/* a once or by round; without scaling the head stands before h. */
+/* a and h by round; or once, with one before a and the head before h. */
 static void put_sums(struct ptx_writer *writer, const pool_poseidon *set)
 {
     const struct poseidon_window *window = &set->window;
     size_t limbs = set->field->limbs;
     size_t n = set->width - 1;
-    uint64_t sums[2 * POSEIDON_STATE_LIMBS];
 
     if (window->is_scaled) {
         put_array(writer, "sums", window->sums, 2 * n * set->partial_rounds);
         return;
     }
-    memcpy(sums, window->sums, n * limbs * sizeof(*sums));
-    memcpy(sums + n * limbs, window->head, limbs * sizeof(*sums));
-    memcpy(sums + (n + 1) * limbs, window->sums + n * limbs, n * limbs * sizeof(*sums));
-    put_array(writer, "sums", sums, 2 * n + 1);
+    begin_array(writer, "sums", 2 * n + 2);
+    put_elements(writer, set->field->one, 1);
+    put_elements(writer, window->sums, n);
+    put_elements(writer, window->head, 1);
+    put_elements(writer, window->sums + n * limbs, n);
+    end_array(writer);
 }
 
 /*

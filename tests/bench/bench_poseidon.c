@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Poseidon on a device: hashes a second of the sets that others publish, in device memory and in
- * the device's own form, small and large batches; Merkle trees from device and from pinned host
- * memory.
+ * the device's own form, small and large batches; Merkle trees from device memory, from pinned host
+ * memory with somebody watching, and with all rows back there.
  *
  *   bench_poseidon [--device TEXT] [--json FILE] [--sets PREFIX] [--repeat N] [--most LOG2]
  *
@@ -251,6 +251,20 @@ struct building {
     pool_span rows;
 };
 
+/* How often a watcher was told something since the last time that all was done. */
+static uint64_t told;
+static uint64_t told_until_done;
+
+static void listen(void *user, uint64_t done, uint64_t total)
+{
+    (void)user;
+    told++;
+    if (done < total)
+        return;
+    told_until_done = told;
+    told = 0;
+}
+
 static void build(void *user)
 {
     struct building *job = user;
@@ -291,6 +305,18 @@ static void check_tree(const struct building *job, const unsigned char *leaves, 
     free(path);
 }
 
+static void check_home(const pool_buffer *there, const unsigned char *here, size_t bytes)
+{
+    unsigned char *want = malloc(bytes);
+
+    OK(pool_copy_to_host(want, there, 0, bytes, NULL));
+    if (memcmp(want, here, bytes)) {
+        fprintf(stderr, "rows that came home differ from those on the device\n");
+        exit(1);
+    }
+    free(want);
+}
+
 static void bench_tree(const struct tree_row *row, pool_stream *stream)
 {
     uint64_t count = UINT64_C(1) << most;
@@ -303,6 +329,7 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     pool_pinned *pinned;
     pool_buffer *leaves_there;
     pool_buffer *results;
+    pool_pinned *home;
     char what[16];
 
     OK(pool_poseidon_get(row->set, &job.set));
@@ -331,11 +358,25 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     job.leaves.data = leaves;
     job.leaves.place = POOL_PLACE_HOST;
     job.run.is_async = 0;
+    job.run.progress = listen;
     OK(pool_buffer_fill8(results, 0, shape.digests * bytes, 0, NULL));
     timing = measure(build, &job, stream);
     check_tree(&job, leaves, shape.height, shape.digests, bytes);
     snprintf(what, sizeof(what), "tree %u host", row->arity);
     put(what, row->set, count, &timing, 0, 0);
+    if (told_until_done < 2) {
+        fprintf(stderr, "%s: nobody was told how far it was\n", row->set);
+        exit(1);
+    }
+    /* the rows in pinned host memory as well; compared with those on the device */
+    OK(pool_pinned_alloc(device, shape.digests * bytes, 0, &home));
+    job.rows.data = pool_pinned_data(home);
+    job.rows.place = POOL_PLACE_HOST;
+    timing = measure(build, &job, stream);
+    check_home(results, job.rows.data, shape.digests * bytes);
+    snprintf(what, sizeof(what), "tree %u home", row->arity);
+    put(what, row->set, count, &timing, 0, 0);
+    OK(pool_pinned_free(&home));
     OK(pool_buffer_free(&leaves_there));
     OK(pool_buffer_free(&results));
     OK(pool_pinned_free(&pinned));

@@ -122,6 +122,28 @@ static void test_every_set(void **state)
     }
 }
 
+/* The same by one thread a state: so few items go to two by themselves, where a set has that. */
+static void test_one_thread(void **state)
+{
+    static const char *const names[] = {"circom-bn254-t2", "circom-bn254-t3", "circom-bn254-t12",
+        "neptune-bls12_381-arity4", "neptune-bls12_381-arity16", "orchard-pallas-t3",
+        "starknet-stark252-t3"};
+    uint32_t below = poseidon_pairs_below;
+
+    (void)state;
+    poseidon_pairs_below = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        pool_poseidon *set;
+        if (only && strncmp(names[i], only, strlen(only)))
+            continue;
+        OK(pool_poseidon_get(names[i], &set));
+        check_permute(set, POOL_FORM_STANDARD, POOL_FORM_MONTGOMERY);
+        check_hash(set, pool_poseidon_inputs(set));
+        pool_poseidon_destroy(&set);
+    }
+    poseidon_pairs_below = below;
+}
+
 static void check_sponge(const pool_poseidon *set, const pool_poseidon_sponge_params *params)
 {
     enum { COUNT = 2 };
@@ -367,7 +389,7 @@ static void test_wrong_kernels(void **state)
     pool_mock_params params = {.struct_size = sizeof(params), .devices = 1};
     static const uint32_t sizes[] = {sizeof(struct poseidon_items)};
     pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
-        .name = "poseidon_hash",
+        .name = "poseidon_pair_permute",
         .argument_bytes = sizes,
         .argument_count = 1};
     pool_params with = {.struct_size = sizeof(with)};
@@ -382,6 +404,8 @@ static void test_wrong_kernels(void **state)
     (void)state;
     OK(pool_poseidon_get("circom-bn254-t3", &set));
     OK(pool_mock_create(&mock, &params));
+    OK(pool_mock_add_kernel(mock, &kernel));
+    kernel.name = "poseidon_pair_hash";
     OK(pool_mock_add_kernel(mock, &kernel));
     with.driver = pool_mock_table(mock);
     OK(pool_create(&mocked, &with));
@@ -550,6 +574,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_watched),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_own),
+        cmocka_unit_test(test_one_thread),
         cmocka_unit_test(test_every_set),
     };
     pool_params params = {.struct_size = sizeof(params), .devices = argc > 1 ? argv[1] : NULL};
