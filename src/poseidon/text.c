@@ -13,7 +13,7 @@
 /*
  * Up to this many bytes of constants lie in constant memory, more in global memory. Constants are
  * cached beside instructions: with t = 12 over 256 bits, 30 KB, they drove each other out (19 to
- * 28 million permutations a second, 31 from global memory); with t = 5, 8 KB, constant memory was
+ * 28 million permutations a second, 31 from global memory); with t = 3, 12 KB, constant memory was
  * 2 % faster.
  */
 enum { CONSTANT_BYTES = 16 * 1024 };
