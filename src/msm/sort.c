@@ -167,7 +167,7 @@ void msm_sort_prepare(
     set_lifts(run->plan, sort);
     set_conversion(run->curve->scalar_field, part, sort);
     msm_sort_tile(&chip, run->plan, part->count, &sort->scalar_tiles, &sort->digit_tiles);
-    sort->helpers = run->plan->sort.most_crowds ? 2 * chip.multiprocessors : 0;
+    sort->helpers = run->plan->sort.most_crowds ? 4 * chip.multiprocessors : 0;
 }
 
 pool_status msm_sort_enqueue(const struct msm_run *run, const struct msm_part *part)

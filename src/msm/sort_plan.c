@@ -23,6 +23,7 @@ enum {
     HIGH_BITS = 10,
     WIDE_BITS = 9,
     MOST_HIGH_BITS = 11,
+    FEW_GROUPS = 4,
     MOST_LOW_BITS = 12,
     ITEMS = 16, /* SORT_ITEMS of ptx/msm/sort.cuh */
     MOST_THREADS = 1024,
@@ -101,6 +102,11 @@ static uint32_t choose_low_bits(const struct msm_chip *chip, const struct msm_pl
     while (low_bits && mean_of(plan, low_bits) > PARTITION && bucket_bits < low_bits + HIGH_BITS)
         low_bits--;
     while (low_bits && !fits(chip, plan, low_bits) && bucket_bits < low_bits + MOST_HIGH_BITS)
+        low_bits--;
+    /* Tables bring many entries to one set: finer still where they fit into blocks then, and few
+     * sets let the counts of a block of digits be small all the same. */
+    if (low_bits && plan->groups <= FEW_GROUPS && !fits(chip, plan, low_bits) &&
+        fits(chip, plan, low_bits - 1))
         low_bits--;
     /* And enough of them. */
     while (low_bits && plan->buckets >> low_bits < 4 * chip->multiprocessors &&

@@ -175,6 +175,8 @@ static void test_usual(void **state)
     assert_in_range(plan.entries / plan.sort.partitions, 4096, 32768);
     assert_true(make(&chips[0], 254, 13, 1, 1 << 16, 1, &plan));
     assert_in_range(plan.sort.partitions, 2 * 132, 8 * 132);
+    assert_true(make(&chips[0], 254, 22, 1000, 1 << 24, 1, &plan)); /* tables: one set */
+    assert_in_range(plan.entries / plan.sort.partitions, 4096, plan.sort.room);
 }
 
 int main(void)
