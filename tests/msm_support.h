@@ -18,6 +18,7 @@
 
 #include <devicepool.h>
 
+#include "driver/nvrtc.h"
 #include "msm/msm.h"
 
 #define assert_ok(call) msm_must((call), #call, __FILE__, __LINE__)
@@ -30,6 +31,18 @@ static inline void msm_must(pool_status status, const char *call, const char *fi
     if (status)
         print_error("%s:%d: %s: %s\n", file, line, call, pool_last_error()->message);
     assert_int_equal(status, POOL_OK);
+}
+
+/* For curves that are not among the prebuilt programs: true, and said, on a host without NVRTC. */
+static inline bool msm_is_left_out(const pool_curve *curve, pool_device *device)
+{
+    char reason[DRIVER_NVRTC_REASON];
+
+    if (driver_nvrtc_find(reason, sizeof(reason)) ||
+        pool_msm_warm_up(curve, device) != POOL_ERR_NO_COMPILER)
+        return false;
+    print_message("left out: %s: %s\n", curve->name, pool_last_error()->message);
+    return true;
 }
 
 /* A sum to be computed: packed affine points and scalars, both in standard form. */

@@ -21,7 +21,7 @@ every_row "$tool" bench ntt --sizes 1,2^6..2^8 --repeat 2 --json --field goldilo
 every_row "$tool" bench ntt -s 2^7 -r 1 -b 3 -o nr --inverse --coset --json --field babybear
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
 every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
-every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve pallas
+every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve bls12_381_g1
 every_row "$tool" bench copy -s 1000,64K -r 2 --json \
     --what to-device,to-device-pinned,to-host,to-host-pinned,on-device,peer
 every_row "$tool" bench pool -s 64 -r 2 --json

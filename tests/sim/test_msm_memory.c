@@ -6,7 +6,6 @@
  */
 #include "msm_support.h"
 
-#include "driver/nvrtc.h"
 #include "msm/entry.h"
 
 static device_pool *pool;
@@ -321,10 +320,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_budgets), cmocka_unit_test(test_growing),
         cmocka_unit_test(test_cancel), cmocka_unit_test(test_nothing_written),
         cmocka_unit_test(test_async), cmocka_unit_test(test_full_device)};
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, open_pool, close_pool);

@@ -4,8 +4,6 @@
  */
 #include "msm_support.h"
 
-#include "driver/nvrtc.h"
-
 enum { COUNT = 12 };
 
 static device_pool *pool;
@@ -188,9 +186,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_params), cmocka_unit_test(test_spans),
         cmocka_unit_test(test_devices), cmocka_unit_test(test_workspace)};
-    const struct nvrtc *nvrtc;
 
-    if (driver_nvrtc_open(&nvrtc))
-        return 77;
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }
