@@ -148,7 +148,8 @@ POOL_API pool_status pool_ntt_workspace(
 
 /*
  * Compiles the kernels of the domain's field and makes its tables on a device, so that no job has
- * to wait for it. Blocks.
+ * to wait for it: in both directions, for one transform and for many at once, which may need
+ * different ones. Blocks. NULL: the device that the calling thread has bound.
  */
 POOL_API pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device);
 

@@ -266,6 +266,7 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
 {
     pool_device *found = NULL;
     pool_stream *stream = NULL;
+    pool_kernel *kernel;
     pool_status status;
 
     if (!domain)
@@ -275,5 +276,9 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
         status = pool_stream_default(found, &stream);
     if (!status)
         status = warm_up(domain, stream, 1);
-    return status ? status : warm_up(domain, stream, UINT64_MAX >> domain->log_size);
+    if (!status)
+        status = warm_up(domain, stream, UINT64_MAX >> domain->log_size);
+    /* Strided spans and the check of elements need it. */
+    return status ? status
+                  : ntt_kernel(found, domain->field, NTT_PROGRAM_VECTOR, "combine", &kernel);
 }

@@ -88,6 +88,16 @@ static pool_status transform_parts(struct torture *torture)
     return status ? status : pool_ntt(&params, &span, &span);
 }
 
+static pool_status warm_up(struct torture *torture)
+{
+    pool_device *device = NULL;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = domain_of(torture, "goldilocks", 12);
+    return status ? status : pool_ntt_warm_up(torture->objects[DOMAIN], device);
+}
+
 static pool_status vectors(struct torture *torture)
 {
     static uint32_t data[64], result[64];
@@ -121,6 +131,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = transform_parts,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "warming up",
+        .devices = 1,
+        .prepare = prepare,
+        .run = warm_up,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "vectors",
