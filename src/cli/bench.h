@@ -36,8 +36,8 @@ struct bench_work {
 /*
  * An operation. `open` makes inputs on the host, and fails for a size that there is not. `prepare`
  * compiles and makes tables, as a first use would. `load` brings inputs to the device. `run` is
- * what is measured: it enqueues the work on the stream, or, when is_host is set, does it on the
- * calling thread. `check` compares the last result with an answer of other origin. `close` is
+ * what is measured: it enqueues the work on the stream, or, when is_host is set, is done when it
+ * returns. `check` compares the last result with an answer of other origin. `close` is
  * called whatever became of the others.
  */
 struct bench_operation {
