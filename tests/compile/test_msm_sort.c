@@ -45,20 +45,6 @@ static const struct budget {
 #include "msm_sort_budgets.def"
 };
 
-/* The largest number after or before `word` in the compiler's report. */
-static int largest(const char *log, const char *word, bool is_before)
-{
-    int most = 0;
-    for (const char *at = strstr(log, word); at != NULL; at = strstr(at + 1, word)) {
-        const char *digits = is_before ? at : at + strlen(word);
-        while (is_before && digits > log && digits[-1] >= '0' && digits[-1] <= '9')
-            digits--;
-        int number = atoi(digits);
-        most = number > most ? number : most;
-    }
-    return most;
-}
-
 static const char *source_of(const char *file)
 {
     for (size_t i = 0; i < module_sources_count; i++)
@@ -74,8 +60,8 @@ static struct cost measure(const struct nvrtc *nvrtc, const char *field, const c
     const struct device_text text = {"fr.cuh", generated};
     struct device_image image =
         device_compile(nvrtc, source_of(file), &text, *field ? 1 : 0, chip, false);
-    struct cost cost = {.registers = largest(image.log, "Used ", false),
-        .spilled_bytes = largest(image.log, " bytes spill stores", true),
+    struct cost cost = {.registers = device_reported(image.log, "Used ", false),
+        .spilled_bytes = device_reported(image.log, " bytes spill stores", true),
         .seconds = image.seconds};
     if (cost.registers == 0) {
         printf("the compiler reports no registers:\n%s\n", image.log);

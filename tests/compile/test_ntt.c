@@ -39,20 +39,6 @@ static const struct budget {
 
 enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
-/* The largest number after or before `word` in the compiler's report. */
-static int largest(const char *log, const char *word, bool is_before)
-{
-    int most = 0;
-    for (const char *at = strstr(log, word); at != NULL; at = strstr(at + 1, word)) {
-        const char *digits = is_before ? at : at + strlen(word);
-        while (is_before && digits > log && digits[-1] >= '0' && digits[-1] <= '9')
-            digits--;
-        int number = atoi(digits);
-        most = number > most ? number : most;
-    }
-    return most;
-}
-
 /* Another tuning than the plan's, to look at. */
 static const struct ntt_tuning *variant;
 
@@ -81,8 +67,8 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
         tuning->radix, 1u << tuning->log_threads, tuning->blocks,
         field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, body);
     struct device_image image = device_compile(nvrtc, source, &text, 1, chip, false);
-    struct cost cost = {.registers = largest(image.log, "Used ", false),
-        .spilled_bytes = largest(image.log, " bytes spill stores", true),
+    struct cost cost = {.registers = device_reported(image.log, "Used ", false),
+        .spilled_bytes = device_reported(image.log, " bytes spill stores", true),
         .seconds = image.seconds};
     if (cost.registers == 0) {
         printf("the compiler reports no registers:\n%s\n", image.log);

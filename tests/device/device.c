@@ -143,6 +143,19 @@ struct device_image device_compile(const struct nvrtc *nvrtc, const char *source
     return image;
 }
 
+int device_reported(const char *log, const char *word, bool is_before)
+{
+    int most = 0;
+    for (const char *at = strstr(log, word); at != NULL; at = strstr(at + 1, word)) {
+        const char *digits = is_before ? at : at + strlen(word);
+        while (is_before && digits > log && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        int number = atoi(digits);
+        most = number > most ? number : most;
+    }
+    return most;
+}
+
 void device_image_free(struct device_image *image)
 {
     free(image->bytes);

@@ -53,6 +53,8 @@ void device_close(struct device *device);
 struct device_image device_compile(const struct nvrtc *nvrtc, const char *source,
     const struct device_text *texts, size_t count, int capability, bool to_ptx);
 void device_image_free(struct device_image *image);
+/* The largest number right after or before `word` in the compiler's report. */
+int device_reported(const char *log, const char *word, bool is_before);
 
 CUmodule device_build(
     struct device *device, const char *source, const struct device_text *texts, size_t count);
