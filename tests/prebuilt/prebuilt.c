@@ -31,6 +31,9 @@
 #define PTX_VERSION ".version 7.0\n"
 enum { TARGET = 75, MAX_COMMON = 8 };
 
+/* What all of it may add to the library. */
+enum { MAX_BYTES = 2000000 };
+
 /* One program of the list, to be dealt with by `visit`. */
 struct job {
     pool_status (*each)(
@@ -218,8 +221,12 @@ static int check_keys(void)
     count = job.count;
     job.device = NULL;
     each_program(&job, &largest);
-    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
+    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++) {
+        job.bytes += at->size;
         count--;
+    }
+    if (job.bytes > MAX_BYTES)
+        fail(&job, "all together have %zu bytes, more than %d", job.bytes, MAX_BYTES);
     if (count)
         fail(&job, "there are %d programs more in the index than in the list", -count);
     if (pool_destroy(&pool))
