@@ -161,7 +161,7 @@ __device__ __forceinline__ void order_partition(
  * top window, whose digits are small, has the fullest. Shared memory: 2^low_bits words, and
  * `room`.
  */
-extern "C" __global__ void __launch_bounds__(1024) msm_order(const struct sort run)
+extern "C" __global__ void __launch_bounds__(1024, 1) msm_order(const struct sort run)
 {
     extern __shared__ unsigned counts[];
     if (blockIdx.x < run.helpers) {

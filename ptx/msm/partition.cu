@@ -98,13 +98,13 @@ template <bool is_one_sum> __device__ __forceinline__ void partition_tile(const 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(1024) msm_partition(const struct sort run)
+extern "C" __global__ void __launch_bounds__(1024, 1) msm_partition(const struct sort run)
 {
     partition_tile<true>(run);
 }
 
 /* Tiles of several sums. */
-extern "C" __global__ void __launch_bounds__(1024) msm_partition_sums(const struct sort run)
+extern "C" __global__ void __launch_bounds__(1024, 1) msm_partition_sums(const struct sort run)
 {
     partition_tile<false>(run);
 }

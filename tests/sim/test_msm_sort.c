@@ -186,6 +186,16 @@ static void test_sizes(void **state)
         }
 }
 
+/* Few buckets with many entries each: a partition fills a block of all threads. */
+static void test_full_blocks(void **state)
+{
+    struct sort_case one = of("bn254_g1", 60000, 2);
+
+    (void)state;
+    one.scalar_bits = 16;
+    check(&one);
+}
+
 static void test_window_bits(void **state)
 {
     (void)state;
@@ -329,9 +339,10 @@ static int close_pool(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_window_bits), cmocka_unit_test(test_skews),
-        cmocka_unit_test(test_batches), cmocka_unit_test(test_scalar_bits),
-        cmocka_unit_test(test_fields), cmocka_unit_test(test_random)};
+        cmocka_unit_test(test_full_blocks), cmocka_unit_test(test_window_bits),
+        cmocka_unit_test(test_skews), cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_scalar_bits), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_random)};
     const struct nvrtc *nvrtc;
 
     if (argc > 1)
