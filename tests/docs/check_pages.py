@@ -14,6 +14,7 @@ import glob
 import os
 import re
 import signal
+import shutil
 import subprocess
 import sys
 import tempfile
