@@ -321,13 +321,14 @@ static void test_random(void **state)
 
 static const char *device_text = "sim";
 
-static int open_pool(void **state)
+static pool_status open_pool(void)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = device_text};
+    pool_status status = pool_create(&pool, &params);
 
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device) ||
-           pool_stream_create(device, NULL, &stream);
+    if (!status)
+        status = pool_device_at(pool, 0, &device);
+    return status ? status : pool_stream_create(device, NULL, &stream);
 }
 
 static int close_pool(void **state)
@@ -349,5 +350,10 @@ int main(int argc, char **argv)
         device_text = argv[1];
     if (driver_nvrtc_open(&nvrtc))
         return 77;
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    pool_status status = open_pool();
+    if (status) {
+        fprintf(stderr, "no pool of %s: %s\n", device_text, pool_last_error()->message);
+        return pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, close_pool);
 }
