@@ -10,13 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "budget.h"
 #include "curve/ptx.h"
-#include "device.h"
-#include "module/sources.h"
 #include "msm/msm.h"
-
-enum { CHIPS = 3 };
-static const int chips[CHIPS] = {80, 90, 120};
 
 /* Those of order.cu and partition.cu know neither field nor curve. */
 static const struct {
@@ -41,31 +37,11 @@ static const struct {
     {"bn254_g2", "msm/reduce.cu"},
 };
 
-/* The most that any kernel of a file uses, and the seconds of one compilation. */
-struct cost {
-    int registers;
-    int spilled_bytes;
-    double seconds;
-};
-
-static const struct budget {
-    const char *subject;
-    const char *file;
-    struct cost chip[CHIPS];
-} budgets[] = {
-#define BUDGET(subject, file, r80, s80, r90, s90, r120, s120, seconds)                             \
-    {subject, file, {{r80, s80, seconds}, {r90, s90, seconds}, {r120, s120, seconds}}},
+static const struct budget budgets[] = {
 #include "msm_budgets.def"
 };
 
-static const char *source_of(const char *file)
-{
-    for (size_t i = 0; i < module_sources_count; i++)
-        if (strcmp(module_sources[i].name, file) == 0)
-            return module_sources[i].text;
-    printf("no device source %s\n", file);
-    exit(1);
-}
+enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
 /* The file after the defines that it is compiled with. */
 static char *whole_source(const char *file, const pool_curve *curve)
@@ -98,47 +74,11 @@ static struct cost measure(
         : field ? 1
                 : 0,
         chip, false);
-    struct cost cost = {.registers = device_reported(image.log, "Used ", false),
-        .spilled_bytes = device_reported(image.log, " bytes spill stores", true),
-        .seconds = image.seconds};
-    if (cost.registers == 0) {
-        printf("the compiler reports no registers:\n%s\n", image.log);
-        exit(1);
-    }
-    if (getenv("VERBOSE"))
-        printf("%s\n", image.log);
-    device_image_free(&image);
+    struct cost cost = take_cost(&image);
     free(field_text);
     base_free(curve_text);
     base_free(source);
     return cost;
-}
-
-static int compare(const char *subject, const char *file, const struct cost *cost)
-{
-    int failures = 0;
-    const struct budget *budget = NULL;
-
-    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++)
-        if (strcmp(budgets[i].subject, subject) == 0 && strcmp(budgets[i].file, file) == 0)
-            budget = &budgets[i];
-    if (budget == NULL) {
-        printf("FAIL %s of %s has no budget: record it\n", file, subject);
-        return 1;
-    }
-    for (int i = 0; i < CHIPS; i++) {
-        const struct cost *most = &budget->chip[i];
-        bool is_over = cost[i].registers > most->registers ||
-                       cost[i].spilled_bytes > most->spilled_bytes ||
-                       cost[i].seconds > device_allowed_seconds(most->seconds);
-
-        printf("%s %s %s sm_%d: %d registers (%d), %d bytes spilled (%d), %.1f s (%.1f)\n",
-            is_over ? "FAIL" : "ok", subject, file, chips[i], cost[i].registers, most->registers,
-            cost[i].spilled_bytes, most->spilled_bytes, cost[i].seconds,
-            device_allowed_seconds(most->seconds));
-        failures += is_over;
-    }
-    return failures;
 }
 
 int main(int argc, char **argv)
@@ -154,19 +94,10 @@ int main(int argc, char **argv)
     for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++) {
         const char *subject = programs[p].subject, *file = programs[p].file;
         struct cost cost[CHIPS];
-        double slowest = 0;
 
-        for (int i = 0; i < CHIPS; i++) {
+        for (int i = 0; i < CHIPS; i++)
             cost[i] = measure(nvrtc, subject, file, chips[i]);
-            slowest = cost[i].seconds > slowest ? cost[i].seconds : slowest;
-        }
-        if (is_recording)
-            printf("BUDGET(\"%s\", \"%s\", %d, %d, %d, %d, %d, %d, %.1f)\n", subject, file,
-                cost[0].registers, cost[0].spilled_bytes, cost[1].registers, cost[1].spilled_bytes,
-                cost[2].registers, cost[2].spilled_bytes, slowest);
-        else
-            failures += compare(subject, file, cost);
-        fflush(stdout);
+        failures += settle(budgets, BUDGETS, subject, file, cost, is_recording);
     }
     return failures == 0 ? 0 : 1;
 }

@@ -9,31 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "module/sources.h"
+#include "budget.h"
 #include "ntt/ntt.h"
-
-enum { CHIPS = 3 };
-static const int chips[CHIPS] = {80, 90, 120};
 
 static const char *const fields[] = {
     "babybear", "goldilocks", "bn254_fr", "bls12_381_fr", "bls12_377_fq", "bw6_761_fq"};
 static const char *const files[] = {"ntt/pass.cu", "ntt/tables.cu", "ntt/vector.cu"};
 
-/* The most that any kernel of a file uses, and the seconds of one compilation. */
-struct cost {
-    int registers;
-    int spilled_bytes;
-    double seconds;
-};
-
-static const struct budget {
-    const char *field;
-    const char *file;
-    struct cost chip[CHIPS];
-} budgets[] = {
-#define BUDGET(field, file, r80, s80, r90, s90, r120, s120, seconds)                               \
-    {field, file, {{r80, s80, seconds}, {r90, s90, seconds}, {r120, s120, seconds}}},
+static const struct budget budgets[] = {
 #include "ntt_budgets.def"
 };
 
@@ -41,15 +24,6 @@ enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
 /* Another tuning than the plan's, to look at. */
 static const struct ntt_tuning *variant;
-
-static const char *source_of(const char *file)
-{
-    for (size_t i = 0; i < module_sources_count; i++)
-        if (strcmp(module_sources[i].name, file) == 0)
-            return module_sources[i].text;
-    printf("no device source %s\n", file);
-    exit(1);
-}
 
 static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, const char *file,
     const struct ntt_tuning *tuning, int chip)
@@ -67,45 +41,10 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
         tuning->radix, 1u << tuning->log_threads, tuning->blocks,
         field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, body);
     struct device_image image = device_compile(nvrtc, source, &text, 1, chip, false);
-    struct cost cost = {.registers = device_reported(image.log, "Used ", false),
-        .spilled_bytes = device_reported(image.log, " bytes spill stores", true),
-        .seconds = image.seconds};
-    if (cost.registers == 0) {
-        printf("the compiler reports no registers:\n%s\n", image.log);
-        exit(1);
-    }
-    device_image_free(&image);
+    struct cost cost = take_cost(&image);
     free(generated);
     free(source);
     return cost;
-}
-
-static int compare(const char *field, const char *file, const struct cost *cost)
-{
-    int failures = 0;
-    const struct budget *budget = NULL;
-
-    for (size_t i = 0; i < BUDGETS; i++)
-        if (strcmp(budgets[i].field, field) == 0 && strcmp(budgets[i].file, file) == 0)
-            budget = &budgets[i];
-    if (budget == NULL) {
-        printf("FAIL %s of %s has no budget: record it\n", file, field);
-        return 1;
-    }
-    for (int i = 0; i < CHIPS; i++) {
-        const struct cost *most = &budget->chip[i];
-        bool is_over = cost[i].registers > most->registers ||
-                       cost[i].spilled_bytes > most->spilled_bytes ||
-                       cost[i].seconds > device_allowed_seconds(most->seconds);
-
-        printf("%s %s %s sm_%d: %d registers (%d), %d bytes spilled (%d), %.1f s (%.1f)\n",
-            is_over ? "FAIL" : "ok", field, file, chips[i], cost[i].registers, most->registers,
-            cost[i].spilled_bytes, most->spilled_bytes, cost[i].seconds,
-            device_allowed_seconds(most->seconds));
-        failures += is_over;
-    }
-    fflush(stdout);
-    return failures;
 }
 
 /* `name` is the file's, with another tuning than the usual one marked. */
@@ -113,19 +52,10 @@ static int one_file(const struct nvrtc *nvrtc, const char *field, const char *fi
     const char *name, const struct ntt_tuning *tuning, bool is_recording)
 {
     struct cost cost[CHIPS];
-    double slowest = 0;
 
-    for (int i = 0; i < CHIPS; i++) {
+    for (int i = 0; i < CHIPS; i++)
         cost[i] = measure(nvrtc, pool_field_by_name(field), file, tuning, chips[i]);
-        slowest = cost[i].seconds > slowest ? cost[i].seconds : slowest;
-    }
-    if (!is_recording)
-        return compare(field, name, cost);
-    printf("BUDGET(\"%s\", \"%s\", %d, %d, %d, %d, %d, %d, %.1f)\n", field, name, cost[0].registers,
-        cost[0].spilled_bytes, cost[1].registers, cost[1].spilled_bytes, cost[2].registers,
-        cost[2].spilled_bytes, slowest);
-    fflush(stdout);
-    return 0;
+    return settle(budgets, BUDGETS, field, name, cost, is_recording);
 }
 
 static int each_file(const struct nvrtc *nvrtc, const char *field, bool is_recording)

@@ -9,42 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
-#include "module/sources.h"
+#include "budget.h"
 #include "poseidon/launch.h"
-
-enum { CHIPS = 3 };
-static const int chips[CHIPS] = {80, 90, 120};
 
 static const char *const sets[] = {"circom-bn254-t3", "circom-bn254-t12", "plonky2-goldilocks-t12",
     "plonky3-babybear-t16", "poseidon2-horizen-bn254-t3", "poseidon2-horizen-goldilocks-t12",
     "poseidon2-plonky3-babybear-t24"};
 
-/* The most that any kernel of a file uses, and the seconds of one compilation. */
-struct cost {
-    int registers;
-    int spilled_bytes;
-    double seconds;
-};
-
-static const struct budget {
-    const char *set;
-    const char *file;
-    struct cost chip[CHIPS];
-} budgets[] = {
-#define BUDGET(set, file, r80, s80, r90, s90, r120, s120, seconds)                                 \
-    {set, file, {{r80, s80, seconds}, {r90, s90, seconds}, {r120, s120, seconds}}},
+static const struct budget budgets[] = {
 #include "poseidon_budgets.def"
 };
 
-static const char *source_of(const char *file)
-{
-    for (size_t i = 0; i < module_sources_count; i++)
-        if (strcmp(module_sources[i].name, file) == 0)
-            return module_sources[i].text;
-    printf("no device source %s\n", file);
-    exit(1);
-}
+enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
 static struct cost measure(
     const struct nvrtc *nvrtc, const struct module_program *program, int chip)
@@ -55,43 +31,8 @@ static struct cost measure(
         texts[i] = (struct device_text){program->texts[i].name, program->texts[i].text};
     struct device_image image =
         device_compile(nvrtc, source_of(program->file), texts, program->text_count, chip, false);
-    struct cost cost = {.registers = device_reported(image.log, "Used ", false),
-        .spilled_bytes = device_reported(image.log, " bytes spill stores", true),
-        .seconds = image.seconds};
-
-    if (cost.registers == 0) {
-        printf("the compiler reports no registers:\n%s\n", image.log);
-        exit(1);
-    }
-    device_image_free(&image);
+    struct cost cost = take_cost(&image);
     return cost;
-}
-
-static int compare(const char *set, const char *file, const struct cost *cost)
-{
-    const struct budget *budget = NULL;
-    int failures = 0;
-
-    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++)
-        if (strcmp(budgets[i].set, set) == 0 && strcmp(budgets[i].file, file) == 0)
-            budget = &budgets[i];
-    if (budget == NULL) {
-        printf("FAIL %s of %s has no budget: record it\n", file, set);
-        return 1;
-    }
-    for (int i = 0; i < CHIPS; i++) {
-        const struct cost *most = &budget->chip[i];
-        bool is_over = cost[i].registers > most->registers ||
-                       cost[i].spilled_bytes > most->spilled_bytes ||
-                       cost[i].seconds > device_allowed_seconds(most->seconds);
-
-        printf("%s %s %s sm_%d: %d registers (%d), %d bytes spilled (%d), %.1f s (%.1f)\n",
-            is_over ? "FAIL" : "ok", set, file, chips[i], cost[i].registers, most->registers,
-            cost[i].spilled_bytes, most->spilled_bytes, cost[i].seconds,
-            device_allowed_seconds(most->seconds));
-        failures += is_over;
-    }
-    return failures;
 }
 
 struct check {
@@ -105,19 +46,11 @@ static pool_status check_program(void *user, const struct module_program *progra
 {
     struct check *check = user;
     struct cost cost[CHIPS];
-    double slowest = 0;
 
-    for (int i = 0; i < CHIPS; i++) {
+    for (int i = 0; i < CHIPS; i++)
         cost[i] = measure(check->nvrtc, program, chips[i]);
-        slowest = cost[i].seconds > slowest ? cost[i].seconds : slowest;
-    }
-    if (check->is_recording)
-        printf("BUDGET(\"%s\", \"%s\", %d, %d, %d, %d, %d, %d, %.1f)\n", check->set, program->file,
-            cost[0].registers, cost[0].spilled_bytes, cost[1].registers, cost[1].spilled_bytes,
-            cost[2].registers, cost[2].spilled_bytes, slowest);
-    else
-        check->failures += compare(check->set, program->file, cost);
-    fflush(stdout);
+    check->failures +=
+        settle(budgets, BUDGETS, check->set, program->file, cost, check->is_recording);
     return POOL_OK;
 }
 
