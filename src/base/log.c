@@ -5,23 +5,24 @@
  */
 #include "base/log.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+#include "base/lock.h"
+
+static struct base_lock log_lock = BASE_LOCK_INIT;
 static pool_log_callback log_callback; /* guarded by log_lock */
 static void *log_user;                 /* guarded by log_lock */
 static atomic_int log_level;
 
 void pool_log_set(pool_log_callback callback, void *user, pool_log_level level)
 {
-    pthread_mutex_lock(&log_lock);
+    base_lock(&log_lock);
     log_callback = callback;
     log_user = user;
     atomic_store(&log_level, callback ? (int)level : (int)POOL_LOG_NONE);
-    pthread_mutex_unlock(&log_lock);
+    base_unlock(&log_lock);
 }
 
 int base_log_wanted(pool_log_level level)
@@ -38,10 +39,10 @@ void base_log(pool_log_level level, const char *format, ...)
 
     if (!base_log_wanted(level))
         return;
-    pthread_mutex_lock(&log_lock);
+    base_lock(&log_lock);
     callback = log_callback;
     user = log_user;
-    pthread_mutex_unlock(&log_lock);
+    base_unlock(&log_lock);
     if (!callback)
         return;
     va_start(arguments, format);

@@ -2,9 +2,9 @@
 /*
  * The curves of params.def, derived together when the first of them is asked for.
  */
-#include <pthread.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/status.h"
 #include "curve/curve.h"
 
@@ -34,7 +34,7 @@ static const struct entry entries[] = {
 
 enum { ENTRY_COUNT = sizeof(entries) / sizeof(entries[0]) };
 
-static pthread_mutex_t derive_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock derive_lock = BASE_LOCK_INIT;
 static atomic_bool derived;            /* set last, under derive_lock */
 static pool_curve curves[ENTRY_COUNT]; /* written under derive_lock until `derived` */
 
@@ -65,14 +65,14 @@ static pool_status derive_all(void)
 
     if (atomic_load_explicit(&derived, memory_order_acquire))
         return POOL_OK;
-    pthread_mutex_lock(&derive_lock);
+    base_lock(&derive_lock);
     if (!atomic_load_explicit(&derived, memory_order_relaxed)) {
         for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
             status = derive_entry(&curves[i], &entries[i]);
         if (!status)
             atomic_store_explicit(&derived, true, memory_order_release);
     }
-    pthread_mutex_unlock(&derive_lock);
+    base_unlock(&derive_lock);
     return status;
 }
 

@@ -49,11 +49,6 @@ const char *driver_code_hint(pool_cu_result code);
 void driver_state_lock(void);
 void driver_state_unlock(void);
 
-/* Called in a forked child: the parent's threads, and so the holders of locks, are not there. */
-void driver_state_reset(void);
-void driver_open_reset(void);
-void driver_nvrtc_reset(void);
-
 /* Notices a child that was made past the fork handlers. Costs a system call. */
 void driver_fork_check(void);
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "base/status.h"
 #include "driver/internal.h"
 
@@ -18,23 +19,23 @@ struct driver_listener {
     struct driver_listener *next;
 };
 
-static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t told_one = PTHREAD_COND_INITIALIZER; /* a listener has come back */
+
+static void renew(void)
+{
+    told_one = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+}
+
+static struct base_lock state_lock = BASE_LOCK_INIT_RENEW(renew);
 
 void driver_state_lock(void)
 {
-    pthread_mutex_lock(&state_lock);
+    base_lock(&state_lock);
 }
 
 void driver_state_unlock(void)
 {
-    pthread_mutex_unlock(&state_lock);
-}
-
-void driver_state_reset(void)
-{
-    state_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    told_one = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    base_unlock(&state_lock);
 }
 
 static pool_status poisoned_failure(const struct driver *driver, const char *call)
@@ -212,7 +213,7 @@ void driver_unlisten(struct driver *driver, driver_fault_listener listener, void
             driver->generation != driver_fork_generation() ||
             pthread_equal(driver->caller, pthread_self()))
             break;
-        pthread_cond_wait(&told_one, &state_lock);
+        pthread_cond_wait(&told_one, &state_lock.mutex);
     }
     if (removed)
         *link = removed->next;

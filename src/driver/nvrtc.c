@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/internal.h"
@@ -62,7 +62,7 @@ static const struct symbol {
 };
 #define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
 
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock open_lock = BASE_LOCK_INIT;
 static struct nvrtc compiler; /* written under open_lock, before is_open */
 static atomic_int is_open;
 
@@ -71,11 +71,6 @@ struct search {
     struct nvrtc found;
     char problem[1024];
 };
-
-void driver_nvrtc_reset(void)
-{
-    open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-}
 
 __attribute__((format(printf, 2, 3))) static void note_problem(
     struct search *search, const char *format, ...)
@@ -224,7 +219,7 @@ const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
     if (atomic_load_explicit(&is_open, memory_order_acquire))
         return &compiler;
     driver_fork_check();
-    pthread_mutex_lock(&open_lock);
+    base_lock(&open_lock);
     if (!atomic_load_explicit(&is_open, memory_order_relaxed)) {
         found = search_compiler(&search, reason, size);
         if (found) {
@@ -233,7 +228,7 @@ const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
             atomic_store_explicit(&is_open, 1, memory_order_release);
         }
     }
-    pthread_mutex_unlock(&open_lock);
+    base_unlock(&open_lock);
     return found ? &compiler : NULL;
 }
 

@@ -7,19 +7,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/internal.h"
 
 /* Lets one thread at a time open drivers; cuInit can take a second, so it is not the state lock. */
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock open_lock = BASE_LOCK_INIT;
 
 static struct driver *drivers; /* guarded by the state lock */
-
-void driver_open_reset(void)
-{
-    open_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-}
 
 /* The open driver of `table` with one more reference, or NULL. */
 static struct driver *take_open(const pool_cuda_api *table)
@@ -165,10 +161,10 @@ pool_status driver_open_internal(
     pool_status status;
 
     driver_fork_check();
-    pthread_mutex_lock(&open_lock);
+    base_lock(&open_lock);
     found = take_open(table);
     status = found ? driver_usable(found) : make(table, name, release, &found);
-    pthread_mutex_unlock(&open_lock);
+    base_unlock(&open_lock);
     if (status) {
         close_reference(found);
         return status;

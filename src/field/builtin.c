@@ -2,9 +2,9 @@
 /*
  * The fields of params.def, derived together when the first of them is asked for.
  */
-#include <pthread.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/status.h"
 #include "field/field.h"
 #include "field/integer.h"
@@ -55,7 +55,7 @@ enum {
     CONVENTION_COUNT = sizeof(conventions) / sizeof(conventions[0]),
 };
 
-static pthread_mutex_t derive_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock derive_lock = BASE_LOCK_INIT;
 static atomic_bool derived;            /* set last, under derive_lock */
 static pool_field fields[ENTRY_COUNT]; /* written under derive_lock until `derived` */
 
@@ -78,14 +78,14 @@ static pool_status derive_all(void)
 
     if (atomic_load_explicit(&derived, memory_order_acquire))
         return POOL_OK;
-    pthread_mutex_lock(&derive_lock);
+    base_lock(&derive_lock);
     if (!atomic_load_explicit(&derived, memory_order_relaxed)) {
         for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
             status = derive_entry(&fields[i], &entries[i]);
         if (!status)
             atomic_store_explicit(&derived, true, memory_order_release);
     }
-    pthread_mutex_unlock(&derive_lock);
+    base_unlock(&derive_lock);
     return status;
 }
 

@@ -6,14 +6,13 @@
  */
 #include "module/image.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/lock.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
 #include "module/disk.h"
@@ -38,11 +37,31 @@ struct entry {
     struct base_error_copy failure;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* an entry ended, a place is free */
 static struct entry *entries;                             /* guarded by lock */
 static uint64_t ticks;                                    /* guarded by lock */
 static unsigned compiling;                                /* guarded by lock */
+
+/*
+ * In a forked child: images stay, nobody compiles and nobody waits. An entry of a compile that was
+ * under way is left where it is in memory; its image went with the thread that made it.
+ */
+static void renew(void)
+{
+    struct entry **place = &entries;
+
+    changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    compiling = 0;
+    while (*place) {
+        (*place)->waiters = 0;
+        if ((*place)->image)
+            place = &(*place)->next;
+        else
+            *place = (*place)->next;
+    }
+}
+
+static struct base_lock lock = BASE_LOCK_INIT_RENEW(renew);
 
 static struct entry *find(const struct module_key *key)
 {
@@ -87,13 +106,13 @@ void module_image_forget(void)
 {
     struct entry *next;
 
-    pthread_mutex_lock(&lock);
+    base_lock(&lock);
     for (struct entry *entry = entries; entry; entry = next) {
         next = entry->next;
         if (entry->image && !entry->waiters)
             unlink_entry(entry);
     }
-    pthread_mutex_unlock(&lock);
+    base_unlock(&lock);
 }
 
 /* With the lock held: until something changed or a moment passed. */
@@ -107,7 +126,7 @@ static void wait_for_change(void)
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
     }
-    pthread_cond_timedwait(&changed, &lock, &until);
+    pthread_cond_timedwait(&changed, &lock.mutex, &until);
 }
 
 static pool_status cancelled(const struct module_request *request)
@@ -158,9 +177,9 @@ static pool_status lead(const struct module_request *request, struct entry *entr
     }
     if (!status) {
         compiling++;
-        pthread_mutex_unlock(&lock);
+        base_unlock(&lock);
         status = make_image(request, &entry->key, &image);
-        pthread_mutex_lock(&lock);
+        base_lock(&lock);
         compiling--;
     }
     entry->image = image;
@@ -246,14 +265,14 @@ static pool_status get_compiled(
     status = module_key_of(request, compiler_version, &key);
     if (status)
         return status;
-    pthread_mutex_lock(&lock);
+    base_lock(&lock);
     do {
         retry = 0;
         status = pool_cancel_requested(request->params->cancel)
                      ? cancelled(request)
                      : get_once(request, &key, image, &retry);
     } while (retry && !status);
-    pthread_mutex_unlock(&lock);
+    base_unlock(&lock);
     return status;
 }
 

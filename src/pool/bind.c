@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
@@ -31,7 +32,7 @@ static _Thread_local struct binding_stack *thread_stack __attribute__((tls_model
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t stack_key;
 static int has_key;
-static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock stacks_lock = BASE_LOCK_INIT;
 static struct binding_stack *stacks; /* guarded by stacks_lock */
 
 static unsigned depth_of(const struct binding_stack *stack)
@@ -58,26 +59,19 @@ static void close_stack(void *value)
 {
     struct binding_stack *stack = value;
 
-    pthread_mutex_lock(&stacks_lock);
+    base_lock(&stacks_lock);
     *stack->link = stack->next;
     if (stack->next)
         stack->next->link = stack->link;
-    pthread_mutex_unlock(&stacks_lock);
+    base_unlock(&stacks_lock);
     thread_stack = NULL;
     base_free(stack->devices);
     base_free(stack);
 }
 
-/* The holder of the lock may be one of the parent's threads. */
-static void enter_child(void)
-{
-    stacks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-}
-
 static void make_key(void)
 {
-    has_key = pthread_key_create(&stack_key, close_stack) == 0 &&
-              pthread_atfork(NULL, NULL, enter_child) == 0;
+    has_key = pthread_key_create(&stack_key, close_stack) == 0;
 }
 
 static pool_status open_stack(void)
@@ -91,13 +85,13 @@ static pool_status open_stack(void)
         return base_fail_memory("the thread's record of bindings");
     }
     atomic_store(&stack->generation, driver_fork_generation());
-    pthread_mutex_lock(&stacks_lock);
+    base_lock(&stacks_lock);
     stack->next = stacks;
     stack->link = &stacks;
     if (stacks)
         stacks->link = &stack->next;
     stacks = stack;
-    pthread_mutex_unlock(&stacks_lock);
+    base_unlock(&stacks_lock);
     thread_stack = stack;
     return POOL_OK;
 }
@@ -107,13 +101,13 @@ static pool_status grow_stack(struct binding_stack *stack)
     unsigned room = stack->room ? 2 * stack->room : FIRST_ROOM;
     _Atomic(pool_device *) *devices;
 
-    pthread_mutex_lock(&stacks_lock);
+    base_lock(&stacks_lock);
     devices = base_realloc(stack->devices, room, sizeof(*devices));
     if (devices) {
         stack->devices = devices;
         stack->room = room;
     }
-    pthread_mutex_unlock(&stacks_lock);
+    base_unlock(&stacks_lock);
     return devices ? POOL_OK : base_fail_memory("the thread's record of bindings");
 }
 
@@ -293,7 +287,7 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device)
     uintptr_t first = (uintptr_t)pool->devices, end = (uintptr_t)(pool->devices + pool->count);
     unsigned count = 0;
 
-    pthread_mutex_lock(&stacks_lock);
+    base_lock(&stacks_lock);
     for (const struct binding_stack *stack = stacks; stack; stack = stack->next) {
         unsigned depth = atomic_load_explicit(&stack->depth, memory_order_acquire);
 
@@ -307,6 +301,6 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device)
                 by_device[(device - first) / sizeof(*pool->devices)]++;
         }
     }
-    pthread_mutex_unlock(&stacks_lock);
+    base_unlock(&stacks_lock);
     return count;
 }

@@ -3,11 +3,11 @@
  * The sets of sets.def, each made by its rule when it is first asked for. Goes through
  * pool_poseidon_create like anybody's set, so that every check holds here too.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "base/status.h"
 #include "field/integer.h"
 #include "poseidon/poseidon.h"
@@ -364,7 +364,7 @@ static pool_status make(const struct rule *rule, pool_poseidon **set)
     return status;
 }
 
-static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock made_lock = BASE_LOCK_INIT;
 static pool_poseidon *made[RULE_COUNT]; /* guarded by made_lock; kept for good */
 
 size_t pool_poseidon_count(void)
@@ -389,11 +389,11 @@ pool_status pool_poseidon_get(const char *name, pool_poseidon **set)
         i++;
     if (i == RULE_COUNT)
         return base_fail(POOL_ERR_NOT_FOUND, "there is no built-in Poseidon set \"%.80s\"", name);
-    pthread_mutex_lock(&made_lock);
+    base_lock(&made_lock);
     if (!made[i])
         status = make(&rules[i], &made[i]);
     if (!status)
         *set = pool_poseidon_retain(made[i]);
-    pthread_mutex_unlock(&made_lock);
+    base_unlock(&made_lock);
     return status;
 }

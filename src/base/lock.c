@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks that a forked child finds free. Each is put into one list when it is first taken; the fork
+ * handler makes all in it new.
+ */
+#include "base/lock.h"
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock *locks; /* guarded by list_lock; locks stay in it */
+
+void base_locks_renew(void)
+{
+    list_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    for (struct base_lock *lock = locks; lock; lock = lock->next) {
+        lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+        if (lock->renew)
+            lock->renew();
+    }
+}
+
+static void install(void)
+{
+    pthread_atfork(NULL, NULL, base_locks_renew);
+}
+
+/* A child may be forked between any two of these steps: then the lock is in the list and the mark
+ * is not set. */
+static void put_into_list(struct base_lock *added)
+{
+    const struct base_lock *at;
+
+    pthread_once(&once, install);
+    pthread_mutex_lock(&list_lock);
+    for (at = locks; at && at != added;)
+        at = at->next;
+    if (!at) {
+        added->next = locks;
+        atomic_signal_fence(memory_order_seq_cst);
+        locks = added;
+    }
+    atomic_store_explicit(&added->is_listed, 1, memory_order_release);
+    pthread_mutex_unlock(&list_lock);
+}
+
+void base_lock(struct base_lock *lock)
+{
+    if (!atomic_load_explicit(&lock->is_listed, memory_order_acquire))
+        put_into_list(lock);
+    pthread_mutex_lock(&lock->mutex);
+}
+
+void base_unlock(struct base_lock *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
+}
