@@ -12,15 +12,34 @@ static int round_up(int value, int step)
     return (value + step - 1) / step * step;
 }
 
-/* Registers per thread as ptxas would give them: launch bounds below the default make it spill. */
+/*
+ * Warps that a multiprocessor must hold at once by the kernel's launch bounds, 0 without any. As
+ * ptxas reads them: a bound of 1024 threads is one although no block is larger; a number of blocks
+ * means nothing without a bound on their threads; a bound that the chip cannot hold is ignored.
+ */
+static int warps_promised(const struct sim_kernel *kernel)
+{
+    const struct sim_chip *chip = sim_state.chip;
+    const uint32_t most = (uint32_t)chip->threads_per_multiprocessor;
+    const uint32_t threads = kernel->bound_threads;
+    uint32_t blocks = kernel->min_blocks;
+
+    if (threads == 0 || threads > most)
+        return 0;
+    if (blocks == 0 || blocks > (uint32_t)chip->blocks_per_multiprocessor ||
+        blocks > most / threads)
+        blocks = 1;
+    return (int)((threads + SIM_WARP - 1) / SIM_WARP * blocks);
+}
+
+/* Registers per thread as ptxas would give them: launch bounds make it spill. */
 static int registers(const struct sim_kernel *kernel)
 {
     int count = kernel->register_count ? (int)kernel->register_count : 1;
-    int blocks = kernel->min_blocks ? (int)kernel->min_blocks : 1;
-    int threads = round_up((int)kernel->max_threads, SIM_WARP * SIM_WARP_UNIT);
+    int warps = round_up(warps_promised(kernel), SIM_WARP_UNIT);
 
-    if (kernel->max_threads < SIM_BLOCK_THREADS || kernel->min_blocks) {
-        int most = SIM_REGISTERS / (threads * blocks) / 8 * 8;
+    if (warps) {
+        int most = SIM_REGISTERS / (warps * SIM_WARP) / 8 * 8;
         count = count < most ? count : most;
     }
     return count < SIM_REGISTERS_PER_THREAD ? count : SIM_REGISTERS_PER_THREAD;

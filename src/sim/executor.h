@@ -72,6 +72,7 @@ struct sim_kernel {
     uint32_t local_bytes;       /* per thread, along the deepest call path; recursion counts once */
     uint32_t register_count;    /* 32-bit registers live at once: an estimate */
     uint32_t max_threads;       /* of a block: from .maxntid or .reqntid, else 1024 */
+    uint32_t bound_threads;     /* what .maxntid or .reqntid says, beyond 1024 too; 0: neither */
     uint32_t required_block[3]; /* .reqntid, else zeros */
     uint32_t min_blocks;        /* .minnctapersm, else 0 */
     bool is_recursive;          /* recursion or calls through pointers: may need stack_bytes */

@@ -92,10 +92,11 @@ static void parse_three(struct ptx_parser *parser, uint32_t values[3])
     }
 }
 
-static uint32_t product_capped(const uint32_t values[3])
+static void bound_threads(struct ptx_function *f, const uint32_t values[3])
 {
     uint64_t product = (uint64_t)values[0] * values[1] * values[2];
-    return product > 1024 || product == 0 ? 1024 : (uint32_t)product;
+    f->bound_threads = product > UINT32_MAX ? UINT32_MAX : (uint32_t)product;
+    f->max_threads = product > 1024 || product == 0 ? 1024 : (uint32_t)product;
 }
 
 static void parse_directives(struct ptx_parser *parser, struct ptx_function *f)
@@ -104,10 +105,10 @@ static void parse_directives(struct ptx_parser *parser, struct ptx_function *f)
     for (;;) {
         if (ptx_accept_word(parser, ".maxntid")) {
             parse_three(parser, three);
-            f->max_threads = product_capped(three);
+            bound_threads(f, three);
         } else if (ptx_accept_word(parser, ".reqntid")) {
             parse_three(parser, f->required);
-            f->max_threads = product_capped(f->required);
+            bound_threads(f, f->required);
         } else if (ptx_accept_word(parser, ".minnctapersm")) {
             f->min_blocks = (uint32_t)ptx_expect_integer(parser);
         } else if (ptx_accept_word(parser, ".maxnreg") ||

@@ -147,7 +147,7 @@ struct ptx_function {
     struct ptx_symbol **call_parameters; /* .param declared in the body */
     uint32_t call_parameter_count, call_parameter_room;
     uint32_t local_bytes;
-    uint32_t max_threads, min_blocks, required[3];
+    uint32_t max_threads, bound_threads, min_blocks, required[3];
     uint32_t parameter_bytes;
 };
 

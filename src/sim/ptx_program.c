@@ -241,6 +241,7 @@ static void describe_kernel(struct ptx_lowering *l, const struct ptx_function *f
     kernel->parameters = parameters;
     kernel->parameter_bytes = f->parameter_bytes;
     kernel->max_threads = f->max_threads;
+    kernel->bound_threads = f->bound_threads;
     kernel->min_blocks = f->min_blocks;
     memcpy(kernel->required_block, f->required, sizeof(f->required));
     kernel->register_count = l->flow.register_count + 8 > 255 ? 255 : l->flow.register_count + 8;

@@ -259,6 +259,78 @@ static void test_occupancy(void **state)
     sim_end_context();
 }
 
+/* A kernel with these launch bounds that has 300 registers in use at once. */
+static CUmodule load_hungry(const char *bounds)
+{
+    char text[32768];
+    int used = snprintf(text, sizeof text,
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry hungry(.param .u64 p)\n%s\n"
+        "{ .reg .b64 %%p; .reg .b32 %%r<300>; ld.param.u64 %%p, [p];\n",
+        bounds);
+
+    for (int is_store = 0; is_store < 2; is_store++)
+        for (int at = 0; at < 300; at++)
+            used += is_store ? snprintf(text + used, sizeof text - (size_t)used,
+                                   "st.global.u32 [%%p+%d], %%r%d;\n", at * 4, 299 - at)
+                             : snprintf(text + used, sizeof text - (size_t)used,
+                                   "ld.global.u32 %%r%d, [%%p+%d];\n", at, at * 4);
+    snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
+    return load(text);
+}
+
+/* The most registers that ptxas 13.0 lets a kernel have. */
+static void test_launch_bounds(void **state)
+{
+    static const struct {
+        const char *devices, *bounds;
+        int registers;
+    } rows[] = {{"sim:cc=90", "", 255}, {"sim:cc=90", ".maxntid 1024", 64},
+        {"sim:cc=90", ".reqntid 32, 32", 64}, {"sim:cc=90", ".maxntid 640", 96},
+        {"sim:cc=90", ".maxntid 300", 168}, {"sim:cc=90", ".maxntid 2048", 32},
+        {"sim:cc=90", ".maxntid 4096", 255}, {"sim:cc=90", ".minnctapersm 4", 255},
+        {"sim:cc=90", ".maxntid 256\n.minnctapersm 3", 80},
+        {"sim:cc=90", ".maxntid 100\n.minnctapersm 6", 80},
+        {"sim:cc=90", ".maxntid 33\n.minnctapersm 31", 32},
+        {"sim:cc=90", ".maxntid 1024\n.minnctapersm 3", 64},
+        {"sim:cc=86", ".maxntid 1024\n.minnctapersm 2", 64},
+        {"sim:cc=86", ".maxntid 32\n.minnctapersm 32", 255}, {"sim:cc=86", ".maxntid 2048", 255},
+        {"sim:cc=86", ".maxntid 1536", 40}};
+
+    (void)state;
+    for (size_t at = 0; at < sizeof rows / sizeof rows[0]; at++) {
+        sim_begin_context(rows[at].devices);
+        CUmodule module = load_hungry(rows[at].bounds);
+        assert_int_equal(attribute(kernel(module, "hungry"), 4), rows[at].registers);
+        assert_int_equal(cu->ModuleUnload(module), 0);
+        sim_end_context();
+    }
+}
+
+/* A kernel that says that its blocks have 1024 threads can be launched so; without that it cannot.
+ */
+static void test_bound_of_the_largest_block(void **state)
+{
+    (void)state;
+    for (int is_bound = 0; is_bound < 2; is_bound++) {
+        CUdeviceptr memory = 0;
+        void *arguments[] = {&memory};
+        int blocks = -1;
+        sim_begin_context("sim");
+        assert_int_equal(cu->MemAlloc(&memory, 4096), 0);
+        CUmodule module = load_hungry(is_bound ? ".maxntid 1024, 1, 1" : "");
+        CUfunction function = kernel(module, "hungry");
+        assert_int_equal(attribute(function, 0), is_bound ? 1024 : 256);
+        assert_int_equal(
+            cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 1024, 0), 0);
+        assert_int_equal(blocks, is_bound);
+        assert_int_equal(launch(function, 1, 1024, arguments), is_bound ? 0 : 701);
+        assert_int_equal(cu->CtxSynchronize(), 0);
+        assert_int_equal(cu->MemFree(memory), 0);
+        assert_int_equal(cu->ModuleUnload(module), 0);
+        sim_end_context();
+    }
+}
+
 /* ---- launches ---------------------------------------------------------------------------------
  */
 
@@ -659,6 +731,8 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_launch_bounds),
+        cmocka_unit_test(test_bound_of_the_largest_block),
         cmocka_unit_test(test_refused_launches),
         cmocka_unit_test(test_running_and_counting),
         cmocka_unit_test(test_out_of_bounds),
