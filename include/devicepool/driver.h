@@ -66,6 +66,27 @@ typedef struct pool_cu_mem_access {
     pool_cu_enum flags; /* 0: none, 1: read, 3: read and write */
 } pool_cu_mem_access;
 
+/* CUlaunchAttribute. */
+typedef struct pool_cu_launch_attribute {
+    pool_cu_enum id; /* 2: cooperative, 6: programmatic stream serialization */
+    char padding[4];
+    union {
+        char bytes[64];
+        void *pointer;
+        int number; /* of the two above: 0 or 1 */
+    } value;
+} pool_cu_launch_attribute;
+
+/* CUlaunchConfig. */
+typedef struct pool_cu_launch_config {
+    unsigned int grid[3];
+    unsigned int block[3];
+    unsigned int dynamic_shared_bytes;
+    CUstream stream;
+    pool_cu_launch_attribute *attributes;
+    unsigned int attribute_count;
+} pool_cu_launch_config;
+
 /*
  * Result codes: X(name, code, class). The class is the largest thing that the code harms; it is
  * what pool_status_class answers for a failure with that cause (CUDA 13.0's list).
@@ -347,7 +368,10 @@ typedef enum pool_cu_code {
     X(EventElapsedTime, "cuEventElapsedTime", "", 2000, NEEDED,                                    \
         (float *milliseconds, CUevent start, CUevent end))                                         \
     X(PointerGetAttributes, "cuPointerGetAttributes", "", 7000, NEEDED,                            \
-        (unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address))
+        (unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address))        \
+    X(LaunchKernelEx, "cuLaunchKernelEx", "", 11060, EXTRA,                                        \
+        (const pool_cu_launch_config *config, CUfunction function, void **arguments,               \
+            void **extra))
 
 /* The driver takes PTX only: modules are compiled to PTX, never to machine code of a chip. */
 #define POOL_CUDA_PTX_ONLY 1u

@@ -120,7 +120,18 @@ typedef struct pool_launch_shape {
     int32_t cooperative;           /* 1: all blocks run at once and may synchronise as a grid */
     uint32_t argument_count;       /* entries of `arguments` in pool_launch */
     const size_t *argument_bytes;  /* NULL, or the size of each, to be checked */
+    int32_t starts_early;          /* 1: see below */
 } pool_launch_shape;
+
+/*
+ * A kernel that starts early may be brought to the device, and run up to its griddepcontrol.wait,
+ * while the kernel before it in the stream is still running: CUDA's programmatic dependent launch.
+ * It hides a microsecond or two a launch. The kernel has to execute griddepcontrol.wait, in all its
+ * threads, before it reads what earlier work wrote or writes anything; from then on it is as if it
+ * had been launched in order. Compiled for less than compute capability 9.0 a kernel cannot have
+ * that instruction, so there, on older devices and with drivers before CUDA 11.6 it starts in order
+ * as ever. Not together with `cooperative`.
+ */
 
 /*
  * The shape for one thread an item: blocks of 256 threads in x. POOL_ERR_INVALID_ARGUMENT above

@@ -5,8 +5,10 @@
  * that lies wholly in a run is the thread's own; the first and last one may be shared with its
  * neighbours and go to slots.
  *
- * The cost is one mixed sum an entry; the point after next is asked for while the present one is added.
+ * The cost is one mixed sum an entry; the point after next is asked for while the present one is
+ * added.
  */
+#include "early.cuh"
 #include "msm/slots.cuh"
 
 struct accumulate {
@@ -43,8 +45,8 @@ __device__ __forceinline__ unsigned find_bucket(
     return low;
 }
 
-/* The bucket of entry `position`, which is the first one after bucket `last`: mostly the next one, but
- * skewed scalars leave long rows of empty ones between. */
+/* The bucket of entry `position`, which is the first one after bucket `last`: mostly the next one,
+ * but skewed scalars leave long rows of empty ones between. */
 __device__ __forceinline__ unsigned next_bucket(
     const struct accumulate *job, unsigned position, unsigned last)
 {
@@ -69,6 +71,7 @@ __device__ __forceinline__ xyzz first_sum(
 extern "C" __global__ void __launch_bounds__(MSM_THREADS, MSM_BLOCKS)
     msm_accumulate(struct accumulate job)
 {
+    wait_for_earlier_work();
     unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= job.threads)
         return;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slots of equal bucket numbers to one sum: each block sums the runs among its slots by halves. A run
- * that lies wholly in the block is a bucket; the runs at its two ends go to the block's own two
- * slots of the next level. The last level is one block. Few sums have to wait for each other here, so four
- * lanes share each.
+ * Slots of equal bucket numbers to one sum: each block sums the runs among its slots by halves. A
+ * run that lies wholly in the block is a bucket; the runs at its two ends go to the block's own two
+ * slots of the next level. The last level is one block. Few sums have to wait for each other here,
+ * so four lanes share each.
  */
+#include "early.cuh"
 #include "ec/lanes.cuh"
 #include "msm/slots.cuh"
 
@@ -41,8 +42,8 @@ struct work {
     unsigned place[BLOCK];
 };
 
-/* Threads hand in places in any order, so that no lane is idle while another has work; all of the block
- * call together, and get the number of places. */
+/* Threads hand in places in any order, so that no lane is idle while another has work; all of the
+ * block call together, and get the number of places. */
 __device__ __forceinline__ unsigned collect(struct work *work, int is_wanted)
 {
     __syncthreads();
@@ -81,7 +82,8 @@ __device__ __forceinline__ void sum_runs(
 
 /* Whole runs, at `place` in `sums`, to their buckets. */
 __device__ __forceinline__ void deliver(
-    const struct merge *job, const xyzz *sums, const unsigned *bucket, struct work *work, unsigned count)
+    const struct merge *job, const xyzz *sums, const unsigned *bucket, struct work *work,
+    unsigned count)
 {
     unsigned i = threadIdx.x;
     unsigned lane = i % EC_LANES;
@@ -102,6 +104,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) msm_merge(struct merge job)
     __shared__ unsigned bucket[BLOCK];
     __shared__ unsigned start[BLOCK];
     __shared__ struct work work;
+    wait_for_earlier_work();
     unsigned i = threadIdx.x;
     u64 first = (u64)blockIdx.x * BLOCK;
     xyzz *sums = job.slots.sums + first;

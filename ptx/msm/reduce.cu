@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The weighted sum of a set's buckets, bucket i counting i + 1 times. First a thread takes a segment
- * of 2^log_segment buckets by a running sum: T, its weighted sum, and Q, its plain sum times
- * its length. Then neighbouring segments fold to one of twice the length:
+ * The weighted sum of a set's buckets, bucket i counting i + 1 times. First a thread takes a
+ * segment of 2^log_segment buckets by a running sum: T, its weighted sum, and Q, its plain sum
+ * times its length. Then neighbouring segments fold to one of twice the length:
  *
  *   T = T0 + T1 + Q1        Q = 2 (Q0 + Q1)
  *
  * until T of the whole set remains. A pair is {T, Q}, at 2 i and 2 i + 1.
  */
+#include "early.cuh"
 #include "ec/lanes.cuh"
 
 typedef unsigned long long u64;
@@ -25,8 +26,10 @@ struct segments {
 };
 
 /* Sum and running sum share one addition, so that its code is there once. */
-extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK, SEGMENT_BLOCKS) msm_segments(struct segments job)
+extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK, SEGMENT_BLOCKS)
+    msm_segments(struct segments job)
 {
+    wait_for_earlier_work();
     u64 segment = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (segment >= job.count)
         return;
@@ -81,6 +84,7 @@ __device__ __forceinline__ xyzz fold_node(
 
 extern "C" __global__ void __launch_bounds__(FOLD_BLOCK) msm_fold(struct fold job)
 {
+    wait_for_earlier_work();
     unsigned lane = threadIdx.x % EC_LANES;
     unsigned warp = threadIdx.x / 32;
     unsigned node = warp / 2 * (32 / EC_LANES) + threadIdx.x % 32 / EC_LANES;

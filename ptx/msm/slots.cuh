@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Partial sums of buckets that several threads, or blocks, have a share of: two slots for each
- * of them, one for the bucket that it shares with what came before, one for the bucket that it shares
- * with what follows. Equal bucket numbers stand next to each other, in ascending order; an unused slot
- * never stands between two of them.
+ * Partial sums of buckets that several threads, or blocks, have a share of: two slots for each of
+ * them, one for the bucket that it shares with what came before, one for the bucket that it shares
+ * with what follows. Equal bucket numbers stand next to each other, in ascending order; an unused
+ * slot never stands between two of them.
  */
 #ifndef MSM_SLOTS_CUH
 #define MSM_SLOTS_CUH

@@ -11,6 +11,7 @@
 #define NTT_LOAD_ACROSS 64u /* neighbouring columns are neighbours in memory */
 #define NTT_STORE_ACROSS 128u
 #define NTT_STORE_DIRECT 256u /* from registers; without it through shared memory */
+#define NTT_HANDS_ON 512u /* not all blocks find room at once: the next trip's may follow them */
 
 struct ntt_pass {
     const fr *in;

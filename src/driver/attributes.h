@@ -181,6 +181,12 @@
     X(LIMIT_PERSISTING_L2_CACHE_SIZE, 6)                                                           \
     X(LIMIT_SHMEM_SIZE, 7)
 
+/* cuLaunchKernelEx. */
+#define DRIVER_LAUNCH_ATTRIBUTES(X)                                                                \
+    X(LAUNCH_ATTRIBUTE_IGNORE, 0)                                                                  \
+    X(LAUNCH_ATTRIBUTE_COOPERATIVE, 2)                                                             \
+    X(LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)
+
 /* Flags of contexts, streams, events, pinned and registered host memory. */
 #define DRIVER_FLAGS(X)                                                                            \
     X(CTX_SCHED_AUTO, 0)                                                                           \
@@ -243,6 +249,7 @@
     DRIVER_MEMPOOL_ATTRIBUTES(X)                                                                   \
     DRIVER_JIT_OPTIONS(X)                                                                          \
     DRIVER_LIMITS(X)                                                                               \
+    DRIVER_LAUNCH_ATTRIBUTES(X)                                                                    \
     DRIVER_FLAGS(X)                                                                                \
     DRIVER_VALUES(X)
 

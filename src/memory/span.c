@@ -23,16 +23,20 @@ pool_status memory_site_init(
     return status;
 }
 
-static pool_status check_byte(
-    const struct memory_site *site, struct driver *driver, uintptr_t byte, const char *what)
+/* *end: of the allocation that the byte is in, where the driver tells. */
+static pool_status check_byte(const struct memory_site *site, struct driver *driver, uintptr_t byte,
+    const char *what, uintptr_t *end)
 {
     pool_cu_enum questions[] = {DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE,
-        DRIVER_POINTER_ATTRIBUTE_IS_MANAGED, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+        DRIVER_POINTER_ATTRIBUTE_IS_MANAGED, DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        DRIVER_POINTER_ATTRIBUTE_RANGE_START_ADDR, DRIVER_POINTER_ATTRIBUTE_RANGE_SIZE};
     unsigned type = 0, managed = 0;
     int ordinal = -1;
-    void *answers[] = {&type, &managed, &ordinal};
+    CUdeviceptr start = 0;
+    size_t size = 0;
+    void *answers[] = {&type, &managed, &ordinal, &start, &size};
     pool_status status =
-        DRIVER_CALL(driver, PointerGetAttributes(3, questions, answers, (CUdeviceptr)byte));
+        DRIVER_CALL(driver, PointerGetAttributes(5, questions, answers, (CUdeviceptr)byte));
 
     if (status)
         return status;
@@ -43,6 +47,7 @@ static pool_status check_byte(
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "the %s at 0x%llx is memory of device %d, not of %d", what, (unsigned long long)byte,
             ordinal, pool_device_ordinal(site->device));
+    *end = (uintptr_t)(start + size);
     return POOL_OK;
 }
 
@@ -51,15 +56,16 @@ static pool_status check_on_device(
     const struct memory_site *site, const pool_span *span, uint64_t item_bytes, const char *what)
 {
     uintptr_t first = (uintptr_t)span->data;
+    uintptr_t last = first + memory_span_extent(span, item_bytes) - 1;
+    uintptr_t end = 0;
     struct device_scope scope;
     pool_status status = device_enter(site->device, &scope);
 
     if (status)
         return status;
-    status = check_byte(site, scope.driver, first, what);
-    if (!status)
-        status =
-            check_byte(site, scope.driver, first + memory_span_extent(span, item_bytes) - 1, what);
+    status = check_byte(site, scope.driver, first, what, &end);
+    if (!status && last >= end) /* a range of mapped memory may go on in the next mapping */
+        status = check_byte(site, scope.driver, last, what, &end);
     return device_leave(&scope, status);
 }
 

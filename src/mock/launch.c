@@ -20,6 +20,9 @@ enum {
     FUNC_CARVEOUT = 9
 };
 
+/* Attributes of cuLaunchKernelEx. */
+enum { LAUNCH_IGNORE = 0, LAUNCH_COOPERATIVE = 2, LAUNCH_EARLY = 6 };
+
 #define LAUNCH_PARAM_BUFFER_POINTER 1u
 #define LAUNCH_PARAM_BUFFER_SIZE 2u
 
@@ -381,6 +384,44 @@ pool_cu_result mock_cu_LaunchCooperativeKernel(CUfunction function, unsigned int
             grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, stream))
         return call.code;
     return mock_leave(&call, launch_on(&call, function, stream, &launch, arguments, NULL));
+}
+
+static pool_cu_result read_attributes(const pool_cu_launch_config *config, pool_mock_launch *launch)
+{
+    if (config->attribute_count && !config->attributes)
+        return POOL_CU_INVALID_VALUE;
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const pool_cu_launch_attribute *attribute = &config->attributes[i];
+
+        if (attribute->id == LAUNCH_COOPERATIVE)
+            launch->cooperative = attribute->value.number;
+        else if (attribute->id == LAUNCH_EARLY)
+            launch->starts_early = attribute->value.number;
+        else if (attribute->id != LAUNCH_IGNORE)
+            return POOL_CU_INVALID_VALUE;
+    }
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result mock_cu_LaunchKernelEx(
+    const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
+{
+    static const pool_cu_launch_config none;
+    const pool_cu_launch_config *given = config ? config : &none;
+    struct mock_call call;
+    pool_mock_launch launch = {.grid = {given->grid[0], given->grid[1], given->grid[2]},
+        .block = {given->block[0], given->block[1], given->block[2]},
+        .dynamic_shared_bytes = given->dynamic_shared_bytes};
+    pool_cu_result code;
+
+    if (!mock_enter(&call, MOCK_FN_LaunchKernelEx, MOCK_INSIDE, -1, "huuuuuuuhu", function,
+            given->grid[0], given->grid[1], given->grid[2], given->block[0], given->block[1],
+            given->block[2], given->dynamic_shared_bytes, given->stream, given->attribute_count))
+        return call.code;
+    code = config ? read_attributes(config, &launch) : POOL_CU_INVALID_VALUE;
+    if (!code)
+        code = launch_on(&call, function, given->stream, &launch, arguments, extra);
+    return mock_leave(&call, code);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ static pool_status read_facts(struct device_scope *scope, struct pool_kernel *ke
     uint64_t optin = device_facts(scope->device)->shared_bytes_per_block_optin;
     int static_shared = 0;
     int dynamic_shared = 0;
+    int ptx_version = 0;
     pool_status status;
 
     status = attribute(scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
@@ -52,8 +53,13 @@ static pool_status read_facts(struct device_scope *scope, struct pool_kernel *ke
     if (!status)
         status = attribute(scope->driver, kernel->function,
             DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic_shared);
+    if (!status)
+        status = attribute(
+            scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &ptx_version);
     if (status)
         return status;
+    kernel->can_start_early = scope->driver->api.LaunchKernelEx != NULL && ptx_version >= 90 &&
+                              device_facts(scope->device)->compute_major >= 9;
     kernel->static_shared_bytes = (uint64_t)static_shared;
     kernel->max_dynamic_shared_bytes =
         optin > kernel->static_shared_bytes ? optin - kernel->static_shared_bytes : 0;

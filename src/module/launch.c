@@ -61,6 +61,9 @@ static pool_status check_shape(const struct pool_kernel *kernel, const pool_laun
 {
     uint64_t threads = (uint64_t)shape->block[0] * shape->block[1];
 
+    if (shape->cooperative && shape->starts_early)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_launch: kernel \"%s\" cannot both be cooperative and start early", kernel->name);
     if (threads > UINT32_MAX)
         threads = UINT32_MAX;
     threads *= shape->block[2];
@@ -94,6 +97,21 @@ static pool_status allow_shared(struct driver *driver, struct pool_kernel *kerne
     return status;
 }
 
+static pool_status enqueue_early(struct driver *driver, const struct pool_kernel *kernel,
+    const pool_launch_shape *s, void **arguments, CUstream stream)
+{
+    pool_cu_launch_attribute early = {
+        .id = DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
+    const pool_cu_launch_config config = {.grid = {s->grid[0], s->grid[1], s->grid[2]},
+        .block = {s->block[0], s->block[1], s->block[2]},
+        .dynamic_shared_bytes = (unsigned)s->dynamic_shared_bytes,
+        .stream = stream,
+        .attributes = &early,
+        .attribute_count = 1};
+
+    return DRIVER_CALL(driver, LaunchKernelEx(&config, kernel->function, arguments, NULL));
+}
+
 static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
     const pool_launch_shape *s, void **arguments, CUstream stream)
 {
@@ -102,6 +120,8 @@ static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
 
     if (status)
         return status;
+    if (s->starts_early && kernel->can_start_early)
+        return enqueue_early(driver, kernel, s, arguments, stream);
     if (s->cooperative)
         return DRIVER_CALL(
             driver, LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],

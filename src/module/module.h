@@ -20,6 +20,7 @@ struct pool_kernel {
     struct pool_kernel *next;
     CUfunction function;
     int max_threads;
+    int can_start_early; /* compiled for a chip that can, on one */
     uint64_t static_shared_bytes;
     uint64_t max_dynamic_shared_bytes;
     _Atomic uint64_t allowed_dynamic_shared_bytes; /* what the driver lets a launch ask for now */

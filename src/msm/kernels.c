@@ -144,7 +144,8 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
         .block = {launch->threads, 1, 1},
         .dynamic_shared_bytes = launch->shared_bytes,
         .argument_count = 1,
-        .argument_bytes = &launch->argument_bytes};
+        .argument_bytes = &launch->argument_bytes,
+        .starts_early = 1};
     pool_kernel *kernel = NULL;
 
     if (launch->blocks > INT32_MAX)

@@ -143,7 +143,8 @@ struct msm_shape msm_shape_for(uint32_t coordinate_words);
 pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
     const char *name, pool_kernel **kernel);
 
-/* One struct is every kernel's argument. */
+/* One struct is every kernel's argument. All start early (pool_launch_shape.starts_early) and
+ * begin with the wait for what was enqueued before. */
 struct msm_launch {
     enum msm_program program;
     const char *kernel;
@@ -193,12 +194,6 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
 
 /* Fills entries and offsets of the workspace from the part's scalars. */
 pool_status msm_sort_enqueue(const struct msm_run *run, const struct msm_part *part);
-
-/* Makes all buckets infinity. */
-pool_status msm_run_clear(const struct msm_run *run);
-
-/* Adds the points of sorted entries to the buckets. */
-pool_status msm_sum_enqueue(const struct msm_run *run, const struct msm_part *part);
 
 /* Makes all buckets infinity. */
 pool_status msm_run_clear(const struct msm_run *run);

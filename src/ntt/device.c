@@ -224,7 +224,8 @@ pool_status ntt_enqueue(const struct ntt_launch *launch)
         .block = {launch->threads, 1, 1},
         .dynamic_shared_bytes = launch->shared_bytes,
         .argument_count = launch->count,
-        .argument_bytes = launch->sizes};
+        .argument_bytes = launch->sizes,
+        .starts_early = launch->starts_early};
 
     if (launch->blocks > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu blocks are more than one launch can have",

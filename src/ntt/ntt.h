@@ -64,6 +64,7 @@ enum ntt_flag {
     NTT_LOAD_ACROSS = 64,
     NTT_STORE_ACROSS = 128,
     NTT_STORE_DIRECT = 256,
+    NTT_HANDS_ON = 512,
 };
 
 struct ntt_trip {
@@ -211,6 +212,7 @@ struct ntt_launch {
     void **arguments;
     const size_t *sizes;
     pool_stream *stream;
+    int starts_early; /* see pool_launch_shape */
 };
 pool_status ntt_enqueue(const struct ntt_launch *launch);
 

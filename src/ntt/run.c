@@ -88,7 +88,8 @@ static pool_status enqueue(const struct ntt_run *run, const struct ntt_trip *tri
         .count = 1,
         .arguments = arguments,
         .sizes = sizes,
-        .stream = run->place.stream};
+        .stream = run->place.stream,
+        .starts_early = trip->before != 0};
 
     return ntt_enqueue(&launch);
 }

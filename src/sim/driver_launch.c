@@ -158,6 +158,41 @@ pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int 
     return launch(SIM_CU_LaunchCooperativeKernel, function, &shape, stream, arguments, NULL);
 }
 
+/* Kernels run one after another here, so early starts change nothing. */
+static pool_cu_result read_attributes(
+    const pool_cu_launch_config *config, struct sim_launch_work *shape)
+{
+    if (config->attribute_count && !config->attributes)
+        return POOL_CU_INVALID_VALUE;
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const pool_cu_launch_attribute *attribute = &config->attributes[i];
+
+        if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            shape->is_cooperative = attribute->value.number != 0;
+        else if (attribute->id != DRIVER_LAUNCH_ATTRIBUTE_IGNORE &&
+                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return POOL_CU_INVALID_VALUE;
+    }
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result sim_cu_LaunchKernelEx(
+    const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
+{
+    struct sim_launch_work shape = {0};
+    pool_cu_result code = POOL_CU_INVALID_VALUE;
+
+    if (config) {
+        memcpy(shape.grid, config->grid, sizeof(shape.grid));
+        memcpy(shape.block, config->block, sizeof(shape.block));
+        shape.dynamic_shared_bytes = config->dynamic_shared_bytes;
+        code = read_attributes(config, &shape);
+    }
+    if (code)
+        return code;
+    return launch(SIM_CU_LaunchKernelEx, function, &shape, config->stream, arguments, extra);
+}
+
 /* ---- execution --------------------------------------------------------------------------------
  */
 

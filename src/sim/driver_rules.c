@@ -35,6 +35,7 @@ bool sim_function_is_asynchronous(unsigned function)
     switch (function) {
     case SIM_CU_LaunchKernel:
     case SIM_CU_LaunchCooperativeKernel:
+    case SIM_CU_LaunchKernelEx:
     case SIM_CU_LaunchHostFunc:
     case SIM_CU_MemcpyHtoDAsync:
     case SIM_CU_MemcpyDtoHAsync:

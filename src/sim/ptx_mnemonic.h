@@ -15,46 +15,49 @@
 #define PTX_MODIFIERS(X)                                                                           \
     X(ABS, "abs")                                                                                  \
     X(ACQ_REL, "acq_rel")                                                                          \
-    X(ACQUIRE, "acquire") X(ADD, "add") X(ALIAS, "alias") X(ALIGNED, "aligned") X(ALL, "all")      \
-        X(ALLOC, "alloc") X(AND, "and") X(ANY, "any") X(APPROX, "approx") X(ARRIVE, "arrive") X(   \
-            ASYNC, "async") X(B4E, "b4e") X(BALLOT, "ballot") X(BFLY, "bfly") X(CA, "ca") X(CAS,   \
-            "cas") X(CC, "cc") X(CG, "cg") X(CLAMP, "clamp") X(CLUSTER, "cluster") X(COMMIT_GROUP, \
-            "commit_group") X(CONST, "const") X(CS, "cs") X(CTA, "cta") X(CV, "cv") X(DEC, "dec")  \
-            X(DOWN, "down") X(ECL, "ecl") X(ECR, "ecr") X(EQ, "eq") X(EQU, "equ") X(EXCH, "exch")  \
-                X(F4E, "f4e") X(FINITE, "finite") X(FTZ, "ftz") X(FULL, "full") X(GE, "ge") X(GEU, \
-                    "geu") X(GL, "gl") X(GLOBAL, "global") X(GPU, "gpu") X(GT, "gt") X(GTU, "gtu") \
-                    X(HI, "hi") X(HS, "hs") X(IDX, "idx") X(INC, "inc") X(INFINITE, "infinite") X( \
-                        L, "l") X(L1, "L1") X(L2, "L2") X(LE, "le") X(LEU, "leu") X(LO, "lo")      \
-                        X(LOCAL, "local") X(LS, "ls") X(LT, "lt") X(LTU, "ltu") X(LU, "lu") X(     \
-                            MATCH, "match") X(MAX, "max") X(MIN, "min") X(MMIO, "mmio")            \
-                            X(NAN, "nan") X(NAN_PROPAGATE, "NaN") X(NC, "nc") X(NE, "ne") X(       \
-                                NEU, "neu") X(NORMAL, "normal") X(NOTANUMBER, "notanumber") X(NUM, \
-                                "num") X(NUMBER, "number") X(OR, "or") X(PACK, "pack") X(PARAM,    \
-                                "param") X(PARAM_ENTRY, "param::entry")                            \
-                                X(PARAM_FUNC, "param::func") X(POPC, "popc") X(R, "r") X(          \
-                                    RC16, "rc16") X(RC8,                                           \
-                                    "rc8") X(READ, "read") X(RED, "red") X(RELAXED, "relaxed")     \
-                                    X(RELEASE, "release") X(RELU, "relu") X(RM, "rm") X(           \
-                                        RMI, "rmi") X(RN, "rn") X(RNA, "rna") X(RNI,               \
-                                        "rni") X(RP, "rp") X(RPI, "rpi") X(RZ, "rz") X(RZI,        \
-                                        "rzi") X(SAT, "sat") X(SATFINITE,                          \
-                                        "satfinite") X(SC, "sc") X(SHARED, "shared") X(SHARED_CTA, \
-                                        "shared::cta") X(SHARED_CLUSTER,                           \
-                                        "shared::cluster") X(SHIFTAMT, "shiftamt") X(SUB, "sub")   \
-                                        X(SUBNORMAL, "subnormal") X(SYNC, "sync") X(               \
-                                            SYS, "sys") X(TO, "to") X(UNI,                         \
-                                            "uni") X(UP, "up") X(V2, "v2") X(V4, "v4") X(V8,       \
-                                            "v8") X(VOLATILE, "volatile") X(WAIT, "wait")          \
+    X(ACQUIRE, "acquire")                                                                          \
+    X(ADD, "add") X(ALIAS, "alias") X(ALIGNED, "aligned") X(ALL, "all") X(ALLOC, "alloc") X(       \
+        AND, "and") X(ANY, "any") X(APPROX, "approx") X(ARRIVE, "arrive") X(ASYNC, "async") X(B4E, \
+        "b4e") X(BALLOT, "ballot") X(BFLY, "bfly") X(CA, "ca") X(CAS, "cas") X(CC, "cc")           \
+        X(CG, "cg") X(CLAMP, "clamp") X(CLUSTER, "cluster") X(COMMIT_GROUP, "commit_group") X(     \
+            CONST, "const") X(CS, "cs") X(CTA, "cta") X(CV, "cv") X(DEC, "dec") X(DOWN, "down")    \
+            X(ECL, "ecl") X(ECR, "ecr") X(EQ, "eq") X(EQU, "equ") X(EXCH, "exch") X(F4E, "f4e") X( \
+                FINITE, "finite") X(FTZ, "ftz") X(FULL, "full") X(GE, "ge") X(GEU,                 \
+                "geu") X(GL, "gl") X(GLOBAL, "global") X(GPU, "gpu") X(GT, "gt") X(GTU,            \
+                "gtu") X(HI, "hi") X(HS, "hs") X(IDX, "idx") X(INC, "inc") X(INFINITE, "infinite") \
+                X(L, "l") X(L1, "L1") X(L2, "L2") X(LE, "le") X(LEU, "leu") X(LO, "lo") X(         \
+                    LOCAL, "local") X(LS, "ls") X(LT, "lt") X(LTU, "ltu") X(LU, "lu") X(MATCH,     \
+                    "match") X(MAX, "max")                                                         \
+                    X(MIN, "min") X(MMIO, "mmio") X(                                               \
+                        NAN, "nan") X(NAN_PROPAGATE, "NaN") X(NC, "nc") X(NE, "ne") X(NEU,         \
+                        "neu") X(NORMAL, "normal") X(NOTANUMBER, "notanumber") X(NUM,              \
+                        "num") X(NUMBER, "number") X(OR, "or") X(PACK, "pack") X(PARAM,            \
+                        "param") X(PARAM_ENTRY,                                                    \
+                        "param::entry") X(PARAM_FUNC, "param::func") X(POPC, "popc") X(R,          \
+                        "r") X(RC16, "rc16") X(RC8,                                                \
+                        "rc8") X(READ, "read") X(RED, "red") X(RELAXED,                            \
+                        "relaxed") X(RELEASE, "release") X(RELU, "relu") X(RM, "rm") X(RMI,        \
+                        "rmi") X(RN, "rn") X(RNA, "rna") X(RNI,                                    \
+                        "rni") X(RP, "rp") X(RPI, "rpi") X(RZ, "rz") X(RZI,                        \
+                        "rzi") X(SAT, "sat") X(SATFINITE, "satfinite") X(SC, "sc") X(SHARED,       \
+                        "shared") X(SHARED_CTA, "shared::cta")                                     \
+                        X(SHARED_CLUSTER, "shared::cluster") X(SHIFTAMT, "shiftamt") X(SUB, "sub") \
+                            X(SUBNORMAL, "subnormal") X(SYNC, "sync") X(SYS, "sys")                \
+                                X(TO, "to") X(UNI, "uni") X(UP, "up") X(V2, "v2") X(V4, "v4")      \
+                                    X(V8, "v8") X(VOLATILE, "volatile")                            \
+                                        X(WAIT, "wait")                                            \
                                             X(WAIT_ALL, "wait_all")                                \
                                                 X(WAIT_GROUP, "wait_group") X(WARP, "warp") X(     \
-                                                    WB, "wb") X(WEAK, "weak") X(WIDE,              \
-                                                    "wide") X(WRAP, "wrap")                        \
-                                                    X(WT, "wt") X(XOR, "xor") X(                   \
-                                                        XORSIGN, "xorsign") X(UNIFIED, "unified")  \
-                                                        X(NOFTZ, "noftz") X(THREAD, "thread")      \
-                                                            X(HINT, "(hint)") X(EXIT, "exit")      \
-                                                                X(FRACTIONAL, "fractional")        \
-                                                                    X(RANGE, "range")
+                                                    WB, "wb") X(WEAK, "weak") X(WIDE, "wide")      \
+                                                    X(WRAP, "wrap")                                \
+                                                        X(WT, "wt") X(XOR, "xor") X(XORSIGN,       \
+                                                            "xorsign") X(UNIFIED, "unified")       \
+                                                            X(NOFTZ, "noftz") X(THREAD, "thread")  \
+                                                                X(HINT, "(hint)") X(EXIT, "exit")  \
+                                                                    X(FRACTIONAL, "fractional")    \
+                                                                        X(RANGE, "range") X(       \
+                                                                            LAUNCH_DEPENDENTS,     \
+                                                                            "launch_dependents")
 
 enum ptx_modifier {
     PTX_M_NONE,

@@ -70,6 +70,8 @@ static const struct ptx_opcode opcodes[] = {
         "sc acq_rel acquire release cta cluster gpu sys"},
     {"fma", ptx_lower_float, SIM_FMA, FLT, 1, true, false, "tttt", ROUND "ftz sat relu"},
     {"fns", ptx_lower_simple, SIM_FNS, INT, 1, true, false, "uuuu", ""},
+    {"griddepcontrol", ptx_lower_nothing, SIM_FENCE, BAR, 0, false, false, "",
+        "launch_dependents wait"},
     {"isspacep", ptx_lower_isspacep, SIM_IS_SPACE, INT, 1, false, false, "",
         "global shared local const param shared::cta shared::cluster param::entry"},
     {"ld", ptx_lower_ld, SIM_LD, GLB, 1, false, false, "", CACHE},

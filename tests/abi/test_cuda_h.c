@@ -48,6 +48,14 @@ SAME_MEMBER(pool_cu_mem_pool_props, reserved, CUmemPoolProps, reserved);
 SAME_SIZE(pool_cu_mem_access, CUmemAccessDesc);
 SAME_MEMBER(pool_cu_mem_access, location, CUmemAccessDesc, location);
 SAME_MEMBER(pool_cu_mem_access, flags, CUmemAccessDesc, flags);
+SAME_SIZE(pool_cu_launch_attribute, CUlaunchAttribute);
+SAME_MEMBER(pool_cu_launch_attribute, id, CUlaunchAttribute, id);
+SAME_MEMBER(pool_cu_launch_attribute, value, CUlaunchAttribute, value);
+SAME_SIZE(pool_cu_launch_config, CUlaunchConfig);
+SAME_MEMBER(pool_cu_launch_config, dynamic_shared_bytes, CUlaunchConfig, sharedMemBytes);
+SAME_MEMBER(pool_cu_launch_config, stream, CUlaunchConfig, hStream);
+SAME_MEMBER(pool_cu_launch_config, attributes, CUlaunchConfig, attrs);
+SAME_MEMBER(pool_cu_launch_config, attribute_count, CUlaunchConfig, numAttrs);
 
 /* Callbacks. */
 _Static_assert(__builtin_types_compatible_p(pool_cu_host_function, CUhostFn), "host function");
@@ -70,12 +78,14 @@ DRIVER_CONSTANTS(SAME_CONSTANT)
 #define pool_cu_uuid CUuuid
 #define pool_cu_mem_pool_props CUmemPoolProps
 #define pool_cu_mem_access CUmemAccessDesc
+#define pool_cu_launch_config CUlaunchConfig
 #define OUR_TYPE(field, symbol, suffix, version, need, parameters)                                 \
     typedef pool_cu_result(*our_##field) parameters;
 POOL_CUDA_FUNCTIONS(OUR_TYPE)
 #undef pool_cu_uuid
 #undef pool_cu_mem_pool_props
 #undef pool_cu_mem_access
+#undef pool_cu_launch_config
 
 /* X(field, exported symbol, the type that cuGetProcAddress gives at our version). */
 #define EXPORTS(X)                                                                                 \
@@ -175,7 +185,8 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(EventQuery, cuEventQuery, PFN_cuEventQuery_v2000)                                            \
     X(EventSynchronize, cuEventSynchronize, PFN_cuEventSynchronize_v2000)                          \
     X(EventElapsedTime, cuEventElapsedTime, PFN_cuEventElapsedTime_v2000)                          \
-    X(PointerGetAttributes, cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000)
+    X(PointerGetAttributes, cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000)              \
+    X(LaunchKernelEx, cuLaunchKernelEx, PFN_cuLaunchKernelEx_v11060)
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

@@ -154,6 +154,38 @@ static void functions(void)
 #define LAUNCH(gx, gy, gz, bx, by, bz, shared)                                                     \
     SAY(LaunchKernel(function, gx, gy, gz, bx, by, bz, shared, NULL, arguments, NULL))
 
+/* Launches with attributes. */
+static void extended(CUfunction function, void **arguments)
+{
+    pool_cu_launch_attribute attributes[2] = {{.id = 6, .value.number = 1}, {.id = 0}};
+    pool_cu_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    SAY(LaunchKernelEx(NULL, function, arguments, NULL));
+    SAY(LaunchKernelEx(&config, NULL, arguments, NULL));
+    config.attributes = attributes;
+    config.attribute_count = 1;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    config.attribute_count = 2;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    attributes[0].value.number = 0;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    config.attributes = NULL;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    config.attributes = attributes;
+    attributes[0].id = 2;
+    attributes[0].value.number = 1;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    config.grid[0] = 1000000;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    config.grid[0] = 0;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    config.grid[0] = 1;
+    attributes[0].id = 1000;
+    SAY(LaunchKernelEx(&config, function, arguments, NULL));
+    SAY(CtxSynchronize());
+}
+
 static void launches(void)
 {
     CUmodule module = NULL;
@@ -189,6 +221,7 @@ static void launches(void)
     SAY(LaunchCooperativeKernel(function, 1000000, 1, 1, 1024, 1, 1, 0, NULL, NULL));
     SAY(LaunchCooperativeKernel(function, 0, 1, 1, 32, 1, 1, 0, NULL, NULL));
     SAY(CtxSynchronize());
+    extended(function, arguments);
     QUIET(ModuleGetFunction(&function, module, "one"));
     LAUNCH(1, 1, 1, 64, 1, 1, 0);
     LAUNCH(1, 1, 1, 65, 1, 1, 0);

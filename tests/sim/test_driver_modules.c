@@ -383,6 +383,12 @@ static void test_refused_launches(void **state)
     assert_int_equal(cu->LaunchCooperativeKernel(add, 4, 1, 1, 1024, 1, 1, 0, NULL, arguments), 0);
     assert_int_equal(
         cu->LaunchCooperativeKernel(add, 5, 1, 1, 1024, 1, 1, 0, NULL, arguments), 720);
+    pool_cu_launch_attribute attribute = {.id = 2, .value.number = 1};
+    pool_cu_launch_config config = {
+        .grid = {5, 1, 1}, .block = {1024, 1, 1}, .attributes = &attribute, .attribute_count = 1};
+    assert_int_equal(cu->LaunchKernelEx(&config, add, arguments, NULL), 720);
+    attribute.id = 6;
+    assert_int_equal(cu->LaunchKernelEx(&config, add, arguments, NULL), 0);
     assert_int_equal(cu->CtxSynchronize(), 0);
     assert_int_equal(cu->ModuleUnload(module), 0);
     sim_end_context();

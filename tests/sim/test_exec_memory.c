@@ -211,7 +211,8 @@ static void test_special_registers(void **state)
              "%q1, %d4, %d2; selp.u32 %r9, 1, 0, %q1; st.u32 [%p+48], %r9; cvt.u64.u32 %d5, "
              "%tid.x; st.u64 [%p+56], %d5;\n"
              "activemask.b32 %r10; st.u32 [%p+64], %r10; mov.u32 %r11, %clock; nanosleep.u32 5; "
-             "membar.gl; fence.acq_rel.gpu; fence.sc.cta; prefetch.global.L2 [%p]; pmevent 1;",
+             "membar.gl; fence.acq_rel.gpu; fence.sc.cta; prefetch.global.L2 [%p]; pmevent 1; "
+             "griddepcontrol.launch_dependents; griddepcontrol.wait;",
         &m);
     assert_int_equal(m.w[0], 0);
     assert_int_equal(m.w[1], 4);

@@ -17,11 +17,14 @@
 
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
+enum { COMPUTE_CAPABILITY_MAJOR = 75 }; /* as a device attribute */
+
 static pool_mock *mock;
 static device_pool *pool;
 static pool_device *devices[2];
 
-static int set_up(void **state)
+/* Devices of compute capability `major`.0; `without`: NULL, or a function that the driver lacks. */
+static int open_pool(int major, const char *without)
 {
     static const uint32_t sizes[] = {8, 4};
     pool_mock_params params = {.struct_size = sizeof(params), .devices = 2};
@@ -33,15 +36,37 @@ static int set_up(void **state)
         .max_threads = 512};
     pool_params with = {.struct_size = sizeof(with)};
 
-    (void)state;
     if (pool_mock_create(&mock, &params) || pool_mock_add_kernel(mock, &kernel) ||
         pool_mock_add_global(mock, "table", 4096))
+        return -1;
+    for (int i = 0; i < 2; i++)
+        if (pool_mock_set_attribute(mock, i, COMPUTE_CAPABILITY_MAJOR, major))
+            return -1;
+    if (without && pool_mock_remove(mock, without))
         return -1;
     with.driver = pool_mock_table(mock);
     with.devices = "all";
     if (pool_create(&pool, &with) || pool_device_at(pool, 0, &devices[0]))
         return -1;
     return pool_device_at(pool, 1, &devices[1]);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return open_pool(9, NULL);
+}
+
+static int set_up_older_devices(void **state)
+{
+    (void)state;
+    return open_pool(8, NULL);
+}
+
+static int set_up_older_driver(void **state)
+{
+    (void)state;
+    return open_pool(9, "cuLaunchKernelEx");
 }
 
 static int tear_down(void **state)
@@ -289,6 +314,55 @@ static void test_launch_with_much_shared_memory(void **state)
     pool_module_destroy(&module);
 }
 
+/* Launches "fill" to start early and returns whether the driver was told. */
+static int starts_early(void)
+{
+    pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {3, 1, 2}, .block = {64}, .argument_count = 2};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_mock_launch seen;
+    pool_kernel *kernel;
+
+    shape.dynamic_shared_bytes = 100000;
+    shape.starts_early = 1;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
+    assert_int_equal(seen.grid[0], 3);
+    assert_int_equal(seen.grid[2], 2);
+    assert_int_equal(seen.block[0], 64);
+    assert_int_equal(seen.dynamic_shared_bytes, 100000);
+    assert_int_equal(*(const uint32_t *)seen.arguments[1], 5);
+    shape.cooperative = 1;
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    shape.cooperative = 0;
+    assert_int_equal(pool_mock_fail(mock, "cuLaunchKernelEx", 1, POOL_CU_LAUNCH_OUT_OF_RESOURCES,
+                         POOL_MOCK_ONCE),
+        POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL) != POOL_OK, seen.starts_early);
+    pool_mock_clear_failures(mock);
+    pool_module_destroy(&module);
+    return seen.starts_early;
+}
+
+static void test_early_start(void **state)
+{
+    (void)state;
+    assert_true(starts_early());
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 0);
+}
+
+/* There it is launched in order. */
+static void test_no_early_start(void **state)
+{
+    (void)state;
+    assert_false(starts_early());
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 2);
+}
+
 static void test_streams_of_other_devices_are_refused(void **state)
 {
     pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2};
@@ -386,6 +460,9 @@ int main(void)
         CASE(test_shapes),
         CASE(test_launch),
         CASE(test_launch_with_much_shared_memory),
+        CASE(test_early_start),
+        cmocka_unit_test_setup_teardown(test_no_early_start, set_up_older_devices, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_early_start, set_up_older_driver, tear_down),
         CASE(test_streams_of_other_devices_are_refused),
         CASE(test_pool_waits_for_modules),
         CASE(test_warm_up),

@@ -39,6 +39,8 @@ static void check_trip(const struct ntt_tuning *tuning, const struct ntt_chip *c
         assert_false(trip->flags & NTT_COSET_OUT);
     if (trip->flags & (NTT_LOAD_DIRECT | NTT_STORE_DIRECT))
         assert_true(trip->bits >= tuning->radix);
+    assert_int_equal((trip->flags & NTT_HANDS_ON) != 0,
+        trip->blocks > (uint64_t)tuning->blocks * chip->multiprocessors);
 }
 
 static void check_plan(
