@@ -58,8 +58,8 @@ __device__ __forceinline__ affine xyzz_to_affine(xyzz p)
 }
 
 /*
- * points[0], points[stride], ... (count of them) to affine by one inversion; `results` and `scratch`
- * have the same shape.
+ * points[0], points[stride], ... (count of them) to affine by one inversion; `results` and
+ * `scratch` have the same shape.
  */
 __device__ void xyzz_batch_to_affine(
     const xyzz *points, affine *results, fe *scratch, size_t count, size_t stride)

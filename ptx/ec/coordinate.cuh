@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The coordinate field of the points under the names fe_...: fq where EC_DEGREE is 1, fq2 where it
- * is 2. The generated "curve.cuh" defines fq_..., EC_DEGREE, EC_A and, for degree 2, FQ2_NONRESIDUE.
- * Values are lazy, in [0, 2p), where the modulus has room for that; what lies in memory for
- * others is reduced first (fe_reduce).
+ * is 2. The generated "curve.cuh" defines fq_..., EC_DEGREE, EC_A and, for degree 2,
+ * FQ2_NONRESIDUE. Values are lazy, in [0, 2p), where the modulus has room for that; what lies in
+ * memory for others is reduced first (fe_reduce).
  */
 #ifndef EC_COORDINATE_CUH
 #define EC_COORDINATE_CUH

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums and doublings by four neighbouring lanes that each hold both points: what has to be multiplied
- * at once is, a product a lane. A sum takes the time of four products instead of fourteen, a
- * doubling that of three instead of nine: for chains that leave the chip idle otherwise. The same
- * formulas as xyzz.cuh, right for every pair of points. All lanes of a warp must call together.
+ * Sums and doublings by four neighbouring lanes that each hold both points: what has to be
+ * multiplied at once is, a product a lane. A sum takes the time of four products instead of
+ * fourteen, a doubling that of three instead of nine: for chains that leave the chip idle
+ * otherwise. The same formulas as xyzz.cuh, right for every pair of points. All lanes of a warp
+ * must call together.
  */
 #ifndef EC_LANES_CUH
 #define EC_LANES_CUH

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Points of y^2 = x^3 + a x + b and how one form becomes another. The curve's text defines EC_A:
- * EC_A_ZERO, EC_A_MINUS_3, or EC_A_GENERAL with EC_A_VALUE. Coordinates are in the device's form; (0,
- * 0) in affine memory is infinity.
+ * EC_A_ZERO, EC_A_MINUS_3, or EC_A_GENERAL with EC_A_VALUE. Coordinates are in the device's form;
+ * (0, 0) in affine memory is infinity.
  */
 #ifndef EC_POINT_CUH
 #define EC_POINT_CUH

@@ -5,9 +5,9 @@
  * signed number of 96 bits, of which sums are three instructions; with X = 2^32, X^2 = X - 1 and
  * X^3 = -1.
  *
- * Points are below 2^64 at the start and below 2^70 in size after the five stages that NTT_RADIX may
- * have at most. A difference stays below 2^95 with the part of its shift that is no whole word: in
- * stage t, from 0, it is below 2^(65 + t), below 2^64 for t = 0, and that part at most 30 - 2 t.
+ * Points are below 2^64 at the start and below 2^70 in size after the five stages that NTT_RADIX
+ * may have at most. A difference stays below 2^95 with the part of its shift that is no whole word:
+ * in stage t, from 0, it is below 2^(65 + t), below 2^64 for t = 0, and that part at most 30 - 2 t.
  */
 struct wide {
     unsigned low;

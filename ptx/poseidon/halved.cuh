@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * x / 2^K in Goldilocks and in fields below 32 bits whose modulus is 1 modulo 2^K, for the cheap
- * entries of Poseidon2's internal matrix: (x + m p) / 2^K with m = -x modulo 2^K, so no product of full width.
+ * entries of Poseidon2's internal matrix: (x + m p) / 2^K with m = -x modulo 2^K, so no product of
+ * full width.
  */
 #ifndef POSEIDON_HALVED_CUH
 #define POSEIDON_HALVED_CUH

@@ -39,7 +39,7 @@ struct items {
     unsigned missing[ITEM_MISSING_WORDS]; /* row: the digest of a missing node; device form */
 };
 
-/* Threads that share a state: 1, or 2 neighbours where a launch does not fill the chip (pair.cu). */
+/* Threads that share a state: 1, or 2 neighbours where a launch does not fill the chip: pair.cu. */
 #ifndef POSEIDON_THREADS
 #define POSEIDON_THREADS 1
 #define POSEIDON_KERNEL(name) poseidon_##name

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The permutation of a state by one thread or two. Values are lazy throughout ([0, 2p) where the field
- * has room); the caller reduces what it stores.
+ * The permutation of a state by one thread or two. Values are lazy throughout ([0, 2p) where the
+ * field has room); the caller reduces what it stores.
  *
  * POSEIDON_UNROLLED 1: the state stays in registers. 0: full rounds keep it in local memory and
  * loop over lanes and rows, so that the code of 2 t^2 products does not outgrow the instruction
@@ -198,8 +198,8 @@ __device__ __forceinline__ void raise_all(fr *state)
 }
 
 #if POSEIDON_HAS_WINDOW
-/* The two sums of a partial round (src/poseidon/window.c). Where they are not scaled the head stands
- * before h, and one before a. */
+/* The two sums of a partial round (src/poseidon/window.c). Where they are not scaled the head
+ * stands before h, and one before a. */
 __device__ __forceinline__ void window_round(fr *both, const fr *x, int round)
 {
 #if POSEIDON_IS_SCALED
