@@ -199,7 +199,8 @@ POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_span *po
 POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *points,
     const pool_span *scalars, const pool_span *results, uint64_t *bytes);
 
-/* Compiles the curve's kernels for a device, so that no job has to wait for it. Blocks. */
+/* Compiles the curve's kernels for a device, side by side on several threads where the process may
+ * use several processors, so that no job has to wait for it. Blocks. */
 POOL_API pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device);
 
 #ifdef __cplusplus

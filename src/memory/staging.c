@@ -9,11 +9,11 @@
  * the way in a slot is filled, then sent; on the way out it is received, then emptied.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/processors.h"
 #include "base/status.h"
 #include "memory/memory.h"
 
@@ -106,18 +106,13 @@ static void *help(void *argument)
 static void start_helpers(struct job *job)
 {
     uint64_t wanted = job->pieces / PIECES_A_THREAD;
-    cpu_set_t processors;
     sigset_t all, before;
 
     wanted = wanted ? wanted - 1 : 0;
     if (wanted > job->ring->shape.helpers)
         wanted = job->ring->shape.helpers;
-    if (!sched_getaffinity(0, sizeof(processors), &processors)) {
-        uint64_t others = (uint64_t)CPU_COUNT(&processors);
-
-        others = others ? others - 1 : 0;
-        wanted = wanted < others ? wanted : others;
-    }
+    if (wanted > base_processors() - 1)
+        wanted = base_processors() - 1;
     sigfillset(&all); /* signals are the program's business, on its own threads */
     if (!wanted || pthread_sigmask(SIG_SETMASK, &all, &before))
         return;

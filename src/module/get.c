@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
+#include "module/crew.h"
 #include "module/disk.h"
 
 /*
@@ -134,15 +134,6 @@ static pool_status cancelled(const struct module_request *request)
     return base_fail(POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
 }
 
-/* As many compiles at once as there are cores, at most 8: NVRTC takes up to 1 GiB for a large
- * curve. */
-static unsigned compile_places(void)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return cores < 1 ? 1 : cores > 8 ? 8 : (unsigned)cores;
-}
-
 /* Without the lock: from disk, else by the compiler. */
 static pool_status make_image(
     const struct module_request *request, const struct module_key *key, struct module_image **image)
@@ -152,7 +143,7 @@ static pool_status make_image(
     pool_status status;
 
     *image = request->params->no_cache ? NULL : disk_load(key);
-    if (*image)
+    if (*image || request->only_ready)
         return POOL_OK;
     status = module_compile_nvrtc(request, image);
     if (status || request->params->no_cache)
@@ -170,7 +161,7 @@ static pool_status lead(const struct module_request *request, struct entry *entr
     struct module_image *image = NULL;
     pool_status status = POOL_OK;
 
-    while (compiling >= compile_places() && !status) {
+    while (compiling >= module_crew_places() && !request->only_ready && !status) {
         wait_for_change();
         if (pool_cancel_requested(request->params->cancel))
             status = cancelled(request);
@@ -215,6 +206,8 @@ static pool_status get_once(const struct module_request *request, const struct m
     struct entry *entry = find(key);
     pool_status status;
 
+    if (entry && !entry->ended && request->only_ready)
+        return POOL_OK;
     if (entry && !(entry->ended && !entry->image)) {
         entry->waiters++;
         status = follow(request, entry, retry);
@@ -261,7 +254,7 @@ static pool_status get_compiled(
     int retry;
 
     if (reads_files(request->params))
-        return module_compile_nvrtc(request, image);
+        return request->only_ready ? POOL_OK : module_compile_nvrtc(request, image);
     status = module_key_of(request, compiler_version, &key);
     if (status)
         return status;

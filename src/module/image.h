@@ -34,6 +34,7 @@ struct module_request {
     const char *name;       /* params->name or its default */
     int compute_capability; /* 90 */
     int ptx_only;           /* the driver takes no machine code */
+    int only_ready;         /* what would have to be compiled is left: the image is NULL */
 };
 
 struct module_key {

@@ -123,8 +123,8 @@ pool_status module_params_copy(const pool_module_params *given, pool_module_para
     return check_params(params);
 }
 
-pool_status pool_module_compile(
-    pool_device *device, const pool_module_params *params, pool_module **module)
+pool_status module_compile(
+    pool_device *device, const pool_module_params *params, bool only_ready, pool_module **module)
 {
     struct module_image *image = NULL;
     struct module_request request = {0};
@@ -144,11 +144,18 @@ pool_status pool_module_compile(
     request.compute_capability =
         10 * device_facts(device)->compute_major + device_facts(device)->compute_minor;
     request.ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
+    request.only_ready = only_ready;
     status = module_image_get(&request, &image);
-    if (!status)
+    if (!status && image)
         status = load_image(device, image->bytes, module);
     module_image_release(image);
     return status;
+}
+
+pool_status pool_module_compile(
+    pool_device *device, const pool_module_params *params, pool_module **module)
+{
+    return module_compile(device, params, false, module);
 }
 
 pool_status pool_module_load(

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include <devicepool/module.h>
 
@@ -42,6 +43,10 @@ pool_status module_image_check(const void *image, size_t size, int *is_text);
 
 /* A checked copy of the caller's params, whose struct may be older and shorter than ours. */
 pool_status module_params_copy(const pool_module_params *given, pool_module_params *params);
+
+/* pool_module_compile; with only_ready what has to be compiled is left, and *module too. */
+pool_status module_compile(
+    pool_device *device, const pool_module_params *params, bool only_ready, pool_module **module);
 
 /* Unloads (with the context current, unless the driver is gone) and frees. */
 void module_free(pool_module *module, int driver_alive);

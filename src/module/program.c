@@ -105,36 +105,42 @@ pool_status module_program_params(const struct module_program *program, pool_mod
     return POOL_OK;
 }
 
-static pool_status compile(
-    pool_device *device, const struct module_program *program, pool_module **module)
+static pool_status compile(pool_device *device, const struct module_program *program,
+    bool only_ready, pool_module **module)
 {
     pool_module_params params;
     pool_status status = module_program_params(program, &params);
 
     if (status)
         return status;
-    status = pool_module_compile(device, &params, module);
+    status = module_compile(device, &params, only_ready, module);
     base_free((void *)(uintptr_t)params.headers);
+    return status;
+}
+
+static pool_status get(pool_device *device, const struct module_program *program,
+    const struct module_key *id, bool only_ready, pool_module **module)
+{
+    pool_module *found = NULL;
+    pool_status status = module_kept_find(device, id, &found);
+
+    if (!status && !found) {
+        status = compile(device, program, only_ready, &found);
+        if (!status && found) {
+            status = module_keep(device, id, &found);
+            if (status)
+                pool_module_destroy(&found);
+        }
+    }
+    if (!status && found)
+        *module = found;
     return status;
 }
 
 pool_status module_program_get(pool_device *device, const struct module_program *program,
     const struct module_key *id, pool_module **module)
 {
-    pool_module *found = NULL;
-    pool_status status = module_kept_find(device, id, &found);
-
-    if (!status && !found) {
-        status = compile(device, program, &found);
-        if (!status) {
-            status = module_keep(device, id, &found);
-            if (status)
-                pool_module_destroy(&found);
-        }
-    }
-    if (!status)
-        *module = found;
-    return status;
+    return get(device, program, id, false, module);
 }
 
 pool_status module_program_build(void *building, const struct module_program *program)
@@ -143,5 +149,5 @@ pool_status module_program_build(void *building, const struct module_program *pr
     struct module_key id;
     pool_status status = module_program_identify(program, &id);
 
-    return status ? status : module_program_get(wanted->device, program, &id, wanted->module);
+    return status ? status : get(wanted->device, program, &id, wanted->only_ready, wanted->module);
 }

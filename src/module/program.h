@@ -6,6 +6,8 @@
 #ifndef MODULE_PROGRAM_H
 #define MODULE_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "module/image.h"
 
 struct module_program {
@@ -42,10 +44,12 @@ pool_status module_program_identify(const struct module_program *program, struct
 pool_status module_program_get(pool_device *device, const struct module_program *program,
     const struct module_key *id, pool_module **module);
 
-/* A visitor that does this for the program that it is handed. */
+/* A visitor that does this for the program that it is handed; with only_ready, unless it has to be
+ * compiled: then *module is left. */
 struct module_building {
     pool_device *device;
     pool_module **module;
+    bool only_ready;
 };
 pool_status module_program_build(void *building, const struct module_program *program);
 

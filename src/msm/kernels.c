@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "curve/ptx.h"
 #include "field/ptx.h"
+#include "module/crew.h"
 #include "module/known.h"
 #include "module/program.h"
 #include "stream/stream.h"
@@ -98,41 +99,85 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
     return status;
 }
 
-static pool_status find_module(
-    pool_device *device, const pool_curve *curve, enum msm_program program, pool_module **module)
+static struct module_tag tag_of(const pool_curve *curve, enum msm_program program)
 {
     struct module_tag tag = {.file = files[program]};
-    struct module_building building = {.device = device, .module = module};
 
     if (has_texts(program))
         memcpy(tag.fingerprint, curve->fingerprint, sizeof(tag.fingerprint));
-    pool_status status = module_known_find(device, &tag, module);
-    if (!status && !*module) {
-        status = with_program(curve, program, module_program_build, &building);
-        if (!status)
-            status = module_known_add(device, &tag, *module);
+    return tag;
+}
+
+/* Programs that are to be loaded. */
+struct wanted {
+    pool_device *device;
+    const pool_curve *curve;
+    enum msm_program programs[MSM_PROGRAM_COUNT];
+};
+
+static pool_status load_program(void *user, size_t index, bool only_ready, bool *is_there)
+{
+    const struct wanted *wanted = user;
+    struct module_tag tag = tag_of(wanted->curve, wanted->programs[index]);
+    pool_module *module = NULL;
+    struct module_building building = {
+        .device = wanted->device, .module = &module, .only_ready = only_ready};
+    pool_status status = module_known_find(wanted->device, &tag, &module);
+
+    if (!status && !module) {
+        status =
+            with_program(wanted->curve, wanted->programs[index], module_program_build, &building);
+        if (!status && module)
+            status = module_known_add(wanted->device, &tag, module);
     }
+    *is_there = module != NULL;
     return status;
+}
+
+/* A set has bit 1 << program. */
+static pool_status load(pool_device *device, const pool_curve *curve, uint32_t set)
+{
+    struct wanted wanted = {.device = device, .curve = curve};
+    struct module_loading loading = {.load = load_program, .user = &wanted};
+
+    for (int i = 0; i < MSM_PROGRAM_COUNT; i++)
+        if (set >> i & 1)
+            wanted.programs[loading.count++] = (enum msm_program)i;
+    return module_crew_load(&loading);
 }
 
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
 {
-    pool_status status = POOL_OK;
+    return load(device, curve, (UINT32_C(1) << MSM_PROGRAM_COUNT) - 1);
+}
 
-    for (int i = 0; i < MSM_PROGRAM_COUNT && !status; i++) {
-        pool_module *module = NULL;
+/*
+ * What is compiled with a program that is missing: all that sums need, the import of points before
+ * a check. Side by side they take little longer than the longest; one processor would not gain.
+ */
+static uint32_t set_with(enum msm_program program)
+{
+    uint32_t set = UINT32_C(1) << program;
 
-        status = find_module(device, curve, (enum msm_program)i, &module);
-    }
-    return status;
+    if (module_crew_places() == 1)
+        return set;
+    if (program == MSM_PROGRAM_CHECK)
+        set |= UINT32_C(1) << MSM_PROGRAM_POINTS;
+    return set | ((UINT32_C(1) << (MSM_PROGRAM_COMBINE + 1)) - 1);
 }
 
 pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
     const char *name, pool_kernel **kernel)
 {
+    struct module_tag tag = tag_of(curve, program);
     pool_module *module = NULL;
-    pool_status status = find_module(device, curve, program, &module);
+    pool_status status = module_known_find(device, &tag, &module);
 
+    if (!status && !module) {
+        status = load(device, curve, set_with(program));
+        if (!status)
+            status = module_known_find(device, &tag, &module);
+    }
     return status ? status : pool_kernel_get(module, name, kernel);
 }
 

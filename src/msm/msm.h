@@ -117,7 +117,7 @@ enum msm_program {
     MSM_PROGRAM_ACCUMULATE,
     MSM_PROGRAM_MERGE,
     MSM_PROGRAM_REDUCE,
-    MSM_PROGRAM_COMBINE,
+    MSM_PROGRAM_COMBINE, /* the last that every sum needs */
     MSM_PROGRAM_POINTS,
     MSM_PROGRAM_CHECK,
     MSM_PROGRAM_COUNT
@@ -128,7 +128,7 @@ struct msm_chip msm_chip_of(const pool_device *device);
 /* Every program of a curve, the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
 
-/* Compiles and loads all of them. */
+/* Compiles and loads all of them, side by side. */
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve);
 
 /* How accumulate is launched for coordinates of that many words: see kernels.c for the numbers. */

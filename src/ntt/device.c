@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "field/ptx.h"
+#include "module/crew.h"
 #include "module/known.h"
 #include "module/program.h"
 
@@ -186,19 +187,65 @@ pool_status ntt_each_program(
     return status ? status : with_program(field, &vector, visit, user);
 }
 
+static pool_status find_module(pool_device *device, const pool_field *field,
+    const struct module_tag *tag, bool only_ready, pool_module **module)
+{
+    struct module_building building = {
+        .device = device, .module = module, .only_ready = only_ready};
+    pool_status status = module_known_find(device, tag, module);
+
+    if (!status && !*module) {
+        status = with_program(field, tag, module_program_build, &building);
+        if (!status && *module)
+            status = module_known_add(device, tag, *module);
+    }
+    return status;
+}
+
 static pool_status get(pool_device *device, const pool_field *field, const struct module_tag *tag,
     const char *name, pool_kernel **kernel)
 {
     pool_module *module = NULL;
-    struct module_building building = {.device = device, .module = &module};
-    pool_status status = module_known_find(device, tag, &module);
+    pool_status status = find_module(device, field, tag, false, &module);
 
-    if (!status && !module) {
-        status = with_program(field, tag, module_program_build, &building);
-        if (!status)
-            status = module_known_add(device, tag, module);
-    }
     return status ? status : pool_kernel_get(module, name, kernel);
+}
+
+/* The programs of some trips, of tables and of vectors. */
+struct wanted {
+    pool_device *device;
+    const pool_field *field;
+    struct module_tag tags[MODULE_LOADING_MAX];
+};
+
+static pool_status load_program(void *user, size_t index, bool only_ready, bool *is_there)
+{
+    const struct wanted *wanted = user;
+    pool_module *module = NULL;
+    pool_status status =
+        find_module(wanted->device, wanted->field, &wanted->tags[index], only_ready, &module);
+
+    *is_there = module != NULL;
+    return status;
+}
+
+pool_status ntt_load_programs(
+    pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count)
+{
+    struct wanted wanted = {.device = device,
+        .field = field,
+        .tags = {tag_of(field, NTT_PROGRAM_TABLES), tag_of(field, NTT_PROGRAM_VECTOR)}};
+    struct module_loading loading = {.count = 2, .load = load_program, .user = &wanted};
+
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0;
+
+        while (same < i && memcmp(&builds[same], &builds[i], sizeof(builds[i])) != 0)
+            same++;
+        if (same == i)
+            wanted.tags[loading.count++] = tag_of_pass(field, &builds[i]);
+    }
+    return module_crew_load(&loading);
 }
 
 pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,

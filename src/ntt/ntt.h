@@ -197,6 +197,10 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel);
 
+/* Compiles and loads those of trips, at most 8, and the programs below, side by side. */
+pool_status ntt_load_programs(
+    pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count);
+
 /* A kernel of the field's programs for tables and vectors; compiled and loaded at the first call,
  * as the one of trips is. */
 pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,

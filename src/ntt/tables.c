@@ -249,16 +249,35 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
 }
 
 /* For one transform and for very many, which may be tuned differently. */
-static pool_status warm_up(pool_ntt_domain *domain, pool_stream *stream, uint64_t batch)
-{
-    const struct ntt_job job = {
-        .words = domain->field->words, .log_size = domain->log_size, .batch = batch};
-    struct ntt_tuning tuning = ntt_tuning_on(pool_stream_device(stream), &job);
-    const struct ntt_tables *tables;
-    pool_status status = POOL_OK;
+enum { WARM_TUNINGS = 2 };
 
-    for (int direction = 0; !status && direction < 2; direction++)
-        status = ntt_tables_get(domain, stream, (pool_ntt_direction)direction, &tuning, &tables);
+static pool_status compile_all(const pool_ntt_domain *domain, pool_device *device,
+    const struct ntt_tuning tunings[WARM_TUNINGS])
+{
+    struct ntt_build builds[2 * WARM_TUNINGS];
+
+    for (size_t i = 0; i < 2 * WARM_TUNINGS; i++)
+        builds[i] =
+            ntt_build_of(domain->field, domain->root[i % 2], domain->log_size, &tunings[i / 2]);
+    return ntt_load_programs(device, domain->field, builds, 2 * WARM_TUNINGS);
+}
+
+static pool_status warm_up(pool_ntt_domain *domain, pool_stream *stream)
+{
+    const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
+    struct ntt_tuning tunings[WARM_TUNINGS];
+    const struct ntt_tables *tables;
+    pool_status status;
+
+    for (int i = 0; i < WARM_TUNINGS; i++) {
+        const struct ntt_job job = {
+            .words = domain->field->words, .log_size = domain->log_size, .batch = batches[i]};
+        tunings[i] = ntt_tuning_on(pool_stream_device(stream), &job);
+    }
+    status = compile_all(domain, pool_stream_device(stream), tunings);
+    for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++)
+        status =
+            ntt_tables_get(domain, stream, (pool_ntt_direction)(i % 2), &tunings[i / 2], &tables);
     return status;
 }
 
@@ -266,7 +285,6 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
 {
     pool_device *found = NULL;
     pool_stream *stream = NULL;
-    pool_kernel *kernel;
     pool_status status;
 
     if (!domain)
@@ -274,11 +292,5 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     status = device_or_bound(device, &found);
     if (!status)
         status = pool_stream_default(found, &stream);
-    if (!status)
-        status = warm_up(domain, stream, 1);
-    if (!status)
-        status = warm_up(domain, stream, UINT64_MAX >> domain->log_size);
-    /* Strided spans and the check of elements need it. */
-    return status ? status
-                  : ntt_kernel(found, domain->field, NTT_PROGRAM_VECTOR, "combine", &kernel);
+    return status ? status : warm_up(domain, stream);
 }

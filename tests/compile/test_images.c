@@ -71,8 +71,10 @@ static int drop_cache(void **state)
 static pool_status get(
     const pool_module_params *params, int chip, int ptx_only, struct module_image **image)
 {
-    struct module_request request = {
-        params, params->name ? params->name : "kernel.cu", chip, ptx_only};
+    struct module_request request = {.params = params,
+        .name = params->name ? params->name : "kernel.cu",
+        .compute_capability = chip,
+        .ptx_only = ptx_only};
 
     *image = NULL;
     return module_image_get(&request, image);

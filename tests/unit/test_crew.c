@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs compiled side by side: how many at once, what is compiled at a first use, failures,
+ * missing threads and cancelling. The compiler is a fake one, and so are the processors.
+ */
+#include "unit/pool_fixture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+
+#include "module/crew.h"
+#include "module/image.h"
+#include "msm/msm.h"
+#include "ntt/ntt.h"
+#include "unit/fake/libnvrtc.h"
+
+#define FAKE_WORKS FAKE_FOLDER "/libnvrtc_works.so"
+
+enum { SUM_PROGRAMS = MSM_PROGRAM_COMBINE + 1, SIDE = 4, WAIT_US = 10000000 };
+
+static struct fake_nvrtc *fake;
+static struct world world;
+static char root[64], command[128];
+
+/* ---- processors and threads ------------------------------------------------------------------ */
+
+static int processors;
+static int threads_left; /* pthread_create works so often, then fails */
+static atomic_int threads_started;
+
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
+{
+    (void)process;
+    memset(set, 0, size);
+    for (int i = 0; i < processors; i++)
+        CPU_SET((size_t)i, set);
+    return 0;
+}
+
+int pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+
+    if (threads_left-- <= 0)
+        return EAGAIN;
+    atomic_fetch_add(&threads_started, 1);
+    memcpy(&real, &symbol, sizeof(real));
+    return real(thread, attributes, body, argument);
+}
+
+/* ---- each test ------------------------------------------------------------------------------- */
+
+static void begin(int processor_count)
+{
+    memset(fake, 0, sizeof(*fake));
+    processors = processor_count;
+    threads_left = 100;
+    atomic_store(&threads_started, 0);
+}
+
+static const uint32_t any_sizes[] = {8};
+static const pool_mock_kernel any_kernel = {.struct_size = sizeof(any_kernel),
+    .name = "any",
+    .argument_bytes = any_sizes,
+    .argument_count = 1,
+    .max_threads = 512};
+
+static int set_up(void **state)
+{
+    char folder[80];
+
+    (void)state;
+    begin(SIDE);
+    strcpy(root, "/tmp/devicepool-crew-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(folder, sizeof(folder), "%s/cache", root);
+    setenv("DEVICEPOOL_CACHE_DIR", folder, 1);
+    module_image_forget();
+    world = world_with_pool(1);
+    return pool_mock_add_kernel(world.mock, &any_kernel);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    world_end(&world);
+    assert_int_equal(atomic_load(&fake->created), atomic_load(&fake->destroyed));
+    snprintf(command, sizeof(command), "rm -rf %s", root);
+    return system(command);
+}
+
+static const pool_curve *curve(void)
+{
+    return pool_curve_by_name("bn254_g1");
+}
+
+static pool_status warm_up(void)
+{
+    CUcontext before = pool_mock_current(world.mock);
+    pool_status status = pool_msm_warm_up(curve(), device_of(&world, 0));
+
+    assert_ptr_equal(pool_mock_current(world.mock), before);
+    return status;
+}
+
+static unsigned compiled(void)
+{
+    return atomic_load(&fake->compiled);
+}
+
+static unsigned most_running(void)
+{
+    return atomic_load(&fake->most_running);
+}
+
+/* Waits until as many compile as there are processors, and looks at its thread's signals. */
+static atomic_int open_signals;
+
+static nvrtc_result gather(unsigned number, const char *name, int (*cancelled)(void *), void *of)
+{
+    sigset_t blocked;
+
+    (void)number;
+    (void)name;
+    (void)cancelled;
+    (void)of;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    if (!sigismember(&blocked, SIGTERM))
+        atomic_fetch_add(&open_signals, 1);
+    for (int i = 0; i < WAIT_US && most_running() < (unsigned)processors; i += 100)
+        usleep(100);
+    return DRIVER_NVRTC_SUCCESS;
+}
+
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    fake->compile = gather;
+    atomic_store(&open_signals, 0);
+    assert_ok(warm_up());
+    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_int_equal(most_running(), SIDE);
+    assert_int_equal(threads_started, SIDE - 1);
+    assert_true(open_signals < MSM_PROGRAM_COUNT); /* those of the calling thread */
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAM_COUNT);
+    assert_ok(warm_up());
+    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_int_equal(threads_started, SIDE - 1);
+}
+
+/* No more threads than places, nor than programs. */
+static void test_many_processors(void **state)
+{
+    (void)state;
+    begin(64);
+    assert_int_equal(module_crew_places(), 8);
+    assert_ok(warm_up());
+    assert_int_equal(threads_started, 7);
+    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+}
+
+static char order[1024];
+
+static nvrtc_result note_order(
+    unsigned number, const char *name, int (*cancelled)(void *), void *of)
+{
+    (void)number;
+    (void)cancelled;
+    (void)of;
+    strcat(strcat(order, name), " ");
+    return DRIVER_NVRTC_SUCCESS;
+}
+
+static void assert_one_after_another(void)
+{
+    order[0] = '\0';
+    fake->compile = note_order;
+    assert_ok(warm_up());
+    assert_int_equal(most_running(), 1);
+    assert_string_equal(order,
+        "msm/digits.cu msm/partition.cu msm/order.cu msm/accumulate.cu msm/merge.cu msm/reduce.cu "
+        "msm/combine.cu msm/points.cu msm/check.cu ");
+}
+
+static void test_one_processor(void **state)
+{
+    (void)state;
+    begin(1);
+    assert_one_after_another();
+    assert_int_equal(threads_started, 0);
+}
+
+static void test_no_threads(void **state)
+{
+    (void)state;
+    threads_left = 0;
+    assert_one_after_another();
+    assert_int_equal(threads_started, 0);
+}
+
+static void test_too_few_threads(void **state)
+{
+    (void)state;
+    threads_left = 1;
+    assert_ok(warm_up());
+    assert_int_equal(threads_started, 1);
+    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_true(most_running() <= 2);
+}
+
+/* What is on disk is loaded by the calling thread. */
+static void test_cached(void **state)
+{
+    (void)state;
+    assert_ok(warm_up());
+    world_end(&world);
+    module_image_forget();
+    begin(SIDE);
+    world = world_with_pool(1);
+    assert_ok(warm_up());
+    assert_int_equal(compiled(), 0);
+    assert_int_equal(threads_started, 0);
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAM_COUNT);
+}
+
+static unsigned failing;
+
+static nvrtc_result fail_nth(unsigned number, const char *name, int (*cancelled)(void *), void *of)
+{
+    (void)name;
+    (void)cancelled;
+    (void)of;
+    return number == failing ? DRIVER_NVRTC_ERROR_COMPILATION : DRIVER_NVRTC_SUCCESS;
+}
+
+static void test_each_fails(void **state)
+{
+    (void)state;
+    for (failing = 1; failing <= MSM_PROGRAM_COUNT; failing++) {
+        set_up(NULL);
+        fake->compile = fail_nth;
+        fake->log = "the compiler's own words";
+        assert_int_equal(warm_up(), POOL_ERR_COMPILE);
+        assert_int_equal(pool_last_error()->status, POOL_ERR_COMPILE);
+        assert_says("the compiler's own words");
+        assert_true(compiled() >= failing);
+        fake->compile = NULL;
+        assert_ok(warm_up()); /* what is there is not compiled again */
+        assert_int_equal(compiled(), MSM_PROGRAM_COUNT + 1);
+        tear_down(NULL);
+    }
+}
+
+/* The first program and the third fail, one of them later. Nothing new is begun, and the first
+ * one's failure is told. */
+static const char *late;
+
+static nvrtc_result fail_late(unsigned number, const char *name, int (*cancelled)(void *), void *of)
+{
+    gather(number, name, cancelled, of);
+    if (strcmp(name, late) == 0)
+        usleep(20000);
+    return strcmp(name, "msm/digits.cu") == 0 || strcmp(name, "msm/order.cu") == 0
+               ? DRIVER_NVRTC_ERROR_COMPILATION
+               : DRIVER_NVRTC_SUCCESS;
+}
+
+static void test_first_failure(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        late = i ? "msm/digits.cu" : "msm/order.cu";
+        set_up(NULL);
+        fake->compile = fail_late;
+        assert_int_equal(warm_up(), POOL_ERR_COMPILE);
+        assert_says("msm/digits.cu does not compile");
+        assert_true(compiled() < MSM_PROGRAM_COUNT);
+        tear_down(NULL);
+    }
+}
+
+static pool_status get_kernel(enum msm_program program)
+{
+    pool_kernel *found = NULL;
+
+    return msm_kernel(device_of(&world, 0), curve(), program, "any", &found);
+}
+
+static void test_first_use(void **state)
+{
+    (void)state;
+    assert_ok(get_kernel(MSM_PROGRAM_DIGITS));
+    assert_int_equal(compiled(), SUM_PROGRAMS);
+    assert_ok(get_kernel(MSM_PROGRAM_COMBINE));
+    assert_int_equal(compiled(), SUM_PROGRAMS);
+    assert_ok(get_kernel(MSM_PROGRAM_CHECK));
+    assert_int_equal(compiled(), SUM_PROGRAMS + 2);
+    assert_ok(get_kernel(MSM_PROGRAM_POINTS));
+    assert_int_equal(compiled(), SUM_PROGRAMS + 2);
+}
+
+static void test_first_use_with_one_processor(void **state)
+{
+    (void)state;
+    begin(1);
+    assert_ok(get_kernel(MSM_PROGRAM_CHECK));
+    assert_int_equal(compiled(), 1);
+    assert_ok(get_kernel(MSM_PROGRAM_DIGITS));
+    assert_int_equal(compiled(), 2);
+}
+
+/* Two builds are alike; the texts that are left are those of tables and vectors. */
+static void test_transforms(void **state)
+{
+    const struct ntt_build builds[] = {{4, 7, 2, 0}, {4, 7, 2, 0}, {4, 7, 2, 3}};
+    const pool_field *field = pool_field_by_name("bn254_fr");
+
+    (void)state;
+    fake->compile = gather;
+    assert_ok(ntt_load_programs(device_of(&world, 0), field, builds, 3));
+    assert_int_equal(compiled(), 4);
+    assert_int_equal(most_running(), SIDE);
+    assert_ok(ntt_load_programs(device_of(&world, 0), field, builds, 3));
+    assert_int_equal(compiled(), 4);
+}
+
+/* Compiles until it is cancelled, if it is the one that can be. */
+static nvrtc_result until_cancelled(
+    unsigned number, const char *name, int (*cancelled)(void *), void *of)
+{
+    gather(number, name, cancelled, of);
+    if (strcmp(name, "cancelled.cu") != 0)
+        return DRIVER_NVRTC_SUCCESS;
+    for (int i = 0; i < WAIT_US; i += 100) {
+        if (cancelled(of))
+            return DRIVER_NVRTC_ERROR_CANCELLED;
+        usleep(100);
+    }
+    return DRIVER_NVRTC_SUCCESS;
+}
+
+static void *cancel_soon(void *cancel)
+{
+    while (!compiled())
+        usleep(1000);
+    pool_cancel_request(cancel);
+    return NULL;
+}
+
+static void test_cancel(void **state)
+{
+    pool_module_params params[3] = {
+        {.struct_size = sizeof(*params), .name = "a.cu", .source = "a"},
+        {.struct_size = sizeof(*params), .name = "cancelled.cu", .source = "b"},
+        {.struct_size = sizeof(*params), .name = "c.cu", .source = "c"},
+    };
+    pool_cancel *cancel = NULL;
+    pthread_t thread;
+
+    (void)state;
+    begin(3);
+    fake->compile = until_cancelled;
+    assert_ok(pool_cancel_create(&cancel));
+    params[1].cancel = cancel;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, cancel), 0);
+    assert_int_equal(pool_warm_up(world.pool, params, 3), POOL_ERR_CANCELLED);
+    assert_says("cancelled.cu was cancelled");
+    pthread_join(thread, NULL);
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), 2);
+    pool_cancel_destroy(&cancel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        CASE(test_side_by_side),
+        CASE(test_many_processors),
+        CASE(test_one_processor),
+        CASE(test_no_threads),
+        CASE(test_too_few_threads),
+        CASE(test_cached),
+        cmocka_unit_test(test_each_fails),
+        cmocka_unit_test(test_first_failure),
+        CASE(test_first_use),
+        CASE(test_first_use_with_one_processor),
+        CASE(test_transforms),
+        CASE(test_cancel),
+    };
+
+    setenv("DEVICEPOOL_NVRTC", FAKE_WORKS, 1);
+    fake = dlsym(dlopen(FAKE_WORKS, RTLD_NOW | RTLD_LOCAL), "fake_nvrtc_control");
+    return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 99;
+}
