@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of kernels of the operations share: the chips, what a file's kernels cost there,
+ * What the tests of kernels' costs share: the chips, what a file's kernels cost there,
  * and the budgets that were recorded for them.
  */
 #ifndef TESTS_COMPILE_BUDGET_H
@@ -36,7 +36,7 @@ struct cost take_cost(struct device_image *image);
 
 /*
  * Holds costs on all chips against the budget of subject and file and returns how many are over it;
- * when recording, prints the budget's row instead.
+ * when recording, prints the budget's row instead. A cost of zeros was not measured.
  */
 int settle(const struct budget *budgets, size_t count, const char *subject, const char *file,
     const struct cost cost[CHIPS], bool is_recording);
