@@ -12,10 +12,8 @@
 #include <time.h>
 
 #include "field/integer.h"
+#include "pool_support.h"
 
-static device_pool *pool;
-static pool_device *device;
-static const char *device_text = "0";
 static uint32_t most_bits = 26;
 static int prints_times;
 
@@ -382,25 +380,12 @@ static void test_batch(void **state)
     free_points(&points);
 }
 
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = device_text};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
-}
-
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch), cmocka_unit_test(test_tables),
         cmocka_unit_test(test_host), cmocka_unit_test(test_g2), cmocka_unit_test(test_g1)};
 
+    device_text = "0";
     for (int i = 1; i < count; i++) {
         if (strcmp(arguments[i], "--timing") == 0)
             prints_times = 1;

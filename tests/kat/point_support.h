@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests with vectors of points: coordinates and points as JSON. Ends the program where a text
- * is no coordinate.
+ * For tests with vectors of points: coordinates and points as JSON, and files of them. Ends the
+ * program where a text is no coordinate.
  */
 #ifndef TEST_POINT_SUPPORT_H
 #define TEST_POINT_SUPPORT_H
@@ -9,6 +9,22 @@
 #include <devicepool/curve.h>
 
 #include "kat/json_support.h"
+
+/* Files of {"P", "scalar", "Q"} with Q = scalar P, made with Sage. */
+static const struct {
+    const char *curve, *file;
+} sage_sets[] = {
+    {"bn254_g1", "curves/tv_BN254_Snarks_scalar_mul_G1_254bit.json"},
+    {"bn254_g2", "curves/tv_BN254_Snarks_scalar_mul_G2_254bit.json"},
+    {"bls12_381_g1", "curves/tv_BLS12_381_scalar_mul_G1_255bit.json"},
+    {"bls12_381_g2", "curves/tv_BLS12_381_scalar_mul_G2_255bit.json"},
+    {"bls12_377_g1", "curves/tv_BLS12_377_scalar_mul_G1_253bit.json"},
+    {"bw6_761_g1", "curves/tv_BW6_761_scalar_mul_G1_377bit.json"},
+    {"pallas", "curves/tv_Pallas_scalar_mul_G1_255bit.json"},
+    {"vesta", "curves/tv_Vesta_scalar_mul_G1_255bit.json"},
+};
+
+enum { SAGE_SETS = sizeof(sage_sets) / sizeof(sage_sets[0]), SAGE_VECTORS = 40 };
 
 static inline void read_element(const pool_field *field, const char *text, uint8_t *out)
 {

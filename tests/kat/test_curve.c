@@ -17,24 +17,11 @@
 
 static void test_sage_vectors(void **state)
 {
-    static const struct {
-        const char *curve, *file;
-    } sets[] = {
-        {"bn254_g1", "curves/tv_BN254_Snarks_scalar_mul_G1_254bit.json"},
-        {"bn254_g2", "curves/tv_BN254_Snarks_scalar_mul_G2_254bit.json"},
-        {"bls12_381_g1", "curves/tv_BLS12_381_scalar_mul_G1_255bit.json"},
-        {"bls12_381_g2", "curves/tv_BLS12_381_scalar_mul_G2_255bit.json"},
-        {"bls12_377_g1", "curves/tv_BLS12_377_scalar_mul_G1_253bit.json"},
-        {"bw6_761_g1", "curves/tv_BW6_761_scalar_mul_G1_377bit.json"},
-        {"pallas", "curves/tv_Pallas_scalar_mul_G1_255bit.json"},
-        {"vesta", "curves/tv_Vesta_scalar_mul_G1_255bit.json"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-        const pool_curve *curve = pool_curve_by_name(sets[i].curve);
+    for (size_t i = 0; i < SAGE_SETS; i++) {
+        const pool_curve *curve = pool_curve_by_name(sage_sets[i].curve);
         size_t size = pool_point_bytes(curve, POOL_POINT_AFFINE);
-        cJSON *json = read_vectors(sets[i].file), *vector;
+        cJSON *json = read_vectors(sage_sets[i].file), *vector;
         uint64_t cofactor[24] = {0}, expected[24] = {0};
         int count = 0;
 
@@ -58,7 +45,7 @@ static void test_sage_vectors(void **state)
             assert_memory_equal(product, q, size);
             count++;
         }
-        assert_int_equal(count, 40);
+        assert_int_equal(count, SAGE_VECTORS);
         cJSON_Delete(json);
     }
 }

@@ -8,9 +8,7 @@
 
 #include "driver/nvrtc.h"
 #include "kat/point_support.h"
-
-static device_pool *pool;
-static pool_device *device; /* NULL: no NVRTC here, the references alone are asked */
+#include "pool_support.h"
 
 static pool_status run_on_device(
     const struct msm_problem *problem, const pool_msm_params *params, uint8_t *result)
@@ -302,7 +300,8 @@ static void read_blob(const struct msm_problem *problem, const char *line)
 static void check_blob(const struct msm_problem *problem, const char *line)
 {
     char name[32], commitment[97];
-    uint8_t encoded[48], expected[MSM_POINT_MAX];
+    uint8_t *encoded, expected[MSM_POINT_MAX];
+    size_t size;
     int used = 0;
 
     assert_int_equal(sscanf(line, "%31s %96s %n", name, commitment, &used), 2);
@@ -313,13 +312,11 @@ static void check_blob(const struct msm_problem *problem, const char *line)
             POOL_ERR_BAD_DATA);
         return;
     }
-    for (size_t i = 0; i < sizeof(encoded); i++) {
-        char pair[3] = {commitment[2 * i], commitment[2 * i + 1], 0};
-
-        encoded[i] = (uint8_t)strtoul(pair, NULL, 16);
-    }
+    encoded = hex_bytes(commitment, &size);
+    assert_int_equal(size, 48);
     assert_ok(pool_points_decode(problem->curve, POOL_ENCODING_ZCASH_COMPRESSED, encoded, 1,
         POOL_CHECK_SUBGROUP, expected, NULL));
+    free(encoded);
     check_sum(problem, expected, name);
 }
 
@@ -383,29 +380,21 @@ static void test_eip2537_refused(void **state)
 
 static void test_sage_vectors(void **state)
 {
-    static const struct {
-        const char *curve, *file;
-    } sets[] = {
-        {"bn254_g1", "curves/tv_BN254_Snarks_scalar_mul_G1_254bit.json"},
-        {"bn254_g2", "curves/tv_BN254_Snarks_scalar_mul_G2_254bit.json"},
-        {"bls12_381_g1", "curves/tv_BLS12_381_scalar_mul_G1_255bit.json"},
-        {"bls12_381_g2", "curves/tv_BLS12_381_scalar_mul_G2_255bit.json"},
-        {"bls12_377_g1", "curves/tv_BLS12_377_scalar_mul_G1_253bit.json"},
-        {"bw6_761_g1", "curves/tv_BW6_761_scalar_mul_G1_377bit.json"},
-        {"pallas", "curves/tv_Pallas_scalar_mul_G1_255bit.json"},
-        {"vesta", "curves/tv_Vesta_scalar_mul_G1_255bit.json"},
-    };
-
     (void)state;
-    for (size_t i = 0; device && i < sizeof(sets) / sizeof(sets[0]); i++) {
-        struct msm_problem problem = msm_problem_empty(pool_curve_by_name(sets[i].curve), 40);
+    for (size_t i = 0; device && i < SAGE_SETS; i++) {
+        struct msm_problem problem =
+            msm_problem_empty(pool_curve_by_name(sage_sets[i].curve), SAGE_VECTORS);
         const pool_field *field = pool_curve_scalar_field(problem.curve);
-        cJSON *json = read_vectors(sets[i].file), *vector;
-        pool_msm_params params = {
-            .struct_size = sizeof(params), .curve = problem.curve, .device = device, .batch = 40};
-        uint8_t *wanted = calloc(40, problem.point_bytes), *got = calloc(40, problem.point_bytes);
-        pool_span points = msm_span(problem.points, 40), scalars = msm_span(problem.scalars, 40);
-        pool_span results = msm_span(got, 40);
+        cJSON *json = read_vectors(sage_sets[i].file), *vector;
+        pool_msm_params params = {.struct_size = sizeof(params),
+            .curve = problem.curve,
+            .device = device,
+            .batch = SAGE_VECTORS};
+        uint8_t *wanted = calloc(SAGE_VECTORS, problem.point_bytes),
+                *got = calloc(SAGE_VECTORS, problem.point_bytes);
+        pool_span points = msm_span(problem.points, SAGE_VECTORS),
+                  scalars = msm_span(problem.scalars, SAGE_VECTORS);
+        pool_span results = msm_span(got, SAGE_VECTORS);
         uint64_t n = 0;
 
         cJSON_ArrayForEach(vector, cJSON_GetObjectItemCaseSensitive(json, "vectors"))
@@ -416,9 +405,9 @@ static void test_sage_vectors(void **state)
                 field, json_text(vector, "scalar"), POOL_FORM_STANDARD, msm_scalar(&problem, n)));
             n++;
         }
-        assert_int_equal(n, 40);
+        assert_int_equal(n, SAGE_VECTORS);
         assert_ok(pool_msm(&params, &points, &scalars, &results));
-        assert_memory_equal(got, wanted, 40 * problem.point_bytes);
+        assert_memory_equal(got, wanted, SAGE_VECTORS * problem.point_bytes);
         free(wanted);
         free(got);
         msm_problem_free(&problem);
@@ -463,21 +452,12 @@ static void test_powers_of_tau(void **state)
     pool_file_close(&file);
 }
 
-static int open_pool(void **state)
+/* Without NVRTC there is no device, and the references alone are asked. */
+static int open_with_compiler(void **state)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
     const struct nvrtc *nvrtc;
 
-    (void)state;
-    if (driver_nvrtc_open(&nvrtc))
-        return 0;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
+    return driver_nvrtc_open(&nvrtc) ? 0 : open_pool(state);
 }
 
 int main(void)
@@ -487,5 +467,5 @@ int main(void)
         cmocka_unit_test(test_sage_vectors), cmocka_unit_test(test_blobs),
         cmocka_unit_test(test_powers_of_tau)};
 
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return cmocka_run_group_tests(tests, open_with_compiler, close_pool);
 }

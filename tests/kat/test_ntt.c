@@ -10,11 +10,9 @@
 
 #include "base/sha256.h"
 #include "json_support.h"
+#include "pool_support.h"
 
 enum { MOST_ON_DEVICE = 12 };
-
-static device_pool *pool;
-static pool_device *device;
 
 /* Input as the file's note says. */
 static uint8_t *input_of(const pool_field *field, const char *kind, uint32_t log_size)
@@ -201,20 +199,6 @@ static void test_cells_of_runs(void **state)
     assert_int_equal(count, 3);
     free(text);
     free(bytes);
-}
-
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
 }
 
 int main(void)

@@ -5,11 +5,8 @@
  * that need no other answer.
  */
 #include "msm_support.h"
-
+#include "pool_support.h"
 #include "property/curve_support.h"
-
-static device_pool *pool;
-static pool_device *device;
 
 static pool_msm_params params_of(const pool_curve *curve)
 {
@@ -300,20 +297,6 @@ static void test_large_scalars(void **state)
         assert_ok(msm_call_shaped(&problem, &params, &plain, 40, got));
         msm_problem_free(&problem);
     }
-}
-
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
 }
 
 int main(int count, char **arguments)

@@ -10,9 +10,8 @@
 
 #include "base/sha256.h"
 #include "msm/points.h"
+#include "pool_support.h"
 
-static device_pool *pool;
-static pool_device *device;
 static const struct msm_shape_of_call plain;
 static char folder[] = "/tmp/devicepool-points-XXXXXX";
 
@@ -397,25 +396,21 @@ static void test_refusals(void **state)
     msm_problem_free(&problem);
 }
 
-static int open_pool(void **state)
+static int open_all(void **state)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
-
-    (void)state;
-    return !mkdtemp(folder) || pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+    return !mkdtemp(folder) || open_pool(state);
 }
 
-static int close_pool(void **state)
+static int close_all(void **state)
 {
     char path[128];
 
-    (void)state;
     path_of("points", path, sizeof(path));
     unlink(path);
     path_of("bad", path, sizeof(path));
     unlink(path);
     /* Nothing is left beside them. */
-    return rmdir(folder) || pool_destroy(&pool);
+    return rmdir(folder) || close_pool(state);
 }
 
 int main(int count, char **arguments)
@@ -427,5 +422,5 @@ int main(int count, char **arguments)
 
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -7,9 +7,8 @@
 #include "msm_support.h"
 
 #include "msm/entry.h"
+#include "pool_support.h"
 
-static device_pool *pool;
-static pool_device *device;
 static const struct msm_shape_of_call plain;
 
 static pool_msm_params params_of(const char *name)
@@ -298,20 +297,6 @@ static void test_full_device(void **state)
         msm_call_shaped(&problem, &params, &plain, 8000, got), POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_ok(pool_buffer_free(&filler));
     msm_problem_free(&problem);
-}
-
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
 }
 
 int main(int count, char **arguments)

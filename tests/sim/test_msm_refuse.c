@@ -3,11 +3,11 @@
  * What pool_msm and pool_msm_workspace refuse, and that nothing is written then.
  */
 #include "msm_support.h"
+#include "pool_support.h"
 
 enum { COUNT = 12 };
 
-static device_pool *pool;
-static pool_device *device, *other;
+static pool_device *other;
 static struct msm_problem problem;
 
 /* A call as it would be right, for changes. */
@@ -165,21 +165,17 @@ static void test_workspace(void **state)
     assert_int_equal(pool_msm_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
 }
 
-static int open_pool(void **state)
+static int open_all(void **state)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
-
-    (void)state;
     problem = msm_problem_random(pool_curve_by_name("bn254_g1"), COUNT, 1);
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device) ||
-           pool_device_at(pool, 1, &other);
+    device_text = "sim:2";
+    return open_pool(state) || pool_device_at(pool, 1, &other);
 }
 
-static int close_pool(void **state)
+static int close_all(void **state)
 {
-    (void)state;
     msm_problem_free(&problem);
-    return pool_destroy(&pool);
+    return close_pool(state);
 }
 
 int main(void)
@@ -187,5 +183,5 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_params), cmocka_unit_test(test_spans),
         cmocka_unit_test(test_devices), cmocka_unit_test(test_workspace)};
 
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -5,10 +5,7 @@
  * turns, in trips of every kind.
  */
 #include "ntt_support.h"
-
-static const char *devices = "sim";
-static device_pool *pool;
-static pool_device *device;
+#include "pool_support.h"
 
 /* Every combination of a size, or every `step`th one. */
 static void all_ways(const pool_field *field, uint32_t log_size, uint64_t batch, uint32_t step)
@@ -341,20 +338,6 @@ static void test_chunks(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = devices};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small_sizes),
@@ -364,9 +347,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_in_place), cmocka_unit_test(test_chunks)};
 
     if (argc > 2 && strcmp(argv[1], "--device") == 0)
-        devices = argv[2];
-    if (strcmp(devices, "sim") != 0) { /* a real one: is there any? */
-        pool_params params = {.struct_size = sizeof(params), .devices = devices};
+        device_text = argv[2];
+    if (strcmp(device_text, "sim") != 0) { /* a real one: is there any? */
+        pool_params params = {.struct_size = sizeof(params), .devices = device_text};
 
         if (pool_create(&pool, &params)) {
             printf("skipped: %s\n", pool_last_error()->message);

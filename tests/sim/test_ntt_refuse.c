@@ -3,9 +3,9 @@
  * What transforms and vector functions refuse, and that nothing is written then.
  */
 #include "ntt_support.h"
+#include "pool_support.h"
 
-static device_pool *pool;
-static pool_device *device, *other;
+static pool_device *other;
 
 static void refuse_domain(pool_ntt_domain_params params, pool_status status, const char *text)
 {
@@ -211,19 +211,10 @@ static void test_vectors_refuse(void **state)
     assert_int_equal(pool_vector_add(&params, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
 }
 
-static int open_pool(void **state)
+static int open_both(void **state)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device) ||
-           pool_device_at(pool, 1, &other);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
+    device_text = "sim:2";
+    return open_pool(state) || pool_device_at(pool, 1, &other);
 }
 
 int main(void)
@@ -232,5 +223,5 @@ int main(void)
         cmocka_unit_test(test_calls), cmocka_unit_test(test_bound),
         cmocka_unit_test(test_vectors_refuse)};
 
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return cmocka_run_group_tests(tests, open_both, close_pool);
 }

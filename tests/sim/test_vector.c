@@ -6,9 +6,7 @@
 #include "ntt_support.h"
 
 #include "ntt/vector.h"
-
-static device_pool *pool;
-static pool_device *device;
+#include "pool_support.h"
 
 enum { MOST = 1500 };
 
@@ -283,20 +281,6 @@ static void test_parts(void **state)
         check_binary(pool_vector_mul, field_mul, 5, way);
     }
     ntt_vector_part_bytes_set(0);
-}
-
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
-
-    (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
 }
 
 int main(void)
