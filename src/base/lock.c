@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks that a forked child finds free. Each is put into one list when it is first taken; the fork
- * handler makes all in it new.
+ * handler makes all in it new. And what the process makes once.
  */
 #include "base/lock.h"
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t handlers = PTHREAD_ONCE_INIT;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct base_lock *locks; /* guarded by list_lock; locks stay in it */
 
@@ -30,7 +30,7 @@ static void put_into_list(struct base_lock *added)
 {
     const struct base_lock *at;
 
-    pthread_once(&once, install);
+    pthread_once(&handlers, install);
     pthread_mutex_lock(&list_lock);
     for (at = locks; at && at != added;)
         at = at->next;
@@ -53,4 +53,20 @@ void base_lock(struct base_lock *lock)
 void base_unlock(struct base_lock *lock)
 {
     pthread_mutex_unlock(&lock->mutex);
+}
+
+pool_status base_make_once(struct base_once *once, pool_status (*make)(void))
+{
+    pool_status status = POOL_OK;
+
+    if (atomic_load_explicit(&once->is_made, memory_order_acquire))
+        return POOL_OK;
+    base_lock(&once->lock);
+    if (!atomic_load_explicit(&once->is_made, memory_order_relaxed)) {
+        status = make();
+        if (!status)
+            atomic_store_explicit(&once->is_made, 1, memory_order_release);
+    }
+    base_unlock(&once->lock);
+    return status;
 }

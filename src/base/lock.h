@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <devicepool/status.h>
+
 /*
  * Nothing is locked before a fork, because the driver itself forks (it starts nvidia-modprobe)
  * while a thread of ours may hold locks. So what such a lock guards has to be whole at every
@@ -33,6 +35,15 @@ struct base_lock {
 
 void base_lock(struct base_lock *lock);
 void base_unlock(struct base_lock *lock);
+
+/* What the process makes at its first use and keeps for good. */
+struct base_once {
+    struct base_lock lock; /* = BASE_LOCK_INIT */
+    atomic_int is_made;    /* set last, under the lock */
+};
+
+/* Calls `make` unless it has succeeded before; one thread at a time, the others wait for it. */
+pool_status base_make_once(struct base_once *once, pool_status (*make)(void));
 
 /* What happens in a child of fork(), for children that were made past the fork handlers. */
 void base_locks_renew(void);

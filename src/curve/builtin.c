@@ -34,9 +34,8 @@ static const struct entry entries[] = {
 
 enum { ENTRY_COUNT = sizeof(entries) / sizeof(entries[0]) };
 
-static struct base_lock derive_lock = BASE_LOCK_INIT;
-static atomic_bool derived;            /* set last, under derive_lock */
-static pool_curve curves[ENTRY_COUNT]; /* written under derive_lock until `derived` */
+static struct base_once derived = {.lock = BASE_LOCK_INIT};
+static pool_curve curves[ENTRY_COUNT]; /* written until `derived` */
 
 static pool_status derive_entry(pool_curve *curve, const struct entry *entry)
 {
@@ -63,16 +62,8 @@ static pool_status derive_all(void)
 {
     pool_status status = POOL_OK;
 
-    if (atomic_load_explicit(&derived, memory_order_acquire))
-        return POOL_OK;
-    base_lock(&derive_lock);
-    if (!atomic_load_explicit(&derived, memory_order_relaxed)) {
-        for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
-            status = derive_entry(&curves[i], &entries[i]);
-        if (!status)
-            atomic_store_explicit(&derived, true, memory_order_release);
-    }
-    base_unlock(&derive_lock);
+    for (size_t i = 0; i < ENTRY_COUNT && !status; i++)
+        status = derive_entry(&curves[i], &entries[i]);
     return status;
 }
 
@@ -83,7 +74,7 @@ size_t pool_curve_count(void)
 
 const pool_curve *pool_curve_at(size_t index)
 {
-    if (index >= ENTRY_COUNT || derive_all())
+    if (index >= ENTRY_COUNT || base_make_once(&derived, derive_all))
         return NULL;
     return &curves[index];
 }
