@@ -8,22 +8,7 @@
 #include <string.h>
 
 #include "field/field.h"
-#include "field/integer.h"
-
-/* result = high:x - p when that is not negative, else x. */
-static inline __attribute__((always_inline)) void reduce_once(
-    uint64_t *result, uint64_t high, const uint64_t *x, const uint64_t *p, size_t n)
-{
-    uint64_t reduced[FIELD_MAX_LIMBS];
-    uint64_t borrow = 0;
-    uint64_t keep;
-
-    for (size_t i = 0; i < n; i++)
-        borrow = field_limb_sub(&reduced[i], x[i], p[i], borrow);
-    keep = 0 - (borrow & (high ^ 1)); /* all ones when x < p */
-    for (size_t i = 0; i < n; i++)
-        result[i] = (x[i] & keep) | (reduced[i] & ~keep);
-}
+#include "field/limb.h"
 
 static inline __attribute__((always_inline)) void add_n(
     uint64_t *sum, const uint64_t *x, const uint64_t *y, const uint64_t *p, size_t n)
@@ -33,7 +18,7 @@ static inline __attribute__((always_inline)) void add_n(
 
     for (size_t i = 0; i < n; i++)
         carry = field_limb_add(&wide[i], x[i], y[i], carry);
-    reduce_once(sum, carry, wide, p, n);
+    field_reduce_once(sum, carry, wide, p, n);
 }
 
 static inline __attribute__((always_inline)) void sub_n(
@@ -78,7 +63,7 @@ static inline __attribute__((always_inline)) void mul_n(uint64_t *product, const
         carry = field_limb_add(&t[n - 1], t[n], carry, 0);
         t[n] = t[n + 1] + carry;
     }
-    reduce_once(product, t[n], t, p, n);
+    field_reduce_once(product, t[n], t, p, n);
 }
 
 /*
@@ -109,37 +94,75 @@ static inline __attribute__((always_inline)) void mul_with_room(uint64_t *produc
         }
         t[n - 1] = row_carry + carry;
     }
-    reduce_once(product, 0, t, p, n);
+    field_reduce_once(product, 0, t, p, n);
 }
 
-/* Functions of their own: inlined side by side they lose registers to each other. */
-static __attribute__((noinline)) void mul_4_with_room(
+/* One 32-bit word: R = 2^32. */
+static void mul_word(
+    const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
+{
+    uint64_t wide = x[0] * y[0];
+    uint32_t m = (uint32_t)wide * field->inverse32;
+    field_wide sum = (field_wide)m * field->modulus[0] + wide;
+    uint64_t high = (uint64_t)(sum >> 32);
+
+    field_reduce_once(product, 0, &high, field->modulus, 1);
+}
+
+static void mul_1(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
+{
+    mul_n(product, x, y, field->modulus, field->inverse64, 1);
+}
+
+static void mul_4(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
+{
+    mul_n(product, x, y, field->modulus, field->inverse64, 4);
+}
+
+static void mul_6(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
+{
+    mul_n(product, x, y, field->modulus, field->inverse64, 6);
+}
+
+static void mul_12(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
+{
+    mul_n(product, x, y, field->modulus, field->inverse64, 12);
+}
+
+static void mul_any(
+    const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
+{
+    mul_n(product, x, y, field->modulus, field->inverse64, field->limbs);
+}
+
+static void mul_4_with_room(
     const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
 {
     mul_with_room(product, x, y, field->modulus, field->inverse64, 4);
 }
 
-static __attribute__((noinline)) void mul_6_with_room(
+static void mul_6_with_room(
     const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
 {
     mul_with_room(product, x, y, field->modulus, field->inverse64, 6);
 }
 
-static bool has_room(const pool_field *field)
+field_product *field_product_plain(const pool_field *field)
 {
-    return field->modulus[field->limbs - 1] < UINT64_MAX >> 1;
-}
+    bool has_room = field->modulus[field->limbs - 1] < UINT64_MAX >> 1;
 
-/* One 32-bit word: R = 2^32. */
-static void mul_word(
-    uint64_t *product, const uint64_t *x, const uint64_t *y, uint64_t p, uint32_t inverse)
-{
-    uint64_t wide = x[0] * y[0];
-    uint32_t m = (uint32_t)wide * inverse;
-    field_wide sum = (field_wide)m * p + wide;
-    uint64_t high = (uint64_t)(sum >> 32);
-
-    reduce_once(product, 0, &high, &p, 1);
+    switch (field->limbs) {
+    case 1:
+        return field->words == 1 ? mul_word : mul_1;
+    case 4:
+        return has_room ? mul_4_with_room : mul_4;
+    case 6:
+        return has_room ? mul_6_with_room : mul_6;
+    case 12:
+        return mul_12;
+    default:
+        return mul_any;
+    }
 }
 
 void field_add(const pool_field *field, uint64_t *sum, const uint64_t *x, const uint64_t *y)
@@ -172,31 +195,7 @@ void field_sub(const pool_field *field, uint64_t *difference, const uint64_t *x,
 
 void field_mul(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y)
 {
-    switch (field->limbs) {
-    case 1:
-        if (field->words == 1)
-            mul_word(product, x, y, field->modulus[0], field->inverse32);
-        else
-            mul_n(product, x, y, field->modulus, field->inverse64, 1);
-        break;
-    case 4:
-        if (has_room(field))
-            mul_4_with_room(field, product, x, y);
-        else
-            mul_n(product, x, y, field->modulus, field->inverse64, 4);
-        break;
-    case 6:
-        if (has_room(field))
-            mul_6_with_room(field, product, x, y);
-        else
-            mul_n(product, x, y, field->modulus, field->inverse64, 6);
-        break;
-    case 12:
-        mul_n(product, x, y, field->modulus, field->inverse64, 12);
-        break;
-    default:
-        mul_n(product, x, y, field->modulus, field->inverse64, field->limbs);
-    }
+    field->product(field, product, x, y);
 }
 
 void field_sqr(const pool_field *field, uint64_t *square, const uint64_t *x)

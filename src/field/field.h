@@ -45,11 +45,16 @@ enum field_flag {
     FIELD_FULL_GENERATOR = 1u << 4,  /* `generator` was given, not just the smallest non-residue */
 };
 
+/* A Montgomery product; arguments and result as of field_mul. */
+typedef void field_product(
+    const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y);
+
 struct pool_field {
     atomic_uint references; /* unused when FIELD_BUILT_IN */
     char name[FIELD_MAX_NAME + 1];
     uint8_t fingerprint[32]; /* SHA-256 over modulus and root of unity: all that device text depends
                                 on */
+    field_product *product;  /* the fastest for this modulus */
     enum field_kind kind;
     uint32_t flags;       /* enum field_flag */
     uint32_t bits;        /* of the modulus */
@@ -100,6 +105,9 @@ void field_set_integer(const pool_field *field, uint64_t *x, int64_t value);
 bool field_is_zero(const pool_field *field, const uint64_t *x);
 bool field_equal(const pool_field *field, const uint64_t *x, const uint64_t *y);
 bool field_is_canonical(const pool_field *field, const uint64_t *x); /* x < p; any limbs */
+
+/* What field->product becomes when a field is derived. */
+field_product *field_product_plain(const pool_field *field);
 
 /*
  * power.c. The exponent is public: time depends on it. field_inverse and field_batch_inverse map 0

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "field/field.h"
+#include "field/limb.h"
 
 uint64_t field_integer_add(uint64_t *sum, const uint64_t *x, const uint64_t *y, size_t count)
 {

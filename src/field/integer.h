@@ -13,24 +13,6 @@
 
 __extension__ typedef unsigned __int128 field_wide;
 
-/* sum = x + y + carry; returns the carry out. No branches. */
-static inline uint64_t field_limb_add(uint64_t *sum, uint64_t x, uint64_t y, uint64_t carry)
-{
-    field_wide wide = (field_wide)x + y + carry;
-
-    *sum = (uint64_t)wide;
-    return (uint64_t)(wide >> 64);
-}
-
-/* difference = x - y - borrow; returns the borrow out. No branches. */
-static inline uint64_t field_limb_sub(uint64_t *difference, uint64_t x, uint64_t y, uint64_t borrow)
-{
-    field_wide wide = (field_wide)x - y - borrow;
-
-    *difference = (uint64_t)wide;
-    return (uint64_t)(wide >> 64) & 1;
-}
-
 /* The carry or borrow out. Results may overlap arguments entirely. No branches on values. */
 uint64_t field_integer_add(uint64_t *sum, const uint64_t *x, const uint64_t *y, size_t count);
 uint64_t field_integer_sub(
