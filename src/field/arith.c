@@ -3,7 +3,7 @@
  * Host arithmetic in prime fields on 64-bit limbs. Every loop runs over the field's limb count and
  * every choice between values is a mask, so neither time nor memory access depends on elements.
  * Multiplication is Montgomery's, coarsely integrated operand scanning; the common limb counts get
- * their own unrolled copy of it.
+ * their own unrolled copy of it, and some processors' assembly in mul_x86.c.
  */
 #include <string.h>
 

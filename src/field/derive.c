@@ -30,7 +30,9 @@ void field_derive_montgomery(pool_field *field, const uint64_t *modulus)
     field->spare_bits = 32 * field->words - field->bits;
     field->inverse64 = negative_inverse(modulus[0]);
     field->inverse32 = (uint32_t)field->inverse64;
-    field->product = field_product_plain(field);
+    field->product = field_product_x86(field);
+    if (!field->product)
+        field->product = field_product_plain(field);
     /* R is 1 doubled once for each bit of R, and R^2 is R doubled as often again. */
     memset(field->one, 0, sizeof(field->one));
     field->one[0] = 1;

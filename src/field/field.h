@@ -54,7 +54,7 @@ struct pool_field {
     char name[FIELD_MAX_NAME + 1];
     uint8_t fingerprint[32]; /* SHA-256 over modulus and root of unity: all that device text depends
                                 on */
-    field_product *product;  /* the fastest for this modulus */
+    field_product *product;  /* the fastest for this processor and modulus */
     enum field_kind kind;
     uint32_t flags;       /* enum field_flag */
     uint32_t bits;        /* of the modulus */
@@ -106,8 +106,12 @@ bool field_is_zero(const pool_field *field, const uint64_t *x);
 bool field_equal(const pool_field *field, const uint64_t *x, const uint64_t *y);
 bool field_is_canonical(const pool_field *field, const uint64_t *x); /* x < p; any limbs */
 
-/* What field->product becomes when a field is derived. */
+/*
+ * What field->product is chosen from when a field is derived: products in C, for every field, and
+ * those in assembly (mul_x86.c), NULL where there are none for this processor or modulus.
+ */
 field_product *field_product_plain(const pool_field *field);
+field_product *field_product_x86(const pool_field *field);
 
 /*
  * power.c. The exponent is public: time depends on it. field_inverse and field_batch_inverse map 0

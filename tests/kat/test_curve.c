@@ -14,6 +14,7 @@
 
 #include "field/integer.h"
 #include "kat/point_support.h"
+#include "plain_products.h"
 
 static void test_sage_vectors(void **state)
 {
@@ -357,5 +358,9 @@ int main(void)
         cmocka_unit_test(test_eip196),
         cmocka_unit_test(test_strides),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    if (!failed && make_products_plain())
+        failed = cmocka_run_group_tests_name("tests, products in C", tests, NULL, NULL);
+    return failed;
 }

@@ -12,6 +12,8 @@
 
 #include <devicepool/field.h>
 
+#include "plain_products.h"
+
 struct known_root {
     const char *field;
     const char *convention;
@@ -118,5 +120,9 @@ int main(void)
         cmocka_unit_test(test_conventions_differ),
         cmocka_unit_test(test_montgomery_one),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    if (!failed && make_products_plain())
+        failed = cmocka_run_group_tests_name("tests, products in C", tests, NULL, NULL);
+    return failed;
 }

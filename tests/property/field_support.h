@@ -14,6 +14,7 @@
 #include <devicepool/field.h>
 
 #include "field/field.h"
+#include "plain_products.h"
 
 /* Moduli of every size class: tiny ones, none, one and more spare bits, 3 mod 4 and 1 mod 4, high
  * two-adicity. */
@@ -24,6 +25,17 @@ static const char *const custom_moduli[] = {
     "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed", /* 255 */
     "0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff", /* 256, no spare bit */
     "0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff3b",
+    /* 4 and 6 limbs: nearly 64 spare bits, one, low limbs of ones and of zeros */
+    "0x1000000000000000000000000000000000000000000000085", /* 193 */
+    "0x7ffffffffffffffeffffffffffffffffffffffffffffffffffffffffffffffe3",
+    "0x3fffffffffffffffffffffffffffffd7ffffffffffffffffffffffffffffffff",
+    "0x10000000000000000000000000000000000000000000000000000000000000000000000000000001b", /* 321 */
+    "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+    "ffffe1", /* 383 */
+    "0x7ffffffffffffffefffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+    "fffffd9",
+    "0x10000000000000000000000000000000000000000000000000000000000000b0000000000000000000000000000"
+    "00001",
     "0x1e53a1b5953f48f1a09f76b5a170b33839263059f28c105d1fb17c2390c192cfd3ac94af0f21ddb66cad4a26"
     "8d11704d", /* 381 */
     "0xfffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffeffffffff0000000000000000"
@@ -56,6 +68,8 @@ static inline pool_field *tested_field(size_t index)
         fprintf(stderr, "%s: %s\n", params.modulus, pool_last_error()->message);
         abort();
     }
+    if (products_are_plain)
+        make_product_plain(field);
     return field;
 }
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "plain_products.h"
 #include "property/curve_support.h"
 
 enum { ROUNDS = 6 };
@@ -256,5 +257,9 @@ int main(void)
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_random_points),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    if (!failed && make_products_plain())
+        failed = cmocka_run_group_tests_name("tests, products in C", tests, NULL, NULL);
+    return failed;
 }

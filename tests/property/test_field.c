@@ -276,6 +276,42 @@ static void test_edges(void **state)
     }
 }
 
+/* A random element with limbs 0, 1, 2^63 and the last two among its own, where carries go wrong. */
+static void random_with_borders(const struct subject *s, uint64_t seed, uint64_t k, uint64_t *x)
+{
+    static const uint64_t borders[] = {0, 1, (uint64_t)1 << 63, UINT64_MAX - 1, UINT64_MAX};
+    uint64_t choice[FIELD_MAX_LIMBS];
+
+    field_random(s->field, seed, 2 * k, x);
+    field_random(s->field, seed, 2 * k + 1, choice);
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t kind = (choice[0] >> (4 * i)) % 16;
+
+        if (kind < sizeof(borders) / sizeof(borders[0]))
+            x[i] = borders[kind];
+    }
+    while (!field_is_canonical(s->field, x))
+        x[s->n - 1] /= 2;
+}
+
+static void test_random_with_borders(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tested_field_count(); i++) {
+        struct subject s;
+        uint64_t x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
+
+        subject_open(&s, i);
+        for (uint64_t k = 0; k < RANDOM_PAIRS; k++) {
+            random_with_borders(&s, 3, k, x);
+            random_with_borders(&s, 4, k, y);
+            check_pair(&s, x, y);
+            check_single(&s, x);
+        }
+        subject_close(&s);
+    }
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -439,6 +475,11 @@ static void test_extension(void **state)
             field_extension_add(&f, b, b, z);
             assert_true(field_extension_equal(&f, a, b));
             field_extension_sqr(&f, a, x);
+            field_extension_mul(&f, b, x, x);
+            assert_true(field_extension_equal(&f, a, b));
+            field_extension_copy(&f, b, x);
+            field_extension_sqr(&f, b, b);
+            assert_true(field_extension_equal(&f, a, b));
             assert_true(field_extension_sqrt(&f, b, a));
             field_extension_sqr(&f, b, b);
             assert_true(field_extension_equal(&f, a, b));
@@ -498,11 +539,16 @@ int main(void)
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_random_with_borders),
         cmocka_unit_test(test_batch_inverse),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_bytes_refused),
         cmocka_unit_test(test_extension),
         cmocka_unit_test(test_extension_squares_counted),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    if (!failed && make_products_plain())
+        failed = cmocka_run_group_tests_name("tests, products in C", tests, NULL, NULL);
+    return failed;
 }

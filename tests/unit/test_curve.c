@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "curve/curve.h"
+#include "plain_products.h"
 
 /* y^2 = x^3 + 2 x + 3 over F_97: 100 points = 4 * 25; (3, 6) has order 5. */
 static void fill_params(pool_curve_params *params, const pool_field *field)
@@ -481,5 +482,9 @@ int main(void)
         cmocka_unit_test(test_memory_fails),
         cmocka_unit_test(test_memory_fails_in_calls),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    if (!failed && make_products_plain())
+        failed = cmocka_run_group_tests_name("tests, products in C", tests, NULL, NULL);
+    return failed;
 }

@@ -9,6 +9,9 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -289,6 +292,32 @@ static void test_custom_equals_builtin(void **state)
     pool_field_destroy(&field);
 }
 
+/* Assembly multiplies where there is one for the processor and the modulus, and nowhere else. */
+static void test_products(void **state)
+{
+    static const char *const without_assembly[] = {
+        "secp256k1_fq", "goldilocks", "babybear", "bw6_761_fq"};
+
+    (void)state;
+    for (size_t i = 0; i < pool_field_count(); i++) {
+        const pool_field *field = pool_field_at(i);
+        field_product *assembly = field_product_x86(field);
+
+        assert_true(field->product == (assembly ? assembly : field_product_plain(field)));
+        assert_true(!assembly || field->limbs == 4 || field->limbs == 6);
+    }
+    for (size_t i = 0; i < sizeof(without_assembly) / sizeof(without_assembly[0]); i++)
+        assert_true(field_product_x86(pool_field_by_name(without_assembly[i])) == NULL);
+#if defined(__x86_64__)
+    unsigned eax, ebx = 0, ecx, edx;
+    bool expected =
+        __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & bit_BMI2) && (ebx & bit_ADX);
+
+    assert_true((field_product_x86(pool_field_by_name("bn254_fq")) != NULL) == expected);
+    assert_true((field_product_x86(pool_field_by_name("bls12_381_fq")) != NULL) == expected);
+#endif
+}
+
 static void test_null_arguments(void **state)
 {
     const pool_field *field = pool_field_at(0);
@@ -414,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_custom_equals_builtin),
+        cmocka_unit_test(test_products),
         cmocka_unit_test(test_null_arguments),
         cmocka_unit_test(test_random_scalars),
         cmocka_unit_test(test_memory_fails),

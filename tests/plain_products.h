@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fields multiply as suits the processor. Tests of arithmetic run once so, and once more with
+ * products in C, as all other processors make them.
+ */
+#ifndef TEST_PLAIN_PRODUCTS_H
+#define TEST_PLAIN_PRODUCTS_H
+
+#include "field/field.h"
+
+static bool products_are_plain;
+
+static inline void make_product_plain(const pool_field *field)
+{
+    ((pool_field *)(uintptr_t)field)->product = field_product_plain(field);
+}
+
+/* All built-in fields from here on; false when they did it that way already. */
+static inline bool make_products_plain(void)
+{
+    for (size_t i = 0; i < pool_field_count(); i++) {
+        const pool_field *field = pool_field_at(i);
+
+        if (field->product != field_product_plain(field))
+            products_are_plain = true;
+        make_product_plain(field);
+    }
+    return products_are_plain;
+}
+
+#endif
