@@ -99,8 +99,8 @@ void curve_jacobian_double(
         field_extension_add(f, m, m, t);
     }
     field_extension_sqr(f, yy, p->y);
+    field_extension_double(f, yy, yy);
     field_extension_mul(f, s, p->x, yy);
-    field_extension_double(f, s, s);
     field_extension_double(f, s, s);
     field_extension_mul(f, t, p->y, p->z);
     field_extension_double(f, twice->z, t);
@@ -110,8 +110,6 @@ void curve_jacobian_double(
     field_extension_sub(f, s, s, twice->x);
     field_extension_mul(f, s, s, m);
     field_extension_sqr(f, yy, yy);
-    field_extension_double(f, yy, yy);
-    field_extension_double(f, yy, yy);
     field_extension_double(f, yy, yy);
     field_extension_sub(f, twice->y, s, yy);
 }
