@@ -41,7 +41,8 @@ void msm_combine_on_host(const pool_curve *curve, const struct msm_plan *plan, c
 
         curve_jacobian_set_infinity(curve, &sum);
         for (uint32_t group = plan->groups; group-- > 0;) {
-            for (uint32_t i = 0; i < plan->window_bits; i++)
+            /* Nothing to double before the first set. */
+            for (uint32_t i = 0; group + 1 < plan->groups && i < plan->window_bits; i++)
                 curve_jacobian_double(curve, &sum, &sum);
             load_sum(curve, &set, sets + group * bytes);
             curve_jacobian_add(curve, &sum, &sum, &set);
