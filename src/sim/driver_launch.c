@@ -212,6 +212,7 @@ pool_cu_result sim_fault_code(enum sim_fault_kind kind)
         return POOL_CU_INVALID_PC;
     case SIM_FAULT_INSTRUCTION_LIMIT:
     case SIM_FAULT_DEADLOCK:
+    case SIM_FAULT_SYNC_DEADLOCK:
         return POOL_CU_LAUNCH_TIMEOUT;
     default:
         return POOL_CU_LAUNCH_FAILED;

@@ -156,23 +156,6 @@ static const struct sim_op *run_result_predicate(struct sim_warp *warp, const st
     return op + 1;
 }
 
-static uint32_t members_of(const uint32_t *mask, uint32_t lanes)
-{
-    uint32_t members = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        members |= mask[__builtin_ctz(rest)];
-    return members;
-}
-
-static const struct sim_op *run_bar_warp(struct sim_warp *warp, const struct sim_op *op)
-{
-    const struct sim_op *next;
-    uint32_t lanes = sim_lanes_of(warp, op);
-    if (lanes && !sim_warp_gather(warp, op, members_of(sim_row_at(warp, op->a), lanes), &next))
-        return next;
-    return op + 1;
-}
-
 static const struct sim_op *run_fence(struct sim_warp *warp, const struct sim_op *op)
 {
     (void)warp;
@@ -187,6 +170,5 @@ void sim_barrier_fill(struct sim_handlers *handlers)
     handlers->run[SIM_BAR_RED][PTX_NONE] = run_bar_red;
     handlers->run[SIM_BAR_RESULT][PTX_U32] = run_result_count;
     handlers->run[SIM_BAR_RESULT][PTX_PRED] = run_result_predicate;
-    handlers->run[SIM_BAR_WARP][PTX_NONE] = run_bar_warp;
     handlers->run[SIM_FENCE][PTX_NONE] = run_fence;
 }

@@ -132,7 +132,7 @@ static void start_warp(struct sim_block *block, uint32_t index, bool is_fresh)
     warp->live = threads >= SIM_LANES ? SIM_ALL_LANES : (1u << threads) - 1;
     warp->active = 0;
     warp->depth = warp->spin = warp->hold = 0;
-    warp->forces_sync = false;
+    warp->met = warp->join_count = 0;
     warp->status = SIM_WARP_READY;
     warp->local_stride = run->local_stride;
     warp->local_bytes = run->local_bytes;

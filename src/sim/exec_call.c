@@ -114,6 +114,8 @@ static const struct sim_op *run_ret(struct sim_warp *warp, const struct sim_op *
     uint32_t *local = sim_row_at(warp, SIM_ROW_LOCAL);
     if (lanes == 0)
         return op + 1;
+    if (warp->join_count && !sim_join_reach(warp, SIM_JOIN_RETURN, lanes))
+        return NULL;
     uint32_t stay = warp->active & ~lanes, depth = warp->depth - 1;
     for (uint32_t rest = lanes; rest;) {
         uint32_t pc = warp->records[depth * SIM_LANES + (unsigned)__builtin_ctz(rest)].pc, same = 0;

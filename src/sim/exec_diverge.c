@@ -33,12 +33,12 @@ static void remove_split(struct sim_warp *warp, uint32_t index)
         warp->splits[i] = warp->splits[i + 1];
 }
 
-/* Groups in a state at one place join the running one. */
-static void absorb(struct sim_warp *warp, uint32_t pc, enum sim_split_state state)
+/* Groups that are ready at one place join the running one. */
+static void absorb(struct sim_warp *warp, uint32_t pc)
 {
     for (uint32_t i = warp->split_count; i-- > 0;) {
         const struct sim_split *s = &warp->splits[i];
-        if (s->state == state && s->pc == pc && s->depth == warp->depth) {
+        if (s->state == SIM_SPLIT_READY && s->pc == pc && s->depth == warp->depth) {
             warp->active |= s->mask;
             remove_split(warp, i);
         }
@@ -57,26 +57,8 @@ static const struct sim_op *run_split(struct sim_warp *warp, uint32_t index)
     warp->active = chosen.mask;
     warp->depth = chosen.depth;
     warp->status = SIM_WARP_READY;
-    absorb(warp, chosen.pc, (enum sim_split_state)chosen.state);
+    absorb(warp, chosen.pc);
     return warp->code + chosen.pc;
-}
-
-/* Nobody can run: groups that wait for lanes which never come go on without them, unless a barrier
- * holds those. */
-static const struct sim_op *force_sync(struct sim_warp *warp)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < warp->split_count; i++) {
-        const struct sim_split *s = &warp->splits[i];
-        if (s->state == SIM_SPLIT_AT_BARRIER)
-            return NULL;
-        if (best == UINT32_MAX || comes_first(s, warp->splits[best].depth, warp->splits[best].pc))
-            best = i;
-    }
-    if (best == UINT32_MAX)
-        return NULL;
-    warp->forces_sync = true;
-    return run_split(warp, best);
 }
 
 const struct sim_op *sim_warp_pick(struct sim_warp *warp)
@@ -93,10 +75,14 @@ const struct sim_op *sim_warp_pick(struct sim_warp *warp)
     warp->active = 0;
     if (best != UINT32_MAX)
         return run_split(warp, best);
-    const struct sim_op *next = force_sync(warp);
-    if (!next)
-        warp->status = warp->live ? SIM_WARP_BLOCKED : SIM_WARP_DONE;
-    return next;
+    warp->status = warp->live ? SIM_WARP_BLOCKED : SIM_WARP_DONE;
+    /* What a barrier holds another warp may set free. */
+    bool is_at_barrier = false;
+    for (uint32_t i = 0; i < warp->split_count; i++)
+        is_at_barrier |= warp->splits[i].state == SIM_SPLIT_AT_BARRIER;
+    if (!is_at_barrier)
+        sim_sync_deadlock(warp);
+    return NULL;
 }
 
 const struct sim_op *sim_warp_park(
@@ -110,29 +96,14 @@ const struct sim_op *sim_warp_park(
     return sim_warp_pick(warp);
 }
 
-bool sim_warp_gather(
-    struct sim_warp *warp, const struct sim_op *op, uint32_t members, const struct sim_op **next)
-{
-    uint32_t pc = sim_pc(warp, op);
-    if ((members & warp->live & ~warp->active) == 0)
-        return true;
-    absorb(warp, pc, SIM_SPLIT_AT_SYNC);
-    if ((members & warp->live & ~warp->active) == 0)
-        return true;
-    if (warp->forces_sync) {
-        warp->forces_sync = false;
-        return true;
-    }
-    *next = sim_warp_park(warp, pc, SIM_SPLIT_AT_SYNC, 0);
-    return false;
-}
-
-/* At the start of a basic block, with other groups waiting: join those that are here, let those
- * before us go on. */
+/* At the start of a basic block, with other groups waiting or joins ahead: join those that are
+ * here, let those before us go on. */
 static const struct sim_op *reconverge(struct sim_warp *warp, const struct sim_op *op)
 {
     uint32_t pc = sim_pc(warp, op);
-    absorb(warp, pc, SIM_SPLIT_READY);
+    absorb(warp, pc);
+    if (op->d && warp->join_count && !sim_join_reach(warp, pc, warp->active))
+        return NULL;
     bool any_ready = false, is_behind = false;
     for (uint32_t i = 0; i < warp->split_count; i++) {
         const struct sim_split *s = &warp->splits[i];
@@ -179,7 +150,7 @@ static const struct sim_op *run_block(struct sim_warp *warp, const struct sim_op
     struct sim_core *core = warp->core;
     if (core->fuel <= 0)
         return out_of_fuel(warp, op);
-    if (warp->split_count) {
+    if (warp->split_count | warp->join_count) {
         const struct sim_op *other = reconverge(warp, op);
         /* Another group may start anywhere: at a block, which counts itself, or inside one, which
          * is counted. */
@@ -200,6 +171,8 @@ static const struct sim_op *run_bra(struct sim_warp *warp, const struct sim_op *
         return warp->code + op->aux;
     if (taken == 0)
         return op + 1;
+    if (op->d)
+        sim_join_open(warp, op->d);
     uint32_t next = sim_pc(warp, op) + 1, stay = warp->active & ~taken;
     if (op->aux < next) {
         sim_split_add(warp, next, stay, warp->depth);
@@ -217,6 +190,8 @@ static const struct sim_op *run_brx(struct sim_warp *warp, const struct sim_op *
     const uint32_t *index = sim_row_at(warp, op->a);
     uint32_t taken = sim_lanes_of(warp, op), count = op->aux;
     uint32_t after = sim_pc(warp, op) + 1 + (count + 7) / 8;
+    if (op->d && taken)
+        sim_join_open(warp, op->d);
     if (warp->active & ~taken)
         sim_split_add(warp, after, warp->active & ~taken, warp->depth);
     while (taken) {
@@ -242,6 +217,8 @@ static const struct sim_op *run_exit(struct sim_warp *warp, const struct sim_op 
     warp->live &= ~lanes;
     warp->active &= ~lanes;
     sim_barriers_recheck(warp->block);
+    if (warp->split_count)
+        sim_sync_recheck(warp);
     return warp->active ? op + 1 : sim_warp_pick(warp);
 }
 

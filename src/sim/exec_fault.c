@@ -17,6 +17,8 @@ static const char *const kind_names[] = {
     [SIM_FAULT_STACK_OVERFLOW] = "stack overflow",
     [SIM_FAULT_INSTRUCTION_LIMIT] = "instruction limit reached",
     [SIM_FAULT_DEADLOCK] = "deadlock at a barrier",
+    [SIM_FAULT_SYNC_DEADLOCK] = "deadlock in a warp",
+    [SIM_FAULT_SYNC_MASK] = "lane outside its own member mask",
     [SIM_FAULT_CANCELLED] = "cancelled",
     [SIM_FAULT_DIVERGENT_BARRIER] = "barrier reached by a part of a warp",
     [SIM_FAULT_UNINITIALISED_SHARED] = "read of shared memory that nobody wrote",
@@ -105,6 +107,40 @@ const struct sim_op *sim_fault_raise(
     keep(warp->core->run, &fault);
     warp->core->has_faulted = true;
     return NULL;
+}
+
+/* "1, 4-7, 9": as many as there is room for, or the mask when there is not enough. */
+static void describe_lanes(struct sim_fault *fault, uint32_t lanes)
+{
+    unsigned runs = (unsigned)__builtin_popcount(lanes & ~(lanes << 1));
+    if (runs > 8) {
+        append(fault, "lanes 0x%08x", lanes);
+        return;
+    }
+    append(fault, lanes & (lanes - 1) ? "lanes " : "lane ");
+    for (uint32_t rest = lanes; rest;) {
+        unsigned first = (unsigned)__builtin_ctz(rest), last = first;
+        while (last < 31 && rest >> (last + 1) & 1)
+            last++;
+        append(fault, first == last ? "%u" : "%u-%u", first, last);
+        rest &= last == 31 ? 0 : ~0u << (last + 1);
+        append(fault, rest ? ", " : "");
+    }
+}
+
+void sim_fault_sync(struct sim_warp *warp, const struct sim_split *waiting, uint32_t missing,
+    uint32_t missing_pc, bool are_past)
+{
+    const struct sim_op *op = warp->code + waiting->pc;
+    struct sim_fault fault = {.kind = SIM_FAULT_SYNC_DEADLOCK};
+    place(&fault, warp, op, (unsigned)__builtin_ctz(waiting->mask));
+    append(&fault, ": %s of warp %u with mask 0x%08x waits for ", sim_sync_find(op)->name,
+        warp->index, waiting->members);
+    describe_lanes(&fault, missing);
+    append(&fault, are_past ? ", gone past it to line %u" : ", waiting at line %u",
+        warp->core->run->program->lines[missing_pc]);
+    keep(warp->core->run, &fault);
+    warp->core->has_faulted = true;
 }
 
 void sim_fault_run(struct sim_run *run, enum sim_fault_kind kind)

@@ -61,9 +61,12 @@ static bool admit(struct sim_core *core, struct residents *r, uint64_t number)
     return true;
 }
 
-/* A block that nothing can move: every live thread is at a barrier. */
+/* A block that nothing can move: every live thread is at a barrier, or waits for one that is. */
 static void report_deadlock(struct sim_block *block)
 {
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        if (sim_sync_deadlock(&block->warps[w]))
+            return;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         struct sim_warp *warp = &block->warps[w];
         if (warp->status == SIM_WARP_DONE || warp->split_count == 0)

@@ -18,7 +18,8 @@ enum {
     SIM_BARRIERS = 16,
     SIM_RANGES = 16, /* allocations that a core remembers, by operation */
     SIM_WORKSPACE_BYTES = 64,
-    SIM_MAX_DEPTH = 4096 /* calls within calls */
+    SIM_MAX_DEPTH = 4096, /* calls within calls */
+    SIM_JOINS = 48        /* that a warp remembers; older ones are forgotten, and not checked */
 };
 
 enum sim_split_state { SIM_SPLIT_READY, SIM_SPLIT_AT_BARRIER, SIM_SPLIT_AT_SYNC };
@@ -27,8 +28,17 @@ struct sim_split {
     uint32_t pc;
     uint32_t mask;
     uint32_t depth;
+    uint32_t members; /* lanes that it waits for, itself among them: SIM_SPLIT_AT_SYNC */
     uint8_t state;
     uint8_t barrier;
+};
+
+/* Lanes that parted at a branch and are to meet at pc. */
+struct sim_join {
+    uint32_t pc;
+    uint32_t depth;
+    uint32_t pending; /* on their way */
+    uint32_t arrived;
 };
 
 enum sim_warp_status { SIM_WARP_READY, SIM_WARP_BLOCKED, SIM_WARP_DONE };
@@ -56,10 +66,11 @@ struct sim_warp {
     uint32_t index; /* in the block */
     uint32_t spin;  /* blocks run while other groups were ready */
     uint32_t hold; /* blocks that the group in turn may still run before order by pc counts again */
-    bool forces_sync;
+    uint32_t met;  /* lanes whose operation is done together just now, else 0 */
     uint8_t status;
-    uint32_t split_count;
+    uint32_t split_count, join_count;
     struct sim_split splits[SIM_LANES];
+    struct sim_join joins[SIM_JOINS]; /* oldest first */
     uint32_t stack_top[SIM_LANES];    /* of alloca, grows down */
     struct sim_frame_record *records; /* [depth][lane] */
     uint32_t record_room;             /* depths */
@@ -157,10 +168,31 @@ const struct sim_op *sim_warp_park(
 /* Ends the warp's turn; the running group goes on at pc when the next one comes. */
 const struct sim_op *sim_warp_yield(struct sim_warp *warp, uint32_t pc);
 const struct sim_op *sim_warp_pick(struct sim_warp *warp);
-/* True when the members named for a .sync operation are together; else *next is what to run
- * meanwhile. */
-bool sim_warp_gather(
-    struct sim_warp *warp, const struct sim_op *op, uint32_t members, const struct sim_op **next);
+/* exec_warp.c: operations that wait for the lanes of a mask */
+enum sim_sync_source { SIM_SYNC_NOTHING, SIM_SYNC_BIT, SIM_SYNC_WORD, SIM_SYNC_DOUBLE };
+struct sim_sync {
+    sim_handler run;
+    const char *name;
+    uint32_t ops;    /* that it takes in the program */
+    uint32_t source; /* what each lane brings, in operand a */
+};
+const struct sim_sync *sim_sync_find(const struct sim_op *op);
+
+/* exec_sync.c */
+/* True when the lanes that the masks name have come, and those in *present are to be looked at;
+ * else sim_sync_wait says what to run meanwhile. */
+bool sim_sync_met(
+    const struct sim_warp *warp, const uint32_t *masks, uint32_t lanes, uint32_t *present);
+const struct sim_op *sim_sync_wait(
+    struct sim_warp *warp, const struct sim_op *op, const uint32_t *masks);
+/* Lanes have ended: others may wait for nobody else now. */
+void sim_sync_recheck(struct sim_warp *warp);
+/* Ends the launch when a group waits for lanes that wait elsewhere; false: none waits. */
+bool sim_sync_deadlock(struct sim_warp *warp);
+/* The running group parts and is to meet at pc. */
+void sim_join_open(struct sim_warp *warp, uint32_t pc);
+/* Lanes come to a join; false when others wait for them where they will never come: a fault. */
+bool sim_join_reach(struct sim_warp *warp, uint32_t pc, uint32_t lanes);
 
 /* exec_barrier.c: lanes have left the block, barriers may be complete now */
 void sim_barriers_recheck(struct sim_block *block);
@@ -171,6 +203,9 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
     bool is_write, const struct sim_range *nearest);
 const struct sim_op *sim_fault_raise(
     struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind, uint32_t lanes);
+/* A group at an operation that waits for lanes of its mask: those missing will not come. */
+void sim_fault_sync(struct sim_warp *warp, const struct sim_split *waiting, uint32_t missing,
+    uint32_t missing_pc, bool are_past);
 void sim_fault_run(struct sim_run *run, enum sim_fault_kind kind);
 
 /* exec_translate.c: device addresses of the lanes become host addresses in place; false: a fault

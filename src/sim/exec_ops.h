@@ -41,10 +41,11 @@ enum {
     SIM_ROW_CARRY = 0,  /* carry flag of each lane, 0 or 1, 32 bits */
     SIM_ROW_TRUE = 128, /* predicate that always holds */
     SIM_ROW_FALSE = 132,
-    SIM_ROW_DEAD = 192,    /* where unwanted results go: 512 bytes */
-    SIM_ROW_LOCAL = 704,   /* offset of the lane's local frame, 32 bits */
-    SIM_ROW_SCRATCH = 832, /* for the parts of one instruction */
-    SIM_SCRATCH_ROWS = 40, /* of 256 bytes */
+    SIM_ROW_DEAD = 192,     /* where unwanted results go: 512 bytes */
+    SIM_ROW_LOCAL = 704,    /* offset of the lane's local frame, 32 bits */
+    SIM_ROW_MEETING = 832,  /* what lanes that came to several places bring: 256 bytes */
+    SIM_ROW_SCRATCH = 1088, /* for the parts of one instruction */
+    SIM_SCRATCH_ROWS = 40,  /* of 256 bytes */
     SIM_ROW_TRANSFER = SIM_ROW_SCRATCH + SIM_SCRATCH_ROWS * 256
 };
 
@@ -302,6 +303,10 @@ enum {
     SIM_TESTP_NORMAL,
     SIM_TESTP_SUBNORMAL
 };
+
+/* d of SIM_BRA and SIM_BRX instead of an operation: the lanes meet where the function returns to.
+ */
+#define SIM_JOIN_RETURN UINT32_MAX
 
 /* ---- special registers -------------------------------------------------------------------------
  */

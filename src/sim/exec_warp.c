@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static uint32_t members_of(const uint32_t *mask, uint32_t lanes)
-{
-    uint32_t members = 0;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-        members |= mask[__builtin_ctz(rest)];
-    return members;
-}
-
 static void store_word(struct sim_warp *warp, uint32_t offset, uint32_t bits, uint32_t lanes)
 {
     uint32_t *word = sim_word_at(warp, offset);
@@ -48,12 +40,11 @@ static unsigned shuffle_source(uint32_t mode, unsigned lane, uint32_t b, uint32_
 
 static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), valid = 0, values[SIM_LANES];
+    uint32_t lanes = sim_lanes_of(warp, op), valid = 0, present, values[SIM_LANES];
     const uint32_t *b = sim_row_at(warp, op->b), *c = sim_row_at(warp, op->c);
-    const struct sim_op *next;
-    if (!sim_warp_gather(warp, op, members_of(sim_row_at(warp, op[1].words[1]), lanes), &next))
-        return next;
-    lanes = sim_lanes_of(warp, op);
+    const uint32_t *masks = sim_row_at(warp, op[1].words[1]);
+    if (!sim_sync_met(warp, masks, lanes, &present))
+        return sim_sync_wait(warp, op, masks);
     uint32_t *d = sim_row_at(warp, op->d);
     memcpy(values, sim_row_at(warp, op->a), sizeof(values));
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
@@ -69,14 +60,14 @@ static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op 
 static const struct sim_op *run_vote(struct sim_warp *warp, const struct sim_op *op)
 {
     const uint32_t *masks = sim_row_at(warp, op->b);
-    const struct sim_op *next;
-    if (!sim_warp_gather(warp, op, members_of(masks, sim_lanes_of(warp, op)), &next))
-        return next;
-    uint32_t lanes = sim_lanes_of(warp, op), p = *sim_word_at(warp, op->a), result = 0;
+    uint32_t lanes = sim_lanes_of(warp, op), present;
+    if (!sim_sync_met(warp, masks, lanes, &present))
+        return sim_sync_wait(warp, op, masks);
+    uint32_t p = *sim_word_at(warp, op->a), result = 0;
     uint32_t *d = sim_row_at(warp, op->aux == SIM_VOTE_BALLOT ? op->d : SIM_ROW_DEAD);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint32_t among = masks[lane] & lanes, yes = among & p;
+        uint32_t among = masks[lane] & present, yes = among & p;
         bool is_true = op->aux == SIM_VOTE_ALL   ? yes == among
                        : op->aux == SIM_VOTE_ANY ? yes != 0
                                                  : yes == among || yes == 0;
@@ -94,14 +85,14 @@ static const struct sim_op *run_vote(struct sim_warp *warp, const struct sim_op 
     {                                                                                              \
         const uint32_t *masks = sim_row_at(warp, op->b);                                           \
         const TYPE *a = sim_row_at(warp, op->a);                                                   \
-        const struct sim_op *next;                                                                 \
-        if (!sim_warp_gather(warp, op, members_of(masks, sim_lanes_of(warp, op)), &next))          \
-            return next;                                                                           \
-        uint32_t lanes = sim_lanes_of(warp, op), all = 0, found[SIM_LANES] = {0};                  \
+        uint32_t lanes = sim_lanes_of(warp, op), present;                                          \
+        if (!sim_sync_met(warp, masks, lanes, &present))                                           \
+            return sim_sync_wait(warp, op, masks);                                                 \
+        uint32_t all = 0, found[SIM_LANES] = {0};                                                  \
         uint32_t *d = sim_row_at(warp, op->d);                                                     \
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                      \
             unsigned lane = (unsigned)__builtin_ctz(rest);                                         \
-            uint32_t among = masks[lane] & lanes, same = 0;                                        \
+            uint32_t among = masks[lane] & present, same = 0;                                      \
             for (uint32_t r = among; r; r &= r - 1)                                                \
                 same |= a[__builtin_ctz(r)] == a[lane] ? r & (0u - r) : 0;                         \
             found[lane] = op->aux ? (same == among ? among : 0) : same;                            \
@@ -138,15 +129,14 @@ static uint32_t reduce(uint32_t how, bool is_signed, uint32_t x, uint32_t y)
 static const struct sim_op *redux(struct sim_warp *warp, const struct sim_op *op, bool is_signed)
 {
     const uint32_t *masks = sim_row_at(warp, op->b);
-    const struct sim_op *next;
-    if (!sim_warp_gather(warp, op, members_of(masks, sim_lanes_of(warp, op)), &next))
-        return next;
-    uint32_t lanes = sim_lanes_of(warp, op), a[SIM_LANES];
+    uint32_t lanes = sim_lanes_of(warp, op), present, a[SIM_LANES];
+    if (!sim_sync_met(warp, masks, lanes, &present))
+        return sim_sync_wait(warp, op, masks);
     uint32_t *d = sim_row_at(warp, op->d);
     memcpy(a, sim_row_at(warp, op->a), sizeof(a));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint32_t among = masks[lane] & lanes;
+        uint32_t among = masks[lane] & present;
         uint32_t sum = among ? a[__builtin_ctz(among)] : 0;
         for (uint32_t r = among & (among - 1); r; r &= r - 1)
             sum = reduce(op->aux, is_signed, sum, a[__builtin_ctz(r)]);
@@ -168,19 +158,27 @@ static const struct sim_op *run_redux_s32(struct sim_warp *warp, const struct si
 static const struct sim_op *run_elect(struct sim_warp *warp, const struct sim_op *op)
 {
     const uint32_t *masks = sim_row_at(warp, op->b);
-    const struct sim_op *next;
-    if (!sim_warp_gather(warp, op, members_of(masks, sim_lanes_of(warp, op)), &next))
-        return next;
-    uint32_t lanes = sim_lanes_of(warp, op), chosen = 0;
+    uint32_t lanes = sim_lanes_of(warp, op), present, chosen = 0;
+    if (!sim_sync_met(warp, masks, lanes, &present))
+        return sim_sync_wait(warp, op, masks);
     uint32_t *d = sim_row_at(warp, op->d);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint32_t among = masks[lane] & lanes;
+        uint32_t among = masks[lane] & present;
         d[lane] = among ? (uint32_t)__builtin_ctz(among) : 0;
         chosen |= d[lane] == lane ? 1u << lane : 0;
     }
     store_word(warp, op->c, chosen, lanes);
     return op + 1;
+}
+
+static const struct sim_op *run_bar_warp(struct sim_warp *warp, const struct sim_op *op)
+{
+    const uint32_t *masks = sim_row_at(warp, op->a);
+    uint32_t present;
+    return sim_sync_met(warp, masks, sim_lanes_of(warp, op), &present)
+               ? op + 1
+               : sim_sync_wait(warp, op, masks);
 }
 
 static const struct sim_op *run_activemask(struct sim_warp *warp, const struct sim_op *op)
@@ -189,6 +187,21 @@ static const struct sim_op *run_activemask(struct sim_warp *warp, const struct s
     for (uint32_t rest = sim_lanes_of(warp, op); rest; rest &= rest - 1)
         d[__builtin_ctz(rest)] = warp->active;
     return op + 1;
+}
+
+const struct sim_sync *sim_sync_find(const struct sim_op *op)
+{
+    static const struct sim_sync syncs[] = {{run_shfl, "shfl.sync", 2, SIM_SYNC_WORD},
+        {run_vote, "vote.sync", 1, SIM_SYNC_BIT}, {run_match32, "match.sync", 1, SIM_SYNC_WORD},
+        {run_match64, "match.sync", 1, SIM_SYNC_DOUBLE},
+        {run_redux_u32, "redux.sync", 1, SIM_SYNC_WORD},
+        {run_redux_s32, "redux.sync", 1, SIM_SYNC_WORD},
+        {run_elect, "elect.sync", 1, SIM_SYNC_NOTHING},
+        {run_bar_warp, "bar.warp.sync", 1, SIM_SYNC_NOTHING}};
+    const struct sim_sync *sync = syncs;
+    while (sync->run != op->run)
+        sync++;
+    return sync;
 }
 
 void sim_warp_fill(struct sim_handlers *handlers)
@@ -200,5 +213,6 @@ void sim_warp_fill(struct sim_handlers *handlers)
     handlers->run[SIM_REDUX][PTX_U32] = run_redux_u32;
     handlers->run[SIM_REDUX][PTX_S32] = run_redux_s32;
     handlers->run[SIM_ELECT][PTX_NONE] = run_elect;
+    handlers->run[SIM_BAR_WARP][PTX_NONE] = run_bar_warp;
     handlers->run[SIM_ACTIVEMASK][PTX_NONE] = run_activemask;
 }

@@ -197,9 +197,12 @@ enum sim_fault_kind {
     SIM_FAULT_INVALID_PC,        /* call through a pointer to no function: 718 */
     SIM_FAULT_STACK_OVERFLOW,    /* calls too deep or stack_bytes too few: 719 */
     SIM_FAULT_INSTRUCTION_LIMIT, /* 702 */
-    SIM_FAULT_DEADLOCK,  /* every thread waits at a barrier that cannot complete; a GPU hangs here:
-                            702 */
-    SIM_FAULT_CANCELLED, /* *cancel was set */
+    SIM_FAULT_DEADLOCK, /* every thread waits at a barrier that cannot complete; a GPU hangs here:
+                           702 */
+    SIM_FAULT_SYNC_DEADLOCK, /* lanes wait in a .sync operation for others that never come; a GPU
+                                hangs here: 702 */
+    SIM_FAULT_SYNC_MASK,     /* a lane in a .sync operation whose mask does not name it: 719 */
+    SIM_FAULT_CANCELLED,     /* *cancel was set */
     SIM_FAULT_DIVERGENT_BARRIER,    /* report, when checked for */
     SIM_FAULT_UNINITIALISED_SHARED, /* report, when checked for */
     SIM_FAULT_NO_MEMORY             /* host memory ran out before or during the launch */
@@ -224,7 +227,7 @@ struct sim_fault {
     uint32_t size;    /* of the access, bytes */
     bool is_write;
     struct sim_range nearest; /* allocation nearest to the address, or the shared or local window */
-    char text[240];           /* all of it as one sentence */
+    char text[360];           /* all of it as one sentence */
 };
 
 /*

@@ -376,6 +376,7 @@ void ptx_flow_build(struct ptx_lowering *l, const struct ptx_function *f)
     v.global = ptx_alloc(l->parser, registers * sizeof(uint32_t));
     v.seen = ptx_alloc(l->parser, registers * sizeof(uint32_t));
     memset(v.first, 0xff, registers * sizeof(uint32_t));
+    ptx_joins_find(l, f, v.edges, v.edge_start);
     scan(&v);
     place_rows(&v, spread(&v));
 }

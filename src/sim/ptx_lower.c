@@ -156,8 +156,10 @@ static void lower_blocks(struct ptx_lowering *l, const struct ptx_function *f)
     for (uint32_t b = 0; b < l->flow.count; b++) {
         l->instruction =
             l->flow.starts[b] < f->instruction_count ? &f->instructions[l->flow.starts[b]] : NULL;
+        l->block = b;
         l->block_ops[b] = l->program->op_count;
         new_basic_block(l);
+        l->program->ops[l->block_ops[b]].d = l->flow.is_join[b];
         instructions = 0;
         for (uint32_t i = l->flow.starts[b]; i < l->flow.starts[b + 1]; i++) {
             if (++instructions > BLOCK_CUT) {

@@ -22,6 +22,9 @@ struct ptx_fixup {
                       operation */
 };
 
+/* A join that is where the function returns to. */
+#define PTX_JOIN_RETURN UINT32_MAX
+
 /* Basic blocks of one function, and where each of its registers lives. */
 struct ptx_flow {
     uint32_t *starts; /* first instruction of each block, one more at the end */
@@ -29,6 +32,9 @@ struct ptx_flow {
     uint32_t *block_of_label;
     uint32_t *rows;          /* of each register; predicates: their word */
     uint32_t register_count; /* 32-bit registers live at once */
+    uint32_t *joins;         /* of each block: where lanes that part at its end meet, + 1; 0: not
+                                followed */
+    uint8_t *is_join;
     uint32_t area_base[SIM_ROW_CLASSES], area_count[SIM_ROW_CLASSES];
 };
 
@@ -50,6 +56,8 @@ struct ptx_lowering {
     struct ptx_fixup *fixups;
     uint32_t fixup_count, fixup_room;
     uint32_t *block_ops; /* operation at which each block of the function starts */
+    uint32_t block;      /* in hand */
+    bool calls_sync;     /* lanes may wait for each other in called functions */
     bool *is_recursive;  /* by function: may be entered again before it returns */
     uint32_t transfer_bytes;
 };
@@ -98,6 +106,11 @@ void ptx_emit_return(struct ptx_lowering *l, const struct ptx_function *f);
 
 /* ptx_flow.c */
 void ptx_flow_build(struct ptx_lowering *l, const struct ptx_function *f);
+
+/* ptx_joins.c: fills joins and is_join of the flow */
+void ptx_joins_find(struct ptx_lowering *l, const struct ptx_function *f, const uint32_t *edges,
+    const uint32_t *edge_start);
+bool ptx_calls_sync(const struct ptx_parser *parser);
 
 /* modifiers */
 static inline bool ptx_l_has(const struct ptx_lowering *l, enum ptx_modifier modifier)

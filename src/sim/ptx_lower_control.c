@@ -4,14 +4,29 @@
 
 #include <string.h>
 
-enum { WORD_AUX = 7 };
+enum { WORD_D = 2, WORD_AUX = 7 };
 
-static void add_fixup(struct ptx_lowering *l, uint32_t op, uint32_t word, uint32_t reference)
+static void add_block_fixup(struct ptx_lowering *l, uint32_t op, uint32_t word, uint32_t block)
 {
     l->fixups = ptx_grow(l->parser, l->fixups, l->fixup_count, &l->fixup_room, sizeof(*l->fixups));
     l->fixups[l->fixup_count++] = (struct ptx_fixup){op, word};
+    l->program->ops[op].words[word] = block;
+}
+
+static void add_fixup(struct ptx_lowering *l, uint32_t op, uint32_t word, uint32_t reference)
+{
     uint32_t label = l->function->references[reference].label;
-    l->program->ops[op].words[word] = l->flow.block_of_label[label];
+    add_block_fixup(l, op, word, l->flow.block_of_label[label]);
+}
+
+/* d of a branch: where its lanes meet again, 0 when that is not followed. */
+static void add_join(struct ptx_lowering *l, uint32_t op)
+{
+    uint32_t join = l->flow.joins[l->block];
+    if (join == PTX_JOIN_RETURN)
+        l->program->ops[op].d = SIM_JOIN_RETURN;
+    else if (join)
+        add_block_fixup(l, op, WORD_D, join - 1);
 }
 
 void ptx_lower_bra(struct ptx_lowering *l)
@@ -19,7 +34,9 @@ void ptx_lower_bra(struct ptx_lowering *l)
     const struct ptx_operand *o = ptx_operand(l, 0);
     if (o->kind != PTX_OPERAND_LABEL || l->instruction->count != 1)
         ptx_bad_operands(l);
-    add_fixup(l, ptx_emit(l, SIM_BRA, PTX_NONE, 0, 0, 0, 0, 0), WORD_AUX, o->id);
+    uint32_t op = ptx_emit(l, SIM_BRA, PTX_NONE, 0, 0, 0, 0, 0);
+    add_fixup(l, op, WORD_AUX, o->id);
+    add_join(l, op);
 }
 
 void ptx_lower_brx(struct ptx_lowering *l)
@@ -30,7 +47,7 @@ void ptx_lower_brx(struct ptx_lowering *l)
         ptx_bad_operands(l);
     const struct ptx_targets *t = &l->function->targets[o->symbol->id];
     uint32_t a = ptx_source(l, ptx_operand(l, 0), PTX_U32), words = 0;
-    ptx_emit(l, SIM_BRX, PTX_NONE, 0, a, 0, 0, t->count);
+    add_join(l, ptx_emit(l, SIM_BRX, PTX_NONE, 0, a, 0, 0, t->count));
     for (uint32_t i = 0; i < t->count; i++) {
         words = i % 8 == 0 ? ptx_emit_words(l) : words;
         add_fixup(l, words, i % 8, t->first + i);

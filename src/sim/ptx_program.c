@@ -344,6 +344,7 @@ void ptx_lower_module(struct ptx_parser *parser)
     l->program = program;
     l->table = &l->shared_table;
     l->frame_next = SIM_ROW_TRANSFER;
+    l->calls_sync = ptx_calls_sync(parser);
     size_transfer(l);
     build_graph(l, &graph);
     l->is_recursive = ptx_alloc(parser, graph.count * sizeof(bool));

@@ -587,6 +587,34 @@ static void test_other_faults(void **state)
     sim_close();
 }
 
+/* Half of a warp waits for the other, or for itself without being named. */
+static void test_lanes_that_wait(void **state)
+{
+    static const char text[] =
+        PTX_HEAD ".visible .entry skips(.param .u32 mask)\n{\n .reg .b32 %r<3>; .reg .pred %p;\n"
+                 " ld.param.u32 %r1, [mask]; mov.u32 %r2, %laneid; setp.gt.u32 %p, %r2, 15;\n"
+                 " @%p bra AFTER;\n bar.warp.sync %r1;\nAFTER:\n bar.sync 0;\n ret;\n}\n";
+    static const struct {
+        uint32_t mask;
+        pool_cu_result code;
+        const char *kind, *says;
+    } rows[] = {{0xffff, 0, "", ""},
+        {0xff00ffff, 702, "deadlock in a warp", "waits for lanes 24-31, gone past it to line 11"},
+        {0xfffe, 719, "lane outside its own member mask", "thread (0,0,0), PTX line 9"}};
+
+    (void)state;
+    for (size_t at = 0; at < sizeof rows / sizeof rows[0]; at++) {
+        uint32_t mask = rows[at].mask;
+        void *arguments[] = {&mask};
+        sim_begin_context("sim");
+        assert_int_equal(launch(kernel(load(text), "skips"), 1, 32, arguments), 0);
+        assert_int_equal(cu->CtxSynchronize(), rows[at].code);
+        assert_string_equal(last_fault().kind, rows[at].kind);
+        assert_non_null(strstr(last_fault().text, rows[at].says));
+        sim_close();
+    }
+}
+
 static void test_reports(void **state)
 {
     for (int is_on = 0; is_on < 2; is_on++) {
@@ -746,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_foreign_memory),
         cmocka_unit_test(test_pinned_memory_in_kernels),
         cmocka_unit_test(test_other_faults),
+        cmocka_unit_test(test_lanes_that_wait),
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_concurrent_launches),
         cmocka_unit_test(test_barrier_report),
