@@ -256,8 +256,17 @@ const char *driver_nvrtc_result_name(nvrtc_result result)
     }
 }
 
+bool driver_nvrtc_is_broken(nvrtc_result result)
+{
+    return result == DRIVER_NVRTC_ERROR_PROGRAM_CREATION_FAILURE ||
+           result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE ||
+           result == DRIVER_NVRTC_ERROR_INTERNAL_ERROR;
+}
+
 static pool_status status_of(nvrtc_result result)
 {
+    if (driver_nvrtc_is_broken(result))
+        return POOL_ERR_NO_COMPILER;
     switch (result) {
     case DRIVER_NVRTC_SUCCESS:
         return POOL_OK;
@@ -267,8 +276,6 @@ static pool_status status_of(nvrtc_result result)
     case DRIVER_NVRTC_ERROR_INVALID_PROGRAM:
     case DRIVER_NVRTC_ERROR_INVALID_OPTION:
         return POOL_ERR_INVALID_ARGUMENT;
-    case DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
-        return POOL_ERR_NO_COMPILER;
     case DRIVER_NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID:
         return POOL_ERR_NOT_FOUND;
     case DRIVER_NVRTC_ERROR_CANCELLED:
@@ -278,19 +285,30 @@ static pool_status status_of(nvrtc_result result)
     }
 }
 
+void driver_nvrtc_describe(
+    const struct nvrtc *nvrtc, nvrtc_result result, const char *call, char *text, size_t size)
+{
+    char builtins[PATH_MAX] = "", what[PATH_MAX + 80] = "";
+
+    if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
+        builtins_path(nvrtc, builtins, sizeof(builtins));
+        snprintf(what, sizeof(what),
+            ": NVRTC could not open its builtins library, which belongs at %s", builtins);
+    }
+    snprintf(text, size, "%s failed: %s (%u) in NVRTC %d.%d of %s%s%s", call,
+        driver_nvrtc_result_name(result), result, nvrtc->version / 1000, nvrtc->version % 1000 / 10,
+        nvrtc->path, what,
+        driver_nvrtc_is_broken(result) ? "; install NVRTC anew, or let " COMPILER_VARIABLE
+                                         " name another (off: none)"
+                                       : "");
+}
+
 pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, nvrtc_result result, const char *call)
 {
-    char builtins[PATH_MAX];
+    char text[DRIVER_NVRTC_REASON];
 
     if (result == DRIVER_NVRTC_SUCCESS)
         return POOL_OK;
-    if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
-        builtins_path(nvrtc, builtins, sizeof(builtins));
-        return base_fail(POOL_ERR_NO_COMPILER,
-            "%s failed: %s (%u): NVRTC could not open its builtins library, which belongs at %s",
-            call, driver_nvrtc_result_name(result), result, builtins);
-    }
-    return base_fail(status_of(result), "%s failed: %s (%u) in NVRTC %d.%d of %s", call,
-        driver_nvrtc_result_name(result), result, nvrtc->version / 1000, nvrtc->version % 1000 / 10,
-        nvrtc->path);
+    driver_nvrtc_describe(nvrtc, result, call, text, sizeof(text));
+    return base_fail(status_of(result), "%s", text);
 }

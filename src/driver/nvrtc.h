@@ -6,6 +6,7 @@
 #ifndef DRIVER_NVRTC_H
 #define DRIVER_NVRTC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <devicepool/status.h>
@@ -98,6 +99,14 @@ const struct nvrtc *driver_nvrtc_find(char *reason, size_t size);
  * caller does better by itself: it has the log.
  */
 pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, nvrtc_result result, const char *call);
+
+/*
+ * Whether a result says that the compiler itself does not work, whatever it is given: that is
+ * POOL_ERR_NO_COMPILER. And the text for it, with what to do, as driver_nvrtc_check has it.
+ */
+bool driver_nvrtc_is_broken(nvrtc_result result);
+void driver_nvrtc_describe(
+    const struct nvrtc *nvrtc, nvrtc_result result, const char *call, char *text, size_t size);
 
 /* "NVRTC_ERROR_COMPILATION" and so on; "NVRTC_ERROR_?" for a code that is not in the list. */
 const char *driver_nvrtc_result_name(nvrtc_result result);

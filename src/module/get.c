@@ -6,12 +6,15 @@
  */
 #include "module/image.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/log.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
 #include "module/crew.h"
@@ -134,19 +137,46 @@ static pool_status cancelled(const struct module_request *request)
     return base_fail(POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
 }
 
-/* Without the lock: from disk, else by the compiler. */
+/* Once a process, when somebody listens. */
+static void warn(const char *reason)
+{
+    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+
+    if (base_log_wanted(POOL_LOG_WARN) && !atomic_flag_test_and_set(&is_told))
+        base_log(POOL_LOG_WARN,
+            "NVRTC does not work here, only what comes as prebuilt PTX will run: %s", reason);
+}
+
+/* By the compiler; where that itself does not work, prebuilt. An error in what is compiled is one.
+ */
+static pool_status compile(
+    const struct module_request *request, struct module_image **image, bool *is_prebuilt)
+{
+    char reason[DRIVER_NVRTC_REASON] = "";
+    pool_status status = module_compile_nvrtc(request, reason, sizeof(reason), image);
+
+    *is_prebuilt = status == POOL_ERR_NO_COMPILER;
+    if (!*is_prebuilt)
+        return status;
+    warn(reason);
+    return module_find_prebuilt(request, reason, image);
+}
+
+/* Without the lock: from disk, else by the compiler. What is prebuilt is not kept on disk: the next
+ * process may have a compiler that works. */
 static pool_status make_image(
     const struct module_request *request, const struct module_key *key, struct module_image **image)
 {
     struct disk_facts facts = {.compute_capability = request->compute_capability};
     struct timespec now;
+    bool is_prebuilt;
     pool_status status;
 
     *image = request->params->no_cache ? NULL : disk_load(key);
     if (*image || request->only_ready)
         return POOL_OK;
-    status = module_compile_nvrtc(request, image);
-    if (status || request->params->no_cache)
+    status = compile(request, image, &is_prebuilt);
+    if (status || is_prebuilt || request->params->no_cache)
         return status;
     snprintf(facts.name, sizeof(facts.name), "%s", request->name);
     clock_gettime(CLOCK_REALTIME, &now);
@@ -250,11 +280,12 @@ static pool_status get_compiled(
     const struct module_request *request, int compiler_version, struct module_image **image)
 {
     struct module_key key;
+    bool is_prebuilt;
     pool_status status;
     int retry;
 
     if (reads_files(request->params))
-        return request->only_ready ? POOL_OK : module_compile_nvrtc(request, image);
+        return request->only_ready ? POOL_OK : compile(request, image, &is_prebuilt);
     status = module_key_of(request, compiler_version, &key);
     if (status)
         return status;

@@ -64,9 +64,14 @@ pool_status module_image_get(const struct module_request *request, struct module
 /* Forgets what memory holds (tests; the disk stays). */
 void module_image_forget(void);
 
-/* The makers of images: the compiler, and for hosts without it the PTX that is embedded. Why there
- * is no compiler becomes the failure's text for what is not among the prebuilt programs. */
-pool_status module_compile_nvrtc(const struct module_request *request, struct module_image **image);
+/*
+ * The makers of images: the compiler, and for hosts without one that works the PTX that is
+ * embedded. Where NVRTC itself does not work or does not know the chip, module_compile_nvrtc
+ * records no failure: it returns POOL_ERR_NO_COMPILER and says why in `reason`, which becomes the
+ * failure's text for what is not among the prebuilt programs.
+ */
+pool_status module_compile_nvrtc(
+    const struct module_request *request, char *reason, size_t size, struct module_image **image);
 pool_status module_find_prebuilt(
     const struct module_request *request, const char *reason, struct module_image **image);
 

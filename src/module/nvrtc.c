@@ -25,19 +25,35 @@ struct target {
     enum module_form form;
 };
 
-/* The chips that this NVRTC compiles for, sorted upwards. The caller frees *archs. */
-static pool_status supported_archs(const struct nvrtc *nvrtc, int **archs, int *count)
+/* The compiler, and the place for the reason where it does not work. */
+struct compiler {
+    const struct nvrtc *nvrtc;
+    char *reason;
+    size_t size;
+};
+
+/* A failure that is the compiler's own is told, not recorded: another maker may be there. */
+static pool_status check(const struct compiler *compiler, nvrtc_result result, const char *call)
 {
-    pool_status status = driver_nvrtc_check(
-        nvrtc, nvrtc->api.GetNumSupportedArchs(count), "nvrtcGetNumSupportedArchs(count)");
+    if (!driver_nvrtc_is_broken(result))
+        return driver_nvrtc_check(compiler->nvrtc, result, call);
+    driver_nvrtc_describe(compiler->nvrtc, result, call, compiler->reason, compiler->size);
+    return POOL_ERR_NO_COMPILER;
+}
+
+/* The chips that this NVRTC compiles for, sorted upwards. The caller frees *archs. */
+static pool_status supported_archs(const struct compiler *compiler, int **archs, int *count)
+{
+    const struct nvrtc *nvrtc = compiler->nvrtc;
+    pool_status status =
+        check(compiler, nvrtc->api.GetNumSupportedArchs(count), "nvrtcGetNumSupportedArchs(count)");
 
     if (status)
         return status;
     *archs = base_calloc((size_t)*count, sizeof(**archs));
     if (!*archs)
         return base_fail_memory("the list of chips");
-    status = driver_nvrtc_check(
-        nvrtc, nvrtc->api.GetSupportedArchs(*archs), "nvrtcGetSupportedArchs(archs)");
+    status = check(compiler, nvrtc->api.GetSupportedArchs(*archs), "nvrtcGetSupportedArchs(archs)");
     if (status)
         base_free(*archs);
     return status;
@@ -46,15 +62,16 @@ static pool_status supported_archs(const struct nvrtc *nvrtc, int **archs, int *
 /* The chip itself as machine code, else the newest older one as PTX, which the driver translates.
  */
 static pool_status choose_target(
-    const struct nvrtc *nvrtc, const struct module_request *request, struct target *target)
+    const struct compiler *compiler, const struct module_request *request, struct target *target)
 {
+    const struct nvrtc *nvrtc = compiler->nvrtc;
     int oldest = 0;
     int best = 0;
     pool_status status;
     int *archs;
     int count;
 
-    status = supported_archs(nvrtc, &archs, &count);
+    status = supported_archs(compiler, &archs, &count);
     if (status)
         return status;
     for (int i = 0; i < count; i++) {
@@ -64,13 +81,14 @@ static pool_status choose_target(
             best = archs[i];
     }
     base_free(archs);
-    if (!best)
-        return base_fail(POOL_ERR_NO_COMPILER,
+    if (!best) {
+        snprintf(compiler->reason, compiler->size,
             "NVRTC %d.%d (%s) does not compile for sm_%d any more, its oldest chip is sm_%d: "
-            "install "
-            "an older NVRTC beside the driver and name it in DEVICEPOOL_NVRTC",
+            "install an older NVRTC beside the driver and name it in DEVICEPOOL_NVRTC",
             nvrtc->version / 1000, nvrtc->version % 1000 / 10, nvrtc->path,
             request->compute_capability, oldest);
+        return POOL_ERR_NO_COMPILER;
+    }
     target->arch = best;
     target->form =
         best == request->compute_capability && !request->ptx_only ? MODULE_CUBIN : MODULE_PTX;
@@ -117,8 +135,9 @@ static const char **make_options(const struct nvrtc *nvrtc, const struct module_
 }
 
 static pool_status create_program(
-    const struct nvrtc *nvrtc, const struct module_request *request, nvrtc_program *program)
+    const struct compiler *compiler, const struct module_request *request, nvrtc_program *program)
 {
+    const struct nvrtc *nvrtc = compiler->nvrtc;
     const pool_module_params *params = request->params;
     const char **texts = base_calloc(2 * params->header_count, sizeof(*texts));
     const char **names = texts ? texts + params->header_count : NULL;
@@ -130,7 +149,7 @@ static pool_status create_program(
         texts[i] = params->headers[i].text;
         names[i] = params->headers[i].name;
     }
-    status = driver_nvrtc_check(nvrtc,
+    status = check(compiler,
         nvrtc->api.CreateProgram(
             program, params->source, request->name, (int)params->header_count, texts, names),
         "nvrtcCreateProgram(program, source, name, headers)");
@@ -152,8 +171,8 @@ static char *program_log(const struct nvrtc *nvrtc, nvrtc_program program)
     return log;
 }
 
-static pool_status compile_failed(const struct nvrtc *nvrtc, const struct module_request *request,
-    nvrtc_program program, nvrtc_result result)
+static pool_status compile_failed(const struct compiler *compiler,
+    const struct module_request *request, nvrtc_program program, nvrtc_result result)
 {
     char *listing;
     char *log;
@@ -163,8 +182,8 @@ static pool_status compile_failed(const struct nvrtc *nvrtc, const struct module
         return base_fail(
             POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
     if (result != DRIVER_NVRTC_ERROR_COMPILATION && result != DRIVER_NVRTC_ERROR_INVALID_OPTION)
-        return driver_nvrtc_check(nvrtc, result, "nvrtcCompileProgram(program, options)");
-    log = program_log(nvrtc, program);
+        return check(compiler, result, "nvrtcCompileProgram(program, options)");
+    log = program_log(compiler->nvrtc, program);
     listing = log ? module_listing(log, request->params, request->name) : NULL;
     status = base_fail(POOL_ERR_COMPILE, "%s does not compile:\n%.2400s%s%.1400s", request->name,
         log && log[0] ? log : "(the compiler's log is empty)\n",
@@ -174,15 +193,16 @@ static pool_status compile_failed(const struct nvrtc *nvrtc, const struct module
     return status;
 }
 
-static pool_status fetch_image(const struct nvrtc *nvrtc, nvrtc_program program,
+static pool_status fetch_image(const struct compiler *compiler, nvrtc_program program,
     const struct target *target, struct module_image **image)
 {
+    const struct nvrtc *nvrtc = compiler->nvrtc;
     int cubin = target->form == MODULE_CUBIN;
     struct module_image *made;
     pool_status status;
     size_t size = 0;
 
-    status = driver_nvrtc_check(nvrtc,
+    status = check(compiler,
         cubin ? nvrtc->api.GetCUBINSize(program, &size) : nvrtc->api.GetPTXSize(program, &size),
         cubin ? "nvrtcGetCUBINSize(program, size)" : "nvrtcGetPTXSize(program, size)");
     if (status)
@@ -190,7 +210,7 @@ static pool_status fetch_image(const struct nvrtc *nvrtc, nvrtc_program program,
     made = module_image_new(target->form, size);
     if (!made)
         return base_fail_memory("a compiled module");
-    status = driver_nvrtc_check(nvrtc,
+    status = check(compiler,
         cubin ? nvrtc->api.GetCUBIN(program, made->bytes) : nvrtc->api.GetPTX(program, made->bytes),
         cubin ? "nvrtcGetCUBIN(program, image)" : "nvrtcGetPTX(program, text)");
     if (status) {
@@ -209,9 +229,10 @@ static int ask_cancel(void *user, void *reserved)
     return pool_cancel_requested(user);
 }
 
-static pool_status compile_program(const struct nvrtc *nvrtc, const struct module_request *request,
-    const struct target *target, nvrtc_program program)
+static pool_status compile_program(const struct compiler *compiler,
+    const struct module_request *request, const struct target *target, nvrtc_program program)
 {
+    const struct nvrtc *nvrtc = compiler->nvrtc;
     const char **options;
     nvrtc_result result;
     int count;
@@ -225,28 +246,29 @@ static pool_status compile_program(const struct nvrtc *nvrtc, const struct modul
     base_free(options);
     if (!result && pool_cancel_requested(request->params->cancel))
         result = DRIVER_NVRTC_ERROR_CANCELLED;
-    return result ? compile_failed(nvrtc, request, program, result) : POOL_OK;
+    return result ? compile_failed(compiler, request, program, result) : POOL_OK;
 }
 
-pool_status module_compile_nvrtc(const struct module_request *request, struct module_image **image)
+pool_status module_compile_nvrtc(
+    const struct module_request *request, char *reason, size_t size, struct module_image **image)
 {
-    const struct nvrtc *nvrtc;
+    const struct compiler compiler = {driver_nvrtc_find(reason, size), reason, size};
     uint64_t start = base_clock_ns();
     nvrtc_program program = NULL;
     struct target target = {0};
     pool_status status;
 
-    status = driver_nvrtc_open(&nvrtc);
+    if (!compiler.nvrtc)
+        return POOL_ERR_NO_COMPILER;
+    status = choose_target(&compiler, request, &target);
     if (!status)
-        status = choose_target(nvrtc, request, &target);
-    if (!status)
-        status = create_program(nvrtc, request, &program);
+        status = create_program(&compiler, request, &program);
     if (status)
         return status;
-    status = compile_program(nvrtc, request, &target, program);
+    status = compile_program(&compiler, request, &target, program);
     if (!status)
-        status = fetch_image(nvrtc, program, &target, image);
-    nvrtc->api.DestroyProgram(&program);
+        status = fetch_image(&compiler, program, &target, image);
+    compiler.nvrtc->api.DestroyProgram(&program);
     if (!status)
         base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%d, %zu bytes, in %.0f ms", request->name,
             target.form == MODULE_CUBIN ? "machine code" : "PTX", target.arch, (*image)->size,

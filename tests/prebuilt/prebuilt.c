@@ -17,6 +17,7 @@
 #include <devicepool.h>
 
 #include "base/alloc.h"
+#include "base/status.h"
 #include "driver/nvrtc.h"
 #include "module/prebuilt.h"
 #include "module/program.h"
@@ -261,8 +262,11 @@ static void make_old(struct module_image *image)
 
 static pool_status compile(const struct module_request *request, struct module_image **image)
 {
-    pool_status status = module_compile_nvrtc(request, image);
+    char reason[DRIVER_NVRTC_REASON] = "";
+    pool_status status = module_compile_nvrtc(request, reason, sizeof(reason), image);
 
+    if (status == POOL_ERR_NO_COMPILER)
+        base_fail(status, "%s", reason);
     if (!status)
         make_old(*image);
     return status;
