@@ -1,195 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions: their attributes, occupancy, launches with their checks and records.
+ * Launches with their checks and records.
  */
 #include "mock/mock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FUNC_MAX_THREADS = 0,
-    FUNC_SHARED = 1,
-    FUNC_CONST = 2,
-    FUNC_LOCAL = 3,
-    FUNC_REGISTERS = 4,
-    FUNC_PTX_VERSION = 5,
-    FUNC_BINARY_VERSION = 6,
-    FUNC_CACHE_MODE = 7,
-    FUNC_MAX_DYNAMIC_SHARED = 8,
-    FUNC_CARVEOUT = 9
-};
-
 /* Attributes of cuLaunchKernelEx. */
 enum { LAUNCH_IGNORE = 0, LAUNCH_COOPERATIVE = 2, LAUNCH_EARLY = 6 };
 
 #define LAUNCH_PARAM_BUFFER_POINTER 1u
 #define LAUNCH_PARAM_BUFFER_SIZE 2u
-
-static const int *attributes_of(const struct mock_call *call, const struct mock_function *function)
-{
-    return call->mock->devices[function->object.device].attributes;
-}
-
-/* ---- attributes ----------------------------------------------------------------------------- */
-
-pool_cu_result mock_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfunction handle)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_FuncGetAttribute, MOCK_INSIDE, -1, "uh", attribute, handle))
-        return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
-    if (!value)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    const int *device = attributes_of(&call, function);
-    int binary = device[75] * 10 + device[76];
-    const int values[] = {(int)function->kernel->max_threads, (int)function->kernel->shared_bytes,
-        0, (int)function->kernel->local_bytes, (int)function->kernel->registers, binary, binary, 0,
-        function->max_dynamic_shared, function->carveout};
-    if (attribute >= sizeof(values) / sizeof(values[0]))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    *value = values[attribute];
-    return mock_leave(&call, POOL_CU_SUCCESS);
-}
-
-pool_cu_result mock_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribute, int value)
-{
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_FuncSetAttribute, MOCK_INSIDE, -1, "hui", handle, attribute, value))
-        return call.code;
-    struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    int most = attributes_of(&call, function)[97] - (int)function->kernel->shared_bytes;
-    if (attribute == FUNC_MAX_DYNAMIC_SHARED && value >= 0 && value <= most)
-        function->max_dynamic_shared = value;
-    else if (attribute == FUNC_CARVEOUT && value >= -1 && value <= 100)
-        function->carveout = value;
-    else
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    return mock_leave(&call, POOL_CU_SUCCESS);
-}
-
-pool_cu_result mock_cu_FuncSetCacheConfig(CUfunction handle, pool_cu_enum config)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_FuncSetCacheConfig, MOCK_INSIDE, -1, "hu", handle, config))
-        return call.code;
-    if (!mock_object_get(call.mock, handle, MOCK_FUNCTION))
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    return mock_leave(&call, config > 3 ? POOL_CU_INVALID_VALUE : POOL_CU_SUCCESS);
-}
-
-pool_cu_result mock_cu_FuncGetParamInfo(
-    CUfunction handle, size_t index, size_t *offset, size_t *bytes)
-{
-    struct mock_call call;
-    size_t at = 0;
-
-    if (!mock_enter(&call, MOCK_FN_FuncGetParamInfo, MOCK_INSIDE, -1, "hz", handle, index))
-        return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    if (!offset || index >= function->kernel->argument_count)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    for (size_t i = 0; i <= index; i++) {
-        size_t size = function->kernel->argument_bytes[i];
-        size_t align = size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
-
-        at = (at + align - 1) / align * align;
-        if (i < index)
-            at += size;
-    }
-    *offset = at;
-    if (bytes)
-        *bytes = function->kernel->argument_bytes[index];
-    return mock_leave(&call, POOL_CU_SUCCESS);
-}
-
-/* ---- occupancy ------------------------------------------------------------------------------ */
-
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* Blocks that fit on a multiprocessor at once. */
-static int blocks_that_fit(
-    const int *device, const struct mock_function *function, int threads, size_t dynamic)
-{
-    int warps = (threads + 31) / 32;
-    int registers = (int)(function->kernel->registers + 7) / 8 * 8 * 32 * warps;
-    size_t shared = function->kernel->shared_bytes + dynamic + (size_t)device[111];
-    int blocks = smaller(device[106], device[39] / (warps * 32));
-
-    if (threads > (int)function->kernel->max_threads || threads > device[1])
-        return 0;
-    if (dynamic > (size_t)function->max_dynamic_shared)
-        return 0;
-    blocks = smaller(blocks, device[82] / registers);
-    return smaller(blocks, (int)((size_t)device[81] / shared));
-}
-
-pool_cu_result mock_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
-    int *blocks, CUfunction handle, int block_size, size_t dynamic_shared_bytes)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_OccupancyMaxActiveBlocksPerMultiprocessor, MOCK_INSIDE, -1,
-            "hiz", handle, block_size, dynamic_shared_bytes))
-        return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
-    if (!blocks || block_size <= 0)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    *blocks =
-        blocks_that_fit(attributes_of(&call, function), function, block_size, dynamic_shared_bytes);
-    return mock_leave(&call, POOL_CU_SUCCESS);
-}
-
-pool_cu_result mock_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
-    CUfunction handle, pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes,
-    int block_size_limit)
-{
-    struct mock_call call;
-    int best_threads = 0;
-    int best_blocks = 0;
-
-    if (!mock_enter(&call, MOCK_FN_OccupancyMaxPotentialBlockSize, MOCK_INSIDE, -1, "hzi", handle,
-            dynamic_shared_bytes, block_size_limit))
-        return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
-    if (!min_grid_size || !block_size || block_size_limit < 0)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    const int *device = attributes_of(&call, function);
-    int most = smaller((int)function->kernel->max_threads, device[1]);
-    if (block_size_limit > 0)
-        most = smaller(most, block_size_limit);
-    for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
-        size_t dynamic = shared_of ? shared_of(threads) : dynamic_shared_bytes;
-        int blocks = blocks_that_fit(device, function, threads, dynamic);
-
-        if (blocks * threads > best_blocks * best_threads) {
-            best_threads = threads;
-            best_blocks = blocks;
-        }
-    }
-    *block_size = best_threads;
-    *min_grid_size = best_blocks * device[16];
-    return mock_leave(&call, POOL_CU_SUCCESS);
-}
-
-/* ---- launches ------------------------------------------------------------------------------- */
 
 static pool_cu_result check_shape(
     const int *device, const struct mock_function *function, const pool_mock_launch *launch)
@@ -209,7 +31,7 @@ static pool_cu_result check_shape(
         return POOL_CU_INVALID_VALUE;
     if (threads > function->kernel->max_threads)
         return POOL_CU_LAUNCH_OUT_OF_RESOURCES;
-    int fit = blocks_that_fit(device, function, (int)threads, launch->dynamic_shared_bytes);
+    int fit = mock_blocks_that_fit(device, function, (int)threads, launch->dynamic_shared_bytes);
     if (fit == 0)
         return POOL_CU_LAUNCH_OUT_OF_RESOURCES;
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -336,7 +158,7 @@ static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstr
     if (code == POOL_CU_SUCCESS && stream->object.context != call->context)
         code = POOL_CU_INVALID_HANDLE;
     if (code == POOL_CU_SUCCESS)
-        code = check_shape(attributes_of(call, function), function, launch);
+        code = check_shape(mock_function_device(call, function), function, launch);
     if (code == POOL_CU_SUCCESS && arguments && extra)
         code = POOL_CU_INVALID_VALUE;
     if (code == POOL_CU_SUCCESS)

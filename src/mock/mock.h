@@ -375,6 +375,14 @@ void mock_stream_work(struct mock_call *call, struct mock_stream *stream);
 void mock_hold_wait(pool_mock *mock, uint64_t held_in);
 bool mock_hold_pending(const pool_mock *mock, uint64_t held_in);
 
+/* ---- function.c ----------------------------------------------------------------------------- */
+
+/* The attributes of the device that a function was loaded on. */
+const int *mock_function_device(const struct mock_call *call, const struct mock_function *function);
+/* Blocks that fit on one of its multiprocessors at once. */
+int mock_blocks_that_fit(
+    const int *device, const struct mock_function *function, int threads, size_t dynamic);
+
 /* ---- module.c, device.c, mock.c ------------------------------------------------------------- */
 
 void mock_kernel_free(struct mock_kernel *kernel);
