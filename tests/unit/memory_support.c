@@ -52,6 +52,19 @@ int memory_set_up(void **state)
     return 0;
 }
 
+int memory_set_up_without_pools(void **state)
+{
+    const pool_mock_params mock = {.struct_size = sizeof(mock), .devices = 1};
+    pool_params params = {.struct_size = sizeof(params)};
+
+    (void)state;
+    if (pool_mock_create(&memory_mock, &mock))
+        return -1;
+    pool_mock_remove(memory_mock, "cuMemAllocFromPoolAsync");
+    params.driver = pool_mock_table(memory_mock);
+    return pool_create(&memory_pool, &params) ? -1 : 0;
+}
+
 int memory_tear_down(void **state)
 {
     CUcontext current = NULL;
@@ -125,4 +138,9 @@ int memory_all(const void *bytes, size_t count, unsigned char value)
         if (at[i] != value)
             return 0;
     return 1;
+}
+
+uint64_t memory_calls(const char *function)
+{
+    return pool_mock_calls(memory_mock, function);
 }

@@ -23,9 +23,13 @@ int memory_choose(int argc, char **argv, const char *otherwise);
 extern device_pool *memory_pool;
 extern pool_mock *memory_mock; /* NULL unless the choice is "mock" */
 int memory_set_up(void **state);
+int memory_set_up_without_pools(void **state); /* the mock, one device, no memory pools */
 int memory_tear_down(void **state); /* the pool must be idle, balanced, and no context left */
 
 pool_device *memory_device(size_t index);
+
+/* Calls of a driver function that the mock has counted; NULL: of any. */
+uint64_t memory_calls(const char *function);
 
 /* The function table below a device. */
 const pool_cuda_api *memory_driver(pool_device *device);

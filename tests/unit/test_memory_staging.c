@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies where the driver must be scripted or looked into: staging that is missing, fails, is
+ * too small or is still in use.
+ */
+#include "memory_support.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "memory/memory.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* An asynchronous copy of pinned memory returns while the device is busy. */
+static void test_enqueue_only(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_pinned *pinned = NULL;
+    pool_stream *stream = NULL;
+    pool_buffer *buffer = NULL;
+    unsigned char *pageable = calloc(1, 3 * MIB);
+
+    (void)state;
+    assert_ok(pool_pinned_alloc(device, MIB, 0, &pinned));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_buffer_alloc(device, 3 * MIB, &buffer));
+    assert_ok(pool_copy_to_device(buffer, 0, pageable, 3 * MIB, NULL));
+    pool_mock_hold(memory_mock);
+    assert_ok(pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), MIB, stream));
+    assert_ok(pool_copy_to_host(pool_pinned_data(pinned), buffer, 0, MIB, stream));
+    assert_ok(pool_copy_between(buffer, 0, buffer, MIB, MIB, stream));
+    assert_ok(pool_buffer_fill32(buffer, 0, 4, 1, stream));
+    /* Pageable memory that fits into the ring: staged, not waited for. */
+    assert_ok(pool_copy_to_device(buffer, 0, pageable, 3 * MIB, stream));
+    assert_status(pool_stream_query(stream), POOL_ERR_NOT_READY);
+    pool_mock_let_go(memory_mock);
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_pinned_free(&pinned));
+    free(pageable);
+}
+
+/* No staging memory: the driver's own way is slower, and better than an error. */
+static void test_no_staging(void **state)
+{
+    size_t bytes = 2 * MIB;
+    unsigned char *data = malloc(bytes), *back = malloc(bytes);
+    pool_buffer_params hidden = {
+        .struct_size = sizeof(hidden), .bytes = bytes, .flags = POOL_BUFFER_SECRET};
+    pool_buffer *buffer = NULL, *secret = NULL;
+
+    (void)state;
+    memory_pattern(data, bytes, 4);
+    pool_mock_fail(memory_mock, "cuMemHostAlloc", 1, POOL_CU_OUT_OF_MEMORY, POOL_MOCK_FROM_THEN_ON);
+    assert_ok(pool_buffer_from_host(memory_device(0), data, bytes, &buffer));
+    assert_ok(pool_copy_to_host(back, buffer, 0, bytes, NULL));
+    memory_check_pattern(back, bytes, 4);
+    assert_ok(pool_buffer_create(memory_device(0), &hidden, &secret));
+    assert_status(pool_copy_to_device(secret, 0, data, bytes, NULL), POOL_ERR_OUT_OF_HOST_MEMORY);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_free(&secret));
+    free(data);
+    free(back);
+}
+
+/* A failed copy leaves staging that works, and the first failure as the thread's detail. */
+static void test_copy_fails(void **state)
+{
+    size_t bytes = 18 * MIB;
+    unsigned char *data = malloc(bytes), *back = malloc(bytes);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    memory_pattern(data, bytes, 6);
+    assert_ok(pool_buffer_alloc(memory_device(0), bytes, &buffer));
+    for (uint64_t n = 1; n <= 18; n += 4) {
+        pool_mock_fail(memory_mock, "cuMemcpyHtoDAsync", n, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
+        assert_status(pool_copy_to_device(buffer, 0, data, bytes, NULL), POOL_ERR_INVALID_ARGUMENT);
+        assert_non_null(strstr(pool_last_error()->call, "MemcpyHtoDAsync"));
+        pool_mock_fail(memory_mock, "cuEventRecord", n, POOL_CU_NOT_PERMITTED, POOL_MOCK_ONCE);
+        assert_status(pool_copy_to_host(back, buffer, 0, bytes, NULL), POOL_ERR_DRIVER);
+        assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));
+        assert_ok(pool_copy_to_host(back, buffer, 0, bytes, NULL));
+        memory_check_pattern(back, bytes, 6);
+        assert_int_equal(pool_mock_depth(memory_mock), 0);
+    }
+    assert_ok(pool_buffer_free(&buffer));
+    free(data);
+    free(back);
+}
+
+/* Staging that the device may still use is never used again. */
+static void test_ring_is_given_up(void **state)
+{
+    unsigned char *data = calloc(1, 2 * MIB);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_mock_balance balance;
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), 2 * MIB, &buffer));
+    pool_mock_fail(memory_mock, "cuEventRecord", 1, POOL_CU_NOT_PERMITTED, POOL_MOCK_ONCE);
+    pool_mock_fail(
+        memory_mock, "cuStreamSynchronize", 1, POOL_CU_NOT_PERMITTED, POOL_MOCK_FROM_THEN_ON);
+    assert_status(pool_copy_to_device(buffer, 0, data, 2 * MIB, NULL), POOL_ERR_DRIVER);
+    assert_non_null(strstr(pool_last_error()->call, "EventRecord"));
+    pool_mock_clear_failures(memory_mock);
+    assert_ok(pool_memory_get_info(memory_device(0), &info));
+    assert_int_equal(info.staging_bytes, 0);
+    pool_mock_get_balance(memory_mock, &balance);
+    assert_int_equal(balance.host_allocations, 1);
+    assert_ok(pool_copy_to_device(buffer, 0, data, 2 * MIB, NULL));
+    assert_ok(pool_buffer_free(&buffer));
+    free(data);
+}
+
+/* More helpers than slots: nobody may fill a slot before it is sent, or empty one too early. */
+static void test_tight_ring(void **state)
+{
+    static const uint32_t slots[] = {1, 2, 3};
+    size_t bytes = 3 * MIB + 17;
+    unsigned char *data = malloc(bytes), *back = malloc(bytes);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), bytes, &buffer));
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct memory_staging_shape shape = {
+            .helpers = 3, .slots = slots[i % 3], .piece_bytes = 4096};
+
+        assert_ok(memory_staging_reshape(memory_device(0), &shape));
+        memory_pattern(data, bytes, i);
+        assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));
+        memset(back, 0, bytes);
+        assert_ok(pool_copy_to_host(back, buffer, 0, bytes, NULL));
+        memory_check_pattern(back, bytes, i);
+    }
+    assert_ok(pool_buffer_free(&buffer));
+    free(data);
+    free(back);
+}
+
+static void *let_go_later(void *argument)
+{
+    struct timespec pause = {.tv_nsec = 30000000};
+
+    (void)argument;
+    nanosleep(&pause, NULL);
+    pool_mock_let_go(memory_mock);
+    return NULL;
+}
+
+/* Copies under way keep their rings; when there is none left the next copy waits for one. */
+static void test_rings_under_way(void **state)
+{
+    unsigned char *data = calloc(1, MIB);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_stream *stream = NULL;
+    pool_buffer *buffer = NULL;
+    uint64_t start;
+    pthread_t thread;
+
+    (void)state;
+    assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
+    assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
+    pool_mock_hold(memory_mock);
+    for (int i = 0; i < 4; i++)
+        assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
+    assert_ok(pool_memory_get_info(memory_device(0), &info));
+    assert_int_equal(info.staging_bytes, 4 * 16 * MIB);
+    assert_int_equal(pthread_create(&thread, NULL, let_go_later, NULL), 0);
+    start = base_clock_ns();
+    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
+    assert_true(base_clock_ns() - start > 20000000);
+    pthread_join(thread, NULL);
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_memory_get_info(memory_device(0), &info));
+    assert_int_equal(info.staging_bytes, 4 * 16 * MIB);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    free(data);
+}
+
+/* The driver's copy does not take overlap: it is given pieces, or the way over other memory. */
+static void test_overlap_is_cut(void **state)
+{
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), 3000, &buffer));
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_between(buffer, 1000, buffer, 0, 1000, NULL)); /* they only touch */
+    assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 1);
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_between(buffer, 999, buffer, 0, 1998, NULL));
+    assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 2);
+    assert_int_equal(memory_calls("cuMemAllocFromPoolAsync"), 0);
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_between(buffer, 0, buffer, 1, 2000, NULL));
+    assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 2);
+    assert_int_equal(memory_calls("cuMemAllocFromPoolAsync"), 1);
+    assert_int_equal(memory_calls("cuMemFreeAsync"), 1);
+    assert_ok(pool_buffer_free(&buffer));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_enqueue_only),
+        TEST(test_no_staging),
+        TEST(test_copy_fails),
+        TEST(test_ring_is_given_up),
+        TEST(test_tight_ring),
+        TEST(test_rings_under_way),
+        TEST(test_overlap_is_cut),
+    };
+
+    return cmocka_run_group_tests_name("copies on the mock", tests, NULL, NULL);
+}
