@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PTX for the tests of modules and launches, written by hand so that they need no compiler.
+ * PTX for the tests of modules and launches, written by hand so that they need no compiler, and
+ * short ways to load and launch it.
  */
 #ifndef TESTS_SIM_KERNELS_H
 #define TESTS_SIM_KERNELS_H
+
+#include "sim_test.h"
 
 #define PTX_HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
 
@@ -100,5 +103,27 @@ static const char kernels_ptx[] = PTX_HEAD
     "OUT:\n"
     " ret;\n"
     "}\n";
+
+static inline CUmodule load(const char *text)
+{
+    CUmodule module = NULL;
+
+    assert_int_equal(cu->ModuleLoadData(&module, text), 0);
+    return module;
+}
+
+static inline CUfunction kernel(CUmodule module, const char *name)
+{
+    CUfunction function = NULL;
+
+    assert_int_equal(cu->ModuleGetFunction(&function, module, name), 0);
+    return function;
+}
+
+static inline pool_cu_result launch(
+    CUfunction function, unsigned grid, unsigned block, void **arguments)
+{
+    return cu->LaunchKernel(function, grid, 1, 1, block, 1, 1, 0, NULL, arguments, NULL);
+}
 
 #endif

@@ -54,6 +54,14 @@ static inline void sim_end_context(void)
     assert_int_equal(leaks, 0);
 }
 
+static inline pool_sim_fault last_fault(void)
+{
+    pool_sim_fault fault = {.struct_size = sizeof fault};
+
+    assert_int_equal(pool_sim_last_fault(&fault), POOL_OK);
+    return fault;
+}
+
 static inline void sleep_ms(long milliseconds)
 {
     struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};

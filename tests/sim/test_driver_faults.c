@@ -12,14 +12,6 @@ static void rules(const char *text)
         fail_msg("%s", pool_last_error()->message);
 }
 
-static pool_sim_fault last_fault(void)
-{
-    pool_sim_fault fault = {.struct_size = sizeof fault};
-
-    assert_int_equal(pool_sim_last_fault(&fault), POOL_OK);
-    return fault;
-}
-
 static void test_counting(void **state)
 {
     CUdeviceptr memory[6];
