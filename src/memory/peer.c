@@ -2,12 +2,13 @@
 /*
  * Peer access: letting one device address the memory of another.
  */
+#include "base/lock.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
 /* Guards all peer lists: a link belongs to two devices. Taken rarely, held briefly. */
-static pthread_mutex_t peer_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct base_lock peer_lock = BASE_LOCK_INIT;
 
 /* Under the lock. */
 static struct memory_peer *find_peer(struct device_memory *memory, const struct device_memory *peer)
@@ -36,14 +37,14 @@ static void note_open(struct device_memory *memory, struct device_memory *peer, 
 {
     struct memory_peer *entry, *back;
 
-    pthread_mutex_lock(&peer_lock);
+    base_lock(&peer_lock);
     entry = add_peer(memory, peer);
     back = add_peer(peer, memory);
     if (entry && back) {
         entry->is_open = 1;
         entry->switched |= switched;
     }
-    pthread_mutex_unlock(&peer_lock);
+    base_unlock(&peer_lock);
 }
 
 /* The pool's memory, now and later. Inside device_enter of the memory's device. */
@@ -94,10 +95,10 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
     pool_status status;
 
     *direct = 0;
-    pthread_mutex_lock(&peer_lock);
+    base_lock(&peer_lock);
     entry = find_peer(memory, peer);
     known = entry && entry->is_open;
-    pthread_mutex_unlock(&peer_lock);
+    base_unlock(&peer_lock);
     if (known) {
         *direct = 1;
         return POOL_OK;
@@ -118,20 +119,17 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
 /* Forgets the link and switches off that `peer` addresses `memory`, if it was us who did it. */
 static void close_link(struct device_memory *memory, struct device_memory *peer, int driver_alive)
 {
-    int forked = stream_is_forked(memory->streams);
     struct memory_peer *entry;
     struct device_scope scope;
     int switched = 0;
 
-    if (!forked)
-        pthread_mutex_lock(&peer_lock);
+    base_lock(&peer_lock);
     entry = find_peer(memory, peer);
     if (entry) {
         switched = entry->switched;
         *entry = memory->peers[--memory->peer_count];
     }
-    if (!forked)
-        pthread_mutex_unlock(&peer_lock);
+    base_unlock(&peer_lock);
     if (driver_alive && switched && device_alive(peer->device) &&
         !device_enter_to_release(peer->device, &scope))
         device_leave(&scope, STREAM_UNDO(scope.driver, CtxDisablePeerAccess(memory->context)));
