@@ -5,6 +5,7 @@
 #include "memory_support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pool/device.h"
@@ -115,6 +116,14 @@ void memory_assert(
     print_error("%s is %s, not %s: %s\n", call, pool_status_name(got), pool_status_name(wanted),
         got ? pool_last_error()->message : "");
     _fail(file, line);
+}
+
+unsigned char *memory_host(size_t bytes)
+{
+    unsigned char *memory = calloc(bytes ? bytes : 1, 1);
+
+    assert_non_null(memory);
+    return memory;
 }
 
 void memory_pattern(unsigned char *to, size_t bytes, uint32_t seed)

@@ -40,6 +40,8 @@ const pool_cuda_api *memory_driver(pool_device *device);
 void memory_assert(
     pool_status got, pool_status wanted, const char *call, const char *file, int line);
 
+/* Zeros on the heap. */
+unsigned char *memory_host(size_t bytes);
 /* Bytes that depend on their position, and the check. */
 void memory_pattern(unsigned char *to, size_t bytes, uint32_t seed);
 void memory_check_pattern(const unsigned char *bytes, size_t count, uint32_t seed);
