@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the tests of Poseidon on a device share: the pool that the first argument names (none: the
+ * machine's own devices), runs there and on the host, random elements.
+ */
+#ifndef TESTS_POSEIDON_SUPPORT_H
+#define TESTS_POSEIDON_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <devicepool.h>
+
+#include "driver/nvrtc.h"
+#include "pool_support.h"
+#include "poseidon/pass.h"
+
+static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if (call)                                                                                  \
+            fail_msg("%s: %s", #call, pool_last_error()->message);                                 \
+    } while (0)
+
+static inline pool_poseidon_run here(void)
+{
+    return (pool_poseidon_run){.struct_size = sizeof(pool_poseidon_run), .device = device};
+}
+
+static inline size_t element_bytes(const pool_poseidon *set)
+{
+    return pool_field_element_bytes(pool_poseidon_field(set));
+}
+
+static inline unsigned char *random_elements(const pool_poseidon *set, size_t count, pool_form form)
+{
+    unsigned char *elements = calloc(count ? count : 1, element_bytes(set));
+
+    OK(pool_random_scalars(pool_poseidon_field(set), count, form, count, elements));
+    return elements;
+}
+
+static inline void compare(
+    const pool_poseidon *set, const char *what, const void *got, const void *want, size_t bytes)
+{
+    if (memcmp(got, want, bytes))
+        fail_msg("%s: %s differ from the host's", pool_poseidon_name(set), what);
+}
+
+/* 0, or 77 with the reason told where there is no such device or no NVRTC. */
+static inline int open_here(int argc, char **argv)
+{
+    const struct nvrtc *nvrtc;
+
+    device_text = argc > 1 ? argv[1] : NULL;
+    if (!driver_nvrtc_open(&nvrtc) && !open_pool(NULL))
+        return 0;
+    printf("skipped: %s\n", pool_last_error()->message);
+    return 77;
+}
+
+#endif
