@@ -15,6 +15,7 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
+#include "bench_support.h"
 #include "memory/memory.h"
 
 #define WARM_UPS 2
@@ -33,15 +34,6 @@ static struct {
     struct memory_staging_shape shape;
 } bench;
 
-static void must(pool_status status, const char *what)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, pool_status_name(status), pool_last_error()->message);
-    exit(1);
-}
-#define MUST(call) must((call), #call)
-
 static void must_driver(pool_cu_result code, const char *what)
 {
     if (!code)
@@ -50,13 +42,6 @@ static void must_driver(pool_cu_result code, const char *what)
     exit(1);
 }
 #define MUST_DRIVER(call) must_driver((call), #call)
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
 
 /* Median milliseconds of a call. */
 static double measure(void (*call)(void))
@@ -70,8 +55,7 @@ static double measure(void (*call)(void))
         if (i >= 0)
             times[i] = (double)(base_clock_ns() - start) / 1e6;
     }
-    qsort(times, ROUNDS, sizeof(times[0]), by_value);
-    return times[ROUNDS / 2];
+    return median(times, ROUNDS);
 }
 
 static void report(const char *name, unsigned threads, double ms)

@@ -15,6 +15,7 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
+#include "bench_support.h"
 #include "module/image.h"
 #include "pool/device.h"
 
@@ -25,27 +26,6 @@ static const char source[] =
     "extern \"C\" __global__ void empty(unsigned *x, unsigned n) { if (n > 7) *x = n; }\n";
 
 static cJSON *report;
-
-static void must(pool_status status)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "bench_launch: %s\n", pool_last_error()->message);
-    exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, RUNS, sizeof(*values), by_value);
-    return values[RUNS / 2];
-}
 
 static void row(const char *name, double value, const char *unit, const char *target, int met)
 {
@@ -79,11 +59,11 @@ static double time_ours(struct subject *s)
     pool_launch_shape shape;
     uint64_t start;
 
-    must(pool_shape_for(32, &shape));
+    MUST(pool_shape_for(32, &shape));
     shape.argument_count = 2;
     start = base_clock_ns();
     for (int i = 0; i < LAUNCHES; i++)
-        must(pool_launch(s->kernel, &shape, arguments, s->stream));
+        MUST(pool_launch(s->kernel, &shape, arguments, s->stream));
     return (double)(base_clock_ns() - start) / LAUNCHES;
 }
 
@@ -106,23 +86,23 @@ static void measure_launches(struct subject *s)
     for (int i = -2; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
 
-        must(pool_bind(s->device));
+        MUST(pool_bind(s->device));
         for (int turn = 0; turn < 2; turn++) { /* in turns, so that neither is always first */
             if ((turn + i) % 2)
                 bare[at] = time_bare(s);
             else
                 ours[at] = time_ours(s);
-            must(pool_stream_synchronize(s->stream));
+            MUST(pool_stream_synchronize(s->stream));
         }
-        must(pool_unbind(s->device));
+        MUST(pool_unbind(s->device));
         unbound[at] = time_ours(s);
-        must(pool_stream_synchronize(s->stream));
+        MUST(pool_stream_synchronize(s->stream));
     }
-    y = median(bare);
-    x = median(ours);
+    y = median(bare, RUNS);
+    x = median(ours, RUNS);
     row("cuLaunchKernel", y, "ns", "", 1);
     row("pool_launch, device bound", x, "ns", "<= bare + 100 ns", x <= y + 100);
-    x = median(unbound);
+    x = median(unbound, RUNS);
     row("pool_launch, not bound (push and pop)", x, "ns", "", 1);
 }
 
@@ -149,7 +129,7 @@ static double time_compile(pool_device *device, const pool_module_params *params
     uint64_t start = base_clock_ns();
     double milliseconds;
 
-    must(pool_module_compile(device, params, &module));
+    MUST(pool_module_compile(device, params, &module));
     milliseconds = (double)(base_clock_ns() - start) / 1e6;
     pool_module_destroy(&module);
     return milliseconds;
@@ -176,11 +156,11 @@ static void measure_modules(pool_device *device)
         memory[i] = time_compile(device, &params);
     }
     row("module of 40 kernels: compile and load", first, "ms", "", 1);
-    x = median(disk);
+    x = median(disk, RUNS);
     row("module of 40 kernels: from disk and load", x, "ms", "<= 5 ms", x <= 5);
-    x = median(memory);
+    x = median(memory, RUNS);
     row("module of 40 kernels: from memory and load", x, "ms", "<= 5 ms", x <= 5);
-    must(pool_cache_clear(NULL));
+    MUST(pool_cache_clear(NULL));
     free(text);
 }
 
@@ -196,23 +176,23 @@ int main(int count, char **arguments)
     char *text;
 
     report = cJSON_CreateArray();
-    must(pool_create(&pool, &with));
-    must(pool_device_at(pool, 0, &subject.device));
-    must(pool_module_compile(subject.device, &params, &module));
-    must(pool_kernel_get(module, "empty", &subject.kernel));
-    must(pool_kernel_handle(subject.kernel, &subject.function));
-    must(pool_stream_create(subject.device, NULL, &subject.stream));
-    must(pool_stream_handle(subject.stream, &subject.raw_stream));
-    must(pool_buffer_alloc(subject.device, 4, &buffer));
-    must(pool_buffer_address(buffer, &subject.address));
+    MUST(pool_create(&pool, &with));
+    MUST(pool_device_at(pool, 0, &subject.device));
+    MUST(pool_module_compile(subject.device, &params, &module));
+    MUST(pool_kernel_get(module, "empty", &subject.kernel));
+    MUST(pool_kernel_handle(subject.kernel, &subject.function));
+    MUST(pool_stream_create(subject.device, NULL, &subject.stream));
+    MUST(pool_stream_handle(subject.stream, &subject.raw_stream));
+    MUST(pool_buffer_alloc(subject.device, 4, &buffer));
+    MUST(pool_buffer_address(buffer, &subject.address));
     subject.api = &device_driver(subject.device)->api;
     printf("| measured | value | target | met |\n|---|---|---|---|\n");
     measure_launches(&subject);
     measure_modules(subject.device);
-    must(pool_buffer_free(&buffer));
-    must(pool_stream_destroy(&subject.stream));
+    MUST(pool_buffer_free(&buffer));
+    MUST(pool_stream_destroy(&subject.stream));
     pool_module_destroy(&module);
-    must(pool_destroy(&pool));
+    MUST(pool_destroy(&pool));
     text = cJSON_Print(report);
     file = count > 2 ? fopen(arguments[2], "w") : NULL;
     if (file) {

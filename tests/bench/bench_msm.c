@@ -20,6 +20,7 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
+#include "bench_support.h"
 #include "msm/msm.h"
 #include "msm/points.h"
 
@@ -91,15 +92,6 @@ static struct {
     struct base base;
     uint32_t window_bits;
 } bench;
-
-static void must(pool_status status, const char *what)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, pool_status_name(status), pool_last_error()->message);
-    exit(1);
-}
-#define MUST(call) must((call), #call)
 
 static void *must_alloc(uint64_t bytes)
 {
@@ -359,25 +351,12 @@ static int is_right(const struct work *work)
     return right;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
-
-static double median(double *values)
-{
-    qsort(values, ROUNDS, sizeof(*values), by_value);
-    return values[ROUNDS / 2];
-}
-
 static void report(
     const struct work *work, double total[ROUNDS], double stage[STAGES][ROUNDS], int right)
 {
     static const char *const names[STAGES] = {"sort_ms", "clear_ms", "sum_ms", "reduce_ms"};
     const struct row *row = work->row;
-    double ms = median(total);
+    double ms = median(total, ROUNDS);
     cJSON *made = cJSON_CreateObject();
 
     cJSON_AddStringToObject(made, "curve", row->curve);
@@ -400,8 +379,8 @@ static void report(
     if (row->best_peer > 0)
         printf(" (peer %.2f, target %.2f)", row->best_peer, row->target);
     for (int i = 0; i < STAGES; i++) {
-        cJSON_AddNumberToObject(made, names[i], median(stage[i]));
-        printf(" %s %.3f", names[i], median(stage[i]));
+        cJSON_AddNumberToObject(made, names[i], median(stage[i], ROUNDS));
+        printf(" %s %.3f", names[i], median(stage[i], ROUNDS));
     }
     printf(" %.0f MiB table %.0f first %.0f %s\n",
         (double)pool_buffer_size(work->workspace) / 1048576, work->table_ms, work->first_ms,

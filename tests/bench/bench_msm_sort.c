@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench_support.h"
 #include "msm/sort.h"
 #include "msm_sort_support.h"
 
@@ -20,15 +21,6 @@ static struct {
     pool_stream *stream;
     pool_event *mark[MSM_SORT_STAGES + 1];
 } bench;
-
-static void must(pool_status status, const char *what)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, pool_status_name(status), pool_last_error()->message);
-    exit(1);
-}
-#define MUST(call) must((call), #call)
 
 struct row {
     const char *curve;
@@ -58,13 +50,6 @@ static const struct row rows[] = {
     {"bn254_g1", 22, 1, 17, 15, SORT_EQUAL, 0},
     {"bn254_g1", 24, 1, 22, 1, SORT_UNIFORM, 0},
 };
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
 
 /* Uniform ones quickly; the others as the tests make them, a few thousand over and over. */
 static uint32_t *make_scalars(const struct sort_case *one)
@@ -126,10 +111,8 @@ static void report(const struct row *row, const struct msm_plan *plan,
     printf("%-13s %5u x 2^%-2u c %2u levels %2u kind %d low %2u room %5u digit %u:", row->curve,
         row->batch, row->log_count, row->window_bits, row->levels, row->kind, plan->sort.low_bits,
         plan->sort.room, plan->sort.digit_bytes);
-    for (int i = 0; i <= MSM_SORT_STAGES; i++) {
-        qsort(times[i], ROUNDS, sizeof(double), by_value);
-        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", times[i][ROUNDS / 2]);
-    }
+    for (int i = 0; i <= MSM_SORT_STAGES; i++)
+        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", median(times[i], ROUNDS));
     printf(" of 8 in a row %8.4f ms", busy);
     if (row->target > 0)
         printf("  target %.3f", row->target);

@@ -17,6 +17,7 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
+#include "bench_support.h"
 #include "ntt/ntt.h"
 
 enum { WARM_UPS = 2, ROUNDS = 9, CHECKS = 3 };
@@ -30,15 +31,6 @@ static struct {
     const char *only;
     int is_quick;
 } bench;
-
-static void must(pool_status status, const char *what)
-{
-    if (!status)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, pool_status_name(status), pool_last_error()->message);
-    exit(1);
-}
-#define MUST(call) must((call), #call)
 
 struct row {
     const char *field;
@@ -76,13 +68,6 @@ static const struct row rows[] = {
     {"babybear", 12, 4096, POOL_NTT_NN, 0, 0},
     {"bn254_fr", 10, 1024, POOL_NTT_NN, 0, 0},
 };
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return a < b ? -1 : a > b;
-}
 
 /* What one row works on. */
 struct work {
@@ -238,9 +223,7 @@ static struct times measure(struct work *work, int calls)
             host[i] = (double)(end - start) / 1e6 / calls;
         }
     }
-    qsort(device, ROUNDS, sizeof(device[0]), by_value);
-    qsort(host, ROUNDS, sizeof(host[0]), by_value);
-    return (struct times){device[ROUNDS / 2], host[ROUNDS / 2]};
+    return (struct times){median(device, ROUNDS), median(host, ROUNDS)};
 }
 
 /*
@@ -332,8 +315,7 @@ static void run_host(const char *name, uint32_t log_size, uint64_t batch)
             MUST(pool_ntt(&work.params, &work.in, &work.out));
             times[i] = (double)(base_clock_ns() - start) / 1e6;
         }
-        qsort(times, 3, sizeof(times[0]), by_value);
-        ms[is_pinned] = times[1];
+        ms[is_pinned] = median(times, 3);
     }
     printf("%-13s %5llu x 2^%-2u host to host: pageable %.2f ms, pinned %.2f ms\n", name,
         (unsigned long long)batch, log_size, ms[0], ms[1]);

@@ -27,6 +27,7 @@
 #include <devicepool/mock.h>
 
 #include "base/clock.h"
+#include "bench_support.h"
 #include "pool/device.h"
 
 #define RUNS 11 /* medians of these */
@@ -62,19 +63,6 @@ static void add_row(const char *name, const char *unit, double value, const char
     double bare, const char *target, int is_met)
 {
     rows[row_count++] = (struct row){name, unit, value, against, bare, target, is_met};
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(*values), by_value);
-    return values[count / 2];
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */

@@ -19,6 +19,8 @@
 
 #include <devicepool.h>
 
+#include "bench_support.h"
+
 enum { WARM_UPS = 2, MAX_REPEAT = 99, CHECKED = 48, OPENED = 16 };
 
 static device_pool *pool;
@@ -81,13 +83,6 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static int by_value(const void *x, const void *y)
-{
-    double a = *(const double *)x;
-    double b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 struct timing {
     double median;
     double least;
@@ -120,8 +115,7 @@ static struct timing measure(operation *run, void *user, pool_stream *stream)
         if (i >= 0)
             times[i] = milliseconds / 1e3;
     }
-    qsort(times, (size_t)repeat, sizeof(*times), by_value);
-    timing.median = times[repeat / 2];
+    timing.median = median(times, (size_t)repeat);
     timing.least = times[0];
     OK(pool_event_destroy(&start));
     OK(pool_event_destroy(&end));
