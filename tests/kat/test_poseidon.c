@@ -75,89 +75,95 @@ static void permute_definition(const pool_poseidon *set, const void *in, void *o
     poseidon_store(set->field, out, given, set->width, POOL_FORM_STANDARD);
 }
 
-static size_t check_permutations(const char *file, const cJSON *json)
+/* One entry: elements given and wanted, and a call's spans over them. */
+struct vector {
+    pool_poseidon *set;
+    unsigned char in[POSEIDON_STATE_LIMBS * 8];
+    unsigned char want[POSEIDON_STATE_LIMBS * 8];
+    unsigned char out[POSEIDON_STATE_LIMBS * 8];
+    size_t given;
+    size_t wanted;
+    pool_span from;
+    pool_span to;
+};
+
+static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+
+static void read_vector(const cJSON *entry, const char *result, struct vector *vector)
 {
-    const cJSON *entry;
-    size_t count = 0;
-
-    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, "permutations"))
-    {
-        pool_poseidon *set = get(entry);
-        unsigned char in[POSEIDON_STATE_LIMBS * 8];
-        unsigned char want[sizeof(in)];
-        unsigned char out[sizeof(in)];
-        size_t bytes = set->width * pool_field_element_bytes(set->field);
-        pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
-        pool_span from = {.data = in, .count = 1};
-        pool_span to = {.data = out, .count = 1};
-
-        assert_int_equal(read_elements(set->field, entry, "in", in), set->width);
-        assert_int_equal(read_elements(set->field, entry, "out", want), set->width);
-        permute_definition(set, in, out);
-        if (memcmp(out, want, bytes))
-            fail_entry(file, entry, "permutation as defined");
-        memset(out, 0, bytes);
-        assert_int_equal(pool_poseidon_permute(set, &run, &from, &to), POOL_OK);
-        if (memcmp(out, want, bytes))
-            fail_entry(file, entry, "permutation in short form");
-        pool_poseidon_destroy(&set);
-        count++;
-    }
-    return count;
+    vector->set = get(entry);
+    vector->given = read_elements(vector->set->field, entry, "in", vector->in);
+    vector->wanted = read_elements(vector->set->field, entry, result, vector->want);
+    vector->from = (pool_span){.data = vector->in, .count = 1};
+    vector->to = (pool_span){.data = vector->out, .count = 1};
 }
 
-static size_t check_hashes(const char *file, const cJSON *json)
+static void check_vector(
+    const char *file, const cJSON *entry, const struct vector *vector, const char *what)
 {
-    const cJSON *entry;
-    size_t count = 0;
+    size_t bytes = vector->wanted * pool_field_element_bytes(vector->set->field);
 
-    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, "hashes"))
-    {
-        pool_poseidon *set = get(entry);
-        unsigned char in[POSEIDON_STATE_LIMBS * 8];
-        unsigned char want[sizeof(in)];
-        unsigned char out[sizeof(in)];
-        pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
-        pool_span from = {.data = in, .count = 1};
-        pool_span to = {.data = out, .count = 1};
-        size_t elements = read_elements(set->field, entry, "in", in);
-
-        assert_int_equal(read_elements(set->field, entry, "digest", want), set->digest);
-        assert_int_equal(pool_poseidon_hash(set, &run, &from, (uint32_t)elements, &to), POOL_OK);
-        if (memcmp(out, want, set->digest * pool_field_element_bytes(set->field)))
-            fail_entry(file, entry, "hash");
-        pool_poseidon_destroy(&set);
-        count++;
-    }
-    return count;
+    if (memcmp(vector->out, vector->want, bytes))
+        fail_entry(file, entry, what);
 }
 
-static size_t check_sponges(const char *file, const cJSON *json)
+static void check_permutation(const char *file, const cJSON *entry)
+{
+    struct vector vector;
+
+    read_vector(entry, "out", &vector);
+    assert_int_equal(vector.given, vector.set->width);
+    assert_int_equal(vector.wanted, vector.set->width);
+    permute_definition(vector.set, vector.in, vector.out);
+    check_vector(file, entry, &vector, "permutation as defined");
+    memset(vector.out, 0, sizeof(vector.out));
+    assert_int_equal(
+        pool_poseidon_permute(vector.set, &on_host, &vector.from, &vector.to), POOL_OK);
+    check_vector(file, entry, &vector, "permutation in short form");
+    pool_poseidon_destroy(&vector.set);
+}
+
+static void check_hash(const char *file, const cJSON *entry)
+{
+    struct vector vector;
+
+    read_vector(entry, "digest", &vector);
+    assert_int_equal(vector.wanted, vector.set->digest);
+    assert_int_equal(
+        pool_poseidon_hash(vector.set, &on_host, &vector.from, (uint32_t)vector.given, &vector.to),
+        POOL_OK);
+    check_vector(file, entry, &vector, "hash");
+    pool_poseidon_destroy(&vector.set);
+}
+
+static void check_sponge(const char *file, const cJSON *entry)
+{
+    pool_poseidon_sponge_params params = {.struct_size = sizeof(params)};
+    struct vector vector;
+
+    read_vector(entry, "out", &vector);
+    params.elements = (uint32_t)vector.given;
+    params.squeezed = (uint32_t)vector.wanted;
+    if (!strcmp(json_text(entry, "mode"), "overwrite"))
+        params.mode = POOL_SPONGE_OVERWRITE;
+    if (!strcmp(json_text(entry, "padding"), "one-zeros"))
+        params.padding = POOL_SPONGE_ONE_ZEROS;
+    assert_int_equal(
+        pool_poseidon_sponge(vector.set, &on_host, &params, &vector.from, &vector.to), POOL_OK);
+    check_vector(file, entry, &vector, "sponge");
+    pool_poseidon_destroy(&vector.set);
+}
+
+/* How many entries the list has. */
+static size_t check_each(const char *file, const cJSON *json, const char *list,
+    void (*check)(const char *file, const cJSON *entry))
 {
     const cJSON *entry;
     size_t count = 0;
 
-    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, "sponges"))
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItemCaseSensitive(json, list))
     {
-        pool_poseidon *set = get(entry);
-        unsigned char in[POSEIDON_STATE_LIMBS * 8];
-        unsigned char want[sizeof(in)];
-        unsigned char out[sizeof(in)];
-        pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
-        pool_span from = {.data = in, .count = 1};
-        pool_span to = {.data = out, .count = 1};
-        pool_poseidon_sponge_params params = {.struct_size = sizeof(params)};
-
-        params.elements = (uint32_t)read_elements(set->field, entry, "in", in);
-        params.squeezed = (uint32_t)read_elements(set->field, entry, "out", want);
-        if (!strcmp(json_text(entry, "mode"), "overwrite"))
-            params.mode = POOL_SPONGE_OVERWRITE;
-        if (!strcmp(json_text(entry, "padding"), "one-zeros"))
-            params.padding = POOL_SPONGE_ONE_ZEROS;
-        assert_int_equal(pool_poseidon_sponge(set, &run, &params, &from, &to), POOL_OK);
-        if (memcmp(out, want, params.squeezed * pool_field_element_bytes(set->field)))
-            fail_entry(file, entry, "sponge");
-        pool_poseidon_destroy(&set);
+        check(file, entry);
         count++;
     }
     return count;
@@ -172,9 +178,9 @@ static void test_known_answers(void **state)
     (void)state;
     for (size_t i = 0; i < FILE_COUNT; i++) {
         cJSON *json = open_file(files[i]);
-        permutations += check_permutations(files[i], json);
-        hashes += check_hashes(files[i], json);
-        sponges += check_sponges(files[i], json);
+        permutations += check_each(files[i], json, "permutations", check_permutation);
+        hashes += check_each(files[i], json, "hashes", check_hash);
+        sponges += check_each(files[i], json, "sponges", check_sponge);
         cJSON_Delete(json);
     }
     print_message("%zu permutations, %zu hashes, %zu sponges\n", permutations, hashes, sponges);
