@@ -34,8 +34,7 @@ pool_cu_result sim_context_of(CUcontext handle, struct sim_context **context)
     return found->is_alive ? POOL_CU_SUCCESS : POOL_CU_CONTEXT_IS_DESTROYED;
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static uint64_t context_cost(void)
 {

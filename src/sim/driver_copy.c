@@ -198,8 +198,7 @@ pool_cu_result sim_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUde
         (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, true});
 }
 
-/* ---- fills ------------------------------------------------------------------------------------
- */
+/* ---- fills ----------------------------------------------------------------------------------- */
 
 static pool_cu_result fill_call(enum sim_function function, CUstream handle, uint64_t to,
     uint32_t value, uint32_t width, size_t count)

@@ -4,8 +4,7 @@
  */
 #include "sim/driver_function.h"
 
-/* ---- sizes ------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static int round_up(int value, int step)
 {
@@ -85,8 +84,7 @@ int sim_function_blocks(
     return fit < blocks ? fit : blocks;
 }
 
-/* ---- the table's functions --------------------------------------------------------------------
- */
+/* ---- the table's functions ------------------------------------------------------------------- */
 
 pool_cu_result sim_function_enter(struct sim_call *call, enum sim_function function,
     CUfunction handle, struct sim_function_object **object)

@@ -75,8 +75,7 @@ bool sim_image_fits(const char *text, uint32_t target, uint32_t capability)
     }
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 pool_cu_result sim_jit_read(
     struct sim_jit *jit, unsigned count, const pool_cu_enum *options, void **values)

@@ -16,8 +16,7 @@
 #define EXTRA_BUFFER ((void *)1)
 #define EXTRA_SIZE ((void *)2)
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static pool_cu_result check_shape(const struct sim_launch_work *work)
 {
@@ -193,8 +192,7 @@ pool_cu_result sim_cu_LaunchKernelEx(
     return launch(SIM_CU_LaunchKernelEx, function, &shape, config->stream, arguments, extra);
 }
 
-/* ---- execution --------------------------------------------------------------------------------
- */
+/* ---- execution ------------------------------------------------------------------------------- */
 
 pool_cu_result sim_fault_code(enum sim_fault_kind kind)
 {

@@ -91,8 +91,7 @@ pool_cu_result sim_cu_CtxGetStreamPriorityRange(int *least, int *greatest)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* ---- peers ------------------------------------------------------------------------------------
- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 static unsigned peer_place(const struct sim_context *context, const struct sim_context *peer)
 {

@@ -82,8 +82,7 @@ const char *pool_sim_class_name(uint32_t index)
     return index < POOL_SIM_CLASSES ? sim_class_name((enum sim_class)index) : "?";
 }
 
-/* ---- kernel statistics ------------------------------------------------------------------------
- */
+/* ---- kernel statistics ----------------------------------------------------------------------- */
 
 static void fill_stats(const struct sim_stats *from, pool_sim_kernel_stats *to)
 {
@@ -213,8 +212,7 @@ pool_status pool_sim_kernel_stats_text(int as_json, char **text)
     return status;
 }
 
-/* ---- leaks ------------------------------------------------------------------------------------
- */
+/* ---- leaks ----------------------------------------------------------------------------------- */
 
 pool_status pool_sim_leaks(int as_json, uint64_t *count, char **text)
 {

@@ -55,8 +55,7 @@ void sim_in_host_function(bool is_inside)
     is_in_host_function = is_inside;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static bool harms_process(pool_cu_result code)
 {
@@ -208,8 +207,7 @@ pool_cu_result sim_put(const struct sim_call *call, struct sim_stream *stream, s
     return sim_stream_put(stream, op);
 }
 
-/* ---- the sticky fault -------------------------------------------------------------------------
- */
+/* ---- the sticky fault ------------------------------------------------------------------------ */
 
 void sim_poison(pool_cu_result code, const pool_sim_fault *report)
 {
@@ -238,8 +236,7 @@ void sim_poison_text(pool_cu_result code, int device, const char *kind, const ch
     sim_poison(code, &report);
 }
 
-/* ---- start and end ----------------------------------------------------------------------------
- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static pool_status start(const struct sim_config *config)
 {

@@ -63,8 +63,7 @@ void *sim_handle_get(enum sim_kind kind, const void *handle); /* NULL: no live o
 bool sim_handle_was(enum sim_kind kind, const void *handle);  /* once given out, destroyed since */
 void sim_handle_drop(void *handle);
 
-/* ---- memory ----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 enum sim_memory_kind {
     SIM_MEMORY_DEVICE,     /* cuMemAlloc */
     SIM_MEMORY_POOLED,     /* cuMemAllocFromPoolAsync */
@@ -117,8 +116,7 @@ void sim_memory_write_unlock(void);
 size_t sim_memory_count(void);
 struct sim_allocation *sim_memory_item(size_t index); /* in order of address */
 
-/* ---- streams, events -------------------------------------------------------------------------
- */
+/* ---- streams, events ------------------------------------------------------------------------- */
 
 /* A moment in a stream that can be waited for: one recording of an event. */
 struct sim_marker {
@@ -241,8 +239,7 @@ pool_cu_result sim_stream_of(
 void sim_event_free(struct sim_event *event);
 void sim_marker_release(struct sim_marker *marker);
 
-/* ---- memory pools ----------------------------------------------------------------------------
- */
+/* ---- memory pools ---------------------------------------------------------------------------- */
 struct sim_pool {
     CUmemoryPool handle;
     int device;
@@ -260,8 +257,7 @@ void sim_pool_release(struct sim_allocation *allocation); /* the allocation has 
 void sim_pools_at_sync(int device);                       /* gives back what is over thresholds */
 void sim_pool_free_all(void);
 
-/* ---- modules ---------------------------------------------------------------------------------
- */
+/* ---- modules --------------------------------------------------------------------------------- */
 struct sim_function_object {
     CUfunction handle; /* NULL until somebody asked for it */
     struct sim_module *module;
@@ -285,8 +281,7 @@ void sim_launch_execute(struct sim_context *context, struct sim_launch_work *wor
 /* The sticky code of an executor's fault. */
 pool_cu_result sim_fault_code(enum sim_fault_kind kind);
 
-/* ---- devices, contexts -----------------------------------------------------------------------
- */
+/* ---- devices, contexts ----------------------------------------------------------------------- */
 struct sim_device {
     uint64_t used_bytes; /* by contexts, allocations, pools and "others" (mem= less free=) */
     struct sim_region region;
@@ -305,8 +300,7 @@ void sim_context_end(struct sim_context *context, bool is_gone);
 pool_cu_result sim_context_of(CUcontext handle, struct sim_context **context);
 struct sim_context *sim_context_current(void); /* NULL: none; may be dead */
 
-/* ---- the state -------------------------------------------------------------------------------
- */
+/* ---- the state ------------------------------------------------------------------------------- */
 struct sim_stats {
     char *kernel;
     int device;
@@ -348,8 +342,7 @@ struct sim_state {
 };
 extern struct sim_state sim_state;
 
-/* ---- entry -----------------------------------------------------------------------------------
- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 enum sim_need {
     SIM_NEED_NOTHING,     /* works before cuInit and in a host function */
     SIM_NEED_INIT,        /* a question about devices or this thread's stack; works when poisoned */

@@ -13,8 +13,7 @@
 
 #define LEGACY_STREAM ((CUstream)(uintptr_t)1)
 
-/* ---- what may start ---------------------------------------------------------------------------
- */
+/* ---- what may start -------------------------------------------------------------------------- */
 
 static bool is_past(const struct sim_stream *stream, uint64_t sequence)
 {
@@ -57,8 +56,7 @@ static bool may_start(const struct sim_stream *stream, const struct sim_op *op)
     return true;
 }
 
-/* ---- the thread ---------------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 /* Ends the first operation: whoever waits for it is told. */
 static void complete(struct sim_stream *stream)
@@ -155,8 +153,7 @@ pool_cu_result sim_stream_put(struct sim_stream *stream, struct sim_op *op)
     return POOL_CU_SUCCESS;
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static bool is_default(const struct sim_stream *stream)
 {
@@ -219,8 +216,7 @@ pool_cu_result sim_context_drain(struct sim_context *context)
     return sim_state.poison;
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 pool_cu_result sim_stream_make(
     struct sim_context *context, unsigned flags, int priority, struct sim_stream **out)
@@ -268,8 +264,7 @@ pool_cu_result sim_stream_of(
     return POOL_CU_SUCCESS;
 }
 
-/* ---- the table's functions --------------------------------------------------------------------
- */
+/* ---- the table's functions ------------------------------------------------------------------- */
 
 pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
 {

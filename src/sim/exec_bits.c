@@ -87,8 +87,7 @@ LANEWISE(run_min_relu, u32, s32, s32, u32,
 LANEWISE(run_max_relu, u32, s32, s32, u32,
     (a[l] > b[l] ? a[l] : b[l]) > 0 ? (a[l] > b[l] ? a[l] : b[l]) : 0)
 
-/* ---- pairs of 16 bits --------------------------------------------------------------------------
- */
+/* ---- pairs of 16 bits ------------------------------------------------------------------------ */
 
 enum pair_op { PAIR_ADD, PAIR_MIN_U, PAIR_MAX_U, PAIR_MIN_S, PAIR_MAX_S };
 
@@ -122,8 +121,7 @@ LANEWISE(run_max_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, a[l], b[l]))
 LANEWISE(run_min_relu_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, pair(PAIR_MIN_S, a[l], b[l]), 0))
 LANEWISE(run_max_relu_s16x2, u32, u32, u32, u32, pair(PAIR_MAX_S, pair(PAIR_MAX_S, a[l], b[l]), 0))
 
-/* ---- bits --------------------------------------------------------------------------------------
- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 static u32 find_top(u64 x, unsigned width)
 {
@@ -261,8 +259,7 @@ LANEWISE(run_slct_f32_64, u64, u64, u64, float, is_first(c[l], op->aux) ? a[l] :
 INSERT(run_bfi32, u32, 32)
 INSERT(run_bfi64, u64, 64)
 
-/* ---- byte permutation --------------------------------------------------------------------------
- */
+/* ---- byte permutation ------------------------------------------------------------------------ */
 
 static const unsigned char permute_modes[6][4][4] = {
     {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}, /* f4e */
@@ -295,8 +292,7 @@ LANEWISE(run_prmt_ecl, u32, u32, u32, u32, permute(a[l], b[l], c[l], 3))
 LANEWISE(run_prmt_ecr, u32, u32, u32, u32, permute(a[l], b[l], c[l], 4))
 LANEWISE(run_prmt_rc16, u32, u32, u32, u32, permute(a[l], b[l], c[l], 5))
 
-/* ---- dot products ------------------------------------------------------------------------------
- */
+/* ---- dot products ---------------------------------------------------------------------------- */
 
 static u32 part(u32 x, unsigned index, unsigned bits, bool is_signed)
 {
@@ -344,8 +340,7 @@ static u32 differences(u32 x, u32 y, u32 sum, unsigned bits, u32 how)
 LANEWISE(run_absdiff2, u32, u32, u32, u32, differences(a[l], b[l], c[l], 16, op->aux))
 LANEWISE(run_absdiff4, u32, u32, u32, u32, differences(a[l], b[l], c[l], 8, op->aux))
 
-/* ---- clamps: a 64-bit value, signed when aux says so, to the range of a type --------------------
- */
+/* ---- clamps: a 64-bit value, signed when aux says so, to the range of a type ----------------- */
 
 static u64 clamp(u64 value, bool from_signed, unsigned bits, bool to_signed)
 {
@@ -381,8 +376,7 @@ static u32 pack_clamped(u32 x, u32 y, u32 rest, enum ptx_type to)
 
 LANEWISE(run_cvt_pack, u32, u32, u32, u32, pack_clamped(a[l], b[l], c[l], (enum ptx_type)op->aux))
 
-/* ---- vectors in one register -------------------------------------------------------------------
- */
+/* ---- vectors in one register ----------------------------------------------------------------- */
 
 HANDLER(run_pack)
 {
@@ -443,8 +437,7 @@ HANDLER(run_unpack64)
     return op + 2;
 }
 
-/* ---- predicates --------------------------------------------------------------------------------
- */
+/* ---- predicates ------------------------------------------------------------------------------ */
 
 #define PREDICATE(NAME, BITS)                                                                      \
     HANDLER(NAME)                                                                                  \
@@ -486,8 +479,7 @@ HANDLER(run_combine)
     return op + 1;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define SET(KIND, TYPE, NAME) handlers->run[KIND][TYPE] = NAME;
 

@@ -274,8 +274,7 @@ SIGNS(bf16x2, uint32_t, 0x80008000u, SAME, one_nan_bfloats)
 COPYSIGN(f32, uint32_t, 0x80000000u)
 COPYSIGN(f64, uint64_t, UINT64_C(0x8000000000000000))
 
-/* ---- 16-bit formats ----------------------------------------------------------------------------
- */
+/* ---- 16-bit formats -------------------------------------------------------------------------- */
 
 /* The product and sum of 16-bit formats in a double whose last bit is sticky: rounding it once more
  * is then as if the exact value was rounded once. */
@@ -369,8 +368,7 @@ HALVES(run_fma, HALF_FMA)
 HALVES(run_min, HALF_MIN)
 HALVES(run_max, HALF_MAX)
 
-/* ---- comparison and classes --------------------------------------------------------------------
- */
+/* ---- comparison and classes ------------------------------------------------------------------ */
 
 static bool compare(uint32_t kind, double x, double y)
 {
@@ -471,8 +469,7 @@ static bool is_of_class(int class, uint32_t what)
 TESTP(run_testp32, float)
 TESTP(run_testp64, double)
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define SET(KIND, TYPE, NAME) handlers->run[KIND][TYPE] = NAME;
 #define SET_BOTH(KIND, NAME)                                                                       \

@@ -73,8 +73,7 @@ typedef int64_t s64;
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 
-/* ---- moves and widths --------------------------------------------------------------------------
- */
+/* ---- moves and widths ------------------------------------------------------------------------ */
 
 UNARY(mov16, u16, u16, a[l])
 UNARY(mov32, u32, u32, a[l])
@@ -97,8 +96,7 @@ UNARY(to64_s16, u64, s16, a[l])
 UNARY(to64_u32, u64, u32, a[l])
 UNARY(to64_s32, u64, s32, a[l])
 
-/* ---- arithmetic --------------------------------------------------------------------------------
- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 #define ARITHMETIC(W, U, S, WIDE, SWIDE, BITS)                                                     \
     BINARY(add##W, U, U, U, a[l] + b[l])                                                           \
@@ -143,8 +141,7 @@ TERNARY(mad_wide_s16, u32, s16, s16, u32, (u32)((s32)a[l] * b[l]) + c[l])
 TERNARY(mad_wide_u32, u64, u32, u32, u64, (u64)a[l] * b[l] + c[l])
 TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 
-/* ---- carries -----------------------------------------------------------------------------------
- */
+/* ---- carries --------------------------------------------------------------------------------- */
 
 /* One step of a chain: the sum of two values and, if IN, the carry; OUT says whether the flag is
  * written. */
@@ -241,8 +238,7 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 CHAINS(32, u32)
 CHAINS(64, u64)
 
-/* ---- funnel shifts, selection ------------------------------------------------------------------
- */
+/* ---- funnel shifts, selection ---------------------------------------------------------------- */
 
 #define PAIR ((u64)b[l] << 32 | a[l])
 TERNARY(shf_l_clamp, u32, u32, u32, u32, PAIR << (c[l] < 32 ? c[l] : 32) >> 32)
@@ -281,8 +277,7 @@ HANDLER(lop3)
     return op + 1;
 }
 
-/* ---- comparison --------------------------------------------------------------------------------
- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 /* Lanes of 0 or 1 to bits: a multiplication gathers eight at a time. */
 static inline uint32_t gather_bits(const uint8_t *flags)
@@ -322,8 +317,7 @@ COMPARISONS(s32)
 COMPARISONS(u64)
 COMPARISONS(s64)
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define SET(KIND, TYPE, HANDLER_NAME) handlers->run[KIND][TYPE] = HANDLER_NAME;
 

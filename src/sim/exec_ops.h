@@ -246,8 +246,7 @@ void sim_control_fill(struct sim_handlers *handlers);
 void sim_call_fill(struct sim_handlers *handlers);
 void sim_barrier_fill(struct sim_handlers *handlers);
 
-/* ---- operands packed into words ----------------------------------------------------------------
- */
+/* ---- operands packed into words -------------------------------------------------------------- */
 
 /* b of SIM_LD and SIM_ST, word 0 after SIM_ATOM. */
 enum {
@@ -308,8 +307,7 @@ enum {
  */
 #define SIM_JOIN_RETURN UINT32_MAX
 
-/* ---- special registers -------------------------------------------------------------------------
- */
+/* ---- special registers ----------------------------------------------------------------------- */
 
 enum sim_special {
     SIM_TID_X,

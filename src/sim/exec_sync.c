@@ -52,8 +52,7 @@ bool sim_sync_met(
     return are_complete(warp, masks, lanes);
 }
 
-/* ---- joins -------------------------------------------------------------------------------------
- */
+/* ---- joins ----------------------------------------------------------------------------------- */
 
 static void remove_join(struct sim_warp *warp, uint32_t index)
 {
@@ -114,8 +113,7 @@ bool sim_join_reach(struct sim_warp *warp, uint32_t pc, uint32_t lanes)
     return true;
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 /* The same qualifiers and mask; the place does not matter. */
 static bool belong_together(

@@ -16,8 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- loading ----------------------------------------------------------------------------------
- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 enum sim_load {
     SIM_LOAD_OK = 0,
@@ -53,8 +52,7 @@ void sim_program_free(struct sim_program **program);
 uint32_t sim_program_version(const struct sim_program *program);
 uint32_t sim_program_target(const struct sim_program *program);
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 struct sim_parameter {
     uint32_t offset; /* in the parameter buffer */
@@ -83,8 +81,7 @@ const struct sim_kernel *sim_program_kernel(const struct sim_program *program, s
 const struct sim_kernel *sim_program_find_kernel(
     const struct sim_program *program, const char *name);
 
-/* ---- module variables -------------------------------------------------------------------------
- */
+/* ---- module variables ------------------------------------------------------------------------ */
 
 struct sim_variable {
     const char *name;
@@ -105,8 +102,7 @@ const struct sim_variable *sim_program_find_variable(
  * all variables. */
 void sim_program_write_variables(const struct sim_program *program, const uint64_t *addresses);
 
-/* ---- launching --------------------------------------------------------------------------------
- */
+/* ---- launching ------------------------------------------------------------------------------- */
 
 struct sim_range {
     uint64_t base;

@@ -54,8 +54,7 @@ void ptx_lower_brx(struct ptx_lowering *l)
     }
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static const struct ptx_symbol *parameter_of(const struct ptx_operand *o)
 {
@@ -233,8 +232,7 @@ void ptx_lower_nothing(struct ptx_lowering *l)
     ptx_emit(l, SIM_FENCE, PTX_NONE, 0, 0, 0, 0, 0);
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------
- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void lower_bar_red(struct ptx_lowering *l, uint32_t aligned)
 {
@@ -277,8 +275,7 @@ void ptx_lower_bar(struct ptx_lowering *l)
         aligned | (count == 2));
 }
 
-/* ---- lanes together ----------------------------------------------------------------------------
- */
+/* ---- lanes together -------------------------------------------------------------------------- */
 
 static void need_sync(struct ptx_lowering *l, uint32_t operands)
 {

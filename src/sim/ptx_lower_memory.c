@@ -88,8 +88,7 @@ static struct address take_address(
     return address;
 }
 
-/* ---- parameters of functions: 4-byte rows ------------------------------------------------------
- */
+/* ---- parameters of functions: 4-byte rows ---------------------------------------------------- */
 
 static bool is_row_parameter(const struct ptx_operand *o)
 {
@@ -147,8 +146,7 @@ void ptx_granules_from_row(
     }
 }
 
-/* ---- ld and st ---------------------------------------------------------------------------------
- */
+/* ---- ld and st ------------------------------------------------------------------------------- */
 
 static uint32_t vector_count(struct ptx_lowering *l, const struct ptx_operand *o)
 {
@@ -285,8 +283,7 @@ void ptx_lower_st(struct ptx_lowering *l)
     emit_access(l, SIM_ST, &address, type, rows, ptx_width(type), count);
 }
 
-/* ---- atomics -----------------------------------------------------------------------------------
- */
+/* ---- atomics --------------------------------------------------------------------------------- */
 
 static int atomic_of(const struct ptx_lowering *l)
 {
@@ -359,8 +356,7 @@ void ptx_lower_atom(struct ptx_lowering *l)
     l->program->ops[words].words[2] = (uint32_t)type;
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------
- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 void ptx_lower_cvta(struct ptx_lowering *l)
 {

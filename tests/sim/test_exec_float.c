@@ -212,8 +212,7 @@ static void test_arithmetic64(void **state)
     check64("sqrt.%s.f64 %%d, %%a;", 4, sqrt64);
 }
 
-/* ---- conversions -------------------------------------------------------------------------------
- */
+/* ---- conversions ----------------------------------------------------------------------------- */
 
 typedef uint64_t (*converted)(double a);
 
@@ -329,8 +328,7 @@ static void test_from_integers(void **state)
     check_from_integer("cvt.rp.f32.u64 %f, %a; mov.b32 %w, %f; cvt.u64.u32 %l, %w;", 4);
 }
 
-/* ---- 16 bits: known pairs -----------------------------------------------------------------------
- */
+/* ---- 16 bits: known pairs -------------------------------------------------------------------- */
 
 static void test_halves(void **state)
 {

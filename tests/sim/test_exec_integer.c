@@ -225,8 +225,7 @@ static void test_carry_guarded(void **state)
         "add.cc.u32 %e, %a, %b; @%q add.cc.u32 %e, 0, 0; addc.u32 %d, 0, 0;", 32, guarded_carry);
 }
 
-/* ---- logic and bits ----------------------------------------------------------------------------
- */
+/* ---- logic and bits -------------------------------------------------------------------------- */
 
 ANSWER(and_, a &b)
 ANSWER(or_, a | b)
@@ -412,8 +411,7 @@ static void test_bits(void **state)
     check_lanes("dp2a.hi.s32.s32 %d, %a, %b, %c;", 32, dp2a_hi_ss);
 }
 
-/* ---- comparison, selection, conversion ----------------------------------------------------------
- */
+/* ---- comparison, selection, conversion ------------------------------------------------------- */
 
 ANSWER(lt_s32, SA < SB)
 ANSWER(le_u32, A32 <= B32)

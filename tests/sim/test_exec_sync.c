@@ -74,8 +74,7 @@ static uint32_t swapped(uint32_t t)
     return (t ^ 16) + 100;
 }
 
-/* ---- lanes that never come ---------------------------------------------------------------------
- */
+/* ---- lanes that never come ------------------------------------------------------------------- */
 
 /* The other half skips the branch and goes on. */
 static void test_skipped_branch(void **state)
@@ -225,8 +224,7 @@ static void test_guarded(void **state)
     expect_deadlock(body, 32, "@%p shfl", "waits for lanes 16-31, gone past it");
 }
 
-/* ---- lanes that wait elsewhere -----------------------------------------------------------------
- */
+/* ---- lanes that wait elsewhere --------------------------------------------------------------- */
 
 static void test_other_operation(void **state)
 {
@@ -281,8 +279,7 @@ static void test_outside_the_mask(void **state)
     assert_non_null(strstr(m.fault.text, "lane outside its own member mask in kernel k"));
 }
 
-/* ---- lanes that come late ----------------------------------------------------------------------
- */
+/* ---- lanes that come late -------------------------------------------------------------------- */
 
 static void test_late_arrival(void **state)
 {
@@ -436,8 +433,7 @@ static void test_turns_in_a_loop(void **state)
     expect_results(body, 64, rounds);
 }
 
-/* ---- lanes that have ended ---------------------------------------------------------------------
- */
+/* ---- lanes that have ended ------------------------------------------------------------------- */
 
 static uint32_t of_those_left(uint32_t t)
 {

@@ -148,8 +148,7 @@ static void test_debug_lines(void **state)
     machine_free(&m);
 }
 
-/* ---- memory that fails at every allocation ------------------------------------------------------
- */
+/* ---- memory that fails at every allocation --------------------------------------------------- */
 
 struct failing {
     int left;
