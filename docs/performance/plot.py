@@ -3,10 +3,10 @@
 """Draws ../performance.svg with gnuplot: our speed over that of the fastest open implementation known, on
 the same chip, for every measured row that has such a peer. The rows come from the newest raw file of
 each kind in this folder; the picture names them and their digest, so that a test can tell an old one. The
-table of figures in the readme is written from the same files.
+figures in the readme and the tables of ../performance.md are written from the same files.
 
 plot.py          draws and writes
-plot.py --check  says whether picture and table are those of the files
+plot.py --check  says whether picture and tables are those of the files
 """
 import glob
 import hashlib
@@ -19,9 +19,16 @@ LONGEST = 4  # bars end there, their numbers do not
 HERE = os.path.dirname(os.path.abspath(__file__))
 PICTURE = os.path.join(HERE, "..", "performance.svg")
 README = os.path.join(HERE, "..", "..", "README.md")
-BEGIN, END = "<!-- figures: docs/performance/plot.py -->", "<!-- end of figures -->"
+PAGE = os.path.join(HERE, "..", "performance.md")
+END = "<!-- end of figures -->"
 FIELDS = {"bn254_fr": "BN254", "bls12_381_fr": "BLS12-381", "goldilocks": "Goldilocks",
           "babybear": "BabyBear", "koalabear": "KoalaBear"}
+CURVES = {"bn254_g1": "BN254 G1", "bn254_g2": "BN254 G2", "bls12_381_g1": "BLS12-381 G1"}
+SKEWS = {"equal": "all equal", "zeros": "99 % zeros", "bits": "zeros and ones", "window": "one hot window",
+         "geometric": "geometric lengths"}
+# Mixed sums that an H200 does, 10^9 a second: field_point_h200.
+MIXED_SUMS = {"bn254_g1": 6.54, "bn254_g2": 2.04, "bls12_381_g1": 2.92}
+SCALAR_BITS = {"bn254_g1": 254, "bn254_g2": 254, "bls12_381_g1": 255}
 
 
 def ntt_rows(data):
@@ -45,12 +52,10 @@ def poseidon_rows(data):
 def msm_rows(data):
     for row in data["rows"]:
         if row["best_peer_ms"] and row["checked"]:
-            curve = row["curve"].replace("bn254_g", "BN254 G").replace("bls12_381_g", "BLS12-381 G")
             many = f"{row['batch']} × " if row["batch"] > 1 else ""
             tables = ", tables" if row["levels"] > 1 else ""
             host = ", host scalars" if row["from"] != "device" else ""
-            skew = "" if row["scalars"] == "uniform" else ", " + row["scalars"]
-            yield (f"MSM {curve} {many}2^{{{row['log_size']}}}{tables}{host}{skew}",
+            yield (f"MSM {CURVES[row['curve']]} {many}2^{{{row['log_size']}}}{tables}{host}",
                    row["best_peer_ms"] / row["ms"])
 
 
@@ -97,15 +102,69 @@ def figures():
     return "\n".join(["| | |", "|---|---|"] + [f"| {what} | {figure} |" for what, figure in lines])
 
 
-def readme_with(table):
-    """The readme's text with that table in place of its own."""
-    with open(README, encoding="utf-8") as file:
-        text = file.read()
-    before, _, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        sys.exit(f"README.md has no place between {BEGIN} and {END}")
-    return text, before + BEGIN + "\n" + table + "\n" + END + after
+def markdown(head, rows):
+    return "\n".join(["| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows]])
+
+
+def beside(ours, theirs):
+    """Theirs, and in brackets how ours stands to it."""
+    return f"{theirs:g} ({ours / theirs:.2f})" if theirs else ""
+
+
+def msm_table():
+    rows = []
+    for row in newest("msm")[1]["rows"]:
+        curve, ms = row["curve"], row["ms"]
+        size = f"{row['batch']} × " * (row["batch"] > 1) + f"2^{row['log_size']}"
+        what = SKEWS.get(row["scalars"], "") or "scalars from the host" * (row["from"] != "device")
+        windows = -(-SCALAR_BITS[curve] // row["window_bits"])
+        limit = windows * row["batch"] * 2 ** row["log_size"] / MIXED_SUMS[curve] / 1e6
+        rows.append([CURVES[curve], size + (", " + what if what else ""),
+                     str(row["levels"]) if row["levels"] > 1 else "no", f"{ms:.3f}",
+                     "" if row["scalars"] != "uniform" else f"{100 * limit / ms:.0f} %",
+                     beside(ms, row["best_peer_ms"]), beside(ms, row["target_ms"]),
+                     f"{row['sort_ms']:.3f} / {row['sum_ms']:.3f} / {row['reduce_ms']:.3f}",
+                     f"{row['workspace_bytes'] / 2 ** 20:.0f} MiB"])
+    return markdown(["curve", "n", "tables", "ms", "of the limit", "best peer", "target", "sort / sum / reduce",
+                     "workspace"], rows)
+
+
+def ntt_table():
+    rows = []
+    for row in newest("ntt")[1]["rows"]:
+        ms = row["ms"]
+        rows.append([row["field"], f"{row['batch']} × " * (row["batch"] > 1) + f"2^{row['log_size']}", row["order"],
+                     f"{ms:.4g}", f"{row['ms_of_16_in_a_row']:.4g}", f"{100 * row['floor_ms'] / ms:.0f} %",
+                     beside(ms, row["best_peer_ms"]), beside(ms, row["target_ms"])])
+    return markdown(["field", "size", "order", "ms", "in a row", "of the limit", "best peer", "target"], rows)
+
+
+def poseidon_table():
+    states = {}
+    for row in newest("poseidon")[1]["rows"]:
+        states.setdefault((row["what"], row["set"]), []).append(row)
+    rows = []
+    for (what, name), sizes in states.items():
+        most = max(sizes, key=lambda row: row["count"])
+        ours = {row["count"]: f"{row['million_per_s']:.4g}" for row in sizes}
+        label = name if what == "permutation" else f"{what}, {name}"
+        rows.append([label, f"{most['million_per_s']:.4g}", ours.get(2 ** 14, ""), ours.get(2 ** 10, ""),
+                     beside(most["million_per_s"], most["peer"]), beside(most["million_per_s"], most["target"])])
+    return markdown(["set", "2^20 states, 2^24 leaves", "2^14", "2^10", "best peer", "target"], rows)
+
+
+def with_figures(path, tables):
+    """The text of a page as it is, and with those tables in place of its own."""
+    with open(path, encoding="utf-8") as file:
+        text = wanted = file.read()
+    for name, table in tables.items():
+        begin = f"<!-- {name}: docs/performance/plot.py -->"
+        before, _, rest = wanted.partition(begin)
+        _, end, after = rest.partition(END)
+        if not end:
+            sys.exit(f"{path} has no place between {begin} and {END}")
+        wanted = before + begin + "\n" + table + "\n" + END + after
+    return text, wanted
 
 
 def main():
@@ -117,16 +176,19 @@ def main():
             rows += KINDS[kind](data)
     table = "".join(f'"{label}" {ratio:.4f}\n' for label, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
-    written, wanted = readme_with(figures())
+    pages = {README: with_figures(README, {"figures": figures()}),
+             PAGE: with_figures(PAGE, {"sums": msm_table(), "transforms": ntt_table(), "hashes": poseidon_table()})}
     if "--check" in sys.argv:
         with open(PICTURE, encoding="utf-8") as file:
             if mark not in file.read():
                 sys.exit("docs/performance.svg is not that of the raw files: run docs/performance/plot.py")
-        if written != wanted:
-            sys.exit("the readme's figures are not those of the raw files: run docs/performance/plot.py")
+        for path, (written, wanted) in pages.items():
+            if written != wanted:
+                sys.exit(f"the figures of {path} are not those of the raw files: run docs/performance/plot.py")
         return
-    with open(README, "w", encoding="utf-8") as file:
-        file.write(wanted)
+    for path, (_, wanted) in pages.items():
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(wanted)
     script = f"""
 set terminal svg size 860,{70 + 14 * len(rows)} font 'sans-serif,11' background rgb 'white'
 set output '{PICTURE}'

@@ -433,13 +433,20 @@ static int measure(const struct row *row)
 
 static void write_json(const char *path)
 {
-    char *text = cJSON_Print(bench.rows);
+    pool_device_info info = {.struct_size = sizeof(info)};
+    cJSON *root = cJSON_CreateObject();
     FILE *file = path ? fopen(path, "w") : NULL;
+
+    MUST(pool_device_get_info(bench.device, &info));
+    cJSON_AddStringToObject(root, "device", info.name);
+    cJSON_AddStringToObject(root, "version", pool_version_text());
+    cJSON_AddItemToObject(root, "rows", bench.rows);
+    char *text = cJSON_Print(root);
 
     if (path && (!file || fputs(text, file) < 0 || fclose(file)))
         perror(path);
     free(text);
-    cJSON_Delete(bench.rows);
+    cJSON_Delete(root);
 }
 
 int main(int count, char **arguments)
