@@ -344,9 +344,11 @@ static nvrtc_result until_cancelled(
     return DRIVER_NVRTC_SUCCESS;
 }
 
+/* When all three compile: before, the one to be cancelled might never begin, and the others wait.
+ */
 static void *cancel_soon(void *cancel)
 {
-    while (!compiled())
+    for (int i = 0; i < WAIT_US && most_running() < 3; i += 1000)
         usleep(1000);
     pool_cancel_request(cancel);
     return NULL;
