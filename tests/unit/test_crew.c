@@ -396,6 +396,7 @@ int main(void)
     };
 
     setenv("DEVICEPOOL_NVRTC", FAKE_WORKS, 1);
+    unsetenv("DEVICEPOOL_CACHE");
     fake = dlsym(dlopen(FAKE_WORKS, RTLD_NOW | RTLD_LOCAL), "fake_nvrtc_control");
     return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 99;
 }
