@@ -130,6 +130,21 @@ POOL_API pool_status pool_field_root_of_unity(const pool_field *field, const cha
 POOL_API pool_status pool_field_parse(
     const pool_field *field, const char *text, pool_form form, void *element);
 
+/* Digits of a number written as text. */
+typedef enum pool_radix { POOL_DECIMAL = 0, POOL_HEXADECIMAL = 1 } pool_radix;
+
+/*
+ * The integer that an element stands for as text that pool_field_parse reads: decimal digits, or
+ * "0x" and lower-case hexadecimal digits, without leading zeros. `size` bytes are at `text`; unless
+ * `needed` is NULL, it receives what the text needs, its final NUL included: POOL_FIELD_TEXT_BYTES
+ * at most, whatever the field. With text NULL and size 0 only that is computed.
+ * POOL_ERR_INVALID_ARGUMENT when `size` is too small (`needed` is written then, `text` is not),
+ * POOL_ERR_BAD_DATA when the element is not below the modulus. Time depends on the value.
+ */
+#define POOL_FIELD_TEXT_BYTES 240
+POOL_API pool_status pool_field_format(const pool_field *field, const void *element, pool_form form,
+    pool_radix radix, char *text, size_t size, size_t *needed);
+
 /*
  * Checks that each of `count` packed elements is below the modulus. POOL_ERR_BAD_DATA when one is
  * not, and its place in *first_bad unless that is NULL.
@@ -158,6 +173,15 @@ POOL_API pool_status pool_field_from_bytes(const pool_field *field, const uint8_
     size_t width, pool_byte_order order, size_t count, pool_form form, void *elements);
 POOL_API pool_status pool_field_to_bytes(const pool_field *field, const void *elements,
     pool_form form, size_t count, size_t width, pool_byte_order order, uint8_t *bytes);
+
+/*
+ * pool_field_from_bytes for values of any size: the element is the value modulo p. For digests that
+ * are reduced to field elements and scalars that are multiplied by points of order p (as
+ * ecMul of EIP-196 takes them). Time depends on the field, width and count only where the modulus
+ * has more than 8 bits.
+ */
+POOL_API pool_status pool_field_reduce_bytes(const pool_field *field, const uint8_t *bytes,
+    size_t width, pool_byte_order order, size_t count, pool_form form, void *elements);
 
 /*
  * `count` uniform elements, element i of which depends on seed, i and field only. For tests and

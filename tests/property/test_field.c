@@ -439,6 +439,113 @@ static void test_bytes_refused(void **state)
     }
 }
 
+/* Text as GMP writes it, read back to the same element. */
+static void assert_format(const struct subject *s, const uint64_t *value)
+{
+    uint8_t element[96], montgomery[96], back[96];
+    mpz_t a;
+
+    mpz_init(a);
+    limbs_to_mpz(a, value, s->n);
+    field_store(s->field, element, value);
+    assert_int_equal(pool_field_to_montgomery(s->field, element, 1, montgomery), POOL_OK);
+    for (int radix = POOL_DECIMAL; radix <= POOL_HEXADECIMAL; radix++) {
+        char text[POOL_FIELD_TEXT_BYTES + 1], expected[POOL_FIELD_TEXT_BYTES + 1];
+        size_t needed = 0, told = 0;
+
+        gmp_snprintf(expected, sizeof(expected), radix == POOL_DECIMAL ? "%Zd" : "0x%Zx", a);
+        assert_int_equal(pool_field_format(s->field, element, POOL_FORM_STANDARD, (pool_radix)radix,
+                             NULL, 0, &needed),
+            POOL_OK);
+        assert_int_equal(needed, strlen(expected) + 1);
+        memset(text, '#', sizeof(text));
+        assert_int_equal(pool_field_format(s->field, montgomery, POOL_FORM_MONTGOMERY,
+                             (pool_radix)radix, text, needed - 1, &told),
+            POOL_ERR_INVALID_ARGUMENT);
+        assert_int_equal(told, needed);
+        assert_int_equal(text[0], '#');
+        assert_int_equal(pool_field_format(s->field, montgomery, POOL_FORM_MONTGOMERY,
+                             (pool_radix)radix, text, needed, NULL),
+            POOL_OK);
+        assert_string_equal(text, expected);
+        assert_int_equal(text[needed], '#');
+        assert_int_equal(pool_field_parse(s->field, text, POOL_FORM_STANDARD, back), POOL_OK);
+        assert_memory_equal(back, element, s->field->bytes);
+    }
+    mpz_clear(a);
+}
+
+static void test_format(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tested_field_count(); i++) {
+        struct subject s;
+        uint64_t value[FIELD_MAX_LIMBS];
+        uint8_t bad[96];
+        size_t needed;
+
+        subject_open(&s, i);
+        for (size_t k = 0; k < s.edge_count; k++)
+            assert_format(&s, s.edges[k]);
+        for (uint64_t k = 0; k < 50; k++) {
+            field_random(s.field, 17, k, value);
+            assert_format(&s, value);
+        }
+        field_store(s.field, bad, s.field->modulus);
+        assert_int_equal(
+            pool_field_format(s.field, bad, POOL_FORM_STANDARD, POOL_DECIMAL, NULL, 0, &needed),
+            POOL_ERR_BAD_DATA);
+        subject_close(&s);
+    }
+}
+
+/* Values of any width against GMP's remainders: all ones, all zeros, p and its neighbours, random.
+ */
+static void test_reduce(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tested_field_count(); i++) {
+        struct subject s;
+
+        subject_open(&s, i);
+        for (size_t k = 0; k < 600; k++) {
+            pool_byte_order order = (pool_byte_order)(k % 2);
+            size_t width = 1 + k % 203;
+            uint8_t bytes[2 * 203], elements[2 * 96], standard[2 * 96];
+
+            for (size_t j = 0; j < 2 * width; j++)
+                bytes[j] = k < 4 ? 255 : k < 8 ? 0 : (uint8_t)rand();
+            if (k >= 400 && width >= s.field->bytes) {
+                memset(bytes, 0, 2 * width);
+                field_integer_to_bytes(
+                    bytes, width, order == POOL_BIG_ENDIAN, s.field->modulus, s.n);
+                bytes[width + (order == POOL_BIG_ENDIAN ? width - 1 : 0)] = (uint8_t)k;
+            }
+            assert_int_equal(pool_field_reduce_bytes(
+                                 s.field, bytes, width, order, 2, POOL_FORM_MONTGOMERY, elements),
+                POOL_OK);
+            assert_int_equal(pool_field_reduce_bytes(
+                                 s.field, bytes, width, order, 2, POOL_FORM_STANDARD, standard),
+                POOL_OK);
+            assert_int_equal(pool_field_from_montgomery(s.field, elements, 2, elements), POOL_OK);
+            assert_memory_equal(elements, standard, 2 * s.field->bytes);
+            for (size_t j = 0; j < 2; j++) {
+                uint64_t got[FIELD_MAX_LIMBS];
+                mpz_t value;
+
+                mpz_init(value);
+                mpz_import(
+                    value, width, order == POOL_BIG_ENDIAN ? 1 : -1, 1, 0, 0, bytes + j * width);
+                mpz_mod(value, value, s.p);
+                field_load(s.field, got, standard + j * s.field->bytes);
+                assert_limbs(&s, got, value, "reduce_bytes");
+                mpz_clear(value);
+            }
+        }
+        subject_close(&s);
+    }
+}
+
 /* Fp2 with the smallest usable non-residue: laws, inverses and roots. */
 static void test_extension(void **state)
 {
@@ -543,6 +650,8 @@ int main(void)
         cmocka_unit_test(test_batch_inverse),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_bytes_refused),
+        cmocka_unit_test(test_format),
+        cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_extension),
         cmocka_unit_test(test_extension_squares_counted),
     };

@@ -372,7 +372,21 @@ static void test_null_arguments(void **state)
 
         assert_int_equal(pool_field_from_bytes(f, from, width, order, 1, form, to), bad);
         assert_int_equal(pool_field_to_bytes(f, from, form, 1, width, order, to), bad);
+        assert_int_equal(pool_field_reduce_bytes(f, from, width, order, 1, form, to), bad);
     }
+    assert_int_equal(pool_field_reduce_bytes(
+                         field, x, 64, POOL_BIG_ENDIAN, SIZE_MAX / 32, POOL_FORM_STANDARD, x),
+        bad);
+    for (int i = 0; i < 5; i++) {
+        const pool_field *f = i == 0 ? NULL : field;
+        const void *from = i == 1 ? NULL : x;
+        pool_form form = i == 2 ? (pool_form)7 : POOL_FORM_STANDARD;
+        pool_radix radix = i == 3 ? (pool_radix)10 : POOL_DECIMAL;
+        char text[8], *to = i == 4 ? NULL : text;
+
+        assert_int_equal(pool_field_format(f, from, form, radix, to, sizeof(text), NULL), bad);
+    }
+    assert_non_null(strstr(pool_last_error()->message, "`text` must not be NULL"));
     assert_int_equal(pool_random_scalars(NULL, 1, POOL_FORM_STANDARD, 1, x), bad);
     assert_int_equal(pool_random_scalars(field, 1, POOL_FORM_STANDARD, 1, NULL), bad);
     assert_int_equal(pool_random_scalars(field, 1, (pool_form)9, 1, x), bad);
