@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
-#include "module/listing.h"
+#include "module/compile_log.h"
 
 /* NVRTC reads the folder of the source's name as an include path unless told not to (since 12.0).
  */

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "base/status.h"
-#include "module/kept.h"
+#include "module/resident.h"
 #include "module/sources.h"
 
 static const char *text_of(const char *file)
@@ -150,4 +151,37 @@ pool_status module_program_build(void *building, const struct module_program *pr
     pool_status status = module_program_identify(program, &id);
 
     return status ? status : get(wanted->device, program, &id, wanted->only_ready, wanted->module);
+}
+
+/* ---- several programs at once ---------------------------------------------------------------- */
+
+/* The programs that have to be compiled. */
+struct rest {
+    const struct module_loading *loading;
+    size_t indices[MODULE_LOADING_MAX];
+};
+
+static pool_status load_one(void *user, size_t index)
+{
+    const struct rest *rest = user;
+    bool is_there = false;
+
+    return rest->loading->load(rest->loading->user, rest->indices[index], false, &is_there);
+}
+
+pool_status module_load_programs(const struct module_loading *loading)
+{
+    struct rest rest = {.loading = loading};
+    struct base_parallel job = {.task = load_one, .user = &rest};
+
+    for (size_t i = 0; i < loading->count; i++) {
+        bool is_there = false;
+        pool_status status = loading->load(loading->user, i, true, &is_there);
+
+        if (status)
+            return status;
+        if (!is_there)
+            rest.indices[job.count++] = i;
+    }
+    return base_parallel_run(&job);
 }

@@ -53,4 +53,17 @@ struct module_building {
 };
 pool_status module_program_build(void *building, const struct module_program *program);
 
+/*
+ * What `count` programs need to be there. `load` gets program `index`; with only_ready only what
+ * need not be compiled (it is loaded, in memory, on disk or prebuilt), and *is_there says whether
+ * it was. First the calling thread gets what is ready, then the rest is compiled side by side.
+ */
+struct module_loading {
+    size_t count; /* at most MODULE_LOADING_MAX */
+    pool_status (*load)(void *user, size_t index, bool only_ready, bool *is_there);
+    void *user;
+};
+enum { MODULE_LOADING_MAX = 16 };
+pool_status module_load_programs(const struct module_loading *loading);
+
 #endif

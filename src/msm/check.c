@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "msm/import.h"
+#include "msm/convert.h"
 
 enum { BLOCK = 128, REASONS = 8 };
 

@@ -4,7 +4,7 @@
  * computed, then points are brought into shape, both are checked, and the buckets grow.
  */
 #include "base/status.h"
-#include "msm/entry.h"
+#include "msm/call.h"
 #include "stream/stream.h"
 
 /* How pieces come from the host. With one slot all is on the call's stream. */

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/parallel.h"
 #include "base/status.h"
-#include "curve/ptx.h"
-#include "field/ptx.h"
-#include "module/crew.h"
-#include "module/known.h"
+#include "curve/emit_curve.h"
+#include "field/emit_field.h"
 #include "module/program.h"
+#include "module/program_index.h"
 #include "stream/stream.h"
 
 static const char *const files[MSM_PROGRAM_COUNT] = {
@@ -70,12 +70,12 @@ static pool_status with_program(
 {
     struct msm_shape shape = msm_shape_for(curve_words(curve));
     char threads[32], blocks[32], *curve_text = NULL, *scalar_text = NULL;
-    pool_status status = curve_ptx_of(curve, &curve_text);
+    pool_status status = curve_emit_of(curve, &curve_text);
 
     snprintf(threads, sizeof(threads), "MSM_THREADS=%u", shape.threads);
     snprintf(blocks, sizeof(blocks), "MSM_BLOCKS=%u", shape.blocks);
     if (!status)
-        status = field_ptx_generate(curve->scalar_field, "fr", &scalar_text);
+        status = field_emit_generate(curve->scalar_field, "fr", &scalar_text);
     const pool_module_header texts[] = {{"curve.cuh", curve_text}, {"fr.cuh", scalar_text}};
     const char *const defines[] = {threads, blocks};
     const struct module_program made = {.file = files[program],
@@ -143,7 +143,7 @@ static pool_status load(pool_device *device, const pool_curve *curve, uint32_t s
     for (int i = 0; i < MSM_PROGRAM_COUNT; i++)
         if (set >> i & 1)
             wanted.programs[loading.count++] = (enum msm_program)i;
-    return module_crew_load(&loading);
+    return module_load_programs(&loading);
 }
 
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
@@ -159,7 +159,7 @@ static uint32_t set_with(enum msm_program program)
 {
     uint32_t set = UINT32_C(1) << program;
 
-    if (module_crew_places() == 1)
+    if (base_parallel_threads() == 1)
         return set;
     if (program == MSM_PROGRAM_CHECK)
         set |= UINT32_C(1) << MSM_PROGRAM_POINTS;

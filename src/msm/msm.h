@@ -155,7 +155,8 @@ struct msm_launch {
     size_t argument_bytes;
 };
 
-/* ---- run.c, sort.c, sum.c: everything is enqueued on the run's stream ------------------------ */
+/* ---- run.c, sort.c, buckets.c: everything is enqueued on the run's stream
+ * ------------------------ */
 
 /* One call's work on a device. */
 struct msm_run {

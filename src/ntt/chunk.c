@@ -4,7 +4,7 @@
  * the last one goes. Each slot has a stream of its own; the call's stream is before all of them and
  * after all of them.
  */
-#include "ntt/entry.h"
+#include "ntt/call.h"
 
 #include <string.h>
 

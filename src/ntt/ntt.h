@@ -170,7 +170,8 @@ pool_status ntt_lanes_close(struct ntt_lanes *lanes);
 /* base^(2^i) for NTT_SQUARES i, as kernels take them. */
 void ntt_store_squares(const pool_field *field, void *packed, const uint64_t *base);
 
-/* ---- device.c -------------------------------------------------------------------------------- */
+/* ---- kernels.c --------------------------------------------------------------------------------
+ */
 
 enum ntt_program { NTT_PROGRAM_PASS, NTT_PROGRAM_TABLES, NTT_PROGRAM_VECTOR };
 

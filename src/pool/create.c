@@ -10,7 +10,7 @@
 #include "driver/attributes.h"
 #include "pool/pool.h"
 #include "pool/source.h"
-#include "sim/sim.h"
+#include "sim/driver/sim.h"
 
 void pool_params_init(pool_params *params)
 {

@@ -157,7 +157,7 @@ void device_pool_free(device_pool *pool);
  */
 void device_pool_stop(device_pool *pool);
 
-/* --- sample.c --- */
+/* --- free_memory.c --- */
 
 /* Brings free_bytes up to date unless that was done a moment ago. */
 pool_status device_pool_sample(device_pool *pool);
@@ -171,13 +171,13 @@ uint64_t device_net_free(const pool_device *device);
 /* Bindings that threads hold right now; with `by_device` also added up device by device. */
 unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device);
 
-/* --- find.c, kept.c --- */
+/* --- find.c, resources.c --- */
 
 int device_uuid_starts_with(const char *whole, const char *start);
 /* Unmakes what the rooms above keep on the device, the last made first. */
 void device_unmake_kept(pool_device *device, int driver_alive);
 
-/* --- facts.c, identity.c --- */
+/* --- properties.c, identity.c --- */
 
 /* UUID, PCI address and name into device->facts. */
 pool_status device_read_identity(pool_device *device);

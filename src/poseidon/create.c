@@ -9,11 +9,11 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "field/integer.h"
-#include "poseidon/launch.h"
+#include "poseidon/args.h"
 
-/* Up to this width the partial rounds are scaled (window.c): one product of 2 n + 1 is saved for
- * constants that differ by round. Beyond, the constants of all rounds outgrow the fast constant
- * memory of a multiprocessor while the gain shrinks below 1 in 11. */
+/* Up to this width the partial rounds are scaled (partial_rounds.c): one product of 2 n + 1 is
+ * saved for constants that differ by round. Beyond, the constants of all rounds outgrow the fast
+ * constant memory of a multiprocessor while the gain shrinks below 1 in 11. */
 enum { SCALED_WIDTH_MAX = 5 };
 
 pool_status poseidon_params_copy(void *params, size_t size, const void *given, const char *what)

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "field/ptx.h"
+#include "field/emit_field.h"
 #include "pool/device.h"
-#include "poseidon/launch.h"
+#include "poseidon/args.h"
 
 enum { FILE_COUNT = 4, PAIR_FILE = 3 };
 
@@ -85,9 +85,9 @@ static pool_status program_make(const pool_poseidon *set, struct poseidon_progra
 
     if (!program)
         return base_fail_memory("a Poseidon set's program");
-    status = field_ptx_generate(set->field, "fr", &program->field_text);
+    status = field_emit_generate(set->field, "fr", &program->field_text);
     if (!status)
-        status = field_ptx_generate_dots(set->field, "fr", lengths, 2, &program->dot_text);
+        status = field_emit_generate_dots(set->field, "fr", lengths, 2, &program->dot_text);
     if (!status)
         status = poseidon_text(set, &program->set_text);
     program->texts[0] = (pool_module_header){"fr.cuh", program->field_text};

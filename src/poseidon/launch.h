@@ -1,72 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set's kernels: their generated text, and what they are launched with. Shared by text.c,
- * kernels.c and device.c.
+ * Work on devices, shared by launch.c (one kernel over items), chunk.c (host memory piece by
+ * piece), merkle_build.c (trees) and device_ops.c (the operations).
  */
-#ifndef POSEIDON_LAUNCH_H
-#define POSEIDON_LAUNCH_H
+#ifndef POSEIDON_PASS_H
+#define POSEIDON_PASS_H
 
-#include <devicepool/module.h>
+#include "memory/span.h"
+#include "poseidon/args.h"
 
-#include "module/program.h"
-#include "poseidon/poseidon.h"
-
-/* Threads a block: small, so that states of up to 180 registers a thread fill a multiprocessor's
- * 65536 with little left over. */
-enum { POSEIDON_BLOCK = 64 };
-enum { POSEIDON_MISSING_WORDS = 64, POSEIDON_TAG_WORDS = 24 };
-
-/* Byte for byte struct items of ptx/poseidon/items.cuh. */
-struct poseidon_items {
-    uint64_t in;
-    uint64_t out;
-    uint64_t in_stride;
-    uint64_t out_stride;
-    uint64_t count;
-    uint64_t children;
-    uint32_t in_convert;
-    uint32_t out_convert;
-    uint32_t in_aligned;
-    uint32_t out_aligned;
-    uint32_t elements;
-    uint32_t arity;
-    uint32_t rate;
-    uint32_t squeezed;
-    uint32_t overwrites;
-    uint32_t is_padded;
-    uint32_t tag[POSEIDON_TAG_WORDS];
-    uint32_t missing[POSEIDON_MISSING_WORDS];
+/* One kernel over items, from one span to another. */
+struct poseidon_pass {
+    const pool_poseidon *set;
+    enum poseidon_kernel kernel;
+    struct poseidon_items items; /* all but the spans and the count */
+    size_t in_bytes;             /* of an item */
+    size_t out_bytes;
 };
 
-enum poseidon_kernel {
-    POSEIDON_PERMUTE,
-    POSEIDON_COPY,
-    POSEIDON_HASH,
-    POSEIDON_ROW,
-    POSEIDON_SPONGE,
-    POSEIDON_PAIR_PERMUTE,
-    POSEIDON_PAIR_HASH,
-    POSEIDON_PAIR_ROW,
-    POSEIDON_KERNEL_COUNT
+/* launch.c */
+/* Enqueues `count` results; both spans in the memory of the site's device. */
+pool_status poseidon_pass_launch(const struct poseidon_pass *pass, const struct memory_site *site,
+    const pool_span *in, const pool_span *out, uint64_t count);
+/* A sponge's part of the items. */
+void poseidon_pass_sponge(struct poseidon_pass *pass, const struct poseidon_sponge *sponge);
+/* Refuses device memory that is not the site's, or misaligned. */
+pool_status poseidon_pass_check(
+    const struct memory_site *site, const pool_span *span, size_t item_bytes, const char *what);
+/* Items from `first` on. */
+pool_span poseidon_span_part(
+    const pool_span *span, size_t item_bytes, uint64_t first, uint64_t count);
+
+/* A span in host memory on its way to or from a buffer. */
+struct poseidon_landing {
+    pool_buffer *buffer;
+    CUdeviceptr address;
+    unsigned char *packed; /* host memory of strided items */
+    size_t item_bytes;
 };
+/* For up to `most` items of `span`; nothing where that is in device memory, or NULL. */
+pool_status poseidon_landing_make(struct poseidon_landing *landing, const struct memory_site *site,
+    const pool_span *span, size_t item_bytes, uint64_t most);
+pool_status poseidon_landing_free(
+    struct poseidon_landing *landing, const struct memory_site *site, pool_status status);
+/* Where the piece lies, or will lie, on the device. */
+pool_span poseidon_landing_there(const struct poseidon_landing *landing, const pool_span *piece);
+pool_status poseidon_landing_up(
+    const struct poseidon_landing *landing, const struct memory_site *site, const pool_span *piece);
+/* From item `first` of the buffer on. */
+pool_status poseidon_landing_down(const struct poseidon_landing *landing,
+    const struct memory_site *site, uint64_t first, const pool_span *piece);
 
-/* text.c: set.cuh of a set; to be freed with base_free. */
-pool_status poseidon_text(const pool_poseidon *set, char **text);
-/* An element's limbs (Montgomery) as the device's words. */
-void poseidon_device_words(const pool_field *field, uint32_t *words, const uint64_t *limbs);
+/* chunk.c */
+/*
+ * All items of `in`, in pieces of whole `unit`s where a span is in host memory: while one piece is
+ * computed the next one comes and the last one goes. `work` enqueues on the site's stream what is
+ * to be done with a piece, which lies on the device. `out` may be NULL: then there are no results
+ * to bring, and `work` gets NULL.
+ */
+struct poseidon_pieces {
+    struct memory_site site;
+    const pool_span *in;
+    const pool_span *out;
+    size_t in_bytes;
+    size_t out_bytes;
+    uint64_t unit;
+    uint64_t weight; /* of an item for `watch` */
+    pool_status (*work)(void *user, const struct memory_site *site, const pool_span *in,
+        const pool_span *out, uint64_t first);
+    void *user;
+    struct poseidon_watch *watch;
+};
+extern size_t poseidon_piece_bytes; /* of the larger side; tests make it small */
+pool_status poseidon_pieces_run(const struct poseidon_pieces *pieces);
 
-/* kernels.c */
-/* Up to this many items a multiprocessor two threads share a state; tests set it. */
-extern uint32_t poseidon_pairs_below;
-struct poseidon_program;
-void poseidon_program_free(struct poseidon_program *program);
-/* Every program of a set, the same on every chip. */
-pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user);
-pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    enum poseidon_kernel kernel, const struct poseidon_items *items);
-
-/* prove.c: the first time that a device has this program of the set, its known answer there. */
-pool_status poseidon_prove(const pool_poseidon *set, pool_device *device,
-    const struct module_key *key, int file, pool_module *module);
+/* Waits for the site's stream when somebody watches, then counts. */
+pool_status poseidon_watch_done(
+    struct poseidon_watch *watch, const struct memory_site *site, uint64_t amount);
 
 #endif

@@ -28,9 +28,9 @@ enum {
 };
 
 /*
- * The partial rounds of a POSEIDON set in few products (window.c has the derivation): n = t - 1
- * lanes beside lane 0 become a window z of the last n values of a recurrence, so that a round is
- *     s = u^alpha;  new = s + sum a_j z_j;  u = head s + sum h_j z_j + k;  z = (new, z_1 … z_n-1)
+ * The partial rounds of a POSEIDON set in few products (partial_rounds.c has the derivation): n = t
+ * - 1 lanes beside lane 0 become a window z of the last n values of a recurrence, so that a round
+ * is s = u^alpha;  new = s + sum a_j z_j;  u = head s + sum h_j z_j + k;  z = (new, z_1 … z_n-1)
  * two sums of products, whatever t is. When is_scaled, head is 1 and a and h differ by round.
  */
 struct poseidon_window {
@@ -89,11 +89,11 @@ static inline size_t poseidon_constant_count(const pool_poseidon *set)
 /* create.c */
 /* A copy of the caller's params, whose struct may be older and shorter than ours. */
 pool_status poseidon_params_copy(void *params, size_t size, const void *given, const char *what);
-/* window.c: makes set->window, with is_used false where there is no such form. */
+/* partial_rounds.c: makes set->window, with is_used false where there is no such form. */
 pool_status poseidon_derive_window(pool_poseidon *set, bool is_scaled);
 void poseidon_free_window(struct poseidon_window *window);
 
-/* linear.c: matrices row by row, over the host arithmetic. */
+/* matrix.c: matrices row by row, over the host arithmetic. */
 void poseidon_matrix_vector(const pool_field *field, uint64_t *result, const uint64_t *matrix,
     const uint64_t *vector, uint32_t rows, uint32_t columns);
 /* *invertible false, and nothing written, when it is not. `matrix` and `inverse` may be one. */
@@ -185,7 +185,7 @@ pool_status poseidon_load(const pool_field *field, uint64_t *limbs, const void *
 void poseidon_store(
     const pool_field *field, void *packed, const uint64_t *limbs, size_t count, pool_form form);
 
-/* entry.c: a checked copy; NULL stands for zeros. */
+/* poseidon.c: a checked copy; NULL stands for zeros. */
 pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *given);
 
 /* Somebody who watches a call, and may end it: what the run's members say. */
@@ -197,12 +197,12 @@ struct poseidon_watch {
     uint64_t told; /* of `done`, the last time */
     uint64_t total;
 };
-/* entry.c */
+/* poseidon.c */
 struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total);
 /* Counts, and tells now and then; POOL_ERR_CANCELLED when that was asked for. */
 pool_status poseidon_watch_count(struct poseidon_watch *watch, uint64_t amount);
 
-/* Devices (device.c, build.c): on checked spans. */
+/* Devices (device_ops.c, merkle_build.c): on checked spans. */
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_poseidon_run *run,
     const pool_span *states, const pool_span *results);
 pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_run *run,

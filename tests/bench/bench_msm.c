@@ -21,8 +21,8 @@
 
 #include "base/clock.h"
 #include "bench_support.h"
+#include "msm/bases.h"
 #include "msm/msm.h"
-#include "msm/points.h"
 
 enum { WARM_UPS = 2, ROUNDS = 9, LOG_DISTINCT = 20, STAGES = 4, ALL = -1 };
 

@@ -4,7 +4,7 @@
  * kernel (Montgomery products of eight 32-bit limbs in a loop), and milliseconds to parse a text of
  * one megabyte.
  */
-#include "sim/executor.h"
+#include "sim/exec/executor.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "budget.h"
-#include "curve/ptx.h"
+#include "curve/emit_curve.h"
 
 static const struct budget budgets[] = {
 #include "field_point_budgets.def"
@@ -68,7 +68,7 @@ static void check_curve(struct run *run, const pool_curve *curve)
 {
     char *generated = NULL;
 
-    if (curve_ptx_of(curve, &generated)) {
+    if (curve_emit_of(curve, &generated)) {
         printf("%s\n", pool_last_error()->message);
         exit(1);
     }

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "budget.h"
-#include "curve/ptx.h"
+#include "curve/emit_curve.h"
 #include "msm/msm.h"
 
 /* Those of order.cu and partition.cu know neither field nor curve. */
@@ -66,7 +66,7 @@ static struct cost measure(
                                          : NULL;
     char *source = whole_source(file, curve), *curve_text = NULL;
     char *field_text = field ? device_field_text(field, "fr") : NULL;
-    if (curve && curve_ptx_of(curve, &curve_text))
+    if (curve && curve_emit_of(curve, &curve_text))
         exit(1);
     const struct device_text texts[] = {{"fr.cuh", field_text}, {"curve.cuh", curve_text}};
     struct device_image image = device_compile(nvrtc, source, texts,

@@ -14,7 +14,7 @@
 #include <devicepool.h>
 
 #include "base/alloc.h"
-#include "curve/ptx.h"
+#include "curve/emit_curve.h"
 #include "driver/nvrtc.h"
 #include "module/program.h"
 
@@ -46,11 +46,11 @@ static void test_programs_stay(void **state)
     for (int c = 0; c < 2; c++) {
         pool_module_header text = {.name = "curve.cuh"};
         struct module_program program = {.file = "ec/xyzz.cuh", .texts = &text, .text_count = 1};
-        const struct curve_ptx_params curve = {.field = pool_field_by_name(names[c])};
+        const struct curve_emit_params curve = {.field = pool_field_by_name(names[c])};
         char *generated;
 
         assert_non_null(curve.field);
-        assert_int_equal(curve_ptx_generate(&curve, &generated), POOL_OK);
+        assert_int_equal(curve_emit_generate(&curve, &generated), POOL_OK);
         text.text = generated;
         assert_int_equal(module_program_identify(&program, &ids[c]), POOL_OK);
         for (int d = 0; d < 2; d++)

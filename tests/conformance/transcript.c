@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "sim/sim.h"
+#include "sim/driver/sim.h"
 
 enum { SKIPPED = 77, LINE_ROOM = 512, SECTION_SECONDS = 60 };
 

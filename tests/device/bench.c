@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/ptx.h"
+#include "curve/emit_curve.h"
 #include "device.h"
 
 enum { REPEATS = 9, BLOCKS_PER_MULTIPROCESSOR = 32 };
@@ -128,12 +128,12 @@ static void bench_points(struct device *device, const pool_field *field, int32_t
     const char *subject, const char *defines)
 {
     static const char *const kernels[] = {"chain_add_affine", "chain_add", "chain_double"};
-    const struct curve_ptx_params params = {.field = field, .nonresidue = nonresidue};
+    const struct curve_emit_params params = {.field = field, .nonresidue = nonresidue};
     uint32_t degree = nonresidue == 0 ? 1 : 2, threads = 128;
     uint32_t blocks = (uint32_t)device->multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
     uint32_t rounds = (field->words <= 8 ? 256 : 96) / degree / degree;
     char *text = NULL;
-    if (curve_ptx_generate(&params, &text))
+    if (curve_emit_generate(&params, &text))
         exit(1);
     const struct device_text texts[] = {{"curve.cuh", text}};
     const char *kernels_text = device_kernels("point_bench_kernels.cu");

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "driver/attributes.h"
-#include "field/ptx.h"
+#include "field/emit_field.h"
 #include "module/sources.h"
-#include "sim/sim.h"
+#include "sim/driver/sim.h"
 
 extern const struct module_source test_sources[];
 extern const size_t test_sources_count;
@@ -235,6 +235,6 @@ const char *device_kernels(const char *name)
 char *device_field_text(const pool_field *field, const char *prefix)
 {
     char *text = NULL;
-    check_status(field_ptx_generate(field, prefix, &text), "generating a field's text");
+    check_status(field_emit_generate(field, prefix, &text), "generating a field's text");
     return text;
 }

@@ -4,14 +4,14 @@
  * over the host's field arithmetic: curves over built-in and custom fields and their quadratic
  * extensions with a = 0, a = -3 and any a, with infinity, equal and opposite points and points of
  * order two among the pairs; and all pairs of points of small curves. On the machine's GPU (exit 77
- * without one) or, with the argument `sim`, on a simulated device. Two more arguments share the work
- * out: part 0 of 4, say.
+ * without one) or, with the argument `sim`, on a simulated device. Two more arguments share the
+ * work out: part 0 of 4, say.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/ptx.h"
+#include "curve/emit_curve.h"
 #include "device.h"
 
 enum { MAX_LIMBS = FIELD_EXTENSION_MAX_LIMBS, CHAIN = 256, GPU_PAIRS = 2000, SIM_PAIRS = 300 };
@@ -244,10 +244,10 @@ static void check_conversions(struct subject *subject, struct point *expected)
 
 static CUmodule build(struct device *device, const struct curve *curve)
 {
-    const struct curve_ptx_params params = {
+    const struct curve_emit_params params = {
         .field = curve->fe.field, .nonresidue = curve->fe.nonresidue, .a = curve->a};
     char *text = NULL;
-    if (curve_ptx_generate(&params, &text)) {
+    if (curve_emit_generate(&params, &text)) {
         printf("%s\n", pool_last_error()->message);
         exit(1);
     }

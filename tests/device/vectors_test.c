@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/ptx.h"
+#include "curve/emit_curve.h"
 #include "device.h"
 #include "field/integer.h"
 #include "kat/point_support.h"
@@ -137,7 +137,7 @@ static void free_cases(struct cases *cases)
 static CUmodule build(struct device *device, const pool_curve *curve)
 {
     char *text = NULL;
-    if (curve_ptx_of(curve, &text)) {
+    if (curve_emit_of(curve, &text)) {
         printf("%s\n", pool_last_error()->message);
         exit(1);
     }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/driver/sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

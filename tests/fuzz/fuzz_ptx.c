@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as PTX: parsing never goes wrong, and what parses runs within its bounds. */
-#include "sim/executor.h"
+#include "sim/exec/executor.h"
 
 #include <stdint.h>
 #include <stdlib.h>

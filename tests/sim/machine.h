@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "sim/executor.h"
+#include "sim/exec/executor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

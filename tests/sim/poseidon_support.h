@@ -20,7 +20,7 @@
 
 #include "driver/nvrtc.h"
 #include "pool_support.h"
-#include "poseidon/pass.h"
+#include "poseidon/launch.h"
 
 static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
 

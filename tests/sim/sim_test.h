@@ -21,7 +21,7 @@
 
 #include <devicepool.h>
 
-#include "sim/sim.h"
+#include "sim/driver/sim.h"
 
 static const pool_cuda_api *cu;
 

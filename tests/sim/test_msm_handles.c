@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/sha256.h"
-#include "msm/points.h"
+#include "msm/bases.h"
 #include "pool_support.h"
 
 static const struct msm_shape_of_call plain;

@@ -6,7 +6,7 @@
  */
 #include "msm_support.h"
 
-#include "msm/entry.h"
+#include "msm/call.h"
 #include "pool_support.h"
 
 static const struct msm_shape_of_call plain;

@@ -5,7 +5,7 @@
  */
 #include "msm_support.h"
 
-#include "msm/import.h"
+#include "msm/convert.h"
 
 enum { COUNT = 67 };
 

@@ -5,8 +5,8 @@
  */
 #include "ntt_support.h"
 
-#include "ntt/vector.h"
 #include "pool_support.h"
+#include "vector/vector.h"
 
 enum { MOST = 1500 };
 

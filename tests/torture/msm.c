@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "driver/nvrtc.h"
-#include "msm/entry.h"
+#include "msm/call.h"
 #include "torture/torture.h"
 
 enum { POOL, POINTS, LOADED, FOUND, STREAM, COUNT = 64 };

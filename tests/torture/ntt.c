@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ntt/vector.h"
 #include "torture/torture.h"
+#include "vector/vector.h"
 
 enum { POOL, DOMAIN };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "driver/nvrtc.h"
-#include "poseidon/pass.h"
+#include "poseidon/launch.h"
 #include "torture/torture.h"
 
 enum { POOL };

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 
-#include "module/crew.h"
+#include "base/parallel.h"
 #include "module/image.h"
 #include "msm/msm.h"
 #include "ntt/ntt.h"
@@ -158,7 +158,7 @@ static void test_many_processors(void **state)
 {
     (void)state;
     begin(64);
-    assert_int_equal(module_crew_places(), 8);
+    assert_int_equal(base_parallel_threads(), 8);
     assert_ok(warm_up());
     assert_int_equal(threads_started, 7);
     assert_int_equal(compiled(), MSM_PROGRAM_COUNT);

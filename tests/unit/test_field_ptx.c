@@ -16,8 +16,8 @@
 #include <devicepool/curve.h>
 
 #include "base/alloc.h"
-#include "curve/ptx.h"
-#include "field/ptx.h"
+#include "curve/emit_curve.h"
+#include "field/emit_field.h"
 
 static const char *const every_name[] = {"zero", "one", "modulus", "r2", "add", "sub", "neg", "dbl",
     "mul", "sqr", "mul_add", "mul_sub", "add_lazy", "sub_lazy", "neg_lazy", "dbl_lazy", "mul_lazy",
@@ -46,7 +46,7 @@ static void test_every_field_defines_every_name(void **state)
     for (size_t i = 0; i < pool_field_count(); i++) {
         const pool_field *field = pool_field_at(i);
         char *text = NULL;
-        assert_int_equal(field_ptx_generate(field, "zz", &text), POOL_OK);
+        assert_int_equal(field_emit_generate(field, "zz", &text), POOL_OK);
         for (size_t name = 0; name < sizeof every_name / sizeof every_name[0]; name++)
             if (definitions(text, every_name[name]) != 1)
                 fail_msg("%s: zz_%s is defined %d times", pool_field_name(field), every_name[name],
@@ -67,8 +67,8 @@ static void test_custom_field_has_the_same_text(void **state)
     params.modulus = "0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
     params.name = "mine";
     assert_int_equal(pool_field_create(&params, &custom), POOL_OK);
-    assert_int_equal(field_ptx_generate(built_in, "fq", &expected), POOL_OK);
-    assert_int_equal(field_ptx_generate(custom, "fq", &text), POOL_OK);
+    assert_int_equal(field_emit_generate(built_in, "fq", &expected), POOL_OK);
+    assert_int_equal(field_emit_generate(custom, "fq", &text), POOL_OK);
     assert_string_equal(text, expected);
     base_free(text);
     base_free(expected);
@@ -80,10 +80,10 @@ static void test_refused_arguments(void **state)
     (void)state;
     const pool_field *field = pool_field_by_name("bn254_fq");
     char *text = NULL;
-    assert_int_equal(field_ptx_generate(NULL, "fq", &text), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(field_ptx_generate(field, NULL, &text), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(field_ptx_generate(field, "fq", NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(field_ptx_generate(field, "a_prefix_of_far_too_many_letters", &text),
+    assert_int_equal(field_emit_generate(NULL, "fq", &text), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(field_emit_generate(field, NULL, &text), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(field_emit_generate(field, "fq", NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(field_emit_generate(field, "a_prefix_of_far_too_many_letters", &text),
         POOL_ERR_INVALID_ARGUMENT);
     assert_null(text);
 }
@@ -104,8 +104,8 @@ static void test_failing_memory(void **state)
         int left = n;
         char *text = NULL;
         base_alloc_set_hook(fail_one, &left);
-        const struct curve_ptx_params params = {.field = field};
-        status = curve_ptx_generate(&params, &text);
+        const struct curve_emit_params params = {.field = field};
+        status = curve_emit_generate(&params, &text);
         base_alloc_set_hook(NULL, NULL);
         if (status == POOL_OK) {
             base_free(text);
@@ -127,13 +127,13 @@ static void test_curves(void **state)
         const pool_curve *curve = pool_curve_at(i);
         bool is_extension = curve->coordinates.degree == 2;
         char *text = NULL;
-        assert_int_equal(curve_ptx_of(curve, &text), POOL_OK);
+        assert_int_equal(curve_emit_of(curve, &text), POOL_OK);
         assert_non_null(strstr(text, is_extension ? "EC_DEGREE 2" : "EC_DEGREE 1"));
         assert_int_equal(strstr(text, "FQ2_NONRESIDUE") != NULL, is_extension);
         assert_non_null(strstr(text, "EC_A EC_A_ZERO"));
         base_free(text);
     }
-    assert_int_equal(curve_ptx_of(NULL, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(curve_emit_of(NULL, NULL), POOL_ERR_INVALID_ARGUMENT);
 }
 
 static void test_kinds_of_a(void **state)
@@ -147,11 +147,11 @@ static void test_kinds_of_a(void **state)
     const pool_field *field = pool_field_by_name("bn254_fq");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint64_t a[2 * FIELD_MAX_LIMBS] = {0};
-        struct curve_ptx_params params = {.field = field, .nonresidue = -1, .a = a};
+        struct curve_emit_params params = {.field = field, .nonresidue = -1, .a = a};
         char *text = NULL;
         field_set_integer(field, a, cases[i].a0);
         field_set_integer(field, a + field->limbs, cases[i].a1);
-        assert_int_equal(curve_ptx_generate(&params, &text), POOL_OK);
+        assert_int_equal(curve_emit_generate(&params, &text), POOL_OK);
         assert_non_null(strstr(text, cases[i].kind));
         base_free(text);
     }

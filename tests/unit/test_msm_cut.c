@@ -8,7 +8,7 @@
 
 #include <devicepool/mock.h>
 
-#include "msm/entry.h"
+#include "msm/call.h"
 
 static pool_mock *mock;
 static device_pool *pool;

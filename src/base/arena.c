@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arena of the PTX machine: a list of chunks, the newest is filled from its start. */
+#include "base/arena.h"
+
+#include "base/alloc.h"
+
+#include <stdint.h>
+
+enum {
+    ARENA_ALIGNMENT = 16,
+    /* One chunk holds what a small module needs; a large one needs few of them. */
+    ARENA_CHUNK_BYTES = 64 * 1024
+};
+
+struct sim_arena_chunk {
+    struct sim_arena_chunk *older;
+    size_t size;
+};
+
+void *sim_arena_alloc(struct sim_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 4)
+        return NULL;
+    size = (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    if (size > arena->left) {
+        size_t bytes = size > ARENA_CHUNK_BYTES ? size : ARENA_CHUNK_BYTES;
+        struct sim_arena_chunk *chunk = base_calloc(1, sizeof(*chunk) + bytes);
+        if (!chunk)
+            return NULL;
+        chunk->older = arena->chunks;
+        chunk->size = bytes;
+        arena->chunks = chunk;
+        arena->next = (unsigned char *)(chunk + 1);
+        arena->left = bytes;
+    }
+    void *memory = arena->next;
+    arena->next += size;
+    arena->left -= size;
+    return memory;
+}
+
+void sim_arena_free(struct sim_arena *arena)
+{
+    struct sim_arena_chunk *chunk = arena->chunks;
+    while (chunk) {
+        struct sim_arena_chunk *older = chunk->older;
+        base_free(chunk);
+        chunk = older;
+    }
+    arena->chunks = NULL;
+    arena->next = NULL;
+    arena->left = 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several threads that take tasks from one counter.
+ */
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "base/processors.h"
+#include "base/status.h"
+
+enum { MAX_PLACES = 8 };
+
+struct work {
+    const struct base_parallel *job;
+    atomic_size_t next;
+    pthread_mutex_t lock;
+    size_t failed;                  /* guarded by lock: the first task that failed, or the count */
+    pool_status status;             /* guarded by lock: its own */
+    struct base_error_copy failure; /* guarded by lock: why */
+};
+
+unsigned base_parallel_threads(void)
+{
+    unsigned processors = base_processors();
+
+    return processors > MAX_PLACES ? MAX_PLACES : processors;
+}
+
+/* Tasks start in order, so all before the first that failed have been started: which it is does not
+ * depend on which thread was faster. */
+static void note_failure(struct work *work, size_t index, pool_status status)
+{
+    pthread_mutex_lock(&work->lock);
+    if (index < work->failed) {
+        work->failed = index;
+        work->status = status;
+        base_error_save(&work->failure);
+    }
+    pthread_mutex_unlock(&work->lock);
+    if (!work->job->tries_all)
+        atomic_store(&work->next, work->job->count);
+}
+
+static void *work_on(void *argument)
+{
+    struct work *work = argument;
+    const struct base_parallel *job = work->job;
+
+    for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < job->count;) {
+        pool_status status = job->task(job->user, i);
+
+        if (status)
+            note_failure(work, i, status);
+    }
+    return NULL;
+}
+
+/* Signals are the program's business, on its own threads. */
+static size_t start_helpers(struct work *work, pthread_t *threads, size_t wanted)
+{
+    sigset_t all, before;
+    size_t started = 0;
+
+    sigfillset(&all);
+    if (!wanted || pthread_sigmask(SIG_SETMASK, &all, &before))
+        return 0;
+    while (started < wanted && !pthread_create(&threads[started], NULL, work_on, work))
+        started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+pool_status base_parallel_run(const struct base_parallel *job)
+{
+    struct work work = {.job = job, .failed = job->count};
+    size_t places = base_parallel_threads();
+    pthread_t threads[MAX_PLACES];
+    size_t started;
+
+    if (!job->count)
+        return POOL_OK;
+    pthread_mutex_init(&work.lock, NULL);
+    started = start_helpers(&work, threads, (places < job->count ? places : job->count) - 1);
+    work_on(&work);
+    while (started)
+        pthread_join(threads[--started], NULL);
+    pthread_mutex_destroy(&work.lock);
+    if (work.status)
+        base_error_restore(&work.failure);
+    return work.status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device text of a field: CUDA C++ source, written for one modulus, that defines an element
+ * type and its operations under a prefix. It knows struct pool_field and nothing of devices,
+ * compilers or kernels.
+ *
+ * With prefix "fq" the text defines
+ *
+ *   FQ_WORDS FQ_BITS FQ_LAZY     32-bit words of an element, bits of the modulus, 1 when the lazy
+ *                                forms are real
+ *   fq                           struct { unsigned word[FQ_WORDS]; }, aligned to 16 bytes if it can
+ * be fq_zero fq_one               constants (one in the form that the device computes in)
+ *   fq_modulus fq_r2             the integer p and the factor R^2 mod p
+ *   fq_minus_two                 p - 2 as an array of words in constant memory
+ *   fq_add fq_sub fq_neg fq_dbl fq_mul fq_sqr
+ *   fq_mul_add fq_mul_sub        a b + c d and a b - c d, with one reduction where one suffices
+ *   fq_*_lazy                    the same on values in [0, 2p), with results in [0, 2p)
+ *   fq_reduce                    [0, 2p) to [0, p)
+ *   fq_is_zero fq_eq fq_less fq_select fq_cneg       on reduced values
+ *   fq_mul_complex               (a + b u)(c + d u) with u^2 = -1, on lazy values, where FQ_LAZY
+ *   fq_is_zero_lazy              whether a value in [0, 2p) is 0 modulo p
+ *   fq_to_mont fq_from_mont      between the standard form and the device's
+ *
+ * Every operation is one asm statement, so that the compiler sees few instructions of its own and
+ * keeps the carry chains. Where the modulus leaves no room for values in [0, 2p) (4p > R) the lazy
+ * names are the strict operations, so that kernels are written once.
+ */
+#ifndef DEVICEPOOL_FIELD_PTX_H
+#define DEVICEPOOL_FIELD_PTX_H
+
+#include "field/field.h"
+
+/* New text in *text, to be freed with base_free. `prefix` is a C identifier in lower case. */
+pool_status field_emit_generate(const pool_field *field, const char *prefix, char **text);
+
+/*
+ * The same way: prefix_dot<n>(sum, x, c) = sum + x[0] c[0] + … + x[n-1] c[n-1] with one reduction,
+ * for each n of `lengths`; for kernels that multiply by matrices. `sum` and x may be lazy, c must
+ * be reduced; the result is lazy. The text needs the one above before it.
+ */
+pool_status field_emit_generate_dots(const pool_field *field, const char *prefix,
+    const uint32_t *lengths, size_t count, char **text);
+
+#endif

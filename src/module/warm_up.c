@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Warm-up: every module on every usable device, several side by side, kept until the pool goes.
+ */
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "module/resident.h"
+
+struct warm_up {
+    pool_device **devices;
+    size_t device_count;
+    const pool_module_params *modules;
+};
+
+static pool_status warm_one(pool_device *device, const pool_module_params *given)
+{
+    struct module_request request = {.name = ""};
+    pool_module *module = NULL;
+    pool_module_params params;
+    struct module_key id;
+    pool_status status = module_params_copy(given, &params);
+
+    request.params = &params;
+    if (!status)
+        status = module_text_key_of(&request, &id);
+    if (!status)
+        status = module_kept_find(device, &id, &module);
+    if (status || module)
+        return status;
+    status = pool_module_compile(device, &params, &module);
+    if (!status)
+        status = module_keep(device, &id, &module);
+    if (status)
+        pool_module_destroy(&module);
+    return status;
+}
+
+/* The caller's array has the step of the caller's struct. */
+static const pool_module_params *nth_params(const pool_module_params *modules, size_t n)
+{
+    return (const void *)((const char *)modules + n * modules->struct_size);
+}
+
+static pool_status warm_nth(void *user, size_t index)
+{
+    const struct warm_up *all = user;
+
+    return warm_one(all->devices[index % all->device_count],
+        nth_params(all->modules, index / all->device_count));
+}
+
+/* A device whose state cannot be asked for now is tried: that tells why. */
+static size_t usable_devices(device_pool *pool, pool_device **devices)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < pool_device_count(pool); i++) {
+        pool_device_info info = {.struct_size = sizeof(info), .state = POOL_DEVICE_READY};
+        pool_device *device;
+
+        if (pool_device_at(pool, i, &device))
+            continue;
+        pool_device_get_info(device, &info);
+        if (info.state == POOL_DEVICE_READY)
+            devices[count++] = device;
+    }
+    return count;
+}
+
+/* Why there is none, as a choice tells it. */
+static pool_status no_device(device_pool *pool)
+{
+    pool_device *none;
+    pool_status status = pool_next_device(pool, &none);
+
+    return status ? status
+                  : base_fail(POOL_ERR_NO_DEVICE, "pool_warm_up: the pool has no usable device");
+}
+
+pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, size_t count)
+{
+    struct warm_up all = {.modules = modules};
+    struct base_parallel job = {.task = warm_nth, .user = &all, .tries_all = true};
+    pool_status status;
+
+    if (!pool || (count && (!modules || !modules->struct_size)))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_warm_up: pool or modules is NULL, or struct_size is not set");
+    all.devices = base_calloc(pool_device_count(pool), sizeof(*all.devices));
+    if (!all.devices)
+        return base_fail_memory("the devices to warm up");
+    all.device_count = usable_devices(pool, all.devices);
+    job.count = all.device_count * count;
+    status = all.device_count ? base_parallel_run(&job) : no_device(pool);
+    base_free(all.devices);
+    return status;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_points_create: points brought to a device part by part, checked, and multiplied for tables.
+ */
+#include <string.h>
+
+#include "base/status.h"
+#include "msm/bases.h"
+
+enum { MOST_LEVELS = POOL_FIELD_MAX_BITS, ALIGNMENT = 256 };
+
+void pool_points_params_init(pool_points_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+pool_status points_params_copy(const pool_points_params *given, pool_points_params *params)
+{
+    pool_points_params_init(params);
+    if (!given || given->struct_size < sizeof(size_t))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_points_params is NULL or its struct_size is not set");
+    memcpy(
+        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
+    if (!params->curve)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "points need a curve");
+    if (!pool_point_bytes(params->curve, params->layout) ||
+        (unsigned)params->check > POOL_POINTS_SUBGROUP || params->reserved)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "a member of pool_points_params has a value that means nothing");
+    return POOL_OK;
+}
+
+pool_status points_cancelled(const pool_cancel *cancel)
+{
+    return pool_cancel_requested(cancel)
+               ? base_fail(POOL_ERR_CANCELLED, "the work was asked to end")
+               : POOL_OK;
+}
+
+/* How the table is cut, by the plan of a sum over all points. */
+static pool_status set_table(const pool_points_params *params, struct pool_points *points)
+{
+    const struct msm_chip chip = msm_chip_of(points->device);
+    const pool_field *order = points->curve->scalar_field;
+    struct msm_job job = {.coordinate_words = points->curve->coordinates.bytes / 4,
+        .scalar_words = order->words,
+        .order_bits = order->bits,
+        .scalar_bits = params->scalar_bits,
+        .total = points->count,
+        .count = 1,
+        .batch = 1,
+        .levels = params->precompute_factor < MOST_LEVELS ? params->precompute_factor : MOST_LEVELS,
+        .window_bits = params->window_bits};
+    struct msm_plan plan;
+    pool_status status;
+
+    points->scalar_bits = params->scalar_bits;
+    if (params->precompute_factor < 2)
+        return POOL_OK;
+    status = msm_plan_make(&chip, &job, &plan);
+    if (status)
+        return status;
+    points->asked = params->precompute_factor;
+    points->window_bits = plan.window_bits;
+    points->groups = plan.groups;
+    points->levels = (plan.windows + plan.groups - 1) / plan.groups;
+    if (points->count > INT32_MAX / points->levels)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu points at %u levels are more than 2^31 - 1", (unsigned long long)points->count,
+            points->levels);
+    return POOL_OK;
+}
+
+/* A making under way, and its scratch memory. */
+struct making {
+    struct pool_points *points;
+    const pool_points_params *params;
+    const pool_span *span;
+    struct msm_source source;
+    struct msm_run run;
+    struct memory_site site;
+    pool_buffer *scratch;
+    CUdeviceptr answer; /* of checks; the raw points and the multiples are behind it */
+    CUdeviceptr raw;
+    CUdeviceptr doubled;
+};
+
+static pool_status take_scratch(struct making *making)
+{
+    uint64_t count = making->span->count < POINTS_PART ? making->span->count : POINTS_PART;
+    uint64_t raw = making->span->place == POOL_PLACE_HOST ? count * making->source.stride * 4 : 0;
+    uint64_t doubled =
+        making->points->levels > 1 ? 2 * count * msm_affine_bytes(making->points->curve) : 0;
+
+    raw = (raw + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    pool_status status = memory_temporary(
+        &making->site, ALIGNMENT + raw + doubled, &making->scratch, &making->answer);
+    making->raw = making->answer + ALIGNMENT;
+    making->doubled = making->raw + raw;
+    return status;
+}
+
+static pool_status bring(struct making *making, uint64_t first, uint64_t count)
+{
+    uint64_t bytes = msm_affine_bytes(making->points->curve);
+    uint64_t stride = making->source.stride * 4;
+    CUdeviceptr to = making->points->address + first * bytes;
+    const struct msm_answer answer = {
+        .buffer = making->scratch, .address = making->answer, .place = first};
+    struct msm_source part = making->source;
+    pool_status status = POOL_OK;
+
+    part.data = (CUdeviceptr)(uintptr_t)making->span->data + first * stride;
+    part.count = count;
+    if (making->span->place == POOL_PLACE_HOST) {
+        uint64_t size =
+            (count - 1) * stride + pool_point_bytes(making->points->curve, making->params->layout);
+
+        part.data = making->raw;
+        status = pool_copy_to_device(making->scratch, ALIGNMENT,
+            (const uint8_t *)making->span->data + first * stride, size, making->run.stream);
+    }
+    if (!status)
+        status = msm_import_points(&making->run, &part, to);
+    if (!status)
+        status = msm_check_points(&making->run, &part, &answer, to, bytes, making->params->check);
+    return status;
+}
+
+static pool_status multiply(struct making *making, uint64_t first, uint64_t count)
+{
+    const struct pool_points *points = making->points;
+    uint64_t bytes = msm_affine_bytes(points->curve);
+    pool_status status = POOL_OK;
+
+    for (uint32_t level = 1; !status && level < points->levels; level++) {
+        CUdeviceptr to = points->address + (level * points->count + first) * bytes;
+        const struct msm_multiples multiples = {.from = to - points->count * bytes,
+            .to = to,
+            .scratch = making->doubled,
+            .count = count,
+            .doublings = points->window_bits * points->groups};
+
+        status = msm_multiply_points(&making->run, &multiples);
+    }
+    return status;
+}
+
+static pool_status make_parts(struct making *making)
+{
+    const pool_points_params *params = making->params;
+    uint64_t total = making->span->count;
+    pool_status status = POOL_OK;
+
+    for (uint64_t first = 0; !status && first < total; first += POINTS_PART) {
+        uint64_t count = total - first < POINTS_PART ? total - first : POINTS_PART;
+
+        status = points_cancelled(params->cancel);
+        if (!status)
+            status = bring(making, first, count);
+        if (!status)
+            status = multiply(making, first, count);
+        if (!status && params->progress)
+            params->progress(params->user, first + count, total);
+    }
+    return status;
+}
+
+/* The caller's memory is not looked at any more when this returns, whatever the status. */
+static pool_status make_all(struct making *making)
+{
+    struct base_error_copy first;
+    pool_status status = points_allocate(making->points, making->run.stream), end;
+
+    if (!status)
+        status = take_scratch(making);
+    if (!status)
+        status = make_parts(making);
+    status = memory_temporary_free(&making->site, &making->scratch, status);
+    base_error_save(&first);
+    end = pool_stream_synchronize(making->run.stream);
+    if (status)
+        base_error_restore(&first);
+    return status ? status : end;
+}
+
+static pool_status create_inside(const pool_points_params *params, const struct memory_site *site,
+    const pool_span *span, pool_points **points)
+{
+    struct making making = {.params = params, .span = span, .site = *site};
+    pool_status status = points_begin(site->device, params->curve, span->count, &making.points);
+
+    if (status)
+        return status;
+    making.run = (struct msm_run){
+        .device = site->device, .stream = site->stream, .curve = making.points->curve};
+    msm_source_init(&making.source, params->curve, span, params->layout);
+    status = set_table(params, making.points);
+    if (!status)
+        status = make_all(&making);
+    if (status)
+        return points_discard(making.points, status);
+    *points = making.points;
+    return POOL_OK;
+}
+
+pool_status pool_points_create(
+    const pool_points_params *given, const pool_span *span, pool_points **points)
+{
+    pool_points *made = NULL;
+    pool_points_params params;
+    struct memory_site site;
+    struct device_scope scope;
+    pool_status status = points_params_copy(given, &params);
+
+    if (status)
+        return status;
+    if (!span || !points)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span or the place of the handle is NULL");
+    status = memory_site_init(&site, params.device, params.stream);
+    const struct memory_item item = {
+        pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
+    if (!status)
+        status = memory_span_check(&site, span, &item, "span of points");
+    if (!status && span->count > INT32_MAX)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu points are more than 2^31 - 1",
+            (unsigned long long)span->count);
+    if (!status)
+        status = device_enter(site.device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, create_inside(&params, &site, span, &made));
+    return points_hand_over(made, status, points);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_msm: what is refused, and the memory that a call has. The pieces are chunk.c's.
+ */
+#include "msm/call.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "memory/memory.h"
+
+/* Calls that take less than this ask the driver for memory without asking how much there is. */
+#define SMALL_BYTES ((uint64_t)256 << 20)
+
+void pool_msm_params_init(pool_msm_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+static bool is_known(const pool_msm_params *params)
+{
+    return (unsigned)params->point_layout <= POOL_POINT_XYZZ &&
+           (unsigned)params->result_layout <= POOL_POINT_XYZZ &&
+           (unsigned)params->shared_points <= 1 && (unsigned)params->is_async <= 1 &&
+           (unsigned)params->scalar_check <= POOL_SCALARS_REDUCED &&
+           (unsigned)params->point_check <= POOL_POINTS_SUBGROUP &&
+           !(params->scalar_check == POOL_SCALARS_REDUCED && params->scalar_bits) &&
+           (!params->window_bits || (params->window_bits >= MSM_MIN_WINDOW_BITS &&
+                                        params->window_bits <= MSM_MAX_WINDOW_BITS));
+}
+
+static pool_status copy_params(const pool_msm_params *given, pool_msm_params *params)
+{
+    pool_msm_params_init(params);
+    if (!given || given->struct_size < sizeof(size_t))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_msm_params is NULL or its struct_size is not set");
+    memcpy(
+        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
+    if (!params->batch)
+        params->batch = 1;
+    if (!params->curve && !params->points)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a sum needs a curve or a handle of points");
+    if (!is_known(params))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "a member of pool_msm_params has a value that means nothing");
+    return POOL_OK;
+}
+
+/* A handle's curve and device are the call's; another curve that computes the same will do. */
+static pool_status take_handle(struct msm_call *call)
+{
+    const struct pool_points *points = call->params.points;
+
+    if (!points) {
+        call->curve = call->params.curve;
+        return POOL_OK;
+    }
+    call->curve = points->curve;
+    if (call->params.curve && memcmp(call->params.curve->fingerprint, points->curve->fingerprint,
+                                  sizeof(points->curve->fingerprint)) != 0)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the points are of %s, not of %s",
+            points->curve->name, call->params.curve->name);
+    if (call->params.device && call->params.device != points->device)
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the points are on device %d, not on %d",
+            pool_device_ordinal(points->device), pool_device_ordinal(call->params.device));
+    call->params.device = points->device;
+    if (points->levels > 1 && call->params.window_bits &&
+        call->params.window_bits != points->window_bits)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the tables are for windows of %u bits, not of %u", points->window_bits,
+            call->params.window_bits);
+    return POOL_OK;
+}
+
+static pool_status prepare(const pool_msm_params *given, const pool_span *points,
+    const pool_span *scalars, const pool_span *results, struct msm_call *call)
+{
+    pool_status status;
+
+    memset(call, 0, sizeof(*call));
+    status = copy_params(given, &call->params);
+    if (status)
+        return status;
+    if (!scalars || !results)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the span of the scalars or the results is NULL");
+    if (!points == !call->params.points)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "a sum has a span of points or a handle of points, %s",
+            points ? "not both" : "and here is neither");
+    status = take_handle(call);
+    if (!status)
+        status = memory_site_init(&call->site, call->params.device, call->params.stream);
+    if (status)
+        return status;
+    if (points)
+        call->points = *points;
+    call->scalars = *scalars;
+    call->results = *results;
+    call->result_bytes = pool_point_bytes(call->curve, call->params.result_layout);
+    return POOL_OK;
+}
+
+/* The sums' scalars, points and results have to be as many as go together. */
+static pool_status check_counts(struct msm_call *call)
+{
+    const pool_msm_params *params = &call->params;
+    uint64_t points;
+
+    if (call->scalars.count % params->batch)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu scalars are not those of %llu sums",
+            (unsigned long long)call->scalars.count, (unsigned long long)params->batch);
+    call->count = call->scalars.count / params->batch;
+    if (call->results.count != params->batch)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu sums have no %llu results",
+            (unsigned long long)params->batch, (unsigned long long)call->results.count);
+    points = params->shared_points ? call->count : call->scalars.count;
+    if (!params->points && call->points.count != points)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there are %llu points for %llu",
+            (unsigned long long)call->points.count, (unsigned long long)points);
+    if (params->points && (params->first_point > params->points->count ||
+                              points > params->points->count - params->first_point))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu points from %llu on are more than the handle's %llu", (unsigned long long)points,
+            (unsigned long long)params->first_point, (unsigned long long)params->points->count);
+    return POOL_OK;
+}
+
+/* Tables made for short scalars have no multiples for longer ones: there is nothing to read. */
+static pool_status check_table(const struct msm_call *call)
+{
+    const struct pool_points *points = call->params.points;
+    struct msm_cut cut = {.count = 1};
+    struct msm_plan plan;
+    pool_status status;
+
+    if (!points || points->levels == 1)
+        return POOL_OK;
+    cut.window_bits = points->window_bits;
+    status = msm_cut_plan(call, &cut, 1, &plan);
+    if (!status && plan.windows > points->levels * points->groups)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "scalars of %u bits have %u windows of %u bits, and the tables are for %u",
+            call->params.scalar_bits ? call->params.scalar_bits : call->curve->scalar_field->bits,
+            plan.windows, points->window_bits, points->levels * points->groups);
+    return status;
+}
+
+typedef pool_status (*span_check)(const struct memory_site *site, const pool_span *span,
+    const struct memory_item *item, const char *what);
+
+static pool_status check_shapes(const struct memory_site *site, const pool_span *span,
+    const struct memory_item *item, const char *what)
+{
+    (void)site;
+    return memory_span_check_shape(span, item, what);
+}
+
+static pool_status check_spans(struct msm_call *call, span_check check)
+{
+    const pool_curve *curve = call->curve;
+    const struct memory_item points = {
+        pool_point_bytes(curve, call->params.point_layout), "points", curve->name};
+    const struct memory_item results = {call->result_bytes, "points", curve->name};
+    const struct memory_item scalars = {
+        curve->scalar_field->bytes, "elements", curve->scalar_field->name};
+    pool_status status = check(&call->site, &call->scalars, &scalars, "span of scalars");
+
+    if (!status && !call->params.points)
+        status = check(&call->site, &call->points, &points, "span of points");
+    if (!status)
+        status = check(&call->site, &call->results, &results, "span of results");
+    if (!status &&
+        (memory_spans_overlap(&call->results, results.bytes, &call->scalars, scalars.bytes) ||
+            memory_spans_overlap(&call->results, results.bytes, &call->points, points.bytes)))
+        status = base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "the results overlap the points or the scalars in memory");
+    call->point_stride = memory_span_stride(&call->points, points.bytes);
+    call->scalar_stride = memory_span_stride(&call->scalars, scalars.bytes);
+    if (!status)
+        status = check_counts(call);
+    if (!status)
+        status = check_table(call);
+    if (!status && !call->params.points) {
+        msm_source_init(&call->source, curve, &call->points, call->params.point_layout);
+        /* It comes to an aligned place. */
+        if (call->points.place == POOL_PLACE_HOST)
+            call->source.data = 0;
+    }
+    return status;
+}
+
+/* Pageable memory could only be written by a host that waits. */
+static pool_status check_async(const struct msm_call *call)
+{
+    enum memory_place place = MEMORY_PINNED;
+    struct device_scope scope;
+    pool_status status;
+
+    if (!call->params.is_async || call->results.place == POOL_PLACE_DEVICE)
+        return POOL_OK;
+    status = device_enter(call->site.device, &scope);
+    if (status)
+        return status;
+    status =
+        device_leave(&scope, memory_place_of(scope.driver, call->results.data,
+                                 memory_span_extent(&call->results, call->result_bytes), &place));
+    if (!status && place == MEMORY_PAGEABLE)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "results of asynchronous sums have to be in device or pinned memory");
+    return status;
+}
+
+/* A part stays free for kernels still to be loaded, and what the driver keeps for them. */
+static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
+{
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_status status = pool_memory_get_info(call->site.device, &info);
+
+    if (!status)
+        *bytes = (info.free_bytes + (info.reserved_bytes - info.used_bytes)) / 32 * 31;
+    return status;
+}
+
+static pool_status use_given(struct msm_call *call)
+{
+    pool_buffer *given = call->params.workspace;
+    pool_status status = msm_cut_make(
+        call, call->params.memory_limit ? call->params.memory_limit : UINT64_MAX, &call->cut);
+
+    if (status)
+        return status;
+    if (pool_buffer_device(given) != call->site.device)
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the workspace is memory of another device");
+    if (pool_buffer_size(given) < call->cut.bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace has %llu bytes, not %llu",
+            (unsigned long long)pool_buffer_size(given), (unsigned long long)call->cut.bytes);
+    status = pool_buffer_address(given, &call->address);
+    if (!status && call->address % 256)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace is not aligned to 256 bytes");
+    call->workspace = given;
+    return status;
+}
+
+/* Less than a cut that did not fit; the failure of the last try stays where nothing smaller is. */
+static pool_status make_room(struct msm_call *call)
+{
+    struct base_error_copy full;
+    uint64_t limit = 0;
+    pool_status status;
+
+    base_error_save(&full);
+    status = free_bytes(call, &limit);
+    if (status)
+        return status;
+    if (limit >= call->cut.bytes)
+        limit = call->cut.bytes / 8 * 7;
+    status = msm_cut_make(call, limit, &call->cut);
+    if (status)
+        base_error_restore(&full);
+    return status;
+}
+
+/* What fails for other reasons than room shows here first. */
+static pool_status wake_memory(const struct msm_call *call)
+{
+    struct device_memory *memory;
+    struct device_scope scope;
+    pool_status status = device_enter(call->site.device, &scope);
+
+    return status ? status : device_leave(&scope, memory_of(&scope, &memory));
+}
+
+/* What others take in between makes the pieces smaller, until nothing smaller is left. */
+static pool_status take_workspace(struct msm_call *call)
+{
+    uint64_t limit = call->params.memory_limit ? call->params.memory_limit : UINT64_MAX;
+    pool_status status = msm_cut_make(call, limit, &call->cut);
+
+    if (!status)
+        status = wake_memory(call);
+    if (!status && !call->params.memory_limit && call->cut.bytes > SMALL_BYTES) {
+        status = free_bytes(call, &limit);
+        if (!status && call->cut.bytes > limit)
+            status = msm_cut_make(call, limit, &call->cut);
+    }
+    while (!status) {
+        status = memory_temporary(&call->site, call->cut.bytes, &call->own, &call->address);
+        if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
+            break;
+        status = make_room(call);
+    }
+    call->workspace = call->own;
+    return status;
+}
+
+/* The host waits also after a failure: nothing may read its memory behind its back. */
+static pool_status end(struct msm_call *call, pool_status status)
+{
+    struct base_error_copy first;
+    pool_status waited;
+
+    status = memory_temporary_free(&call->site, &call->own, status);
+    if (call->params.is_async && !status)
+        return POOL_OK;
+    base_error_save(&first);
+    waited = pool_stream_synchronize(call->site.stream);
+    if (status)
+        base_error_restore(&first);
+    return status ? status : waited;
+}
+
+/* One binding for all the calls below: each of them then finds the context current. */
+static pool_status run_inside(struct msm_call *call)
+{
+    pool_status status = check_spans(call, memory_span_check);
+
+    if (!status)
+        status = check_async(call);
+    if (!status)
+        status = call->params.workspace ? use_given(call) : take_workspace(call);
+    if (status)
+        return memory_temporary_free(&call->site, &call->own, status);
+    status = msm_call_run(call);
+    if (!status)
+        status = msm_deliver_all(call);
+    return end(call, status);
+}
+
+pool_status pool_msm(const pool_msm_params *params, const pool_span *points,
+    const pool_span *scalars, pool_span *results)
+{
+    struct device_scope scope;
+    struct msm_call call;
+    pool_status status = prepare(params, points, scalars, results, &call);
+
+    if (!status)
+        status = device_enter(call.site.device, &scope);
+    return status ? status : device_leave(&scope, run_inside(&call));
+}
+
+pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *points,
+    const pool_span *scalars, const pool_span *results, uint64_t *bytes)
+{
+    struct msm_call call;
+    pool_status status;
+
+    if (!bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the bytes");
+    status = prepare(params, points, scalars, results, &call);
+    if (!status)
+        status = check_spans(&call, check_shapes);
+    if (!status)
+        status = msm_cut_make(
+            &call, call.params.memory_limit ? call.params.memory_limit : UINT64_MAX, &call.cut);
+    if (!status)
+        *bytes = call.cut.bytes;
+    return status;
+}
+
+pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device)
+{
+    pool_status status;
+
+    if (!curve)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the curve is NULL");
+    status = device_or_bound(device, &device);
+    return status ? status : msm_load_programs(device, curve);
+}

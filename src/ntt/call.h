@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call of pool_ntt, as ntt.c and chunk.c share it.
+ */
+#ifndef NTT_ENTRY_H
+#define NTT_ENTRY_H
+
+#include "ntt/ntt.h"
+
+struct ntt_call {
+    pool_ntt_params params;
+    pool_span in;
+    pool_span out;
+    struct ntt_place place;
+    struct ntt_plan plan;
+    struct ntt_run run;
+    struct ntt_operand source; /* the input on the device */
+    struct ntt_operand target; /* the output, where it is a copy of its own */
+    pool_buffer *workspace;    /* our own */
+};
+
+/*
+ * Everything in the order of the call's stream; temporary memory is given back in that order:
+ * by compute when it fails, by deliver, or by release, which keeps the first failure.
+ */
+pool_status ntt_call_compute(struct ntt_call *call);
+pool_status ntt_call_deliver(struct ntt_call *call);
+pool_status ntt_call_release(struct ntt_call *call, pool_status status);
+
+/* chunk.c: host memory in batches, copies of some transforms under the computation of others. */
+bool ntt_call_is_chunked(const struct ntt_call *call);
+pool_status ntt_call_enqueue_chunks(struct ntt_call *call);
+
+#endif

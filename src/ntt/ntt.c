@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_ntt: what is refused, where the data comes from and goes to. The transform itself is run.c.
+ */
+#include "ntt/ntt.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "ntt/call.h"
+
+void pool_ntt_params_init(pool_ntt_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+static bool is_known(const pool_ntt_params *params)
+{
+    return (unsigned)params->direction <= POOL_NTT_INVERSE &&
+           (unsigned)params->order <= POOL_NTT_RR && (unsigned)params->layout <= POOL_NTT_COLUMNS &&
+           (unsigned)params->coset <= 1 && (unsigned)params->is_async <= 1 &&
+           (unsigned)params->check <= 1;
+}
+
+static pool_status copy_params(const pool_ntt_params *given, pool_ntt_params *params)
+{
+    pool_ntt_params_init(params);
+    if (!given || given->struct_size < sizeof(size_t))
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_ntt_params is NULL or its struct_size is not set");
+    memcpy(
+        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
+    if (!params->domain)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a transform needs a domain");
+    if (!is_known(params))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "a member of pool_ntt_params has a value that means nothing");
+    if (!params->batch)
+        params->batch = 1;
+    return POOL_OK;
+}
+
+static pool_status check_count(
+    const pool_ntt_params *params, const pool_span *span, const char *what)
+{
+    uint32_t log_size = params->domain->log_size;
+
+    if (params->batch > UINT64_MAX >> log_size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu transforms of 2^%u points are too many",
+            (unsigned long long)params->batch, log_size);
+    if (span->count != params->batch << log_size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the %s has %llu elements: %llu transforms of 2^%u points have %llu", what,
+            (unsigned long long)span->count, (unsigned long long)params->batch, log_size,
+            (unsigned long long)(params->batch << log_size));
+    return POOL_OK;
+}
+
+static pool_status check_spans(const struct ntt_call *call)
+{
+    const pool_field *field = call->place.field;
+    pool_status status = ntt_span_check(&call->place, &call->in, "input");
+
+    if (!status)
+        status = ntt_span_check(&call->place, &call->out, "output");
+    if (!status)
+        status = check_count(&call->params, &call->in, "input");
+    if (!status)
+        status = check_count(&call->params, &call->out, "output");
+    if (!status)
+        status = ntt_span_check_overlap(field, &call->in, &call->out, 1);
+    return status;
+}
+
+static void init_run(struct ntt_call *call)
+{
+    const pool_ntt_params *params = &call->params;
+    bool is_inverse = params->direction == POOL_NTT_INVERSE;
+
+    call->run = (struct ntt_run){.place = call->place,
+        .domain = params->domain,
+        .direction = params->direction,
+        .form_change = (int)call->out.form - (int)call->in.form,
+        .job = {.words = call->place.field->words,
+            .log_size = params->domain->log_size,
+            .batch = params->batch,
+            .order = params->order,
+            .layout = params->layout,
+            .coset_in = params->coset && !is_inverse,
+            .coset_out = params->coset && is_inverse}};
+}
+
+static pool_status prepare(
+    const pool_ntt_params *given, const pool_span *in, const pool_span *out, struct ntt_call *call)
+{
+    pool_status status;
+
+    memset(call, 0, sizeof(*call));
+    if (!in || !out)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the input or output is NULL");
+    status = copy_params(given, &call->params);
+    if (status)
+        return status;
+    call->in = *in;
+    call->out = *out;
+    return ntt_place_init(
+        &call->place, call->params.device, call->params.domain->field, call->params.stream);
+}
+
+/* Bytes of all elements, packed. */
+static uint64_t bytes_of(const struct ntt_call *call)
+{
+    return call->in.count * call->place.field->bytes;
+}
+
+/* Which temporary memory a call has beside its spans. */
+struct needs {
+    int in;  /* a packed copy of the input */
+    int out; /* a packed copy of the output */
+    int workspace;
+};
+
+static struct needs needs_of(const struct ntt_call *call)
+{
+    const pool_field *field = call->place.field;
+    bool in_fits = call->in.place == POOL_PLACE_DEVICE && ntt_span_is_packed(field, &call->in);
+    bool out_fits = call->out.place == POOL_PLACE_DEVICE && ntt_span_is_packed(field, &call->out);
+    struct needs needs = {.in = !in_fits};
+    bool is_in_place = in_fits && out_fits && call->in.data == call->out.data;
+
+    /* A copy of the input is as good a place for the output. */
+    if (!out_fits && needs.in)
+        is_in_place = true;
+    else
+        needs.out = !out_fits;
+    needs.workspace = ntt_run_needs_workspace(&call->plan, is_in_place, needs.in);
+    return needs;
+}
+
+static pool_status take_workspace(struct ntt_call *call, uint64_t bytes)
+{
+    pool_buffer *given = call->params.workspace;
+
+    if (!given)
+        return ntt_temporary(&call->place, bytes, &call->workspace, &call->run.workspace);
+    if (pool_buffer_device(given) != call->place.device)
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the workspace is memory of another device");
+    if (pool_buffer_size(given) < bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace has %llu bytes, not %llu",
+            (unsigned long long)pool_buffer_size(given), (unsigned long long)bytes);
+    pool_status status = pool_buffer_address(given, &call->run.workspace);
+    if (!status && call->run.workspace % 16)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace is not aligned to 16 bytes");
+    return status;
+}
+
+/* Strided or unaligned input becomes packed; a host's copy already may be. */
+static pool_status pack_input(struct ntt_call *call)
+{
+    uint64_t bytes = call->place.field->bytes;
+    struct ntt_operand packed = {.stride = bytes, .count = call->in.count};
+    pool_status status;
+
+    if (call->source.owned && call->source.stride == bytes)
+        return POOL_OK;
+    status = ntt_temporary(&call->place, bytes_of(call), &packed.owned, &packed.address);
+    if (!status)
+        status = ntt_copy(&call->place, &call->source, &packed);
+    status = ntt_operand_free(&call->place, &call->source, status);
+    call->source = packed;
+    return status;
+}
+
+static pool_status bring_input(struct ntt_call *call, const struct needs *needs)
+{
+    pool_status status = ntt_operand_in(&call->place, &call->in, &call->source);
+
+    if (!status && call->params.check)
+        status = ntt_check_elements(&call->place, &call->source);
+    if (!status && needs->in)
+        status = pack_input(call);
+    call->run.in = call->source.address;
+    call->run.in_may_be_overwritten = needs->in;
+    return status;
+}
+
+/* Where the last trip writes. */
+static pool_status find_output(struct ntt_call *call, const struct needs *needs)
+{
+    if (needs->out) {
+        call->target.stride = call->place.field->bytes;
+        call->target.count = call->out.count;
+        pool_status status =
+            ntt_temporary(&call->place, bytes_of(call), &call->target.owned, &call->target.address);
+        call->run.out = call->target.address;
+        return status;
+    }
+    if (call->out.place == POOL_PLACE_DEVICE && ntt_span_is_packed(call->place.field, &call->out))
+        call->run.out = (CUdeviceptr)(uintptr_t)call->out.data;
+    else
+        call->run.out = call->run.in;
+    return POOL_OK;
+}
+
+static pool_status deliver(struct ntt_call *call)
+{
+    struct ntt_operand result = {.address = call->run.out,
+        .stride = call->place.field->bytes,
+        .count = call->out.count,
+        .owned = call->target.owned ? call->target.owned : call->source.owned};
+    struct ntt_operand there = {.address = (CUdeviceptr)(uintptr_t)call->out.data,
+        .stride = call->out.stride ? call->out.stride : call->place.field->bytes,
+        .count = call->out.count};
+
+    if (call->out.place == POOL_PLACE_HOST)
+        return ntt_operand_deliver(&call->place, &result, &call->out);
+    return there.address == result.address ? POOL_OK : ntt_copy(&call->place, &result, &there);
+}
+
+pool_status ntt_call_release(struct ntt_call *call, pool_status status)
+{
+    status = ntt_temporary_free(&call->place, &call->workspace, status);
+    status = ntt_operand_free(&call->place, &call->target, status);
+    return ntt_operand_free(&call->place, &call->source, status);
+}
+
+pool_status ntt_call_compute(struct ntt_call *call)
+{
+    struct needs needs = needs_of(call);
+    pool_status status = bring_input(call, &needs);
+
+    if (!status)
+        status = find_output(call, &needs);
+    if (!status && needs.workspace)
+        status = take_workspace(call, bytes_of(call));
+    if (!status)
+        status = ntt_run_enqueue(&call->run, &call->plan);
+    return status ? ntt_call_release(call, status) : POOL_OK;
+}
+
+pool_status ntt_call_deliver(struct ntt_call *call)
+{
+    return ntt_call_release(call, deliver(call));
+}
+
+static pool_status enqueue(struct ntt_call *call)
+{
+    pool_status status = ntt_call_compute(call);
+
+    return status ? status : ntt_call_deliver(call);
+}
+
+/* One binding for all the calls below: each of them then finds the context current. */
+static pool_status run_inside(struct ntt_call *call)
+{
+    pool_status status = check_spans(call);
+
+    if (!status) {
+        init_run(call);
+        status = ntt_run_plan(&call->run, &call->plan);
+    }
+    if (!status)
+        status = ntt_call_is_chunked(call) ? ntt_call_enqueue_chunks(call) : enqueue(call);
+    return ntt_done(&call->place, call->params.is_async, status);
+}
+
+pool_status pool_ntt(const pool_ntt_params *params, const pool_span *in, pool_span *out)
+{
+    struct device_scope scope;
+    struct ntt_call call;
+    pool_status status = prepare(params, in, out, &call);
+
+    if (!status)
+        status = device_enter(call.place.device, &scope);
+    return status ? status : device_leave(&scope, run_inside(&call));
+}
+
+pool_status pool_ntt_workspace(
+    const pool_ntt_params *params, const pool_span *in, const pool_span *out, uint64_t *bytes)
+{
+    struct ntt_call call;
+    pool_status status;
+
+    if (!bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the bytes");
+    status = prepare(params, in, out, &call);
+    if (!status)
+        status = check_spans(&call);
+    if (status)
+        return status;
+    init_run(&call);
+    status = ntt_run_plan(&call.run, &call.plan);
+    if (status)
+        return status;
+    struct needs needs = needs_of(&call);
+    uint64_t copies = (uint64_t)(needs.in + needs.out + needs.workspace);
+    /* A strided host span is first copied with what lies between. */
+    uint64_t gaps = call.in.place == POOL_PLACE_HOST && !ntt_span_is_packed(call.place.field, in)
+                        ? call.in.count * call.in.stride
+                        : 0;
+    *bytes = copies * bytes_of(&call) + gaps;
+    return POOL_OK;
+}

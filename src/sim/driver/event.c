@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events of the simulated driver. A recording is a marker of its own: who waits for one is not
+ * disturbed when the event is recorded again or destroyed.
+ */
+#include "base/alloc.h"
+#include "sim/driver/state.h"
+
+void sim_marker_release(struct sim_marker *marker)
+{
+    if (marker && --marker->references == 0)
+        base_free(marker);
+}
+
+void sim_event_free(struct sim_event *event)
+{
+    struct sim_event **link = &event->context->events;
+
+    while (*link != event)
+        link = &(*link)->next;
+    *link = event->next;
+    sim_handle_drop(event->handle);
+    sim_marker_release(event->marker);
+    base_free(event);
+}
+
+pool_cu_result sim_cu_EventCreate(CUevent *event, unsigned int flags)
+{
+    struct sim_event *made;
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_EventCreate, SIM_NEED_CONTEXT, -1);
+
+    if (code)
+        return code;
+    /* An event for other processes cannot have times. */
+    if (!event || flags > 7 || (flags & 6) == DRIVER_EVENT_INTERPROCESS)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    if (flags & DRIVER_EVENT_INTERPROCESS)
+        return sim_leave(POOL_CU_NOT_SUPPORTED);
+    made = base_calloc(1, sizeof *made);
+    if (!made)
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    made->handle = sim_handle_make(SIM_KIND_EVENT, made);
+    if (!made->handle) {
+        base_free(made);
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    }
+    made->context = call.context;
+    made->flags = flags;
+    made->next = call.context->events;
+    call.context->events = made;
+    *event = made->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+static pool_cu_result enter_event(struct sim_call *call, enum sim_function function,
+    enum sim_need need, CUevent handle, struct sim_event **event)
+{
+    pool_cu_result code = sim_enter(call, function, need, -1);
+
+    if (code)
+        return code;
+    *event = sim_handle_get(SIM_KIND_EVENT, handle);
+    return *event ? POOL_CU_SUCCESS : sim_leave(POOL_CU_INVALID_HANDLE);
+}
+
+pool_cu_result sim_cu_EventDestroy(CUevent handle)
+{
+    struct sim_event *event;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_event(&call, SIM_CU_EventDestroy, SIM_NEED_CONTEXT_ONLY, handle, &event);
+
+    if (code)
+        return code;
+    sim_event_free(event);
+    return sim_leave(sim_state.poison);
+}
+
+pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
+{
+    struct sim_stream *stream;
+    struct sim_event *event;
+    struct sim_marker *marker;
+    struct sim_call call;
+    struct sim_op *op;
+    pool_cu_result code = enter_event(&call, SIM_CU_EventRecord, SIM_NEED_CONTEXT, handle, &event);
+
+    if (code)
+        return code;
+    code = sim_stream_of(event->context, stream_handle, &stream);
+    if (!code && !stream_handle && event->context != call.context)
+        code = POOL_CU_INVALID_HANDLE;
+    if (code)
+        return sim_leave(code);
+    marker = base_calloc(1, sizeof *marker);
+    op = sim_op_make(SIM_OP_RECORD);
+    if (!marker || !op) {
+        base_free(marker);
+        base_free(op);
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    }
+    marker->references = 2; /* the event's and the operation's */
+    op->u.marker = marker;
+    code = sim_put(&call, stream, op);
+    if (code) {
+        sim_marker_release(marker);
+        return sim_leave(code);
+    }
+    sim_marker_release(event->marker);
+    event->marker = marker;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_EventQuery(CUevent handle)
+{
+    struct sim_event *event;
+    struct sim_call call;
+    pool_cu_result code = enter_event(&call, SIM_CU_EventQuery, SIM_NEED_CONTEXT, handle, &event);
+
+    if (code)
+        return code;
+    if (event->marker && !event->marker->is_done)
+        return sim_leave(POOL_CU_NOT_READY);
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_EventSynchronize(CUevent handle)
+{
+    struct sim_event *event;
+    struct sim_marker *marker;
+    struct sim_call call;
+    bool is_open = true;
+    pool_cu_result code =
+        enter_event(&call, SIM_CU_EventSynchronize, SIM_NEED_CONTEXT, handle, &event);
+
+    if (code)
+        return code;
+    marker = event->marker;
+    if (!marker)
+        return sim_leave(POOL_CU_SUCCESS);
+    const int device = event->context->device;
+    marker->references++;
+    while (is_open && !marker->is_done)
+        is_open = sim_wait();
+    sim_marker_release(marker);
+    if (!is_open)
+        return sim_leave(POOL_CU_DEINITIALIZED);
+    sim_pools_at_sync(device);
+    return sim_leave(sim_state.poison);
+}
+
+pool_cu_result sim_cu_EventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    struct sim_event *first, *second;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_event(&call, SIM_CU_EventElapsedTime, SIM_NEED_CONTEXT, start, &first);
+
+    if (code)
+        return code;
+    if (!milliseconds)
+        return sim_leave(POOL_CU_INVALID_HANDLE); /* so says a GPU's driver */
+    second = sim_handle_get(SIM_KIND_EVENT, end);
+    if (!second || first->context != second->context || !first->marker || !second->marker ||
+        (first->flags | second->flags) & DRIVER_EVENT_DISABLE_TIMING)
+        return sim_leave(POOL_CU_INVALID_HANDLE);
+    if (!first->marker->is_done || !second->marker->is_done)
+        return sim_leave(POOL_CU_NOT_READY);
+    *milliseconds =
+        (float)((double)((int64_t)(second->marker->time_ns - first->marker->time_ns)) * 1e-6);
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags)
+{
+    struct sim_stream *stream;
+    struct sim_event *event;
+    struct sim_call call;
+    struct sim_op *op;
+    pool_cu_result code =
+        enter_event(&call, SIM_CU_StreamWaitEvent, SIM_NEED_CONTEXT, event_handle, &event);
+
+    if (code)
+        return code;
+    /* The stream may be of another context or device than the event: that is what it is for. */
+    stream = sim_handle_get(SIM_KIND_STREAM, handle);
+    code = stream ? POOL_CU_SUCCESS : sim_stream_of(call.context, handle, &stream);
+    if (code)
+        return sim_leave(code);
+    if (flags)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    if (!event->marker || event->marker->is_done)
+        return sim_leave(POOL_CU_SUCCESS);
+    op = sim_op_make(SIM_OP_WAIT);
+    if (!op)
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    op->u.marker = event->marker;
+    event->marker->references++;
+    return sim_leave(sim_put(&call, stream, op));
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The map of everything a device can address, and where device memory comes from.
+ *
+ * A device's addresses are a reserved range of host addresses, larger than its memory: allocations
+ * have guard zones between them and freed places are taken again only after the search has gone
+ * once round, so that an access a little beside an allocation, or to one just freed, is found.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "sim/driver/state.h"
+
+/* At least so many bytes that belong to nobody behind each allocation. */
+#define GUARD 512u
+/* New memory starts with a pattern instead of zeros, so that a program that forgets to initialise
+ * is found out; only the first bytes, because touching all would commit all. */
+#define PATTERN_BYTES 65536u
+#define PATTERN 0xa5
+#define PAGE 4096u
+#define FREED_KEPT 1024u
+
+static struct {
+    pthread_rwlock_t lock; /* writers hold the state's lock too */
+    struct sim_allocation **items;
+    size_t count, room;
+    struct sim_range freed[FREED_KEPT]; /* the last ones, a ring */
+    size_t freed_next;
+} map = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* Index of the first allocation that begins above `address`. */
+static size_t upper(uint64_t address)
+{
+    size_t low = 0, high = map.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map.items[middle]->base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct sim_allocation *sim_memory_find(uint64_t address, uint64_t bytes)
+{
+    size_t at = upper(address);
+    struct sim_allocation *found = at ? map.items[at - 1] : NULL;
+
+    if (!found || address - found->base >= found->bytes ||
+        bytes > found->bytes - (address - found->base))
+        return NULL;
+    return found;
+}
+
+struct sim_allocation *sim_memory_at(uint64_t base)
+{
+    struct sim_allocation *found = sim_memory_find(base, 1);
+
+    return found && found->base == base ? found : NULL;
+}
+
+bool sim_memory_overlaps(uint64_t base, uint64_t bytes)
+{
+    size_t at = upper(base);
+
+    if (at > 0 && base - map.items[at - 1]->base < map.items[at - 1]->bytes)
+        return true;
+    return at < map.count && map.items[at]->base - base < bytes;
+}
+
+void sim_memory_write_lock(void)
+{
+    pthread_rwlock_wrlock(&map.lock);
+}
+
+void sim_memory_write_unlock(void)
+{
+    pthread_rwlock_unlock(&map.lock);
+}
+
+size_t sim_memory_count(void)
+{
+    return map.count;
+}
+
+struct sim_allocation *sim_memory_item(size_t index)
+{
+    return map.items[index];
+}
+
+uint64_t sim_memory_free_bytes(int device)
+{
+    return sim_state.config.memory_bytes - sim_state.devices[device].used_bytes;
+}
+
+static bool reserve_room(void)
+{
+    if (map.count < map.room)
+        return true;
+    size_t room = map.room ? map.room * 2 : 256;
+    pthread_rwlock_wrlock(&map.lock);
+    struct sim_allocation **items = base_realloc(map.items, room, sizeof(struct sim_allocation *));
+    if (items) {
+        map.items = items;
+        map.room = room;
+    }
+    pthread_rwlock_unlock(&map.lock);
+    return items != NULL;
+}
+
+static void insert(struct sim_allocation *allocation)
+{
+    size_t at = upper(allocation->base);
+
+    allocation->id = ++sim_state.next_allocation_id;
+    pthread_rwlock_wrlock(&map.lock);
+    memmove(&map.items[at + 1], &map.items[at], (map.count - at) * sizeof(struct sim_allocation *));
+    map.items[at] = allocation;
+    map.count++;
+    pthread_rwlock_unlock(&map.lock);
+}
+
+static void take_out(struct sim_allocation *allocation)
+{
+    size_t at = upper(allocation->base) - 1;
+
+    pthread_rwlock_wrlock(&map.lock);
+    map.count--;
+    memmove(&map.items[at], &map.items[at + 1], (map.count - at) * sizeof(struct sim_allocation *));
+    map.freed[map.freed_next++ % FREED_KEPT] =
+        (struct sim_range){allocation->base, allocation->bytes};
+    pthread_rwlock_unlock(&map.lock);
+}
+
+/* Reserves the device's addresses: the more the better, as the host allows. */
+static bool reserve_region(struct sim_region *region)
+{
+    uint64_t memory = sim_state.config.memory_bytes;
+
+    for (uint64_t times = 4; times > 0; times /= 2) {
+        uint64_t bytes = memory * times + ((uint64_t)64 << 20);
+        void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (base == MAP_FAILED)
+            continue;
+        madvise(base, bytes, MADV_DONTDUMP);
+        *region = (struct sim_region){(uint64_t)(uintptr_t)base, bytes, (uint64_t)(uintptr_t)base};
+        return true;
+    }
+    return false;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+/* The first place between `from` and `end` that has room for `bytes` and its guard; 0: none. */
+static uint64_t find_place(uint64_t from, uint64_t end, uint64_t bytes, uint64_t align)
+{
+    uint64_t place = from;
+    size_t at = upper(from);
+
+    if (at > 0 && map.items[at - 1]->base + map.items[at - 1]->bytes + GUARD > place)
+        place = map.items[at - 1]->base + map.items[at - 1]->bytes + GUARD;
+    for (;; at++) {
+        uint64_t limit = at < map.count && map.items[at]->base < end ? map.items[at]->base : end;
+
+        place = round_up(place, align);
+        if (place < limit && limit - place >= bytes + GUARD)
+            return place;
+        if (limit == end)
+            return 0;
+        place = map.items[at]->base + map.items[at]->bytes + GUARD;
+    }
+}
+
+static uint64_t take_place(struct sim_region *region, uint64_t bytes, uint64_t align)
+{
+    uint64_t end = region->base + region->bytes;
+    uint64_t place = find_place(region->cursor, end, bytes, align);
+
+    if (!place)
+        place = find_place(region->base + GUARD, end, bytes, align);
+    if (place)
+        region->cursor = place + bytes + GUARD;
+    return place;
+}
+
+pool_cu_result sim_memory_make(struct sim_context *context, enum sim_memory_kind kind,
+    uint64_t bytes, uint64_t align, uint64_t charged, struct sim_allocation **out)
+{
+    struct sim_device *device = &sim_state.devices[context->device];
+    struct sim_allocation *made;
+
+    if (charged > sim_memory_free_bytes(context->device) || bytes > sim_state.config.memory_bytes)
+        return POOL_CU_OUT_OF_MEMORY;
+    if (!reserve_room() || (!device->region.bytes && !reserve_region(&device->region)))
+        return POOL_CU_OUT_OF_MEMORY;
+    made = base_calloc(1, sizeof *made);
+    if (!made)
+        return POOL_CU_OUT_OF_MEMORY;
+    made->base = take_place(&device->region, bytes, align > SIM_ALIGNMENT ? align : SIM_ALIGNMENT);
+    if (!made->base) {
+        base_free(made);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    memset((void *)(uintptr_t)made->base, PATTERN, bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES);
+    made->bytes = bytes;
+    made->charged = charged;
+    made->kind = kind;
+    made->device = context->device;
+    made->context = context;
+    device->used_bytes += charged;
+    insert(made);
+    *out = made;
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result sim_memory_adopt(struct sim_context *context, enum sim_memory_kind kind,
+    uint64_t base, uint64_t bytes, struct sim_allocation **out)
+{
+    struct sim_allocation *made = reserve_room() ? base_calloc(1, sizeof *made) : NULL;
+
+    if (!made)
+        return POOL_CU_OUT_OF_MEMORY;
+    made->base = base;
+    made->bytes = bytes;
+    made->kind = kind;
+    made->device = context->device;
+    made->context = context;
+    insert(made);
+    *out = made;
+    return POOL_CU_SUCCESS;
+}
+
+/* Gives whole pages back to the host and takes the contents from the rest. */
+static void forget_contents(const struct sim_allocation *allocation)
+{
+    uint64_t first = round_up(allocation->base, PAGE);
+    uint64_t end = (allocation->base + allocation->bytes) / PAGE * PAGE;
+    uint64_t bytes = allocation->bytes;
+
+    if (end > first) {
+        madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
+        bytes = first - allocation->base;
+        memset((void *)(uintptr_t)end, PATTERN, allocation->base + allocation->bytes - end);
+    }
+    memset((void *)(uintptr_t)allocation->base, PATTERN, bytes);
+}
+
+void sim_memory_drop(struct sim_allocation *allocation)
+{
+    take_out(allocation);
+    switch (allocation->kind) {
+    case SIM_MEMORY_PINNED:
+        munmap((void *)(uintptr_t)allocation->base, round_up(allocation->bytes, PAGE));
+        break;
+    case SIM_MEMORY_REGISTERED:
+        break;
+    default:
+        forget_contents(allocation);
+        sim_state.devices[allocation->device].used_bytes -= allocation->charged;
+        if (allocation->pool)
+            sim_pool_release(allocation);
+    }
+    base_free(allocation);
+}
+
+void sim_memory_drop_context(struct sim_context *context)
+{
+    for (size_t at = map.count; at-- > 0;) {
+        if (map.items[at]->context == context)
+            sim_memory_drop(map.items[at]);
+    }
+}
+
+void sim_memory_reset(void)
+{
+    while (map.count > 0)
+        sim_memory_drop(map.items[map.count - 1]);
+    for (int device = 0; device < SIM_MAX_DEVICES; device++) {
+        struct sim_region *region = &sim_state.devices[device].region;
+
+        if (region->bytes)
+            munmap((void *)(uintptr_t)region->base, region->bytes);
+        *region = (struct sim_region){0, 0, 0};
+    }
+    pthread_rwlock_wrlock(&map.lock);
+    base_free(map.items);
+    map.items = NULL;
+    map.room = 0;
+    memset(map.freed, 0, sizeof map.freed);
+    map.freed_next = 0;
+    pthread_rwlock_unlock(&map.lock);
+}
+
+/* Whether kernels of `context` may touch the allocation: its own, its peers', pinned memory, and
+ * pools that its device was given access to. */
+static bool may_touch(const struct sim_context *context, const struct sim_allocation *allocation)
+{
+    if (allocation->kind == SIM_MEMORY_PINNED || allocation->kind == SIM_MEMORY_REGISTERED ||
+        allocation->context == context)
+        return true;
+    if (allocation->pool)
+        return allocation->pool->access >> context->device & 1;
+    for (unsigned at = 0; at < context->peer_count; at++) {
+        if (context->peers[at] == allocation->context)
+            return true;
+    }
+    return false;
+}
+
+/* Bytes between the address and the allocation; 0 inside. */
+static uint64_t distance(const struct sim_allocation *allocation, uint64_t address)
+{
+    uint64_t end = allocation->base + allocation->bytes;
+
+    if (address < allocation->base)
+        return allocation->base - address;
+    return address >= end ? address - end + 1 : 0;
+}
+
+bool sim_memory_resolve(void *context, uint64_t address, struct sim_range *range)
+{
+    const struct sim_allocation *near = NULL;
+    bool is_inside = false;
+
+    pthread_rwlock_rdlock(&map.lock);
+    size_t at = upper(address);
+    if (at > 0)
+        near = map.items[at - 1];
+    if (at < map.count && (!near || distance(map.items[at], address) < distance(near, address)))
+        near = map.items[at];
+    *range = near ? (struct sim_range){near->base, near->bytes} : (struct sim_range){0, 0};
+    if (near)
+        is_inside = distance(near, address) == 0 && may_touch(context, near);
+    pthread_rwlock_unlock(&map.lock);
+    return is_inside;
+}
+
+bool sim_memory_freed(uint64_t address, struct sim_range *range)
+{
+    bool is_found = false;
+
+    pthread_rwlock_rdlock(&map.lock);
+    for (size_t back = 0; back < FREED_KEPT && !is_found; back++) {
+        size_t at = (map.freed_next + FREED_KEPT - 1 - back) % FREED_KEPT;
+        is_found = map.freed[at].size && address - map.freed[at].base < map.freed[at].size;
+        if (is_found)
+            *range = map.freed[at];
+    }
+    pthread_rwlock_unlock(&map.lock);
+    return is_found;
+}

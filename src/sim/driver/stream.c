@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of the simulated driver: a queue and a thread each, so that work is as asynchronous as on
+ * a GPU and a program that forgets to wait is found out.
+ *
+ * Every operation gets a number when it is put in. The first one of a stream starts when what it
+ * depends on has ended: an event, or, between the default stream and the blocking ones, everything
+ * there with a lower number. Dependencies only go to lower numbers, so nothing waits in a circle.
+ */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "sim/driver/state.h"
+
+#define LEGACY_STREAM ((CUstream)(uintptr_t)1)
+
+/* ---- what may start -------------------------------------------------------------------------- */
+
+static bool is_past(const struct sim_stream *stream, uint64_t sequence)
+{
+    return !stream->head || stream->head->sequence > sequence;
+}
+
+/* The default stream waits for the blocking ones and they for it. */
+static bool is_its_turn(const struct sim_stream *stream, uint64_t sequence)
+{
+    const struct sim_context *context = stream->context;
+
+    if (stream->flags & DRIVER_STREAM_NON_BLOCKING)
+        return true;
+    if (stream != context->null_stream)
+        return is_past(context->null_stream, sequence);
+    for (const struct sim_stream *other = context->streams; other; other = other->next) {
+        if (other != stream && !(other->flags & DRIVER_STREAM_NON_BLOCKING) &&
+            !is_past(other, sequence))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the rest of the work is not to be executed any more. */
+static bool is_over(void)
+{
+    return sim_state.poison || sim_state.is_closing;
+}
+
+static bool may_start(const struct sim_stream *stream, const struct sim_op *op)
+{
+    if (is_over())
+        return true;
+    if (!is_its_turn(stream, op->sequence))
+        return false;
+    if (op->kind == SIM_OP_WAIT)
+        return op->u.marker->is_done;
+    if (op->kind == SIM_OP_HANG)
+        return op->u.hang_epoch != sim_state.hang_epoch || !stream->context->is_alive;
+    return true;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Ends the first operation: whoever waits for it is told. */
+static void complete(struct sim_stream *stream)
+{
+    struct sim_op *op = stream->head;
+
+    if (op->kind == SIM_OP_RECORD) {
+        op->u.marker->time_ns = base_clock_ns();
+        op->u.marker->is_done = true;
+    }
+    stream->head = op->next;
+    if (!stream->head)
+        stream->tail = NULL;
+    sim_op_free(op);
+    pthread_cond_broadcast(&sim_state.changed);
+}
+
+/* Frees a stream that was destroyed, is empty and has no thread; else does nothing. */
+static void free_if_done(struct sim_stream *stream)
+{
+    struct sim_stream **link = &stream->context->streams;
+
+    if (!stream->is_destroyed || stream->head || stream->has_thread || stream->waiters)
+        return;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    pthread_cond_destroy(&stream->arrived);
+    base_free(stream);
+    pthread_cond_broadcast(&sim_state.changed);
+}
+
+static void *run_stream(void *argument)
+{
+    struct sim_stream *stream = argument;
+
+    pthread_mutex_lock(&sim_state.lock);
+    while (stream->head || !stream->is_destroyed) {
+        if (!stream->head) {
+            pthread_cond_wait(&stream->arrived, &sim_state.lock);
+        } else if (!may_start(stream, stream->head)) {
+            pthread_cond_wait(&sim_state.changed, &sim_state.lock);
+        } else {
+            if (!is_over())
+                sim_op_execute(stream, stream->head);
+            complete(stream);
+        }
+    }
+    stream->has_thread = false;
+    free_if_done(stream);
+    sim_state.threads--;
+    pthread_cond_broadcast(&sim_state.changed);
+    pthread_mutex_unlock(&sim_state.lock);
+    return NULL;
+}
+
+/* A thread with all signals blocked: handlers belong to the program's own threads. */
+static bool start_thread(struct sim_stream *stream)
+{
+    pthread_attr_t attributes;
+    sigset_t all, old;
+    pthread_t thread;
+    int failed;
+
+    if (pthread_attr_init(&attributes))
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    failed = pthread_create(&thread, &attributes, run_stream, stream);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    if (failed)
+        return false;
+    stream->has_thread = true;
+    sim_state.threads++;
+    return true;
+}
+
+pool_cu_result sim_stream_put(struct sim_stream *stream, struct sim_op *op)
+{
+    if (!stream->has_thread && !start_thread(stream)) {
+        sim_op_free(op);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    op->sequence = ++sim_state.sequence;
+    op->next = NULL;
+    if (stream->tail)
+        stream->tail->next = op;
+    else
+        stream->head = op;
+    stream->tail = op;
+    pthread_cond_signal(&stream->arrived);
+    return POOL_CU_SUCCESS;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static bool is_default(const struct sim_stream *stream)
+{
+    return stream == stream->context->null_stream;
+}
+
+bool sim_stream_is_idle(const struct sim_stream *stream)
+{
+    if (stream->head)
+        return false;
+    return !is_default(stream) || is_its_turn(stream, sim_state.sequence);
+}
+
+static bool is_drained(const struct sim_stream *stream, uint64_t sequence)
+{
+    return is_past(stream, sequence) && (!is_default(stream) || is_its_turn(stream, sequence));
+}
+
+pool_cu_result sim_stream_drain(struct sim_stream *stream)
+{
+    const uint64_t sequence = sim_state.sequence;
+    const int device = stream->context->device;
+    bool is_open = true;
+
+    stream->waiters++;
+    while (is_open && !is_drained(stream, sequence))
+        is_open = sim_wait();
+    stream->waiters--;
+    free_if_done(stream);
+    if (!is_open)
+        return POOL_CU_DEINITIALIZED;
+    sim_pools_at_sync(device);
+    return sim_state.poison;
+}
+
+static bool is_context_drained(const struct sim_context *context, uint64_t sequence)
+{
+    for (const struct sim_stream *stream = context->streams; stream; stream = stream->next) {
+        if (!is_past(stream, sequence))
+            return false;
+    }
+    return true;
+}
+
+pool_cu_result sim_context_drain(struct sim_context *context)
+{
+    const uint64_t sequence = sim_state.sequence;
+    struct sim_stream *hold = context->null_stream; /* keeps the context while it is waited for */
+    const int device = context->device;
+    bool is_open = true;
+
+    hold->waiters++;
+    while (is_open && !is_context_drained(context, sequence))
+        is_open = sim_wait();
+    hold->waiters--;
+    free_if_done(hold);
+    if (!is_open)
+        return POOL_CU_DEINITIALIZED;
+    sim_pools_at_sync(device);
+    return sim_state.poison;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+pool_cu_result sim_stream_make(
+    struct sim_context *context, unsigned flags, int priority, struct sim_stream **out)
+{
+    struct sim_stream *stream = base_calloc(1, sizeof *stream);
+
+    if (!stream)
+        return POOL_CU_OUT_OF_MEMORY;
+    if (pthread_cond_init(&stream->arrived, NULL)) {
+        base_free(stream);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    stream->context = context;
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->next = context->streams;
+    context->streams = stream;
+    *out = stream;
+    return POOL_CU_SUCCESS;
+}
+
+void sim_stream_retire(struct sim_stream *stream)
+{
+    if (stream->handle)
+        sim_handle_drop(stream->handle);
+    stream->handle = NULL;
+    stream->is_destroyed = true;
+    pthread_cond_signal(&stream->arrived);
+    free_if_done(stream);
+}
+
+pool_cu_result sim_stream_of(
+    struct sim_context *context, CUstream handle, struct sim_stream **stream)
+{
+    struct sim_stream *found;
+
+    if (!handle || handle == LEGACY_STREAM) {
+        *stream = context->null_stream;
+        return POOL_CU_SUCCESS;
+    }
+    found = sim_handle_get(SIM_KIND_STREAM, handle);
+    if (!found || found->context != context)
+        return POOL_CU_INVALID_HANDLE;
+    *stream = found;
+    return POOL_CU_SUCCESS;
+}
+
+/* ---- the table's functions ------------------------------------------------------------------- */
+
+pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    struct sim_stream *made;
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_StreamCreateWithPriority, SIM_NEED_CONTEXT, -1);
+
+    if (code)
+        return code;
+    if (!stream || flags > DRIVER_STREAM_NON_BLOCKING)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    /* What lies outside the range is moved to its end, as cuda.h promises. */
+    priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    code = sim_stream_make(call.context, flags, priority, &made);
+    if (code)
+        return sim_leave(code);
+    made->handle = sim_handle_make(SIM_KIND_STREAM, made);
+    if (!made->handle) {
+        sim_stream_retire(made);
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    }
+    *stream = made->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+/* Begins a call on a stream that has a handle or is the default one. */
+static pool_cu_result enter_stream(struct sim_call *call, enum sim_function function,
+    enum sim_need need, CUstream handle, struct sim_stream **stream)
+{
+    pool_cu_result code = sim_enter(call, function, need, -1);
+
+    if (code)
+        return code;
+    *stream = NULL;
+    code = sim_stream_of(call->context, handle, stream);
+    /* A call about a stream finds its context by itself; which one is current does not matter. */
+    struct sim_stream *found = sim_handle_get(SIM_KIND_STREAM, handle);
+    if (code && found) {
+        *stream = found;
+        code = POOL_CU_SUCCESS;
+    }
+    return code ? sim_leave(code) : POOL_CU_SUCCESS;
+}
+
+pool_cu_result sim_cu_StreamDestroy(CUstream handle)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_StreamDestroy, SIM_NEED_CONTEXT_ONLY, handle, &stream);
+
+    if (code)
+        return code;
+    if (!stream->handle)
+        return sim_leave(POOL_CU_INVALID_HANDLE);
+    sim_stream_retire(stream);
+    return sim_leave(sim_state.poison);
+}
+
+pool_cu_result sim_cu_StreamSynchronize(CUstream handle)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_StreamSynchronize, SIM_NEED_CONTEXT, handle, &stream);
+
+    return code ? code : sim_leave(sim_stream_drain(stream));
+}
+
+pool_cu_result sim_cu_StreamQuery(CUstream handle)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_StreamQuery, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    return sim_leave(sim_stream_is_idle(stream) ? POOL_CU_SUCCESS : POOL_CU_NOT_READY);
+}
+
+pool_cu_result sim_cu_StreamGetPriority(CUstream handle, int *priority)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_StreamGetPriority, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!priority)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *priority = stream->priority;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_StreamGetFlags(CUstream handle, unsigned int *flags)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_StreamGetFlags, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!flags)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *flags = stream->flags;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_StreamGetCtx(CUstream handle, CUcontext *context)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_StreamGetCtx, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!context)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *context = stream->context->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_LaunchHostFunc(CUstream handle, pool_cu_host_function function, void *user)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    struct sim_op *op;
+    pool_cu_result code =
+        enter_stream(&call, SIM_CU_LaunchHostFunc, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!function)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    op = sim_op_make(SIM_OP_HOST);
+    if (!op)
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    op->u.host.function = function;
+    op->u.host.user = user;
+    return sim_leave(sim_put(&call, stream, op));
+}

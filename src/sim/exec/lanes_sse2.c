@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hot handlers for any processor. */
+#if !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#define SIM_LANES_FILL sim_lanes_fill_sse2
+#include "sim/exec/lanes.h"

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The opcodes that this machine executes: how each is lowered, what may follow it, what it writes.
+ */
+#ifndef SIM_PTX_OPCODES_H
+#define SIM_PTX_OPCODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ptx_lowering;
+
+struct ptx_opcode {
+    const char *name;
+    void (*lower)(struct ptx_lowering *lowering);
+    uint16_t kind;       /* enum sim_kind: what lower() starts from */
+    uint8_t counted;     /* enum sim_class */
+    uint8_t writes;      /* 1: the first operand is written */
+    bool is_elementwise; /* one operation a lane: the result may take the row of a dying operand */
+    bool ends_block;
+    const char *shape; /* operands of simple instructions: lower_integer.c explains the letters */
+    const char *modifiers; /* allowed, separated by spaces */
+};
+
+const struct ptx_opcode *ptx_opcode_find(const char *name, uint32_t length);
+
+#endif

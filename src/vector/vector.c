@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums, products and copies of vectors, element by element, with the factors that forms call for.
+ */
+#include "ntt/ntt.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "vector/vector.h"
+
+enum { BLOCK = 256 };
+
+void pool_vector_params_init(pool_vector_params *params)
+{
+    if (params) {
+        memset(params, 0, sizeof(*params));
+        params->struct_size = sizeof(*params);
+    }
+}
+
+pool_status ntt_vector_begin(
+    const pool_vector_params *given, struct ntt_vector_call *call, const char *name)
+{
+    memset(call, 0, sizeof(*call));
+    pool_vector_params_init(&call->params);
+    if (!given || given->struct_size < sizeof(size_t))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: pool_vector_params is NULL or its struct_size is not set", name);
+    memcpy(&call->params, given,
+        given->struct_size < sizeof(call->params) ? given->struct_size : sizeof(call->params));
+    if (!call->params.field)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the field is NULL", name);
+    if ((unsigned)call->params.is_async > 1)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%s: is_async is %d", name, call->params.is_async);
+    return ntt_place_init(
+        &call->place, call->params.device, call->params.field, call->params.stream);
+}
+
+pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span *in,
+    const pool_span *out, int same_is_allowed)
+{
+    pool_status status = ntt_span_check(&call->place, in, "argument");
+
+    if (!status)
+        status = ntt_span_check(&call->place, out, "result");
+    if (!status && in->count != out->count)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the argument has %llu elements and the result %llu", (unsigned long long)in->count,
+            (unsigned long long)out->count);
+    if (!status)
+        status = ntt_span_check_overlap(call->params.field, in, out, same_is_allowed);
+    return status;
+}
+
+pool_status ntt_vector_bring(struct ntt_vector_call *call, int index, const pool_span *span)
+{
+    return ntt_operand_in(&call->place, span, &call->in[index]);
+}
+
+pool_status ntt_vector_end(struct ntt_vector_call *call, const pool_span *out, pool_status status)
+{
+    if (!status && out)
+        status = ntt_operand_deliver(&call->place, &call->out, out);
+    status = ntt_operand_free(&call->place, &call->in[0], status);
+    status = ntt_operand_free(&call->place, &call->in[1], status);
+    status = ntt_operand_free(&call->place, &call->out, status);
+    status = ntt_temporary_free(&call->place, &call->scratch, status);
+    status = ntt_temporary_free(&call->place, &call->constants, status);
+    return ntt_done(&call->place, call->params.is_async, status);
+}
+
+pool_status ntt_vector_constants(
+    struct ntt_vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
+{
+    uint64_t bytes = count * call->place.field->bytes;
+    pool_status status = ntt_temporary(&call->place, bytes, &call->constants, address);
+
+    return status ? status
+                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->place.stream);
+}
+
+pool_status ntt_vector_launch(
+    const struct ntt_vector_call *call, const char *name, uint64_t items, struct ntt_launch *launch)
+{
+    pool_status status = ntt_kernel(
+        call->place.device, call->place.field, NTT_PROGRAM_VECTOR, name, &launch->kernel);
+
+    launch->threads = launch->threads ? launch->threads : BLOCK;
+    launch->blocks = items / launch->threads + (items % launch->threads != 0);
+    launch->stream = call->place.stream;
+    return status ? status : ntt_enqueue(launch);
+}
+
+struct factors {
+    CUdeviceptr a, b, out;
+};
+
+static pool_status combine(const struct ntt_vector_call *call, enum ntt_combine op,
+    const struct ntt_operand *a, const struct ntt_operand *b, const struct ntt_operand *out,
+    const struct factors *factors)
+{
+    uint32_t code = (uint32_t)op;
+    struct ntt_vector first = ntt_vector_of(a), second = ntt_vector_of(b),
+                      result = ntt_vector_of(out);
+    struct factors by = *factors;
+    uint64_t count = out->count;
+    void *arguments[] = {&code, &first, &second, &result, &by.a, &by.b, &by.out, &count};
+    static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
+    struct ntt_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
+
+    return count ? ntt_vector_launch(call, "combine", count, &launch) : POOL_OK;
+}
+
+pool_status ntt_copy(
+    const struct ntt_place *place, const struct ntt_operand *from, const struct ntt_operand *to)
+{
+    const struct ntt_vector_call call = {.place = *place};
+    const struct factors none = {0};
+
+    return combine(&call, NTT_COPY, from, from, to, &none);
+}
+
+/* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
+static pool_status make_factors(struct ntt_vector_call *call, const int exponents[3],
+    const uint64_t *scalar, struct factors *factors)
+{
+    const pool_field *field = call->place.field;
+    uint8_t packed[3 * POOL_FIELD_MAX_BYTES];
+    CUdeviceptr address = 0;
+    pool_status status;
+
+    if (!exponents[0] && !exponents[1] && !exponents[2] && !scalar)
+        return POOL_OK;
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t value[FIELD_MAX_LIMBS];
+
+        field_power_of_r(field, value, exponents[i]);
+        if (i == 2 && scalar)
+            field_mul(field, value, value, scalar);
+        field_store_for_device(field, packed + i * field->bytes, value);
+    }
+    status = ntt_vector_constants(call, packed, 3, &address);
+    factors->a = exponents[0] ? address : 0;
+    factors->b = exponents[1] ? address + field->bytes : 0;
+    factors->out = exponents[2] || scalar ? address + 2 * field->bytes : 0;
+    return status;
+}
+
+/* What is done to the elements; `scalar` may be NULL. */
+struct operation {
+    enum ntt_combine op;
+    const uint64_t *scalar;
+};
+
+static pool_status run(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user)
+{
+    const struct operation *operation = user;
+    const pool_span *a = spans->a, *b = spans->b, *out = spans->out;
+    int degree = field_device_degree(call->place.field);
+    int sum[3] = {(int)out->form - (int)a->form, (int)out->form - (int)b->form, 0};
+    int product[3] = {0, 0, (int)out->form - (int)a->form - (int)b->form + degree};
+    int copy[3] = {0, 0, (int)out->form - (int)a->form};
+    struct factors factors = {0};
+    pool_status status = ntt_vector_bring(call, 0, a);
+
+    (void)first;
+    if (!status)
+        status = b == a ? POOL_OK : ntt_vector_bring(call, 1, b);
+    if (!status)
+        status = ntt_operand_out(&call->place, out, &call->out);
+    if (!status)
+        status = make_factors(call,
+            operation->op == NTT_MUL    ? product
+            : operation->op == NTT_COPY ? copy
+                                        : sum,
+            operation->scalar, &factors);
+    if (!status)
+        status = combine(call, operation->op, &call->in[0], b == a ? &call->in[0] : &call->in[1],
+            &call->out, &factors);
+    return ntt_vector_end(call, out, status);
+}
+
+static pool_status binary(const pool_vector_params *params, enum ntt_combine op, const pool_span *a,
+    const pool_span *b, const pool_span *out, const char *name)
+{
+    const struct ntt_vector_spans spans = {a, b, out};
+    struct operation operation = {.op = op};
+    struct ntt_vector_call call;
+    pool_status status;
+
+    if (!a || !b || !out)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: a span is NULL", name);
+    status = ntt_vector_begin(params, &call, name);
+    if (!status)
+        status = ntt_vector_check(&call, a, out, 1);
+    if (!status)
+        status = ntt_vector_check(&call, b, out, 1);
+    return status ? status : ntt_vector_in_parts(&call, &spans, run, &operation);
+}
+
+pool_status pool_vector_add(
+    const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
+{
+    return binary(params, NTT_ADD, a, b, out, "pool_vector_add");
+}
+
+pool_status pool_vector_sub(
+    const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
+{
+    return binary(params, NTT_SUB, a, b, out, "pool_vector_sub");
+}
+
+pool_status pool_vector_mul(
+    const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
+{
+    return binary(params, NTT_MUL, a, b, out, "pool_vector_mul");
+}
+
+pool_status ntt_vector_scalar(
+    const pool_field *field, const void *packed, const char *name, uint64_t *limbs)
+{
+    memset(limbs, 0, FIELD_MAX_LIMBS * sizeof(*limbs));
+    if (!packed)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: a number is NULL", name);
+    field_load(field, limbs, packed);
+    if (!field_is_canonical(field, limbs))
+        return base_fail(
+            POOL_ERR_BAD_DATA, "%s: a number is not below the modulus of %s", name, field->name);
+    field_to_montgomery(field, limbs, limbs);
+    return POOL_OK;
+}
+
+pool_status pool_vector_scale(
+    const pool_vector_params *params, const void *scalar, const pool_span *a, pool_span *out)
+{
+    uint64_t value[FIELD_MAX_LIMBS];
+    const struct ntt_vector_spans spans = {a, a, out};
+    struct operation operation = {NTT_COPY, value};
+    struct ntt_vector_call call;
+    pool_status status;
+
+    if (!a || !out)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_scale: a span is NULL");
+    status = ntt_vector_begin(params, &call, "pool_vector_scale");
+    if (!status)
+        status = ntt_vector_scalar(call.params.field, scalar, "pool_vector_scale", value);
+    if (!status)
+        status = ntt_vector_check(&call, a, out, 1);
+    return status ? status : ntt_vector_in_parts(&call, &spans, run, &operation);
+}

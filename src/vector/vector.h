@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call of a vector function, as vector.c and more.c share it.
+ */
+#ifndef NTT_VECTOR_H
+#define NTT_VECTOR_H
+
+#include "ntt/ntt.h"
+
+struct ntt_vector_call {
+    pool_vector_params params;
+    struct ntt_place place;
+    struct ntt_operand in[2];
+    struct ntt_operand out;
+    pool_buffer *scratch;
+    pool_buffer *constants;
+};
+
+/* Params copied and checked, device and stream found. */
+pool_status ntt_vector_begin(
+    const pool_vector_params *given, struct ntt_vector_call *call, const char *name);
+pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span *in,
+    const pool_span *out, int same_is_allowed);
+pool_status ntt_vector_bring(struct ntt_vector_call *call, int index, const pool_span *span);
+/* Delivers (unless out is NULL), gives everything back, waits. */
+pool_status ntt_vector_end(struct ntt_vector_call *call, const pool_span *out, pool_status status);
+
+/* Elements in the device's form, copied there. */
+pool_status ntt_vector_constants(
+    struct ntt_vector_call *call, const void *packed, size_t count, CUdeviceptr *address);
+/* A number of the caller's, in standard form, as Montgomery limbs (FIELD_MAX_LIMBS of them). */
+pool_status ntt_vector_scalar(
+    const pool_field *field, const void *packed, const char *name, uint64_t *limbs);
+/* Fills in kernel, stream and blocks for `items` threads. */
+pool_status ntt_vector_launch(const struct ntt_vector_call *call, const char *name, uint64_t items,
+    struct ntt_launch *launch);
+
+/* What a call is given; those that it does not take are NULL, and b is a where both are the same.
+ */
+struct ntt_vector_spans {
+    const pool_span *a;
+    const pool_span *b;
+    const pool_span *out;
+};
+
+/* A call of its own on elements `first` and following ones. */
+typedef pool_status (*ntt_vector_step)(
+    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user);
+/* One step, or several where host memory is long; at least one, also without elements. */
+pool_status ntt_vector_in_parts(const struct ntt_vector_call *call,
+    const struct ntt_vector_spans *spans, ntt_vector_step step, void *user);
+/* For tests: what is long; 0 goes back to the usual. */
+void ntt_vector_part_bytes_set(uint64_t bytes);
+
+#endif
