@@ -70,7 +70,8 @@ typedef enum pool_error_class {
 
 /*
  * Detail of the last failure on the calling thread. `message` is a sentence that says what was
- * tried, why it failed and, where it is known, what to do. `call` is the driver call's text or "".
+ * tried, why it failed and, where it is known, what to do. `call` is the driver function with the
+ * values that mean something, "cuMemAlloc(2 GiB)", or "" when no driver call was the cause.
  * `driver_code` is the CUresult (0 when no driver call was the cause) and `driver_name` its name.
  */
 typedef struct pool_error {

@@ -85,7 +85,9 @@ static inline pool_status driver_usable(struct driver *driver)
 }
 
 /*
- * Turns a driver call's code into a status. A failure fills the thread's detail and is logged here;
+ * Turns a driver call's code into a status. `call` is the function's name; of a longer text only
+ * what stands before the first '(' is used. A failure fills the thread's detail and is logged here,
+ * with the ordinal of the device whose context is current where the call works on a context;
  * a code of class PROCESS sets the latch and calls the listeners. Once the latch is set every
  * failure is POOL_ERR_PROCESS_POISONED with the first cause.
  *
@@ -118,13 +120,42 @@ typedef void (*driver_fault_listener)(void *user, const struct driver_fault *fau
 pool_status driver_listen(struct driver *driver, driver_fault_listener listener, void *user);
 void driver_unlisten(struct driver *driver, driver_fault_listener listener, void *user);
 
-/* status = DRIVER_CALL(driver, CtxSynchronize()); the call's text goes into the detail. */
+/* The same with the values that mean something to the reader: "cuMemAlloc(2 GiB)". */
+pool_status driver_check_failed_for(struct driver *driver, pool_cu_result code, const char *call,
+    const char *values, ...) __attribute__((format(printf, 4, 5)));
+
+/* status = DRIVER_CALL(driver, CtxSynchronize()); the function's name goes into the detail. */
 #define DRIVER_CALL(driver, call) driver_check((driver), (driver)->api.call, "cu" #call)
+
+/*
+ * The same for a code that is there already, with a printf format and values for the detail. They
+ * are evaluated after a failure only, so a call that succeeds costs nothing more:
+ *     DRIVER_CHECK_FOR(driver, code, "cuMemAlloc", "%s", base_size_text(bytes).text)
+ */
+#define DRIVER_CHECK_FOR(driver, code, call, ...)                                                  \
+    ({                                                                                             \
+        pool_cu_result driver_code = (code);                                                       \
+        __builtin_expect(driver_code == 0, 1)                                                      \
+            ? POOL_OK                                                                              \
+            : driver_check_failed_for((driver), driver_code, (call), __VA_ARGS__);                 \
+    })
+
+/* status = DRIVER_CALL_FOR(driver, MemAlloc(&made, n), "%s", base_size_text(n).text); */
+#define DRIVER_CALL_FOR(driver, call, ...)                                                         \
+    DRIVER_CHECK_FOR(driver, (driver)->api.call, "cu" #call, __VA_ARGS__)
 
 /* DRIVER_TRY(driver, status, label, MemFree(address)); jumps on failure, never returns. */
 #define DRIVER_TRY(driver, status, label, call)                                                    \
     do {                                                                                           \
         (status) = DRIVER_CALL(driver, call);                                                      \
+        if (status)                                                                                \
+            goto label;                                                                            \
+    } while (0)
+
+/* The same with values, as DRIVER_CALL_FOR. */
+#define DRIVER_TRY_FOR(driver, status, label, call, ...)                                           \
+    do {                                                                                           \
+        (status) = DRIVER_CALL_FOR(driver, call, __VA_ARGS__);                                     \
         if (status)                                                                                \
             goto label;                                                                            \
     } while (0)

@@ -3,6 +3,7 @@
  * The fault latch. A sticky fault poisons every context of the process on every device for good, so
  * the first one is kept with its cause, everybody is told once, and every later call is refused.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -78,21 +79,66 @@ static const char *name_of(struct driver *driver, pool_cu_result code, const cha
     return name;
 }
 
-static void fill_fault(struct driver *driver, pool_cu_result code, const char *call, int device)
+/* A driver call in words: "cuMemAlloc(2 GiB)", and the device whose context it worked on. */
+struct call_text {
+    char call[128];
+    int device; /* ordinal, -1: not known, or the call needs no context */
+    char where[32];
+};
+
+/* Calls that say nothing about the device whose context happens to be current. */
+static int is_without_context(const char *call)
+{
+    static const char *const prefixes[] = {"cuInit", "cuDriver", "cuDevice", "cuPointer",
+        "cuCtxCreate", "cuCtxPush", "cuCtxPop", "cuCtxGet", "cuCtxSet"};
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(call, prefixes[i], strlen(prefixes[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* The device is asked for later: a forked or poisoned process calls the driver no more. */
+static void describe_call(
+    struct call_text *text, const char *call, const char *values, va_list arguments)
+{
+    int length = (int)strcspn(call, "(");
+
+    text->device = -1;
+    text->where[0] = '\0';
+    snprintf(text->call, sizeof(text->call), "%.*s", length, call);
+    if (values) {
+        size_t used = strlen(text->call);
+        char list[sizeof(text->call)];
+
+        vsnprintf(list, sizeof(list), values, arguments);
+        snprintf(text->call + used, sizeof(text->call) - used, "(%.*s)",
+            (int)(sizeof(text->call) - used - 3), list);
+    }
+}
+
+static void describe_device(struct driver *driver, struct call_text *text)
+{
+    CUdevice device;
+
+    if (is_without_context(text->call) || driver->api.CtxGetDevice(&device) != POOL_CU_SUCCESS)
+        return;
+    text->device = device;
+    snprintf(text->where, sizeof(text->where), " on device %d", device);
+}
+
+static void fill_fault(struct driver *driver, pool_cu_result code, const struct call_text *call)
 {
     struct driver_fault *fault = &driver->fault;
     const char *hint = driver_code_hint(code);
-    char where[32] = "";
 
     fault->code = (int)code;
-    fault->device = device;
+    fault->device = call->device;
     fault->unix_time = (uint64_t)time(NULL);
     snprintf(fault->name, sizeof(fault->name), "%s", driver_code_name(code));
-    snprintf(fault->call, sizeof(fault->call), "%s", call);
-    if (device >= 0)
-        snprintf(where, sizeof(where), " on device %d", device);
-    snprintf(fault->message, sizeof(fault->message), "%s failed%s with %s (%u)%s%s", fault->call,
-        where, fault->name, code, hint[0] ? ": " : "", hint);
+    snprintf(fault->call, sizeof(fault->call), "%s", call->call);
+    snprintf(fault->message, sizeof(fault->message), "%s%s failed: %s (%u)%s%s", fault->call,
+        call->where, fault->name, code, hint[0] ? ": " : "", hint);
 }
 
 /* Calls the listeners one after another; the list may change between two of them. */
@@ -121,18 +167,14 @@ static void tell_listeners(struct driver *driver)
     driver_state_unlock();
 }
 
-static void latch(struct driver *driver, pool_cu_result code, const char *call)
+static void latch(struct driver *driver, pool_cu_result code, const struct call_text *call)
 {
-    CUdevice device = -1;
     int is_first;
 
-    /* Which device it was is only known when the driver still tells whose context is current. */
-    if (driver->api.CtxGetDevice(&device) != POOL_CU_SUCCESS)
-        device = -1;
     driver_state_lock();
     is_first = !atomic_load_explicit(&driver->poisoned, memory_order_relaxed);
     if (is_first) {
-        fill_fault(driver, code, call, device);
+        fill_fault(driver, code, call);
         atomic_store_explicit(&driver->poisoned, 1, memory_order_release);
     }
     driver_state_unlock();
@@ -156,24 +198,42 @@ static pool_cu_result latching_code(struct driver *driver, pool_cu_result code)
     return driver_status_of(code) == POOL_ERR_PROCESS_POISONED ? code : POOL_CU_SUCCESS;
 }
 
-pool_status driver_check_failed(struct driver *driver, pool_cu_result code, const char *call)
+static pool_status check_failed(struct driver *driver, pool_cu_result code, struct call_text *call)
 {
     pool_cu_result latching;
     const char *name, *hint;
 
     driver_fork_check();
     if (driver->generation != driver_fork_generation())
-        return forked_failure(call);
+        return forked_failure(call->call);
     if (atomic_load_explicit(&driver->poisoned, memory_order_acquire))
-        return poisoned_failure(driver, call);
+        return poisoned_failure(driver, call->call);
+    describe_device(driver, call);
     latching = latching_code(driver, code);
     if (latching != POOL_CU_SUCCESS) {
         latch(driver, latching, call);
-        return poisoned_failure(driver, call);
+        return poisoned_failure(driver, call->call);
     }
     name = name_of(driver, code, &hint);
-    return base_fail_driver(driver_status_of(code), (int)code, name, call, "%s failed: %s (%u)%s%s",
-        call, name, code, hint[0] ? ": " : "", hint);
+    return base_fail_driver(driver_status_of(code), (int)code, name, call->call,
+        "%s%s failed: %s (%u)%s%s", call->call, call->where, name, code, hint[0] ? ": " : "", hint);
+}
+
+pool_status driver_check_failed_for(
+    struct driver *driver, pool_cu_result code, const char *call, const char *values, ...)
+{
+    struct call_text text;
+    va_list arguments;
+
+    va_start(arguments, values);
+    describe_call(&text, call, values, arguments);
+    va_end(arguments);
+    return check_failed(driver, code, &text);
+}
+
+pool_status driver_check_failed(struct driver *driver, pool_cu_result code, const char *call)
+{
+    return driver_check_failed_for(driver, code, call, NULL);
 }
 
 pool_status driver_listen(struct driver *driver, driver_fault_listener listener, void *user)

@@ -65,7 +65,7 @@ static pool_status init_failure(struct driver *driver, pool_cu_result code)
         return driver_stub_failure(driver->path);
     driver->api.DriverGetVersion(&version);
     driver_kernel_module_version(module, sizeof(module));
-    return base_fail_driver(init_status(code), (int)code, driver_code_name(code), "cuInit(0)",
+    return base_fail_driver(init_status(code), (int)code, driver_code_name(code), "cuInit",
         "cuInit of %s failed: %s (%u): %s (driver for CUDA %d.%d, needed CUDA %d.%d, kernel module "
         "%s)",
         driver->path, driver_code_name(code), code, driver_code_hint(code), version / 1000,

@@ -70,7 +70,7 @@ static pool_status make_pool(struct device_memory *memory)
         memory->pool = NULL;
         return POOL_OK;
     }
-    status = driver_check(memory->driver, code, "cuMemPoolCreate(&pool, &props)");
+    status = driver_check(memory->driver, code, "cuMemPoolCreate");
     if (status)
         return status;
     status = DRIVER_CALL(memory->driver,
@@ -149,9 +149,8 @@ static pool_status allocate_retrying(
         if (code == POOL_CU_OUT_OF_MEMORY)
             return report_full(memory, request->bytes);
     }
-    return driver_check(memory->driver, code,
-        memory->pool ? "cuMemAllocFromPoolAsync(&address, bytes, pool, stream)"
-                     : "cuMemAlloc(&address, bytes)");
+    return driver_check(
+        memory->driver, code, memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
 }
 
 /* Undoes an allocation whose preparation on `stream` failed; the first failure stays the detail. */

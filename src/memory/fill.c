@@ -43,7 +43,7 @@ static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, ui
     if (count) {
         status = driver_check(scope.driver,
             set(&scope.driver->api, buffer->address + offset, value, width, (size_t)count, handle),
-            "cuMemsetAsync(address, value, count, stream)");
+            "cuMemsetAsync");
         if (!status && !stream)
             status = DRIVER_CALL(scope.driver, StreamSynchronize(NULL));
     }

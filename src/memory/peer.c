@@ -72,7 +72,7 @@ static pool_status open_context(struct device_memory *memory, pool_device *peer,
     if (code == POOL_CU_TOO_MANY_PEERS || code == POOL_CU_PEER_ACCESS_UNSUPPORTED)
         status = POOL_ERR_UNSUPPORTED; /* an answer, not a failure */
     else if (code != POOL_CU_PEER_ACCESS_ALREADY_ENABLED)
-        status = driver_check(scope.driver, code, "cuCtxEnablePeerAccess(peer, 0)");
+        status = driver_check(scope.driver, code, "cuCtxEnablePeerAccess");
     return device_leave(&scope, status);
 }
 

@@ -61,11 +61,11 @@ static pool_status pin(struct device_scope *scope, pool_pinned *made)
     if (made->registered)
         return pin_status(scope->driver,
             api->MemHostRegister(made->data, (size_t)made->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE),
-            "cuMemHostRegister(data, bytes, flags)", made->bytes);
+            "cuMemHostRegister", made->bytes);
     if (made->flags & POOL_PINNED_WRITE_COMBINED)
         flags |= DRIVER_MEMHOSTALLOC_WRITECOMBINED;
     return pin_status(scope->driver, api->MemHostAlloc(&made->data, (size_t)made->bytes, flags),
-        "cuMemHostAlloc(&data, bytes, flags)", made->bytes);
+        "cuMemHostAlloc", made->bytes);
 }
 
 static void forget(pool_pinned *pinned)

@@ -76,7 +76,7 @@ static pool_status make_ring(struct device_memory *memory, struct memory_ring **
         MemHostAlloc(&slots, (size_t)memory_ring_bytes(made), DRIVER_MEMHOSTALLOC_PORTABLE));
     if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
         status = base_fail_driver(POOL_ERR_OUT_OF_HOST_MEMORY, POOL_CU_OUT_OF_MEMORY,
-            driver_code_name(POOL_CU_OUT_OF_MEMORY), "cuMemHostAlloc(&slots, bytes, flags)",
+            driver_code_name(POOL_CU_OUT_OF_MEMORY), "cuMemHostAlloc",
             "the host cannot pin %llu bytes for staging",
             (unsigned long long)memory_ring_bytes(made));
     if (!status) {
@@ -153,7 +153,7 @@ static pool_status is_quiet(struct device_memory *memory, const struct memory_ri
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; ring->in_flight && !status && i < ring->shape.slots; i++)
-        status = stream_answer(driver, driver->api.EventQuery(ring->done[i]), "cuEventQuery(done)");
+        status = stream_answer(driver, driver->api.EventQuery(ring->done[i]), "cuEventQuery");
     return status;
 }
 

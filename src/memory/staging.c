@@ -173,7 +173,7 @@ static pool_status learn_arrived(struct job *job, int wait)
         if (wait)
             status = DRIVER_CALL(driver, EventSynchronize(done));
         else
-            status = stream_answer(driver, driver->api.EventQuery(done), "cuEventQuery(done)");
+            status = stream_answer(driver, driver->api.EventQuery(done), "cuEventQuery");
         if (status)
             return status == POOL_ERR_NOT_READY ? POOL_OK : status;
         if (!job->outward && job->transfer->secret)

@@ -33,7 +33,7 @@ static pool_status read_parameters(struct driver *driver, struct pool_kernel *ke
     if (code == POOL_CU_INVALID_VALUE)
         kernel->parameter_count = (int)count;
     else if (code && code != POOL_CU_NOT_SUPPORTED)
-        return driver_check(driver, code, "cuFuncGetParamInfo(function, n, &offset, &bytes)");
+        return driver_check(driver, code, "cuFuncGetParamInfo");
     return POOL_OK;
 }
 

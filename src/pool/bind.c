@@ -168,8 +168,7 @@ pool_status pool_bind(pool_device *device)
     }
     code = device->driver->api.CtxPushCurrent(context);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
-        return device_judge(
-            device, driver_check(device->driver, code, "cuCtxPushCurrent(context)"));
+        return device_judge(device, driver_check(device->driver, code, "cuCtxPushCurrent"));
     remember(thread_stack, device);
     return POOL_OK;
 }

@@ -105,11 +105,11 @@ void device_context_release(pool_device *device)
         return;
     switch (device->pool->context_mode) {
     case POOL_CONTEXT_PRIMARY:
-        call = "cuDevicePrimaryCtxRelease(device)";
+        call = "cuDevicePrimaryCtxRelease";
         code = driver->api.DevicePrimaryCtxRelease(device->handle);
         break;
     case POOL_CONTEXT_OWN:
-        call = "cuCtxDestroy(context)";
+        call = "cuCtxDestroy";
         code = driver->api.CtxDestroy(context);
         break;
     case POOL_CONTEXT_ADOPT:
@@ -130,7 +130,7 @@ void device_context_release(pool_device *device)
 static pool_status pop_again(
     struct driver *driver, pool_cu_result code, CUcontext *popped, int *is_off)
 {
-    pool_status status = driver_check(driver, code, "cuCtxPopCurrent(&popped)");
+    pool_status status = driver_check(driver, code, "cuCtxPopCurrent");
 
     *is_off = 1;
     *popped = NULL;
@@ -157,7 +157,7 @@ pool_status device_context_pop(struct driver *driver, CUcontext context, int *is
     *is_off = 0;
     code = driver->api.CtxPushCurrent(popped);
     if (code)
-        return driver_check(driver, code, "cuCtxPushCurrent(popped)");
+        return driver_check(driver, code, "cuCtxPushCurrent");
     return base_fail(POOL_ERR_UNBALANCED,
         "another context than the device's is on top of this thread's stack: whoever pushed or "
         "set it has to take it off first");

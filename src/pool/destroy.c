@@ -19,7 +19,7 @@ static int is_driver_alive(const device_pool *pool)
         return 0;
     code = pool->driver->api.CtxGetCurrent(&current);
     if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
-        driver_check(pool->driver, code, "cuCtxGetCurrent(&current)");
+        driver_check(pool->driver, code, "cuCtxGetCurrent");
     return code != POOL_CU_DEINITIALIZED && device_pool_is_fit(pool);
 }
 

@@ -20,7 +20,7 @@ static pool_status ask(pool_device *device, pool_cu_enum attribute, int fallback
     *value = fallback;
     if (driver_code_class(code) == POOL_CLASS_CALL && code != POOL_CU_UNKNOWN)
         return POOL_OK;
-    return driver_check(device->driver, code, "cuDeviceGetAttribute(value, attribute, device)");
+    return driver_check(device->driver, code, "cuDeviceGetAttribute");
 }
 
 /* The system's word where the driver has none (before CUDA 12.4). */

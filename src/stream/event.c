@@ -234,7 +234,7 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
         return status;
     status = stream_answer(scope.driver,
         scope.driver->api.EventElapsedTime(&value, start->handle, end->handle),
-        "cuEventElapsedTime(&value, start, end)");
+        "cuEventElapsedTime");
     status = device_leave(&scope, status);
     if (!status)
         *milliseconds = (double)value;

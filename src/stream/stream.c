@@ -158,9 +158,9 @@ static pool_status adopt(struct device_scope *scope, CUstream handle, pool_strea
     if (code == POOL_CU_INVALID_VALUE || code == POOL_CU_INVALID_HANDLE ||
         code == POOL_CU_CONTEXT_IS_DESTROYED)
         return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
-            "cuStreamGetCtx(handle, &context)", "%p is no stream", (void *)handle);
+            "cuStreamGetCtx", "%p is no stream", (void *)handle);
     if (code)
-        return driver_check(scope->driver, code, "cuStreamGetCtx(handle, &context)");
+        return driver_check(scope->driver, code, "cuStreamGetCtx");
     if (context != scope->context)
         return base_fail(POOL_ERR_WRONG_DEVICE, "stream %p is not of the context of device %d",
             (void *)handle, pool_device_ordinal(scope->device));

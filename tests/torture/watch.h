@@ -26,6 +26,7 @@ struct watch {
     uint64_t made;         /* failures */
     uint64_t made_in_run;  /* of them before `finish` */
     int any_not_absorbed;  /* a failure that the scenario may not survive */
+    int driver_failed;     /* the last driver call was made to fail */
     int stack_call_failed; /* a push, pop or set was among them */
     int is_lost;           /* a PROCESS code was answered */
     char first[64];        /* what failed first */

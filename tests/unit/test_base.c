@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/sha256.h"
 #include "base/status.h"
+#include "base/text.h"
 
 static void test_status_classes(void **state)
 {
@@ -38,6 +39,23 @@ static void test_status_classes(void **state)
     assert_string_equal(pool_status_name(POOL_ERR_FORKED), "POOL_ERR_FORKED");
     assert_string_equal(pool_status_name((pool_status)1), "POOL_ERR_?");
     assert_true(strlen(pool_status_text(POOL_ERR_FORKED)) > 5);
+}
+
+static void test_size_texts(void **state)
+{
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } rows[] = {{0, "0 bytes"}, {1, "1 byte"}, {2, "2 bytes"}, {1024, "1 KiB"},
+        {4097, "4097 bytes"}, {10241, "10.00 KiB (10241 bytes)"},
+        {1536u << 10, "1.50 MiB (1572864 bytes)"}, {2ull << 30, "2 GiB"}, {1ull << 40, "1 TiB"},
+        {1ull << 63, "8 EiB"}, {UINT64_MAX, "16.00 EiB (18446744073709551615 bytes)"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_string_equal(base_size_text(rows[i].bytes).text, rows[i].text);
+    assert_string_equal(base_plural(1), "");
+    assert_string_equal(base_plural(0), "s");
 }
 
 static void test_error_detail(void **state)
@@ -177,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status_classes),
+        cmocka_unit_test(test_size_texts),
         cmocka_unit_test(test_error_detail),
         cmocka_unit_test(test_error_detail_is_per_thread),
         cmocka_unit_test(test_log_levels),

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "driver/internal.h"
 #include "plain_table.h"
 
@@ -132,7 +133,7 @@ static void test_init_failures(void **state)
         assert_int_equal(driver_open(&table, &driver), failures[i].status);
         assert_null(driver);
         assert_int_equal(pool_last_error()->driver_code, failures[i].code);
-        assert_string_equal(pool_last_error()->call, "cuInit(0)");
+        assert_string_equal(pool_last_error()->call, "cuInit");
         assert_non_null(strstr(message(), "CUDA 12.4"));
         assert_non_null(strstr(message(), "needed CUDA 11.0"));
         assert_non_null(strstr(message(), driver_code_name(failures[i].code)));
@@ -194,8 +195,9 @@ static void test_call_failures(void **state)
     assert_int_equal(DRIVER_CALL(driver, MemAlloc(NULL, 4096)), POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(pool_last_error()->driver_code, 2);
     assert_string_equal(pool_last_error()->driver_name, "CUDA_ERROR_OUT_OF_MEMORY");
-    assert_string_equal(pool_last_error()->call, "cuMemAlloc(NULL, 4096)");
-    assert_non_null(strstr(message(), "cuMemAlloc(NULL, 4096) failed"));
+    assert_string_equal(pool_last_error()->call, "cuMemAlloc");
+    assert_string_equal(message(),
+        "cuMemAlloc on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY (2): the memory is used up");
     /* A code that is newer than this library: the driver knows it. */
     plain_answers.MemAlloc = 1234;
     assert_int_equal(DRIVER_CALL(driver, MemAlloc(NULL, 1)), POOL_ERR_DRIVER);
@@ -209,6 +211,56 @@ static void test_call_failures(void **state)
     assert_int_equal(driver_usable(driver), POOL_OK);
     plain_answers.MemAlloc = 0;
     assert_int_equal(DRIVER_CALL(driver, MemAlloc(NULL, 1)), POOL_OK);
+    driver_close(&driver);
+}
+
+static int counted; /* how often a value of a message was asked for */
+
+static unsigned long long counted_bytes(void)
+{
+    counted++;
+    return 3;
+}
+
+/* The detail has the values that the caller names, and they are evaluated after a failure only. */
+static void test_call_values(void **state)
+{
+    struct driver *driver = opened();
+    uint64_t bytes = 2ull << 30;
+    pool_status status;
+    char name[300];
+
+    (void)state;
+    counted = 0;
+    plain_answers.MemAlloc = 2;
+    assert_int_equal(
+        DRIVER_CALL_FOR(driver, MemAlloc(NULL, bytes), "%s", base_size_text(bytes).text),
+        POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_string_equal(pool_last_error()->call, "cuMemAlloc(2 GiB)");
+    assert_string_equal(message(), "cuMemAlloc(2 GiB) on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY "
+                                   "(2): the memory is used up");
+    plain_answers.MemAlloc = 0;
+    DRIVER_TRY_FOR(driver, status, failed, MemAlloc(NULL, 1), "%llu", counted_bytes());
+    assert_int_equal(counted, 0);
+    plain_answers.MemAlloc = 1;
+    DRIVER_TRY_FOR(driver, status, failed, MemAlloc(NULL, 1), "%llu", counted_bytes());
+    fail();
+failed:
+    assert_int_equal(counted, 1);
+    assert_string_equal(pool_last_error()->call, "cuMemAlloc(3)");
+    plain_answers.MemAlloc = 0;
+    /* What does not work on a context does not name the device whose context is current. */
+    assert_int_equal(
+        DRIVER_CHECK_FOR(driver, 101, "cuDeviceGet", "%d", 7), POOL_ERR_DEVICE_UNUSABLE);
+    assert_string_equal(pool_last_error()->call, "cuDeviceGet(7)");
+    assert_null(strstr(message(), "on device"));
+    /* A value that is too long is cut, the parenthesis is there. */
+    memset(name, 'x', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    assert_int_equal(
+        DRIVER_CHECK_FOR(driver, 1, "cuModuleGetFunction", "%s", name), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->call, "xxx)"));
+    assert_int_equal(strlen(pool_last_error()->call), 127);
     driver_close(&driver);
 }
 
@@ -249,13 +301,13 @@ static void test_latch(void **state)
     plain_answers.LaunchKernel = 719;
     assert_int_equal(
         driver_check(driver, driver->api.LaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
-            "cuLaunchKernel(f)"),
+            "cuLaunchKernel"),
         POOL_ERR_PROCESS_POISONED);
     assert_int_equal(pool_last_error()->driver_code, 719);
     assert_int_equal(driver->fault.code, 719);
     assert_int_equal(driver->fault.device, 5);
     assert_string_equal(driver->fault.name, "CUDA_ERROR_LAUNCH_FAILED");
-    assert_string_equal(driver->fault.call, "cuLaunchKernel(f)");
+    assert_string_equal(driver->fault.call, "cuLaunchKernel");
     assert_true(driver->fault.unix_time > 1000000000);
     assert_non_null(strstr(driver->fault.message, "on device 5"));
     assert_non_null(strstr(message(), driver->fault.message));
@@ -269,7 +321,7 @@ static void test_latch(void **state)
     assert_int_equal(driver_check(driver, 700, "cuMemFree(p)"), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(driver_check(driver, 1, "cuMemFree(p)"), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(pool_last_error()->driver_code, 719);
-    assert_string_equal(pool_last_error()->call, "cuMemFree(p)");
+    assert_string_equal(pool_last_error()->call, "cuMemFree");
     assert_int_equal(driver_usable(driver), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(driver->fault.code, 719);
     assert_int_equal(first.times, 1);
@@ -424,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_init_failures),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_call_failures),
+        cmocka_unit_test(test_call_values),
         cmocka_unit_test(test_latch),
         cmocka_unit_test(test_every_process_code),
         cmocka_unit_test(test_latch_without_device),

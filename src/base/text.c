@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers as messages write them. */
+#include "base/text.h"
+
+#include <stdio.h>
+
+struct base_size_text base_size_text(uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    struct base_size_text made;
+    int unit = 0;
+    uint64_t scale = 1024;
+
+    if (bytes < 10240 && (bytes % 1024 || !bytes)) {
+        snprintf(made.text, sizeof(made.text), "%d byte%s", (int)bytes, base_plural(bytes));
+        return made;
+    }
+    while (unit < 5 && bytes / 1024 >= scale) {
+        scale *= 1024;
+        unit++;
+    }
+    if (bytes % scale == 0)
+        snprintf(made.text, sizeof(made.text), "%d %s", (int)(bytes / scale), units[unit]);
+    else
+        snprintf(made.text, sizeof(made.text), "%.2f %s (%llu bytes)",
+            (double)bytes / (double)scale, units[unit], (unsigned long long)bytes);
+    return made;
+}

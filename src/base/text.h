@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers as messages write them. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdint.h>
+
+/* By value, so that an argument of a message needs no buffer of its own. */
+struct base_size_text {
+    char text[40];
+};
+
+/*
+ * "1 byte", "4097 bytes", "64 KiB", "2 GiB"; a size that is no whole number of KiB and is 10 KiB or
+ * more has both: "1.50 GiB (1610612737 bytes)".
+ */
+struct base_size_text base_size_text(uint64_t bytes);
+
+/* "s" unless there is one: "%llu element%s". */
+static inline const char *base_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+#endif
