@@ -179,6 +179,27 @@ const char *cli_bar(size_t done, size_t count, char *text, size_t size);
 /* A line on stderr for people, left out with --quiet. Any thread. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* ---- output.c ---- */
+
+/* A file that is written when the command has its result. */
+struct cli_output {
+    const char *path; /* NULL: no such file is wanted */
+    int file;
+    int is_new;
+};
+
+/*
+ * Opens the file before the work, so that a path that cannot be written costs nothing; what an
+ * existing one holds stays until the result is there. CLI_GO or an exit code.
+ */
+int cli_output_open(const char *path, struct cli_output *output);
+
+/* Replaces the content. An exit code. */
+int cli_output_write(struct cli_output *output, const void *bytes, size_t count);
+
+/* Closes the file, and deletes it when it is new and `code` is a failure. Returns `code`. */
+int cli_output_close(struct cli_output *output, int code);
+
 /* ---- table.c ---- */
 
 /* How a column shows a value of a row. */

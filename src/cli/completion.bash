@@ -55,7 +55,7 @@ _devicepool() {
     bench) words="msm ntt poseidon copy pool" ;;
     cache) words="list verify clear path" ;;
     list) words="fields curves sets" ;;
-    poseidon) [ "$COMP_CWORD" = 2 ] && words="hash sponge tree" ;;
+    poseidon) [ "$COMP_CWORD" = 2 ] && words="hash permute sponge tree" ;;
     warm-up)
         words="$(_devicepool_names "$tool" fields) $(_devicepool_names "$tool" curves)
             $(_devicepool_names "$tool" sets)"

@@ -40,11 +40,12 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool ntt values.bin --field bls12_381_fr --inverse --output coefficients.bin\n",
         cli_run_ntt},
-    {"poseidon", "hash|sponge|tree FILE", "hashes and Merkle trees of a file",
+    {"poseidon", "hash|permute|sponge|tree FILE", "hashes and Merkle trees of a file",
         "FILE is a raw file (packed elements, little-endian) or wtns:FILE.\n"
-        "  hash    one digest for each item of --elements elements\n"
-        "  sponge  the same for items of any length, by default one digest of all\n"
-        "  tree    the root of the Merkle tree whose leaves are the items\n"
+        "  hash     one digest for each item of --elements elements\n"
+        "  permute  each item is a state, and so is each result\n"
+        "  sponge   the same for items of any length, by default one digest of all\n"
+        "  tree     the root of the Merkle tree whose leaves are the items\n"
         "\n"
         "  devicepool poseidon tree --bytes photo.jpg --set poseidon2-horizen-bn254-t3\n",
         cli_run_poseidon},

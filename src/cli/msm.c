@@ -14,6 +14,7 @@ struct request {
     int form;
     int scalar_form;
     int is_big_endian;
+    int are_scalars_big_endian;
     int is_reversed;
     int is_trusted;
     uint64_t skip;
@@ -94,8 +95,21 @@ static void show_result(const pool_curve *curve, const uint8_t *result, uint64_t
     cJSON_Delete(report);
 }
 
-static int run(
-    const struct request *request, const struct terms *terms, const struct cli_line *line)
+/* An affine point in the byte order of the raw files. */
+static int write_result(const struct request *request, const pool_curve *curve, uint8_t *result,
+    struct cli_output *output)
+{
+    const pool_field *field = pool_curve_base_field(curve);
+    size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
+
+    if (request->is_big_endian)
+        cli_to_big_endian(
+            field, POOL_FORM_STANDARD, result, bytes / pool_field_element_bytes(field));
+    return cli_output_write(output, result, bytes);
+}
+
+static int run_sum(const struct request *request, const struct terms *terms,
+    struct cli_output *output, const struct cli_line *line)
 {
     const pool_curve *curve = terms->points.section.curve;
     uint64_t count = terms->scalars.section.span.count;
@@ -114,8 +128,8 @@ static int run(
     cli_progress_end();
     if (status)
         code = cli_fail(status, line->as_json);
-    else if (request->output)
-        code = cli_write_file(request->output, result, pool_point_bytes(curve, POOL_POINT_AFFINE));
+    else if (output->path)
+        code = write_result(request, curve, result, output);
     else
         show_result(curve, result, count, line->as_json);
     return cli_close_pool(&pool, code, 0);
@@ -127,9 +141,6 @@ static int fit(const struct cli_command *self, const struct request *request, st
     pool_span *points = &terms->points.section.span;
     pool_span *scalars = &terms->scalars.section.span;
 
-    if (terms->points.section.item != POOL_FILE_POINTS ||
-        terms->scalars.section.item != POOL_FILE_ELEMENTS)
-        return cli_usage(self, "msm takes points first and scalars second");
     if (terms->scalars.section.field != pool_curve_scalar_field(terms->points.section.curve))
         return cli_usage(self, "scalars of %s do not belong to points of %s",
             pool_field_name(terms->scalars.section.field),
@@ -153,24 +164,45 @@ static int run_files(const struct cli_command *self, const struct request *reque
 {
     struct cli_raw raw_points = {.curve = curve,
         .layout = (pool_point_layout)request->layout,
-        .form = (pool_form)request->form};
-    struct cli_raw raw_scalars = {
-        .form = (pool_form)request->scalar_form, .is_big_endian = request->is_big_endian};
+        .form = (pool_form)request->form,
+        .is_big_endian = request->is_big_endian};
+    struct cli_raw raw_scalars = {.form = (pool_form)request->scalar_form,
+        .is_big_endian = request->is_big_endian || request->are_scalars_big_endian};
     struct terms terms;
+    struct cli_output output;
     int code = cli_source_open(line->operands[0], &raw_points, line->as_json, &terms.points);
 
     if (code != CLI_GO)
         return code;
-    raw_scalars.field =
-        pool_curve_scalar_field(terms.points.section.curve ? terms.points.section.curve : curve);
-    code = cli_source_open(line->operands[1], &raw_scalars, line->as_json, &terms.scalars);
+    code = cli_source_expect(self, line->operands[0], &terms.points, POOL_FILE_POINTS);
     if (code == CLI_GO) {
-        code = fit(self, request, &terms);
+        raw_scalars.field = pool_curve_scalar_field(terms.points.section.curve);
+        code = cli_source_open(line->operands[1], &raw_scalars, line->as_json, &terms.scalars);
+    }
+    if (code == CLI_GO) {
+        code = cli_source_expect(self, line->operands[1], &terms.scalars, POOL_FILE_ELEMENTS);
         if (code == CLI_GO)
-            code = run(request, &terms, line);
+            code = fit(self, request, &terms);
+        if (code == CLI_GO)
+            code = cli_output_open(request->output, &output);
+        if (code == CLI_GO)
+            code = cli_output_close(&output, run_sum(request, &terms, &output, line));
         cli_source_close(&terms.scalars);
     }
     cli_source_close(&terms.points);
+    return code;
+}
+
+static int check_order(const struct cli_command *self, const struct request *request)
+{
+    int code = cli_check_order(self, request->is_big_endian, request->form);
+
+    if (code == CLI_GO)
+        code = cli_check_order(
+            self, request->is_big_endian || request->are_scalars_big_endian, request->scalar_form);
+    if (code == CLI_GO && request->is_big_endian && request->layout == POOL_POINT_AFFINE_FLAG)
+        code = cli_usage(self, "--layout affine-flag has no big-endian form; see "
+                               "--big-endian-scalars");
     return code;
 }
 
@@ -188,8 +220,12 @@ int cli_run_msm(const struct cli_command *self, int count, char **arguments)
             &request.form, cli_forms},
         {0, "scalar-form", "FORM", "of a raw file's scalars: the same", CLI_CHOICE,
             &request.scalar_form, cli_forms},
-        {0, "big-endian", NULL, "the raw file's scalars are big-endian integers", CLI_SWITCH,
-            &request.is_big_endian, NULL},
+        {0, "big-endian", NULL,
+            "coordinates and scalars of raw files, read and written, are\n"
+            "big-endian integers",
+            CLI_SWITCH, &request.is_big_endian, NULL},
+        {0, "big-endian-scalars", NULL, "only the raw file's scalars are", CLI_SWITCH,
+            &request.are_scalars_big_endian, NULL},
         {0, "skip", "COUNT", "leave out that many scalars at the start", CLI_COUNT, &request.skip,
             NULL},
         {'n', "count", "COUNT", "take that many scalars (default: all)", CLI_COUNT, &request.count,
@@ -213,5 +249,7 @@ int cli_run_msm(const struct cli_command *self, int count, char **arguments)
 
     if (code == CLI_GO)
         code = cli_find_curve(self, request.curve, &curve);
+    if (code == CLI_GO)
+        code = check_order(self, &request);
     return code == CLI_GO ? run_files(self, &request, curve, &line) : code;
 }

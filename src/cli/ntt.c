@@ -57,8 +57,8 @@ static void print_elements(const pool_file_section *section, const uint8_t *resu
         cli_print_json(list);
 }
 
-static int run(
-    const struct request *request, const struct cli_source *source, const struct cli_line *line)
+static int run_transform(const struct request *request, const struct cli_source *source,
+    struct cli_output *output, const struct cli_line *line)
 {
     const pool_file_section *section = &source->section;
     size_t bytes = section->span.count * pool_field_element_bytes(section->field);
@@ -75,10 +75,12 @@ static int run(
         status = transform(request, section, device, results);
     }
     cli_progress_end();
+    if (!status && output->path && request->is_big_endian)
+        cli_to_big_endian(section->field, section->span.form, results, section->span.count);
     if (status)
         code = cli_fail(status, line->as_json);
-    else if (request->output)
-        code = cli_write_file(request->output, results, bytes);
+    else if (output->path)
+        code = cli_output_write(output, results, bytes);
     else
         print_elements(section, results, line->as_json);
     free(results);
@@ -90,10 +92,8 @@ static int check_counts(
     const struct cli_command *self, const struct request *request, const struct cli_source *source)
 {
     uint64_t count = source->section.span.count;
-    uint64_t n = request->batch ? count / request->batch : 0;
+    uint64_t n = count / request->batch;
 
-    if (source->section.item != POOL_FILE_ELEMENTS)
-        return cli_usage(self, "ntt takes elements, not points");
     if (!n || n * request->batch != count || (n & (n - 1)))
         return cli_usage(self, "%llu elements are not %llu times a power of two",
             (unsigned long long)count, (unsigned long long)request->batch);
@@ -109,8 +109,8 @@ int cli_run_ntt(const struct cli_command *self, int count, char **arguments)
             &request.field, NULL},
         {0, "form", "FORM", "of a raw file's elements: standard (default), montgomery", CLI_CHOICE,
             &request.form, cli_forms},
-        {0, "big-endian", NULL, "the raw file's elements are big-endian integers", CLI_SWITCH,
-            &request.is_big_endian, NULL},
+        {0, "big-endian", NULL, "elements of raw files, read and written, are big-endian integers",
+            CLI_SWITCH, &request.is_big_endian, NULL},
         {'i', "inverse", NULL, "the inverse transform", CLI_SWITCH, &request.direction, NULL},
         {0, "coset", NULL, "on the coset of the field's generator", CLI_SWITCH, &request.is_coset,
             NULL},
@@ -118,8 +118,8 @@ int cli_run_ntt(const struct cli_command *self, int count, char **arguments)
             &request.order, orders},
         {'b', "batch", "COUNT", "that many transforms, one after another", CLI_COUNT,
             &request.batch, NULL},
-        {'o', "output", "FILE", "raw elements, in the form of the input", CLI_TEXT, &request.output,
-            NULL},
+        {'o', "output", "FILE", "raw elements, in form and byte order of the input", CLI_TEXT,
+            &request.output, NULL},
     };
     struct cli_line line = {.count = count,
         .arguments = arguments,
@@ -128,10 +128,15 @@ int cli_run_ntt(const struct cli_command *self, int count, char **arguments)
         .most_operands = 1};
     struct cli_raw raw = {0};
     struct cli_source source;
+    struct cli_output output;
     int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
 
     if (code == CLI_GO)
         code = cli_find_field(self, request.field, &raw.field);
+    if (code == CLI_GO)
+        code = cli_check_order(self, request.is_big_endian, request.form);
+    if (code == CLI_GO && !request.batch)
+        code = cli_usage(self, "--batch is at least 1");
     if (code != CLI_GO)
         return code;
     raw.form = (pool_form)request.form;
@@ -139,9 +144,13 @@ int cli_run_ntt(const struct cli_command *self, int count, char **arguments)
     code = cli_source_open(line.operands[0], &raw, line.as_json, &source);
     if (code != CLI_GO)
         return code;
-    code = check_counts(self, &request, &source);
+    code = cli_source_expect(self, line.operands[0], &source, POOL_FILE_ELEMENTS);
     if (code == CLI_GO)
-        code = run(&request, &source, &line);
+        code = check_counts(self, &request, &source);
+    if (code == CLI_GO)
+        code = cli_output_open(request.output, &output);
+    if (code == CLI_GO)
+        code = cli_output_close(&output, run_transform(&request, &source, &output, &line));
     cli_source_close(&source);
     return code;
 }

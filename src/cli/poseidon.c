@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool poseidon: hashes and Merkle trees of a file of elements, or of any file's bytes.
+ * devicepool poseidon: hashes, permuted states and Merkle trees of a file of elements, or of any
+ * file's bytes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "source.h"
 
-enum { HASH, SPONGE, TREE };
+enum { HASH, PERMUTE, SPONGE, TREE };
+static const char *const verbs[] = {"hash", "permute", "sponge", "tree", NULL};
 
 struct request {
     int verb;
@@ -21,11 +23,12 @@ struct request {
     pool_poseidon *set;
 };
 
-/* What a verb makes of the elements: items of so many, and so many results. */
+/* What a verb makes of the elements: items of so many, and so many results of so many. */
 struct shape {
     uint32_t elements;
     uint64_t items;
     uint64_t results;
+    uint32_t result_elements;
 };
 
 static int shape_of(const struct cli_command *self, const struct request *request,
@@ -35,19 +38,27 @@ static int shape_of(const struct cli_command *self, const struct request *reques
     uint64_t elements = request->elements;
 
     if (!elements)
-        elements = request->verb == HASH   ? inputs
-                   : request->verb == TREE ? pool_poseidon_digest(request->set)
-                                           : span->count;
+        elements = request->verb == HASH      ? inputs
+                   : request->verb == PERMUTE ? pool_poseidon_width(request->set)
+                   : request->verb == TREE    ? pool_poseidon_digest(request->set)
+                                              : span->count;
     if (!span->count || !elements || elements > UINT32_MAX || span->count % elements)
         return cli_usage(self, "%llu elements are not items of %llu; see --elements",
             (unsigned long long)span->count, (unsigned long long)elements);
     if (request->verb == HASH && elements > inputs)
         return cli_usage(self, "%s hashes at most %u elements; 'sponge' takes any number",
             request->set_name, inputs);
-    *shape = (struct shape){
-        .elements = (uint32_t)elements, .items = span->count / elements, .results = 1};
+    if (request->verb == PERMUTE && elements != pool_poseidon_width(request->set))
+        return cli_usage(self, "%s permutes states of %u elements, not %llu", request->set_name,
+            pool_poseidon_width(request->set), (unsigned long long)elements);
+    *shape = (struct shape){.elements = (uint32_t)elements,
+        .items = span->count / elements,
+        .results = 1,
+        .result_elements = pool_poseidon_digest(request->set)};
     if (request->verb != TREE)
         shape->results = shape->items;
+    if (request->verb == PERMUTE)
+        shape->result_elements = shape->elements;
     return CLI_GO;
 }
 
@@ -81,6 +92,8 @@ static pool_status compute(const struct request *request, const struct shape *sh
     items.stride = span->stride * shape->elements;
     if (request->verb == HASH)
         return pool_poseidon_hash(request->set, &run, &items, shape->elements, &out);
+    if (request->verb == PERMUTE)
+        return pool_poseidon_permute(request->set, &run, &items, &out);
     if (request->verb == SPONGE)
         return pool_poseidon_sponge(request->set, &run, &sponge, &items, &out);
     return build_tree(request, shape, &run, &items, results, facts);
@@ -91,8 +104,8 @@ static void print_results(const struct request *request, const struct shape *sha
 {
     const pool_field *field = pool_poseidon_field(request->set);
     size_t bytes = pool_field_element_bytes(field);
-    uint64_t elements = shape->results * pool_poseidon_digest(request->set);
-    cJSON *list = cJSON_AddArrayToObject(facts, "digests");
+    uint64_t elements = shape->results * shape->result_elements;
+    cJSON *list = cJSON_AddArrayToObject(facts, request->verb == PERMUTE ? "elements" : "digests");
     char text[CLI_ELEMENT];
 
     for (uint64_t i = 0; i < elements; i++) {
@@ -106,12 +119,12 @@ static void print_results(const struct request *request, const struct shape *sha
         cli_print_json(cJSON_Duplicate(facts, 1));
 }
 
-static int run(const struct request *request, const struct shape *shape, const pool_span *span,
-    const struct cli_line *line)
+static int run_verb(const struct request *request, const struct shape *shape, const pool_span *span,
+    struct cli_output *output, const struct cli_line *line)
 {
     const pool_field *field = pool_poseidon_field(request->set);
-    size_t bytes =
-        shape->results * pool_poseidon_digest(request->set) * pool_field_element_bytes(field);
+    uint64_t elements = shape->results * shape->result_elements;
+    size_t bytes = elements * pool_field_element_bytes(field);
     uint8_t *results = cli_alloc(1, bytes);
     cJSON *facts = cJSON_CreateObject();
     device_pool *pool = NULL;
@@ -128,10 +141,12 @@ static int run(const struct request *request, const struct shape *shape, const p
         status = compute(request, shape, device, span, results, facts);
     }
     cli_progress_end();
+    if (!status && output->path && request->is_big_endian)
+        cli_to_big_endian(field, POOL_FORM_STANDARD, results, elements);
     if (status)
         code = cli_fail(status, line->as_json);
-    else if (request->output)
-        code = cli_write_file(request->output, results, bytes);
+    else if (output->path)
+        code = cli_output_write(output, results, bytes);
     else
         print_results(request, shape, results, facts, line->as_json);
     cJSON_Delete(facts);
@@ -153,31 +168,35 @@ static int run_file(
         .is_big_endian = request->is_big_endian,
         .is_bytes = request->is_bytes};
     struct cli_source source;
+    struct cli_output output;
     struct shape shape = {0};
     pool_status status;
     int code = cli_source_open(line->operands[1], &raw, line->as_json, &source);
 
     if (code != CLI_GO)
         return code;
-    if (source.section.item != POOL_FILE_ELEMENTS || source.section.field != raw.field) {
-        code = cli_usage(self, "'%s' does not hold elements of %s", line->operands[1],
+    code = cli_source_expect(self, line->operands[1], &source, POOL_FILE_ELEMENTS);
+    if (code == CLI_GO && source.section.field != raw.field)
+        code = cli_usage(self, "'%s' holds elements of %s, and %s takes those of %s",
+            line->operands[1], pool_field_name(source.section.field), request->set_name,
             pool_field_name(raw.field));
-    } else {
+    if (code == CLI_GO) {
         status = check_elements(&source.section);
         code = status ? cli_fail(status, line->as_json)
                       : shape_of(self, request, &source.section.span, &shape);
     }
     if (code == CLI_GO)
-        code = run(request, &shape, &source.section.span, line);
+        code = cli_output_open(request->output, &output);
+    if (code == CLI_GO)
+        code = cli_output_close(
+            &output, run_verb(request, &shape, &source.section.span, &output, line));
     cli_source_close(&source);
     return code;
 }
 
 static int find_verb(const char *name)
 {
-    static const char *const verbs[] = {"hash", "sponge", "tree"};
-
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; verbs[i]; i++)
         if (strcmp(verbs[i], name) == 0)
             return i;
     return -1;
@@ -191,19 +210,20 @@ int cli_run_poseidon(const struct cli_command *self, int count, char **arguments
             &request.set_name, NULL},
         {'e', "elements", "COUNT",
             "of each item; default: hash, as many as the set takes;\n"
-            "sponge, all; tree, those of a digest",
+            "permute, those of a state; sponge, all; tree, those of a digest",
             CLI_COUNT, &request.elements, NULL},
         {'a', "arity", "COUNT", "tree: children of a node (default 2)", CLI_COUNT, &request.arity,
             NULL},
         {0, "form", "FORM", "of a raw file's elements: standard (default), montgomery", CLI_CHOICE,
             &request.form, cli_forms},
-        {0, "big-endian", NULL, "the raw file's elements are big-endian integers", CLI_SWITCH,
-            &request.is_big_endian, NULL},
+        {0, "big-endian", NULL, "elements of raw files, read and written, are big-endian integers",
+            CLI_SWITCH, &request.is_big_endian, NULL},
         {0, "bytes", NULL,
             "any file: each element takes the bytes that always fit (31 of a\n"
             "254-bit field), little-endian, the last one the rest",
             CLI_SWITCH, &request.is_bytes, NULL},
-        {'o', "output", "FILE", "raw digests, in standard form", CLI_TEXT, &request.output, NULL},
+        {'o', "output", "FILE", "raw digests or states, in standard form", CLI_TEXT,
+            &request.output, NULL},
     };
     struct cli_line line = {.count = count,
         .arguments = arguments,
@@ -217,6 +237,9 @@ int cli_run_poseidon(const struct cli_command *self, int count, char **arguments
     request.verb = find_verb(line.operands[0]);
     if (request.verb < 0)
         return cli_usage(self, "poseidon has no '%s'", line.operands[0]);
+    code = cli_check_order(self, request.is_big_endian, request.form);
+    if (code != CLI_GO)
+        return code;
     if (request.arity < 2 || request.arity > 16)
         return cli_usage(self, "--arity is 2 to 16");
     if (pool_poseidon_get(request.set_name, &request.set))

@@ -63,18 +63,33 @@ static void pack_bytes(
     source->section.span = (pool_span){.data = owned, .count = elements, .stride = size};
 }
 
-static pool_status turn_round(const struct cli_raw *raw, struct cli_source *source)
+/* Elements, or the coordinates of points, from big-endian integers. */
+static pool_status from_big_endian(const struct cli_raw *raw, struct cli_source *source)
 {
     pool_span *span = &source->section.span;
-    size_t size = pool_field_element_bytes(raw->field);
-    void *owned = cli_alloc(span->count, size);
+    const pool_field *field = raw->curve ? pool_curve_base_field(raw->curve) : raw->field;
+    size_t size = pool_field_element_bytes(field);
+    uint64_t elements = span->count * (span->stride / size);
+    void *owned = cli_alloc(elements, size);
     pool_status status = pool_field_from_bytes(
-        raw->field, span->data, size, POOL_BIG_ENDIAN, span->count, POOL_FORM_STANDARD, owned);
+        field, span->data, size, POOL_BIG_ENDIAN, elements, POOL_FORM_STANDARD, owned);
 
     source->owned = owned;
     span->data = owned;
     span->form = POOL_FORM_STANDARD;
     return status;
+}
+
+void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, uint64_t count)
+{
+    size_t size = pool_field_element_bytes(field);
+    uint8_t element[POOL_FIELD_MAX_BYTES];
+
+    for (uint8_t *at = elements; count--; at += size) {
+        memcpy(element, at, size);
+        /* Results of the library are elements: this cannot fail. */
+        pool_field_to_bytes(field, element, form, 1, size, POOL_BIG_ENDIAN, at);
+    }
 }
 
 /* All of a file, in memory of the caller's; NULL and errno. */
@@ -146,7 +161,7 @@ int cli_source_open(
     if (!status)
         status = pool_file_get_section(source->file, section, &source->section);
     if (!status && params.kind == POOL_FILE_RAW && raw->is_big_endian)
-        status = turn_round(raw, source);
+        status = from_big_endian(raw, source);
     if (!status)
         return CLI_GO;
     cli_source_close(source);
@@ -160,13 +175,22 @@ void cli_source_close(struct cli_source *source)
     source->owned = NULL;
 }
 
-int cli_source_limit(struct cli_source *source, uint64_t count)
+int cli_source_expect(const struct cli_command *command, const char *name,
+    const struct cli_source *source, pool_file_item item)
 {
-    if (count > source->section.span.count)
-        return 0;
-    if (count)
-        source->section.span.count = count;
-    return 1;
+    static const char *const items[] = {"points", "elements", "coefficients of matrices"};
+
+    if (source->section.item == item)
+        return CLI_GO;
+    return cli_usage(
+        command, "'%s' holds %s, not %s", name, items[source->section.item], items[item]);
+}
+
+int cli_check_order(const struct cli_command *command, int is_big_endian, int form)
+{
+    if (!is_big_endian || form == POOL_FORM_STANDARD)
+        return CLI_GO;
+    return cli_usage(command, "--big-endian is of integers in standard form, not montgomery");
 }
 
 int cli_source_reverse(struct cli_source *source)
@@ -206,18 +230,6 @@ const char *cli_element(const pool_field *field, pool_form form, const void *ele
     text[1] = 'x';
     cli_hex(big_endian, bytes, text + 2);
     return text;
-}
-
-int cli_write_file(const char *path, const void *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wb");
-    int is_written = file && fwrite(bytes, 1, count, file) == count;
-
-    if (file && fclose(file) != 0)
-        is_written = 0;
-    if (!is_written)
-        return cli_fail_with("'%s' cannot be written: %s", path, strerror(errno));
-    return CLI_OK;
 }
 
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field)

@@ -13,7 +13,7 @@ struct cli_raw {
     const pool_field *field;
     pool_point_layout layout;
     pool_form form;
-    int is_big_endian; /* elements only, which then are standard integers */
+    int is_big_endian; /* standard integers; points then have no flag beside their coordinates */
     int is_bytes;      /* any bytes: each element takes as many as always fit below the modulus */
 };
 
@@ -33,8 +33,12 @@ int cli_source_open(
     const char *name, const struct cli_raw *raw, int as_json, struct cli_source *source);
 void cli_source_close(struct cli_source *source);
 
-/* Keeps the first `count` items only; 0 keeps all. 0 when there are fewer. */
-int cli_source_limit(struct cli_source *source, uint64_t count);
+/* CLI_GO when the source has items of that kind; `name` is what it was opened by. */
+int cli_source_expect(const struct cli_command *command, const char *name,
+    const struct cli_source *source, pool_file_item item);
+
+/* CLI_GO unless big-endian integers are asked for together with Montgomery form. */
+int cli_check_order(const struct cli_command *command, int is_big_endian, int form);
 
 /* Brings a power of two of elements into bit-reversed order, in memory of the source's own. 0 when
  * their number is no power of two. */
@@ -48,8 +52,8 @@ extern const char *const cli_forms[];
 enum { CLI_ELEMENT = 2 * POOL_FIELD_MAX_BYTES + 3 };
 const char *cli_element(const pool_field *field, pool_form form, const void *element, char *text);
 
-/* Writes bytes to a file. Returns an exit code, having said what is wrong. */
-int cli_write_file(const char *path, const void *bytes, size_t count);
+/* The same elements as big-endian integers, in place. */
+void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, uint64_t count);
 
 /* The field or curve of that name; an exit code when there is none, or CLI_GO. */
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field);

@@ -68,6 +68,23 @@ same "ntt --coset" "$scratch/got" "$scratch/coset"
 "$tool" ntt --order nr "$scratch/little" -o "$scratch/reversed"
 "$tool" ntt --order rn --inverse "$scratch/reversed" -o "$scratch/got"
 same "ntt there and back" "$scratch/got" "$scratch/little"
+# What is read and what is written have one byte order.
+"$tool" ntt --big-endian --order nr "$scratch/big" -o "$scratch/reversed"
+"$tool" ntt --big-endian --order rn --inverse "$scratch/reversed" -o "$scratch/got"
+same "ntt there and back, big-endian" "$scratch/got" "$scratch/big"
+"$tool" ntt --form montgomery --inverse "$scratch/montgomery" -o "$scratch/reversed"
+"$tool" ntt --form montgomery "$scratch/reversed" -o "$scratch/got"
+same "ntt there and back, Montgomery form" "$scratch/got" "$scratch/montgomery"
+expect 2 'not montgomery' "$tool" ntt --big-endian --form montgomery "$scratch/big"
+expect 2 'batch is at least 1' "$tool" ntt --batch 0 "$scratch/little"
+# A path that cannot be written is found before the work, and the input is no such file's loss.
+expect 1 'cannot be written' "$tool" ntt "$scratch/little" -o "$scratch/none/out" -v
+expect 1 'modulus' "$tool" ntt --field babybear "$scratch/little" -o "$scratch/unwritten"
+[ -e "$scratch/unwritten" ] && echo "FAILED: a failed ntt leaves a file" && failed=1
+cp "$scratch/little" "$scratch/same"
+"$tool" ntt "$scratch/same" -o "$scratch/same"
+"$tool" ntt --inverse "$scratch/same" -o "$scratch/same"
+same "ntt into its input" "$scratch/same" "$scratch/little"
 expect 2 'times a power of two' "$tool" ntt --batch 3 "$scratch/little"
 expect 2 'no field .x' "$tool" ntt --field x "$scratch/little"
 expect 1 'cannot be written' "$tool" ntt "$scratch/little" -o "$scratch/none/out"
@@ -87,6 +104,29 @@ expect_json "import json, sys
 tree = json.load(sys.stdin)
 assert tree['height'] == 2 and len(tree['digests']) == 1, tree" \
     "$tool" poseidon tree --json "$scratch/leaves"
+# The permutation of (0, 0, 1) and (0, 1, 2): element 0 is circomlib's hash of the other two.
+python3 -c "import sys
+sys.stdout.buffer.write(b''.join(i.to_bytes(32, sys.argv[1]) for i in (0, 1, 2, 0, 3, 4)))" little \
+    >"$scratch/states"
+python3 -c "import sys
+sys.stdout.buffer.write(b''.join(i.to_bytes(32, sys.argv[1]) for i in (0, 1, 2, 0, 3, 4)))" big \
+    >"$scratch/big_states"
+"$tool" poseidon hash "$scratch/leaves" >"$scratch/digests"
+"$tool" poseidon permute "$scratch/states" | sed -n '1p;4p' >"$scratch/got"
+same "poseidon permute" "$scratch/got" "$scratch/digests"
+"$tool" poseidon permute "$scratch/states" -o "$scratch/little_permuted"
+"$tool" poseidon permute --big-endian "$scratch/big_states" -o "$scratch/big_permuted"
+python3 -c "import sys
+bytes = open(sys.argv[1], 'rb').read()
+sys.stdout.buffer.write(b''.join(bytes[i:i + 32][::-1] for i in range(0, len(bytes), 32)))" \
+    "$scratch/little_permuted" >"$scratch/got"
+same "poseidon permute --big-endian" "$scratch/big_permuted" "$scratch/got"
+expect_json "import json, sys
+states = json.load(sys.stdin)
+assert states['items'] == 2 and len(states['elements']) == 6, states" \
+    "$tool" poseidon permute --json "$scratch/states"
+expect 2 'not items of 3' "$tool" poseidon permute "$scratch/leaves"
+expect 2 'permutes states of 3 elements, not 2' "$tool" poseidon permute -e 2 "$scratch/states"
 expect 0 '^0x' "$tool" poseidon sponge --bytes "$0"
 expect 0 '^0x29176100eaa962bdc1fe6c654d6a3c130e96a4d1168b33848b897dc502820133' \
     "$tool" poseidon hash --set circom-bn254-t2 "wtns:$vectors/iden3/poseidon_bn254.wtns"
@@ -115,13 +155,26 @@ ptau=ptau:$vectors/iden3/powersOfTau28_hez_final_08.ptau
 same "sum over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"
 "$tool" msm "$ptau:tauG1" --scalar-form montgomery "$scratch/montgomery" >"$scratch/got"
 same "msm --scalar-form montgomery" "$scratch/got" "$scratch/coefficients"
-"$tool" msm "$ptau:tauG1" --big-endian "$scratch/big" -o "$scratch/point"
+"$tool" msm "$ptau:tauG1" --big-endian-scalars "$scratch/big" -o "$scratch/point"
 head -c 32 /dev/zero >"$scratch/zero"
 "$tool" msm "raw:$scratch/point" "$scratch/zero" >"$scratch/got"
 expect 0 '^infinity$' cat "$scratch/got"
 printf '\001' | cat - "$scratch/zero" | head -c 32 >"$scratch/one"
 "$tool" msm "$scratch/point" "$scratch/one" --layout affine --form standard >"$scratch/got"
 same "msm of one raw point" "$scratch/got" "$scratch/coefficients"
+# Points and scalars, all of them big-endian, and what is written; G2 has two elements a coordinate.
+"$tool" msm "$ptau:tauG1" --big-endian "$scratch/big" -o "$scratch/big_point"
+printf '\001' | cat "$scratch/zero" - | tail -c 32 >"$scratch/one_big"
+"$tool" msm "raw:$scratch/big_point" "$scratch/one_big" --big-endian >"$scratch/got"
+same "msm of a big-endian point" "$scratch/got" "$scratch/coefficients"
+"$tool" msm "raw:$scratch/point" "$scratch/one_big" --big-endian-scalars >"$scratch/got"
+same "msm of a little-endian point and a big-endian scalar" "$scratch/got" "$scratch/coefficients"
+"$tool" msm "$ptau:tauG2" "$scratch/little" >"$scratch/g2"
+"$tool" msm "$ptau:tauG2" "$scratch/big" --big-endian -o "$scratch/big_g2"
+"$tool" msm "$scratch/big_g2" "$scratch/one_big" --big-endian --curve bn254_g2 >"$scratch/got"
+same "msm of a big-endian point of G2" "$scratch/got" "$scratch/g2"
+expect 2 'not montgomery' "$tool" msm "$scratch/point" "$scratch/one" --big-endian --form montgomery
+expect 2 'no big-endian form' "$tool" msm "$scratch/point" "$scratch/one" --big-endian -l affine-flag
 key=zkey:$vectors/iden3/poseidon_bn254.zkey
 witness=wtns:$vectors/iden3/poseidon_bn254.wtns
 expect 0 '^y 0x' "$tool" msm "$key:A" "$witness"
@@ -131,7 +184,12 @@ expect 2 'only 213 points' "$tool" msm "$key:C" "$witness"
 expect 2 'only 215 scalars' "$tool" msm "$key:A" "$witness" --count 216
 expect 2 'power of two of scalars' "$tool" msm "$key:A" "$witness" --bit-reverse
 expect 2 'do not belong' "$tool" msm "$setup" "$witness"
-expect 2 'points first' "$tool" msm "$witness" "$key:A"
+expect 2 "'$witness' holds elements, not points" "$tool" msm "$witness" "$key:A"
+expect 2 'coefficients. holds coefficients of matrices, not points' \
+    "$tool" msm "$key:coefficients" "$witness"
+expect 2 'holds coefficients of matrices, not elements' "$tool" msm "$key:A" "$key:coefficients"
+expect 2 'holds coefficients of matrices, not elements' "$tool" ntt "$key:coefficients"
+expect 2 'holds points, not elements' "$tool" poseidon hash "$key:A"
 expect 1 'no section' "$tool" msm "$key:Z" "$witness"
 
 "$tool" cache clear >/dev/null

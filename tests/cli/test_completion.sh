@@ -37,7 +37,7 @@ proposes "devicepool bench ntt --" --sizes --field --json --devices --plot
 proposes "devicepool bench ntt --field bn254" bn254_fr bn254_fq
 proposes "devicepool bench ntt --field bn254_fr,gol" bn254_fr,goldilocks
 proposes "devicepool bench msm --curve bls12_381" bls12_381_g1 bls12_381_g2
-proposes "devicepool poseidon " hash tree sponge
+proposes "devicepool poseidon " hash permute tree sponge
 proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circom-bn254-t17
 proposes "devicepool devices --devices s" sim
 proposes "devicepool warm-up gold" goldilocks
