@@ -7,7 +7,8 @@
  * All simulated devices of a process belong to one simulated driver, as all GPUs belong to the one
  * real one. It starts with the first pool that asks for it and is gone, with poison, counts and
  * fault rules, when the last such pool is destroyed. Every function here may be called by any
- * thread at any time, but not from a host function that runs in a stream.
+ * thread at any time, but not from a host function that runs in a stream. In a child forked while
+ * there were simulated devices every function that returns a status fails with POOL_ERR_FORKED.
  */
 #ifndef DEVICEPOOL_SIM_H
 #define DEVICEPOOL_SIM_H

@@ -334,7 +334,7 @@ static void forget_withheld(struct device_memory *memory)
         memory->withheld_list = entry->next;
         base_free(entry);
     }
-    pthread_mutex_destroy(&memory->withheld_lock);
+    device_lock_destroy(memory->device, &memory->withheld_lock);
 }
 
 static pool_status make_memory(pool_device *device, void **object)

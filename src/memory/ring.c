@@ -112,8 +112,11 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
         staging->rings = ring->next;
         destroy_ring(memory, ring, driver_alive);
     }
-    pthread_cond_destroy(&staging->freed);
-    pthread_mutex_destroy(&staging->lock);
+    /* In a forked child the condition may have waiters: destroying it would wait for them. */
+    if (!device_is_forked(memory->device)) {
+        pthread_cond_destroy(&staging->freed);
+        pthread_mutex_destroy(&staging->lock);
+    }
 }
 
 pool_status memory_staging_trim(struct device_memory *memory)

@@ -102,12 +102,15 @@ static pool_status make_kernel(pool_module *module, const char *name, struct poo
 
 pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel **kernel)
 {
-    pool_status status = POOL_OK;
     struct pool_kernel *found;
+    pool_status status;
 
     if (!module || !name || !kernel)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_kernel_get: module, name or kernel is NULL");
+    status = device_check_forked(module->device);
+    if (status)
+        return status;
     pthread_mutex_lock(&module->lock);
     for (found = module->kernels; found && strcmp(found->name, name) != 0;)
         found = found->next;

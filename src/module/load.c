@@ -193,7 +193,7 @@ void module_free(pool_module *module, int driver_alive)
         next = kernel->next;
         base_free(kernel);
     }
-    pthread_mutex_destroy(&module->lock);
+    device_lock_destroy(module->device, &module->lock);
     base_free(module);
 }
 

@@ -36,7 +36,6 @@ static void unmake_list(pool_device *device, void *object, int driver_alive)
 {
     struct known_list *list = object;
 
-    (void)device;
     (void)driver_alive;
     while (list->first) {
         struct known *gone = list->first;
@@ -44,7 +43,7 @@ static void unmake_list(pool_device *device, void *object, int driver_alive)
         list->first = gone->next;
         base_free(gone);
     }
-    pthread_mutex_destroy(&list->lock);
+    device_lock_destroy(device, &list->lock);
     base_free(list);
 }
 

@@ -43,7 +43,7 @@ static void unmake(pool_device *device, void *object, int driver_alive)
         module_free(one->module, driver_alive && device_alive(device));
         base_free(one);
     }
-    pthread_mutex_destroy(&kept->lock);
+    device_lock_destroy(device, &kept->lock);
     base_free(kept);
 }
 

@@ -82,11 +82,17 @@ pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, s
 {
     struct warm_up all = {.modules = modules};
     struct base_parallel job = {.task = warm_nth, .user = &all, .tries_all = true};
+    pool_device *first;
     pool_status status;
 
     if (!pool || (count && (!modules || !modules->struct_size)))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_warm_up: pool or modules is NULL, or struct_size is not set");
+    status = pool_device_at(pool, 0, &first);
+    if (!status)
+        status = device_check_forked(first);
+    if (status)
+        return status;
     all.devices = base_calloc(pool_device_count(pool), sizeof(*all.devices));
     if (!all.devices)
         return base_fail_memory("the devices to warm up");

@@ -19,7 +19,6 @@ static pool_status make_list(pool_device *device, void **object)
     if (!list)
         return base_fail_memory("the list of points");
     pthread_mutex_init(&list->lock, NULL);
-    list->generation = driver_fork_generation();
     *object = list;
     return POOL_OK;
 }
@@ -29,28 +28,13 @@ static void unmake_list(pool_device *device, void *object, int driver_alive)
 {
     struct points_list *list = object;
 
-    (void)device;
     (void)driver_alive;
-    pthread_mutex_destroy(&list->lock);
+    device_lock_destroy(device, &list->lock);
     base_free(list);
 }
 
 static const struct device_keep kind = {
     .name = "the list of points", .make = make_list, .unmake = unmake_list};
-
-/* In a forked child another thread of the parent may have held the lock, and nobody else is here.
- */
-static void lock(struct points_list *list)
-{
-    if (list->generation == driver_fork_generation())
-        pthread_mutex_lock(&list->lock);
-}
-
-static void unlock(struct points_list *list)
-{
-    if (list->generation == driver_fork_generation())
-        pthread_mutex_unlock(&list->lock);
-}
 
 pool_status points_begin(
     pool_device *device, const pool_curve *curve, uint64_t count, struct pool_points **points)
@@ -104,14 +88,14 @@ void points_make_known(
 {
     struct points_list *list = points->list;
 
-    lock(list);
+    pthread_mutex_lock(&list->lock);
     if (!points->is_known) {
         memcpy(points->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES);
         points->is_known = 1;
         points->next = list->first;
         list->first = points;
     }
-    unlock(list);
+    pthread_mutex_unlock(&list->lock);
 }
 
 pool_points *pool_points_retain(pool_points *points)
@@ -121,14 +105,19 @@ pool_points *pool_points_retain(pool_points *points)
     return points;
 }
 
-/* Whether this was the last reference; then it can no longer be found. */
+/*
+ * Whether this was the last reference; then it can no longer be found. In a forked child nothing is
+ * found, and the list may be half changed.
+ */
 static bool release(struct pool_points *points)
 {
     struct points_list *list = points->list;
     struct pool_points **at = &list->first;
     bool is_last;
 
-    lock(list);
+    if (device_is_forked(points->device))
+        return atomic_fetch_sub_explicit(&points->references, 1, memory_order_acq_rel) == 1;
+    pthread_mutex_lock(&list->lock);
     is_last = atomic_fetch_sub_explicit(&points->references, 1, memory_order_acq_rel) == 1;
     if (is_last && points->is_known) {
         while (*at != points)
@@ -136,7 +125,7 @@ static bool release(struct pool_points *points)
         *at = points->next;
         points->is_known = 0;
     }
-    unlock(list);
+    pthread_mutex_unlock(&list->lock);
     return is_last;
 }
 
@@ -285,9 +274,12 @@ pool_status pool_points_fingerprint(
 
     if (!points || !fingerprint)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "points or the place of the fingerprint NULL");
-    lock(points->list);
+    status = device_check_forked(points->device);
+    if (status)
+        return status;
+    pthread_mutex_lock(&points->list->lock);
     is_known = points->is_known;
-    unlock(points->list);
+    pthread_mutex_unlock(&points->list->lock);
     if (!is_known) {
         status = compute(points, computed);
         if (status)
@@ -313,13 +305,13 @@ pool_status pool_points_find(pool_device *device, const uint8_t fingerprint[POOL
         return status;
     factor = factor ? factor : 1;
     list = object;
-    lock(list);
+    pthread_mutex_lock(&list->lock);
     found = list->first;
     while (found && ((found->asked != factor && found->levels != factor) ||
                         memcmp(found->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES) != 0))
         found = found->next;
     pool_points_retain(found);
-    unlock(list);
+    pthread_mutex_unlock(&list->lock);
     if (!found)
         return base_fail(POOL_ERR_NOT_FOUND, "no points of that fingerprint and factor are there");
     *points = found;

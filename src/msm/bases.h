@@ -31,7 +31,6 @@ struct pool_points {
 /* A device's handles whose fingerprint is known. */
 struct points_list {
     pthread_mutex_t lock;
-    unsigned generation; /* of the process that made it */
     struct pool_points *first;
 };
 

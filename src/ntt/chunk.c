@@ -75,8 +75,10 @@ static pool_status complete(struct ntt_lanes *lanes)
 pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct ntt_lanes **lanes)
 {
     struct ntt_lanes **at = &domain->lanes, *found;
-    pool_status status;
+    pool_status status = ntt_domain_check_forked(domain);
 
+    if (status)
+        return status;
     pthread_mutex_lock(&domain->lock);
     while (*at && (*at)->device != device)
         at = &(*at)->next;

@@ -118,7 +118,8 @@ static pool_status copy_params(const pool_ntt_domain_params *given, pool_ntt_dom
 static void free_host(pool_ntt_domain *domain)
 {
     pool_field_destroy(&domain->field);
-    pthread_mutex_destroy(&domain->lock);
+    if (domain->generation == driver_fork_generation())
+        pthread_mutex_destroy(&domain->lock);
     base_free(domain);
 }
 
@@ -137,6 +138,7 @@ pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt
     if (!made)
         return base_fail_memory("a domain");
     atomic_init(&made->references, 1);
+    made->generation = driver_fork_generation();
     pthread_mutex_init(&made->lock, NULL);
     made->field = pool_field_retain(params.field);
     made->log_size = params.log_size;
@@ -150,6 +152,15 @@ pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt
     set_inverses(made);
     *domain = made;
     return POOL_OK;
+}
+
+pool_status ntt_domain_check_forked(const pool_ntt_domain *domain)
+{
+    if (domain->generation == driver_fork_generation())
+        return POOL_OK;
+    return base_fail(POOL_ERR_FORKED,
+        "the domain was made before fork() by a process with a driver: create it in the process "
+        "that uses it");
 }
 
 pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain)

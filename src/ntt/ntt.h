@@ -149,10 +149,14 @@ struct pool_ntt_domain {
     uint64_t root[2][FIELD_MAX_LIMBS];
     uint64_t coset[2][FIELD_MAX_LIMBS];
     uint64_t inverse_size[FIELD_MAX_LIMBS];
+    unsigned generation; /* of the process that made it */
     pthread_mutex_t lock;
     struct ntt_lanes *lanes;   /* guarded by lock: idle ones */
     struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
 };
+
+/* POOL_ERR_FORKED where a thread of the parent process may hold the domain's lock. */
+pool_status ntt_domain_check_forked(const pool_ntt_domain *domain);
 
 /* Of the stream's device; compiled and made on the stream at the first call, which then blocks. */
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,

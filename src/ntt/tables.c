@@ -223,8 +223,10 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_device *device = pool_stream_device(stream);
     struct ntt_tables wanted = {.device = device, .direction = direction, .tuning = *tuning};
     struct ntt_tables *made = NULL;
-    pool_status status = POOL_OK;
+    pool_status status = ntt_domain_check_forked(domain);
 
+    if (status)
+        return status;
     pthread_mutex_lock(&domain->lock);
     const struct ntt_tables *found = find(domain, &wanted);
     pthread_mutex_unlock(&domain->lock);

@@ -118,12 +118,14 @@ static pool_status allocate(
 
 void device_pool_free(device_pool *pool)
 {
-    for (size_t i = 0; i < pool->count; i++) {
-        pthread_mutex_destroy(&pool->devices[i].context_lock);
-        pthread_mutex_destroy(&pool->devices[i].kept_lock);
+    if (pool->generation == driver_fork_generation()) {
+        for (size_t i = 0; i < pool->count; i++) {
+            pthread_mutex_destroy(&pool->devices[i].context_lock);
+            pthread_mutex_destroy(&pool->devices[i].kept_lock);
+        }
+        pthread_mutex_destroy(&pool->sample_lock);
+        pthread_mutex_destroy(&pool->state_lock);
     }
-    pthread_mutex_destroy(&pool->sample_lock);
-    pthread_mutex_destroy(&pool->state_lock);
     device_set_free(pool);
     base_free(pool->devices);
     base_free(pool);

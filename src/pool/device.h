@@ -5,6 +5,8 @@
 #ifndef POOL_DEVICE_INTERNAL_H
 #define POOL_DEVICE_INTERNAL_H
 
+#include <pthread.h>
+
 #include <devicepool/device.h>
 
 #include "driver/driver.h"
@@ -42,6 +44,17 @@ pool_status device_leave(struct device_scope *scope, pool_status status);
  * context. Records nothing: for destructors, which then free host memory only and stay silent.
  */
 int device_alive(const pool_device *device);
+
+/*
+ * 1 in a child forked from the process that made the pool. There a thread that the child does not
+ * have may hold any lock of a handle or wait on its condition, so none is touched: neither taken
+ * nor destroyed.
+ */
+int device_is_forked(const pool_device *device);
+/* POOL_ERR_FORKED there, else POOL_OK; for calls that take a lock before they enter the device. */
+pool_status device_check_forked(const pool_device *device);
+/* pthread_mutex_destroy, omitted in a forked child. */
+void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock);
 
 /* The device to run on: `wanted`, or when that is NULL the device this thread bound last. */
 pool_status device_or_bound(pool_device *wanted, pool_device **device);

@@ -24,6 +24,22 @@ pool_status device_pool_refusal(const device_pool *pool)
     return driver_usable(pool->driver);
 }
 
+int device_is_forked(const pool_device *device)
+{
+    return device->pool->generation != driver_fork_generation();
+}
+
+pool_status device_check_forked(const pool_device *device)
+{
+    return device_is_forked(device) ? device_pool_refusal(device->pool) : POOL_OK;
+}
+
+void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock)
+{
+    if (!device_is_forked(device))
+        pthread_mutex_destroy(lock);
+}
+
 pool_status device_unusable(const pool_device *device)
 {
     return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) cannot be used: %s",

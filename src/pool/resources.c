@@ -49,9 +49,12 @@ static pool_status make_kept(pool_device *device, const struct device_keep *kind
 
 pool_status device_kept(pool_device *device, const struct device_keep *kind, void **object)
 {
-    struct kept_object *kept = find(device, kind);
-    pool_status status = POOL_OK;
+    struct kept_object *kept;
+    pool_status status = device_check_forked(device);
 
+    if (status)
+        return status;
+    kept = find(device, kind);
     if (kept) {
         *object = kept->object;
         return POOL_OK;

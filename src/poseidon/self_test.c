@@ -38,9 +38,8 @@ static void proven_unmake(pool_device *device, void *object, int driver_alive)
 {
     struct proven *proven = object;
 
-    (void)device;
     (void)driver_alive;
-    pthread_mutex_destroy(&proven->lock);
+    device_lock_destroy(device, &proven->lock);
     base_free(proven->keys);
     base_free(proven);
 }

@@ -97,7 +97,7 @@ static void unmake_registry(pool_device *device, void *object, int driver_alive)
         (void)STREAM_UNDO(driver, StreamDestroy(registry->reclaim));
     }
     atomic_store(&registry->default_stream.magic, STREAM_DEAD);
-    pthread_mutex_destroy(&registry->lock);
+    device_lock_destroy(device, &registry->lock);
     base_free(registry);
 }
 

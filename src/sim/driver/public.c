@@ -24,9 +24,12 @@ pool_status pool_sim_faults(const char *rules)
     struct sim_rules parsed = {NULL, 0};
     pool_status status = sim_rules_parse(rules ? rules : "", &parsed);
 
-    if (status)
+    if (!status)
+        status = sim_lock();
+    if (status) {
+        sim_rules_free(&parsed);
         return status;
-    pthread_mutex_lock(&sim_state.lock);
+    }
     sim_rules_free(&sim_state.rules);
     sim_state.rules = parsed;
     sim_state.has_program_rules = true;
@@ -36,7 +39,10 @@ pool_status pool_sim_faults(const char *rules)
 
 pool_status pool_sim_resume(void)
 {
-    pthread_mutex_lock(&sim_state.lock);
+    pool_status status = sim_lock();
+
+    if (status)
+        return status;
     sim_state.hang_epoch++;
     pthread_cond_broadcast(&sim_state.changed);
     pthread_mutex_unlock(&sim_state.lock);
@@ -47,12 +53,14 @@ pool_status pool_sim_reports(uint32_t reports)
 {
     const uint32_t all =
         POOL_SIM_REPORT_UNINITIALISED | POOL_SIM_REPORT_BARRIER | POOL_SIM_REPORT_LEAK;
-    pool_status status = POOL_OK;
+    pool_status status;
 
     if (reports & ~all)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "reports 0x%x: only 0x%x is known", reports, all);
-    pthread_mutex_lock(&sim_state.lock);
+    status = sim_lock();
+    if (status)
+        return status;
     if (sim_state.references == 0)
         status = refuse_closed();
     else
@@ -63,13 +71,16 @@ pool_status pool_sim_reports(uint32_t reports)
 
 pool_status pool_sim_last_fault(pool_sim_fault *fault)
 {
+    pool_status status;
     size_t size;
 
     if (!fault || fault->struct_size < sizeof fault->struct_size)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_sim_last_fault needs a pool_sim_fault "
                                                     "with its struct_size set");
     size = fault->struct_size < sizeof *fault ? fault->struct_size : sizeof *fault;
-    pthread_mutex_lock(&sim_state.lock);
+    status = sim_lock();
+    if (status)
+        return status;
     memcpy((char *)fault + sizeof fault->struct_size,
         (const char *)&sim_state.fault + sizeof fault->struct_size,
         size - sizeof fault->struct_size);
@@ -101,12 +112,14 @@ static void fill_stats(const struct sim_stats *from, pool_sim_kernel_stats *to)
 
 pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user)
 {
-    pool_status status = POOL_OK;
     pool_sim_kernel_stats stats;
+    pool_status status;
 
     if (!visit)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_sim_kernel_stats_each needs a visitor");
-    pthread_mutex_lock(&sim_state.lock);
+    status = sim_lock();
+    if (status)
+        return status;
     if (sim_state.references == 0)
         status = refuse_closed();
     for (size_t at = 0; !status && at < sim_state.stats_count; at++) {
@@ -120,9 +133,10 @@ pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user
 
 pool_status pool_sim_kernel_stats_reset(void)
 {
-    pool_status status = POOL_OK;
+    pool_status status = sim_lock();
 
-    pthread_mutex_lock(&sim_state.lock);
+    if (status)
+        return status;
     if (sim_state.references == 0)
         status = refuse_closed();
     else
@@ -218,8 +232,10 @@ pool_status pool_sim_leaks(int as_json, uint64_t *count, char **text)
 {
     char *plain = NULL, *json = NULL;
     uint64_t number;
+    pool_status status = sim_lock();
 
-    pthread_mutex_lock(&sim_state.lock);
+    if (status)
+        return status;
     if (sim_state.references > 0) {
         number = sim_leaks_list(&plain, &json);
     } else {

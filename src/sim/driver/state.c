@@ -32,12 +32,21 @@ static atomic_int is_forked_child;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static _Thread_local bool is_in_host_function;
 
-/* After fork() the child has this memory but none of the threads: as on the real driver, nothing
- * works there. The lock may be held by a thread that is gone, so it is not touched. */
+/*
+ * After fork() the child has this memory but none of the threads: as on the real driver, nothing
+ * works there. The lock may be held by a thread that is gone, so it is not touched any more. A lock
+ * that is held although there are no devices is one under which they are made or ended, or rules
+ * replaced: what it guards is then half changed.
+ */
 static void in_child(void)
 {
-    if (sim_state.references > 0)
+    if (pthread_mutex_trylock(&sim_state.lock)) {
         atomic_store(&is_forked_child, 1);
+        return;
+    }
+    if (sim_state.references > 0 || sim_state.is_closing)
+        atomic_store(&is_forked_child, 1);
+    pthread_mutex_unlock(&sim_state.lock);
 }
 
 static void watch_forks(void)
@@ -48,6 +57,16 @@ static void watch_forks(void)
 const pool_cuda_api *sim_driver_table(void)
 {
     return &table;
+}
+
+pool_status sim_lock(void)
+{
+    pthread_once(&fork_once, watch_forks);
+    if (atomic_load(&is_forked_child))
+        return base_fail(POOL_ERR_FORKED,
+            "simulated devices were in use before fork(): they do not work in the child");
+    pthread_mutex_lock(&sim_state.lock);
+    return POOL_OK;
 }
 
 void sim_in_host_function(bool is_inside)
@@ -286,10 +305,9 @@ pool_status sim_open(const char *spec, const pool_cuda_api **table_out)
 
     if (status)
         return status;
-    pthread_once(&fork_once, watch_forks);
-    if (atomic_load(&is_forked_child))
-        return base_fail(POOL_ERR_FORKED, "simulated devices were in use before fork()");
-    pthread_mutex_lock(&sim_state.lock);
+    status = sim_lock();
+    if (status)
+        return status;
     while (sim_state.is_closing)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
     if (sim_state.references == 0)

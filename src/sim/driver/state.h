@@ -376,6 +376,9 @@ void sim_poison(pool_cu_result code, const pool_sim_fault *report);
 void sim_poison_text(pool_cu_result code, int device, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Locks the state for a call that is not the driver's: POOL_ERR_FORKED in a child of fork(). */
+pool_status sim_lock(void);
+
 /* Waits for a change; false: the driver is closing. State locked. */
 bool sim_wait(void);
 

@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handles in a forked child. A thread that the child does not have may hold any lock of a handle or
+ * wait on its condition, so no function may touch one there: every call of the threads library is
+ * watched, over every public function that takes such a handle. And children forked while threads
+ * wait for staging buffers end their pool instead of waiting for these threads.
+ */
+#include "unit/pool_fixture.h"
+
+#include "child.h"
+#include "memory/memory.h"
+#include "sim/driver/state.h"
+
+/* A child that hangs dies of this. */
+enum { CHILD_SECONDS = 30 };
+
+/* ---- the watch ------------------------------------------------------------------------------- */
+
+static atomic_int is_watched; /* set in children only */
+static atomic_int touched;
+static atomic_int waiting; /* threads in pthread_cond_wait */
+static const char *current_call = "";
+
+extern char __data_start, _end; /* static data of this program, the library's included */
+
+/* Locks of the process lie in static data and are free again in a child; the simulated driver's
+ * belongs to its threads. Handles lie in the heap. */
+static void watch(const void *object, const char *function)
+{
+    uintptr_t at = (uintptr_t)object, sim = (uintptr_t)&sim_state;
+    int is_static = at >= (uintptr_t)&__data_start && at < (uintptr_t)&_end;
+
+    if (!atomic_load(&is_watched) || (is_static && (at < sim || at >= sim + sizeof(sim_state))))
+        return;
+    fprintf(stderr, "%s: %s of a lock of the parent\n", current_call, function);
+    atomic_store(&touched, 1);
+    _exit(1); /* it may wait for ever */
+}
+
+#define WATCHED(function, type)                                                                    \
+    int __real_##function(type *object);                                                           \
+    int __wrap_##function(type *object);                                                           \
+    int __wrap_##function(type *object)                                                            \
+    {                                                                                              \
+        watch(object, #function);                                                                  \
+        return __real_##function(object);                                                          \
+    }
+WATCHED(pthread_mutex_lock, pthread_mutex_t)
+WATCHED(pthread_mutex_trylock, pthread_mutex_t)
+WATCHED(pthread_mutex_unlock, pthread_mutex_t)
+WATCHED(pthread_mutex_destroy, pthread_mutex_t)
+WATCHED(pthread_cond_signal, pthread_cond_t)
+WATCHED(pthread_cond_broadcast, pthread_cond_t)
+WATCHED(pthread_cond_destroy, pthread_cond_t)
+WATCHED(pthread_rwlock_rdlock, pthread_rwlock_t)
+WATCHED(pthread_rwlock_wrlock, pthread_rwlock_t)
+WATCHED(pthread_rwlock_unlock, pthread_rwlock_t)
+
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
+{
+    int result;
+
+    watch(condition, "pthread_cond_wait");
+    atomic_fetch_add(&waiting, 1);
+    result = __real_pthread_cond_wait(condition, lock);
+    atomic_fetch_sub(&waiting, 1);
+    return result;
+}
+
+/* ---- the handles ----------------------------------------------------------------------------- */
+
+static const char kernel_text[] = ".version 8.0\n.target sm_75\n.address_size 64\n"
+                                  ".visible .global .align 4 .u32 counter;\n"
+                                  ".visible .entry nothing()\n{\n ret;\n}\n";
+
+static struct {
+    device_pool *pool;
+    pool_device *device, *other;
+    pool_stream *stream;
+    pool_event *event;
+    pool_buffer *buffer, *slice;
+    pool_pinned *pinned;
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_points *points; /* NULL without a compiler */
+    pool_ntt_domain *domain;
+    pool_poseidon *set;
+} h;
+
+enum { POINTS = 4, LOG_SIZE = 3 };
+
+static void make_points(void)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    uint8_t bytes[POINTS * 64];
+    pool_points_params params;
+    pool_span span = {.data = bytes, .count = POINTS};
+    pool_status status;
+
+    pool_points_params_init(&params);
+    params.curve = curve;
+    params.device = h.device;
+    assert_ok(pool_random_points(curve, 1, POINTS, bytes, NULL, NULL));
+    status = pool_points_create(&params, &span, &h.points);
+    if (status != POOL_ERR_NO_COMPILER)
+        assert_int_equal(status, POOL_OK);
+}
+
+static void make_handles(void)
+{
+    pool_ntt_domain_params domain;
+    pool_params params;
+    char bytes[1024] = "";
+
+    pool_params_init(&params);
+    params.devices = "sim:2";
+    assert_ok(pool_create(&h.pool, &params));
+    assert_ok(pool_device_at(h.pool, 0, &h.device));
+    assert_ok(pool_device_at(h.pool, 1, &h.other));
+    assert_ok(pool_stream_create(h.device, NULL, &h.stream));
+    assert_ok(pool_event_create(h.device, POOL_EVENT_TIMING, &h.event));
+    assert_ok(pool_event_record(h.event, h.stream));
+    assert_ok(pool_buffer_from_host(h.device, bytes, sizeof(bytes), &h.buffer));
+    assert_ok(pool_buffer_slice(h.buffer, 0, 256, &h.slice));
+    assert_ok(pool_pinned_alloc(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
+    assert_ok(pool_module_load(h.device, kernel_text, sizeof(kernel_text), &h.module));
+    assert_ok(pool_kernel_get(h.module, "nothing", &h.kernel));
+    pool_ntt_domain_params_init(&domain);
+    domain.field = pool_field_by_name("goldilocks");
+    domain.log_size = LOG_SIZE;
+    assert_ok(pool_ntt_domain_create(&domain, &h.domain));
+    assert_ok(pool_poseidon_get("circom-bn254-t3", &h.set));
+    make_points();
+}
+
+static void destroy_handles(void)
+{
+    assert_ok(pool_points_destroy(&h.points));
+    assert_ok(pool_ntt_domain_destroy(&h.domain));
+    pool_poseidon_destroy(&h.set);
+    pool_module_destroy(&h.module);
+    assert_ok(pool_pinned_free(&h.pinned));
+    assert_ok(pool_buffer_free(&h.slice));
+    assert_ok(pool_buffer_free(&h.buffer));
+    assert_ok(pool_event_destroy(&h.event));
+    assert_ok(pool_stream_destroy(&h.stream));
+    assert_ok(pool_destroy(&h.pool));
+}
+
+/* ---- every public function ------------------------------------------------------------------- */
+
+static const char *const functions[] = {
+#define X(name, kind, arguments) #name,
+#include "all_null.def"
+#undef X
+};
+enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+static int is_called[FUNCTIONS];
+static int failures;
+
+static void begin_call(const char *text)
+{
+    size_t length = strcspn(text, "(");
+
+    current_call = text;
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        if (strlen(functions[i]) == length && memcmp(functions[i], text, length) == 0)
+            is_called[i] = 1;
+}
+
+static void check_refused(const char *text, pool_status status)
+{
+    if (status == POOL_ERR_FORKED && pool_last_error()->status == status)
+        return;
+    fprintf(stderr, "%s: %s, not POOL_ERR_FORKED\n", text, pool_status_name(status));
+    failures++;
+}
+
+#define REFUSED(call) (begin_call(#call), check_refused(#call, (call)))
+#define ANSWERS(call) (begin_call(#call), (void)(call)) /* from host memory */
+
+static int visit_device(void *user, pool_device *device)
+{
+    (void)user;
+    (void)device;
+    return 0;
+}
+
+static pool_status run_task(pool_device *device, void *user)
+{
+    (void)device;
+    (void)user;
+    return POOL_OK;
+}
+
+static void host_task(void *user)
+{
+    (void)user;
+}
+
+static int visit_kernel(void *user, const pool_sim_kernel_stats *stats)
+{
+    (void)user;
+    (void)stats;
+    return 0;
+}
+
+static void call_pool(void)
+{
+    pool_health_info health = {.struct_size = sizeof(health)};
+    pool_device_info info = {.struct_size = sizeof(info)};
+    pool_peer_info peer = {.struct_size = sizeof(peer)};
+    pool_pick pick = {.struct_size = sizeof(pick)};
+    pool_device *device = NULL;
+    CUcontext context;
+    char *text = NULL;
+    int answer = 0;
+
+    ANSWERS(pool_device_count(h.pool));
+    ANSWERS(pool_usable_count(h.pool));
+    ANSWERS(pool_device_at(h.pool, 0, &device));
+    ANSWERS(pool_device_by_ordinal(h.pool, 0, &device));
+    ANSWERS(pool_device_by_uuid(h.pool, "GPU", &device));
+    ANSWERS(pool_device_each(h.pool, visit_device, NULL, &answer));
+    ANSWERS(pool_describe(h.pool, 0, &text));
+    ANSWERS(pool_text_free(&text));
+    REFUSED(pool_next_device(h.pool, &device));
+    REFUSED(pool_best_device(h.pool, &device));
+    REFUSED(pool_pick_device(h.pool, &pick, &device));
+    REFUSED(pool_bind(h.device));
+    ANSWERS(pool_unbind(h.device));
+    ANSWERS(pool_bound_device(h.pool, &device));
+    REFUSED(pool_check_device(h.pool, 0));
+    REFUSED(pool_run_on(h.device, run_task, NULL));
+    REFUSED(pool_pointer_device(h.pool, &health, &device));
+    REFUSED(pool_health(h.pool, &health));
+    REFUSED(pool_device_get_info(h.device, &info));
+    REFUSED(pool_device_get_peer(h.device, h.other, &peer));
+    ANSWERS(pool_device_index(h.device));
+    ANSWERS(pool_device_ordinal(h.device));
+    ANSWERS(pool_device_uuid(h.device));
+    ANSWERS(pool_device_handle(h.device, (CUdevice[1]){0}));
+    REFUSED(pool_device_context(h.device, &context));
+}
+
+static void call_streams(void)
+{
+    pool_stream *stream = NULL;
+    pool_event *event = NULL;
+    int32_t least, most;
+    uint32_t flags;
+    CUstream handle;
+    CUevent event_handle;
+    double milliseconds;
+
+    REFUSED(pool_stream_priority_range(h.device, &least, &most));
+    REFUSED(pool_stream_create(h.device, NULL, &stream));
+    REFUSED(pool_stream_adopt(h.device, NULL, &stream));
+    REFUSED(pool_stream_default(h.device, &stream));
+    ANSWERS(pool_stream_device(h.stream));
+    ANSWERS(pool_stream_handle(h.stream, &handle));
+    REFUSED(pool_stream_get_priority(h.stream, &least));
+    REFUSED(pool_stream_get_flags(h.stream, &flags));
+    REFUSED(pool_stream_query(h.stream));
+    REFUSED(pool_stream_synchronize(h.stream));
+    REFUSED(pool_stream_wait(h.stream, 1));
+    REFUSED(pool_stream_wait_event(h.stream, h.event));
+    REFUSED(pool_stream_call(h.stream, host_task, NULL));
+    REFUSED(pool_event_create(h.device, 0, &event));
+    ANSWERS(pool_event_device(h.event));
+    ANSWERS(pool_event_handle(h.event, &event_handle));
+    REFUSED(pool_event_record(h.event, h.stream));
+    REFUSED(pool_event_query(h.event));
+    REFUSED(pool_event_synchronize(h.event));
+    REFUSED(pool_event_wait(h.event, 1));
+    REFUSED(pool_event_elapsed(h.event, h.event, &milliseconds));
+}
+
+static void call_memory(void)
+{
+    pool_buffer_params params = {.struct_size = sizeof(params), .bytes = 64};
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_buffer *buffer = NULL;
+    pool_pinned *pinned = NULL;
+    CUmemoryPool handle;
+    CUdeviceptr address;
+    char bytes[64] = "";
+
+    REFUSED(pool_buffer_create(h.device, &params, &buffer));
+    REFUSED(pool_buffer_alloc(h.device, 64, &buffer));
+    REFUSED(pool_buffer_zeroed(h.device, 64, &buffer));
+    REFUSED(pool_buffer_from_host(h.device, bytes, 64, &buffer));
+    REFUSED(pool_buffer_adopt(h.device, 4096, 64, &buffer));
+    ANSWERS(pool_buffer_slice(h.buffer, 0, 64, &buffer));
+    ANSWERS(pool_buffer_free(&buffer));
+    ANSWERS(pool_buffer_address(h.buffer, &address));
+    ANSWERS(pool_buffer_size(h.buffer));
+    ANSWERS(pool_buffer_flags(h.buffer));
+    ANSWERS(pool_buffer_device(h.buffer));
+    REFUSED(pool_buffer_fill8(h.buffer, 0, 1, 0, h.stream));
+    REFUSED(pool_buffer_fill16(h.buffer, 0, 1, 0, h.stream));
+    REFUSED(pool_buffer_fill32(h.buffer, 0, 1, 0, h.stream));
+    REFUSED(pool_copy_to_device(h.buffer, 0, bytes, 64, NULL));
+    REFUSED(pool_copy_to_host(bytes, h.buffer, 0, 64, h.stream));
+    REFUSED(pool_copy_between(h.buffer, 0, h.buffer, 64, 64, NULL));
+    REFUSED(pool_enable_peer(h.device, h.other));
+    REFUSED(pool_pinned_alloc(h.device, 64, 0, &pinned));
+    REFUSED(pool_pinned_register(h.device, bytes, 64, 0, &pinned));
+    ANSWERS(pool_pinned_data(h.pinned));
+    ANSWERS(pool_pinned_size(h.pinned));
+    ANSWERS(pool_pinned_device(h.pinned));
+    REFUSED(pool_memory_get_info(h.device, &info));
+    REFUSED(pool_memory_reset_high(h.device));
+    REFUSED(pool_memory_set_threshold(h.device, 0));
+    REFUSED(pool_trim(h.device, 0));
+    REFUSED(pool_memory_handle(h.device, &handle));
+}
+
+static void call_modules(void)
+{
+    pool_module_params params = {.struct_size = sizeof(params), .source = "", .no_cache = 1};
+    pool_kernel_info info = {.struct_size = sizeof(info)};
+    pool_launch_shape shape = {.struct_size = sizeof(shape), .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    pool_module *module = NULL;
+    pool_kernel *kernel;
+    CUmodule handle;
+    CUfunction function;
+    CUdeviceptr address;
+    uint64_t bytes;
+    uint32_t blocks, threads;
+
+    REFUSED(pool_module_compile(h.device, &params, &module));
+    REFUSED(pool_module_load(h.device, kernel_text, sizeof(kernel_text), &module));
+    ANSWERS(pool_module_device(h.module));
+    REFUSED(pool_module_variable(h.module, "counter", &address, &bytes));
+    ANSWERS(pool_module_handle(h.module, &handle));
+    REFUSED(pool_kernel_get(h.module, "nothing", &kernel));
+    ANSWERS(pool_kernel_handle(h.kernel, &function));
+    REFUSED(pool_kernel_get_info(h.kernel, &info));
+    ANSWERS(pool_kernel_parameter(h.kernel, 0, &bytes, &bytes));
+    REFUSED(pool_kernel_occupancy(h.kernel, 32, 0, &blocks));
+    REFUSED(pool_kernel_best_block(h.kernel, 0, &threads, &blocks));
+    REFUSED(pool_launch(h.kernel, &shape, NULL, h.stream));
+    REFUSED(pool_warm_up(h.pool, &params, 1));
+}
+
+static void call_msm(void)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES] = {0};
+    uint8_t points[64] = {0}, scalars[32] = {0}, result[64];
+    pool_span in = {.data = points, .count = 1}, by = {.data = scalars, .count = 1};
+    pool_span out = {.data = result, .count = 1};
+    pool_points_params points_params;
+    pool_points *made = NULL;
+    pool_msm_params params;
+    uint64_t bytes;
+
+    pool_msm_params_init(&params);
+    params.curve = curve;
+    params.device = h.device;
+    REFUSED(pool_msm(&params, &in, &by, &out));
+    REFUSED(pool_msm_workspace(&params, &in, &by, &out, &bytes));
+    REFUSED(pool_msm_warm_up(curve, h.device));
+    pool_points_params_init(&points_params);
+    points_params.curve = curve;
+    points_params.device = h.device;
+    REFUSED(pool_points_create(&points_params, &in, &made));
+    REFUSED(pool_points_load(&points_params, "/dev/null", &made));
+    REFUSED(pool_points_find(h.device, fingerprint, 1, &made));
+    if (h.points) {
+        REFUSED(pool_points_fingerprint(h.points, fingerprint));
+        REFUSED(pool_points_save(h.points, "/tmp/not-written"));
+    }
+    ANSWERS(pool_points_retain(h.points));
+    made = h.points;
+    ANSWERS(pool_points_destroy(&made));
+    ANSWERS(pool_points_curve(h.points));
+    ANSWERS(pool_points_device(h.points));
+    ANSWERS(pool_points_count(h.points));
+    ANSWERS(pool_points_bytes(h.points));
+    ANSWERS(pool_points_factor(h.points));
+    ANSWERS(pool_points_window_bits(h.points));
+}
+
+static void call_ntt(void)
+{
+    uint64_t values[1 << LOG_SIZE] = {0};
+    pool_span in = {.data = values, .count = 1 << LOG_SIZE}, out = in;
+    pool_ntt_domain *domain = h.domain;
+    pool_vector_params vector;
+    pool_ntt_params params;
+    uint64_t bytes;
+
+    pool_ntt_params_init(&params);
+    params.domain = h.domain;
+    params.device = h.device;
+    REFUSED(pool_ntt(&params, &in, &out));
+    REFUSED(pool_ntt_workspace(&params, &in, &out, &bytes));
+    REFUSED(pool_ntt_warm_up(h.domain, h.device));
+    ANSWERS(pool_ntt_domain_retain(h.domain));
+    ANSWERS(pool_ntt_domain_destroy(&domain));
+    ANSWERS(pool_ntt_domain_field(h.domain));
+    ANSWERS(pool_ntt_domain_log_size(h.domain));
+    ANSWERS(pool_ntt_domain_root(h.domain, POOL_FORM_STANDARD, values));
+    ANSWERS(pool_ntt_domain_coset(h.domain, POOL_FORM_STANDARD, values));
+    pool_vector_params_init(&vector);
+    vector.field = pool_field_by_name("goldilocks");
+    vector.device = h.device;
+    REFUSED(pool_vector_add(&vector, &in, &in, &out));
+    REFUSED(pool_vector_sub(&vector, &in, &in, &out));
+    REFUSED(pool_vector_mul(&vector, &in, &in, &out));
+    REFUSED(pool_vector_scale(&vector, values, &in, &out));
+    REFUSED(pool_vector_inverse(&vector, &in, &out));
+    REFUSED(pool_vector_bit_reverse(&vector, &in, &out));
+    REFUSED(pool_vector_transpose(&vector, 2, 4, &in, &out));
+    REFUSED(pool_vector_powers(&vector, values, &out));
+    REFUSED(pool_vector_evaluate(&vector, &in, values, values));
+}
+
+static void call_poseidon(void)
+{
+    uint8_t states[6 * 32] = {0}, digests[8 * 32];
+    pool_span in = {.data = states, .count = 1}, out = {.data = digests, .count = 1};
+    pool_span rows = {.data = digests, .count = 3};
+    pool_poseidon_sponge_params sponge;
+    pool_merkle_params merkle;
+    pool_poseidon_run run;
+
+    pool_poseidon_run_init(&run);
+    run.device = h.device;
+    pool_poseidon_sponge_params_init(&sponge);
+    sponge.elements = 2;
+    sponge.squeezed = 1;
+    pool_merkle_params_init(&merkle);
+    merkle.arity = 2;
+    REFUSED(pool_poseidon_permute(h.set, &run, &in, &out));
+    REFUSED(pool_poseidon_hash(h.set, &run, &in, 2, &out));
+    REFUSED(pool_poseidon_sponge(h.set, &run, &sponge, &in, &out));
+    in.count = 2;
+    REFUSED(pool_poseidon_merkle_build(h.set, &run, &merkle, &in, &rows));
+    ANSWERS(pool_poseidon_merkle_open(h.set, &run, &merkle, 2, &in, &rows, 0, &out));
+}
+
+static void call_sim(void)
+{
+    pool_sim_fault fault = {.struct_size = sizeof(fault)};
+    uint64_t count;
+    char *text = NULL;
+
+    REFUSED(pool_sim_faults("cuMemAlloc@1=2"));
+    REFUSED(pool_sim_resume());
+    REFUSED(pool_sim_reports(0));
+    REFUSED(pool_sim_last_fault(&fault));
+    REFUSED(pool_sim_kernel_stats_each(visit_kernel, NULL));
+    REFUSED(pool_sim_kernel_stats_reset());
+    REFUSED(pool_sim_kernel_stats_text(0, &text));
+    REFUSED(pool_sim_leaks(0, &count, &text));
+}
+
+#define DESTROYED(call)                                                                            \
+    do {                                                                                           \
+        begin_call(#call);                                                                         \
+        CHILD_CHECK((call) == POOL_OK);                                                            \
+    } while (0)
+
+static int destroy_all(void)
+{
+    if (h.points)
+        DESTROYED(pool_points_destroy(&h.points));
+    DESTROYED(pool_ntt_domain_destroy(&h.domain));
+    ANSWERS(pool_module_destroy(&h.module));
+    DESTROYED(pool_pinned_free(&h.pinned));
+    DESTROYED(pool_buffer_free_on(&h.slice, h.stream));
+    DESTROYED(pool_buffer_free(&h.buffer));
+    DESTROYED(pool_event_destroy(&h.event));
+    DESTROYED(pool_stream_destroy(&h.stream));
+    DESTROYED(pool_destroy(&h.pool));
+    CHILD_CHECK(!h.pool && !h.stream && !h.buffer && !h.module && !h.domain);
+    return 0;
+}
+
+/* Functions that take no handle of a pool, by the beginnings of their names, and plain values. */
+static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
+    "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
+    "pool_random_", "pool_encoding_", "pool_cache_", "pool_file_", "pool_cancel_", "pool_version_",
+    "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_get_host_info",
+    "pool_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
+    "pool_merkle_get_shape", "pool_poseidon_merkle_verify", "pool_poseidon_count",
+    "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest", "pool_poseidon_field",
+    "pool_poseidon_fingerprint", "pool_poseidon_get", "pool_poseidon_inputs", "pool_poseidon_name",
+    "pool_poseidon_rate", "pool_poseidon_retain", "pool_poseidon_width"};
+
+static int needs_no_call(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length > 5 && strcmp(name + length - 5, "_init") == 0)
+        return 1;
+    for (size_t i = 0; i < sizeof(without_handles) / sizeof(without_handles[0]); i++)
+        if (strncmp(name, without_handles[i], strlen(without_handles[i])) == 0)
+            return 1;
+    return 0;
+}
+
+static int call_everything(void *argument)
+{
+    (void)argument;
+    alarm(CHILD_SECONDS);
+    atomic_store(&is_watched, 1);
+    call_pool();
+    call_streams();
+    call_memory();
+    call_modules();
+    call_msm();
+    call_ntt();
+    call_poseidon();
+    call_sim();
+    CHILD_CHECK(!destroy_all());
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        if (is_called[i] || needs_no_call(functions[i]) ||
+            (!h.points && strncmp(functions[i], "pool_points_", 12) == 0))
+            continue;
+        fprintf(stderr, "%s is not called here: add it, or to without_handles\n", functions[i]);
+        failures++;
+    }
+    CHILD_CHECK(!failures && !atomic_load(&touched));
+    return 0;
+}
+
+static void test_every_function(void **state)
+{
+    (void)state;
+    make_handles();
+    assert_int_equal(child_run(call_everything, NULL), 0);
+    destroy_handles();
+}
+
+/* Whoever ends the pool alone, with everything that lives in it. */
+static int destroy_pool_alone(void *argument)
+{
+    (void)argument;
+    alarm(CHILD_SECONDS);
+    atomic_store(&is_watched, 1);
+    DESTROYED(pool_destroy(&h.pool));
+    return 0;
+}
+
+static void test_pool_alone(void **state)
+{
+    (void)state;
+    make_handles();
+    assert_int_equal(child_run(destroy_pool_alone, NULL), 0);
+    destroy_handles();
+}
+
+/* ---- threads that hold and wait -------------------------------------------------------------- */
+
+enum { COPIERS = 6, RINGS = 4, ROUNDS = 20 };
+
+static void *copy_much(void *argument)
+{
+    const uint64_t bytes = 2 * MIB;
+    void *from = calloc(1, (size_t)bytes);
+    pool_buffer *buffer = NULL;
+    pool_status status = pool_buffer_from_host(h.device, from, bytes, &buffer);
+
+    if (!status)
+        status = pool_buffer_free(&buffer);
+    free(from);
+    *(pool_status *)argument = status;
+    return NULL;
+}
+
+static int end_without_the_watch(void *argument)
+{
+    pool_kernel *kernel;
+    uint64_t count;
+
+    (void)argument;
+    alarm(CHILD_SECONDS);
+    CHILD_CHECK(pool_kernel_get(h.module, "nothing", &kernel) == POOL_ERR_FORKED);
+    CHILD_CHECK(pool_sim_leaks(0, &count, NULL) == POOL_ERR_FORKED);
+    CHILD_CHECK(pool_sim_faults("") == POOL_ERR_FORKED);
+    CHILD_CHECK(pool_sim_resume() == POOL_ERR_FORKED);
+    CHILD_CHECK(!destroy_all());
+    return 0;
+}
+
+/* Four copies have a staging ring whose device work hangs; the others wait for one of these. */
+static void test_waiting_for_staging(void **state)
+{
+    pthread_t threads[COPIERS];
+    pool_status results[COPIERS];
+    int idle;
+
+    (void)state;
+    make_handles();
+    idle = atomic_load(&waiting);
+    assert_ok(pool_sim_faults("cuMemcpyHtoDAsync=hang"));
+    for (int i = 0; i < COPIERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, copy_much, &results[i]), 0);
+    while (atomic_load(&waiting) < idle + COPIERS)
+        usleep(1000);
+    for (int i = 0; i < ROUNDS; i++)
+        assert_int_equal(child_run(end_without_the_watch, NULL), 0);
+    assert_ok(pool_sim_faults(""));
+    assert_ok(pool_sim_resume());
+    for (int i = 0; i < COPIERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(results[i], POOL_OK);
+    }
+    destroy_handles();
+}
+
+static atomic_int is_over;
+
+/* One after another takes the simulated driver's lock, the module's and the list of streams'. */
+static void *call_all_the_time(void *argument)
+{
+    pool_kernel *kernel;
+    uint64_t count;
+
+    (void)argument;
+    while (!atomic_load(&is_over)) {
+        pool_stream *stream = NULL;
+
+        if (pool_kernel_get(h.module, "nothing", &kernel) || pool_sim_leaks(0, &count, NULL) ||
+            pool_sim_resume() || pool_stream_create(h.device, NULL, &stream) ||
+            pool_stream_destroy(&stream))
+            abort();
+    }
+    return NULL;
+}
+
+static void test_busy_threads(void **state)
+{
+    pthread_t threads[2];
+
+    (void)state;
+    make_handles();
+    atomic_store(&is_over, 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_all_the_time, NULL), 0);
+    for (int i = 0; i < 2 * ROUNDS; i++)
+        assert_int_equal(child_run(end_without_the_watch, NULL), 0);
+    atomic_store(&is_over, 1);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    destroy_handles();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_function),
+        cmocka_unit_test(test_pool_alone),
+        cmocka_unit_test(test_waiting_for_staging),
+        cmocka_unit_test(test_busy_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
