@@ -6,9 +6,12 @@
  * `alloc_order`, where nothing else ever waits. Frees run on the registry's reclaim stream after
  * it was made to wait for every other stream, so that no work of a caller is held up by a free.
  */
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
@@ -99,13 +102,15 @@ static pool_status report_full(struct device_memory *memory, uint64_t asked)
     const pool_cuda_api *api = &memory->driver->api;
     uint64_t reserved = memory_gauge_now(&memory->used);
     size_t free_bytes = 0, total_bytes = 0;
+    char call[80];
 
     api->MemGetInfo(&free_bytes, &total_bytes);
     if (memory->pool)
         api->MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved);
+    snprintf(call, sizeof(call), "%s(%s)", memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
+        base_size_text(asked).text);
     return base_fail_driver(POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_CU_OUT_OF_MEMORY,
-        driver_code_name(POOL_CU_OUT_OF_MEMORY),
-        memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
+        driver_code_name(POOL_CU_OUT_OF_MEMORY), call,
         "device %d has no room for %llu bytes: %llu of %llu bytes are free, %llu are reserved by "
         "the pool and %llu of these used by buffers",
         pool_device_ordinal(memory->device), (unsigned long long)asked,
@@ -119,7 +124,8 @@ static pool_status trim_pool(struct device_memory *memory, uint64_t keep_bytes)
     pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
 
     if (!status && memory->pool)
-        status = DRIVER_CALL(memory->driver, MemPoolTrimTo(memory->pool, (size_t)keep_bytes));
+        status = DRIVER_CALL_FOR(memory->driver, MemPoolTrimTo(memory->pool, (size_t)keep_bytes),
+            "%s", base_size_text(keep_bytes).text);
     if (!status && memory->pool) {
         uint64_t reserved;
 
@@ -184,7 +190,9 @@ pool_status memory_allocate(
     if (memory->pool)
         tell_unused(memory);
     if (request->zeroed)
-        DRIVER_TRY(driver, status, release, MemsetD8Async(made, 0, (size_t)request->bytes, stream));
+        DRIVER_TRY_FOR(driver, status, release,
+            MemsetD8Async(made, 0, (size_t)request->bytes, stream), "%s",
+            base_size_text(request->bytes).text);
     if (!request->ordered && (memory->pool || request->zeroed))
         DRIVER_TRY(driver, status, release, StreamSynchronize(stream));
     *address = made;
@@ -228,14 +236,16 @@ static pool_status overwrite(
     struct device_memory *memory, CUdeviceptr address, uint64_t bytes, CUstream stream)
 {
     struct driver *driver = memory->driver;
-    pool_status status = DRIVER_CALL(driver, MemsetD8Async(address, 0, (size_t)bytes, stream));
+    pool_status status = DRIVER_CALL_FOR(
+        driver, MemsetD8Async(address, 0, (size_t)bytes, stream), "%s", base_size_text(bytes).text);
 
     if (!status || pool_status_class(status) == POOL_CLASS_PROCESS)
         return status;
     /* Once more in the plainest way, before the memory is given up. */
     status = DRIVER_CALL(driver, CtxSynchronize());
     if (!status)
-        status = DRIVER_CALL(driver, MemsetD8(address, 0, (size_t)bytes));
+        status = DRIVER_CALL_FOR(
+            driver, MemsetD8(address, 0, (size_t)bytes), "%s", base_size_text(bytes).text);
     if (!status)
         status = DRIVER_CALL(driver, CtxSynchronize());
     return status;

@@ -202,7 +202,7 @@ static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address
     pool_cu_result code = api->PointerGetAttributes(2, questions, answers, address);
 
     if (code)
-        return driver_check(scope->driver, code, "cuPointerGetAttributes");
+        return DRIVER_CHECK_FOR(scope->driver, code, "cuPointerGetAttributes", "0x%llx", address);
     if (type != DRIVER_MEMORYTYPE_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "0x%llx is not device memory", address);
     if (ordinal != pool_device_ordinal(scope->device))
@@ -210,7 +210,7 @@ static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address
             ordinal, pool_device_ordinal(scope->device));
     code = api->MemGetAddressRange(&base, &size, address);
     if (code)
-        return driver_check(scope->driver, code, "cuMemGetAddressRange");
+        return DRIVER_CHECK_FOR(scope->driver, code, "cuMemGetAddressRange", "0x%llx", address);
     if (address < base || address - base > size || bytes > size - (address - base))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%llu bytes from 0x%llx on go beyond the allocation's %llu bytes from 0x%llx",

@@ -3,6 +3,7 @@
  * Copies between the host and a device: straight for pinned memory, through staging for the rest.
  */
 #include "base/status.h"
+#include "base/text.h"
 #include "memory/memory.h"
 
 struct host_copy {
@@ -32,8 +33,10 @@ static pool_status copy_direct(struct driver *driver, const struct host_copy *co
     size_t bytes = (size_t)t->bytes;
 
     if (copy->outward)
-        return DRIVER_CALL(driver, MemcpyDtoHAsync(t->host, t->device, bytes, t->stream));
-    return DRIVER_CALL(driver, MemcpyHtoDAsync(t->device, t->host, bytes, t->stream));
+        return DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(t->host, t->device, bytes, t->stream), "%s",
+            base_size_text(bytes).text);
+    return DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(t->device, t->host, bytes, t->stream), "%s",
+        base_size_text(bytes).text);
 }
 
 static pool_status copy_pageable(

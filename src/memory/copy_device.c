@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "memory/memory.h"
 
 /*
@@ -40,11 +41,13 @@ static pool_status copy_pieces(
 
         if (scratch) {
             status =
-                DRIVER_CALL(driver, MemcpyDtoDAsync(scratch, from, (size_t)bytes, pair->stream));
+                DRIVER_CALL_FOR(driver, MemcpyDtoDAsync(scratch, from, (size_t)bytes, pair->stream),
+                    "%s", base_size_text(bytes).text);
             from = scratch;
         }
         if (!status)
-            status = DRIVER_CALL(driver, MemcpyDtoDAsync(to, from, (size_t)bytes, pair->stream));
+            status = DRIVER_CALL_FOR(driver, MemcpyDtoDAsync(to, from, (size_t)bytes, pair->stream),
+                "%s", base_size_text(bytes).text);
     }
     return status;
 }
@@ -103,9 +106,11 @@ static pool_status copy_half(struct device_memory *side, CUstream stream, void *
     if (status)
         return status;
     if (outward)
-        status = DRIVER_CALL(side->driver, MemcpyDtoHAsync(slots, address, bytes, stream));
+        status = DRIVER_CALL_FOR(side->driver, MemcpyDtoHAsync(slots, address, bytes, stream), "%s",
+            base_size_text(bytes).text);
     else
-        status = DRIVER_CALL(side->driver, MemcpyHtoDAsync(address, slots, bytes, stream));
+        status = DRIVER_CALL_FOR(side->driver, MemcpyHtoDAsync(address, slots, bytes, stream), "%s",
+            base_size_text(bytes).text);
     base_error_save(&first);
     waited = STREAM_UNDO(side->driver, StreamSynchronize(stream));
     if (status)
@@ -164,9 +169,11 @@ static pool_status copy_peer(struct peer_copy *copy)
     if (copy->secret && !direct)
         status = copy_secret_by_host(copy);
     else
-        status =
-            DRIVER_CALL(scope.driver, MemcpyPeerAsync(pair->to, copy->to->context, pair->from,
-                                          copy->from->context, (size_t)pair->bytes, pair->stream));
+        status = DRIVER_CALL_FOR(scope.driver,
+            MemcpyPeerAsync(pair->to, copy->to->context, pair->from, copy->from->context,
+                (size_t)pair->bytes, pair->stream),
+            "%s from device %d to device %d", base_size_text(pair->bytes).text,
+            pool_device_ordinal(copy->from->device), pool_device_ordinal(copy->to->device));
     return device_leave(&scope, status);
 }
 

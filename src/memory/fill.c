@@ -3,6 +3,7 @@
  * Filling buffers with a value of 8, 16 or 32 bits.
  */
 #include "base/status.h"
+#include "base/text.h"
 #include "memory/memory.h"
 
 static pool_cu_result set(const pool_cuda_api *api, CUdeviceptr to, uint32_t value, unsigned width,
@@ -18,6 +19,7 @@ static pool_cu_result set(const pool_cuda_api *api, CUdeviceptr to, uint32_t val
 static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value,
     unsigned width, pool_stream *stream)
 {
+    static const char *const names[] = {"cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async"};
     struct device_scope scope;
     CUstream handle = NULL;
     uint64_t bytes;
@@ -41,9 +43,10 @@ static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, ui
     if (status)
         return status;
     if (count) {
-        status = driver_check(scope.driver,
+        status = DRIVER_CHECK_FOR(scope.driver,
             set(&scope.driver->api, buffer->address + offset, value, width, (size_t)count, handle),
-            "cuMemsetAsync");
+            names[width / 2], "%llu values of %s", (unsigned long long)count,
+            base_size_text(width).text);
         if (!status && !stream)
             status = DRIVER_CALL(scope.driver, StreamSynchronize(NULL));
     }

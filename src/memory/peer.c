@@ -55,7 +55,8 @@ static pool_status open_pool(struct device_memory *memory, CUdevice peer)
 
     if (!memory->pool || !memory->driver->api.MemPoolSetAccess)
         return POOL_OK;
-    return DRIVER_CALL(memory->driver, MemPoolSetAccess(memory->pool, &access, 1));
+    return DRIVER_CALL_FOR(
+        memory->driver, MemPoolSetAccess(memory->pool, &access, 1), "for device %d", peer);
 }
 
 /* Plain allocations. Somebody else in the process may have switched it on. */
@@ -72,7 +73,8 @@ static pool_status open_context(struct device_memory *memory, pool_device *peer,
     if (code == POOL_CU_TOO_MANY_PEERS || code == POOL_CU_PEER_ACCESS_UNSUPPORTED)
         status = POOL_ERR_UNSUPPORTED; /* an answer, not a failure */
     else if (code != POOL_CU_PEER_ACCESS_ALREADY_ENABLED)
-        status = driver_check(scope.driver, code, "cuCtxEnablePeerAccess");
+        status = DRIVER_CHECK_FOR(
+            scope.driver, code, "cuCtxEnablePeerAccess", "to device %d", memory->handle);
     return device_leave(&scope, status);
 }
 
@@ -103,7 +105,9 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
         *direct = 1;
         return POOL_OK;
     }
-    status = DRIVER_CALL(memory->driver, DeviceCanAccessPeer(&can, peer->handle, memory->handle));
+    status =
+        DRIVER_CALL_FOR(memory->driver, DeviceCanAccessPeer(&can, peer->handle, memory->handle),
+            "device %d, device %d", peer->handle, memory->handle);
     if (status || !can)
         return status;
     /* Two threads may both come here; the driver takes the second time as it should. */

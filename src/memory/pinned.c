@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
@@ -42,15 +43,15 @@ static pool_status check_arguments(uint64_t bytes, uint32_t flags, uint32_t know
 
 /* Codes that mean something else here than they do for device memory. */
 static pool_status pin_status(
-    struct driver *driver, pool_cu_result code, const char *call, uint64_t bytes)
+    struct driver *driver, pool_cu_result code, const char *call, const void *data, uint64_t bytes)
 {
     if (code == POOL_CU_OUT_OF_MEMORY)
         return base_fail_driver(POOL_ERR_OUT_OF_HOST_MEMORY, (int)code, driver_code_name(code),
-            call, "the host cannot pin %llu bytes", (unsigned long long)bytes);
+            call, "the host cannot pin %s", base_size_text(bytes).text);
     if (code == POOL_CU_HOST_MEMORY_ALREADY_REGISTERED)
         return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code), call,
-            "some of these %llu bytes are pinned already", (unsigned long long)bytes);
-    return driver_check(driver, code, call);
+            "%s at %p: some of it is pinned already", base_size_text(bytes).text, data);
+    return DRIVER_CHECK_FOR(driver, code, call, "%s", base_size_text(bytes).text);
 }
 
 static pool_status pin(struct device_scope *scope, pool_pinned *made)
@@ -61,11 +62,11 @@ static pool_status pin(struct device_scope *scope, pool_pinned *made)
     if (made->registered)
         return pin_status(scope->driver,
             api->MemHostRegister(made->data, (size_t)made->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE),
-            "cuMemHostRegister", made->bytes);
+            "cuMemHostRegister", made->data, made->bytes);
     if (made->flags & POOL_PINNED_WRITE_COMBINED)
         flags |= DRIVER_MEMHOSTALLOC_WRITECOMBINED;
     return pin_status(scope->driver, api->MemHostAlloc(&made->data, (size_t)made->bytes, flags),
-        "cuMemHostAlloc", made->bytes);
+        "cuMemHostAlloc", NULL, made->bytes);
 }
 
 static void forget(pool_pinned *pinned)
@@ -150,8 +151,8 @@ pool_status pool_pinned_register(
 static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
 {
     if (gone->registered)
-        return DRIVER_CALL(scope->driver, MemHostUnregister(gone->data));
-    return DRIVER_CALL(scope->driver, MemFreeHost(gone->data));
+        return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(gone->data), "%p", gone->data);
+    return DRIVER_CALL_FOR(scope->driver, MemFreeHost(gone->data), "%p", gone->data);
 }
 
 pool_status pool_pinned_free(pool_pinned **pinned)

@@ -18,7 +18,8 @@ static pool_status place_of_byte(struct driver *driver, uintptr_t byte, enum mem
     unsigned type = 0, managed = 0;
     void *answers[] = {&type, &managed};
     pool_status status =
-        DRIVER_CALL(driver, PointerGetAttributes(2, questions, answers, (CUdeviceptr)byte));
+        DRIVER_CALL_FOR(driver, PointerGetAttributes(2, questions, answers, (CUdeviceptr)byte),
+            "0x%llx", (unsigned long long)byte);
 
     if (status)
         return status;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
@@ -72,13 +73,13 @@ static pool_status make_ring(struct device_memory *memory, struct memory_ring **
         return base_fail_memory("a staging ring");
     made->shape = memory->staging.shape;
     made->in_use = 1;
-    status = DRIVER_CALL(driver,
-        MemHostAlloc(&slots, (size_t)memory_ring_bytes(made), DRIVER_MEMHOSTALLOC_PORTABLE));
+    status = DRIVER_CALL_FOR(driver,
+        MemHostAlloc(&slots, (size_t)memory_ring_bytes(made), DRIVER_MEMHOSTALLOC_PORTABLE), "%s",
+        base_size_text(memory_ring_bytes(made)).text);
     if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
         status = base_fail_driver(POOL_ERR_OUT_OF_HOST_MEMORY, POOL_CU_OUT_OF_MEMORY,
             driver_code_name(POOL_CU_OUT_OF_MEMORY), "cuMemHostAlloc",
-            "the host cannot pin %llu bytes for staging",
-            (unsigned long long)memory_ring_bytes(made));
+            "the host cannot pin %s for staging", base_size_text(memory_ring_bytes(made)).text);
     if (!status) {
         made->slots = slots;
         atomic_fetch_add(&memory->staging.bytes, memory_ring_bytes(made));

@@ -36,7 +36,8 @@ static pool_status check_byte(const struct memory_site *site, struct driver *dri
     size_t size = 0;
     void *answers[] = {&type, &managed, &ordinal, &start, &size};
     pool_status status =
-        DRIVER_CALL(driver, PointerGetAttributes(5, questions, answers, (CUdeviceptr)byte));
+        DRIVER_CALL_FOR(driver, PointerGetAttributes(5, questions, answers, (CUdeviceptr)byte),
+            "0x%llx", (unsigned long long)byte);
 
     if (status)
         return status;

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/processors.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "memory/memory.h"
 
 #define HELPERS_MAX 15
@@ -150,9 +151,11 @@ static pool_status issue(struct job *job)
     pool_status status;
 
     if (job->outward)
-        status = DRIVER_CALL(driver, MemcpyDtoHAsync(slot, device, bytes, transfer->stream));
+        status = DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(slot, device, bytes, transfer->stream),
+            "%s", base_size_text(bytes).text);
     else
-        status = DRIVER_CALL(driver, MemcpyHtoDAsync(device, slot, bytes, transfer->stream));
+        status = DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(device, slot, bytes, transfer->stream),
+            "%s", base_size_text(bytes).text);
     if (!status)
         status = DRIVER_CALL(
             driver, EventRecord(job->ring->done[slot_of(job, job->issued)], transfer->stream));

@@ -11,9 +11,10 @@
 #include "driver/attributes.h"
 
 static pool_status attribute(
-    struct driver *driver, CUfunction function, pool_cu_enum which, int *value)
+    struct driver *driver, const struct pool_kernel *kernel, pool_cu_enum which, int *value)
 {
-    return DRIVER_CALL(driver, FuncGetAttribute(value, which, function));
+    return DRIVER_CALL_FOR(driver, FuncGetAttribute(value, which, kernel->function),
+        "attribute %d of kernel \"%s\"", (int)which, kernel->name);
 }
 
 /* Asks for parameter after parameter until the driver says that there is none. */
@@ -33,7 +34,8 @@ static pool_status read_parameters(struct driver *driver, struct pool_kernel *ke
     if (code == POOL_CU_INVALID_VALUE)
         kernel->parameter_count = (int)count;
     else if (code && code != POOL_CU_NOT_SUPPORTED)
-        return driver_check(driver, code, "cuFuncGetParamInfo");
+        return DRIVER_CHECK_FOR(driver, code, "cuFuncGetParamInfo",
+            "parameter %zu of kernel \"%s\"", count, kernel->name);
     return POOL_OK;
 }
 
@@ -45,17 +47,16 @@ static pool_status read_facts(struct device_scope *scope, struct pool_kernel *ke
     int ptx_version = 0;
     pool_status status;
 
-    status = attribute(scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-        &kernel->max_threads);
-    if (!status)
-        status = attribute(scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-            &static_shared);
-    if (!status)
-        status = attribute(scope->driver, kernel->function,
-            DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic_shared);
+    status = attribute(
+        scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &kernel->max_threads);
     if (!status)
         status = attribute(
-            scope->driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &ptx_version);
+            scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &static_shared);
+    if (!status)
+        status = attribute(scope->driver, kernel,
+            DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic_shared);
+    if (!status)
+        status = attribute(scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &ptx_version);
     if (status)
         return status;
     kernel->can_start_early = scope->driver->api.LaunchKernelEx != NULL && ptx_version >= 90 &&
@@ -80,8 +81,8 @@ static pool_status make_kernel(pool_module *module, const char *name, struct poo
     memcpy(made->name, name, strlen(name) + 1);
     status = device_enter(module->device, &scope);
     if (!status) {
-        status =
-            DRIVER_CALL(scope.driver, ModuleGetFunction(&made->function, module->handle, name));
+        status = DRIVER_CALL_FOR(
+            scope.driver, ModuleGetFunction(&made->function, module->handle, name), "\"%s\"", name);
         if (status == POOL_ERR_NOT_FOUND)
             base_fail(status,
                 "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__",
@@ -141,19 +142,16 @@ static pool_status fill_info(
     info->static_shared_bytes = kernel->static_shared_bytes;
     info->max_dynamic_shared_bytes = kernel->max_dynamic_shared_bytes;
     info->parameter_count = kernel->parameter_count;
-    status = attribute(driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_NUM_REGS, &info->registers);
+    status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_NUM_REGS, &info->registers);
+    if (!status)
+        status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local);
+    if (!status)
+        status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &constant);
+    if (!status)
+        status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &info->ptx_version);
     if (!status)
         status =
-            attribute(driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local);
-    if (!status)
-        status =
-            attribute(driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &constant);
-    if (!status)
-        status = attribute(
-            driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &info->ptx_version);
-    if (!status)
-        status = attribute(
-            driver, kernel->function, DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION, &info->binary_version);
+            attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION, &info->binary_version);
     info->local_bytes = (uint64_t)local;
     info->constant_bytes = (uint64_t)constant;
     return status;
@@ -209,9 +207,10 @@ pool_status pool_kernel_occupancy(pool_kernel *kernel, uint32_t block_threads,
     status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL(
-        scope.driver, OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel->function,
-                          (int)block_threads, (size_t)dynamic_shared_bytes));
+    status = DRIVER_CALL_FOR(scope.driver,
+        OccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel->function, (int)block_threads, (size_t)dynamic_shared_bytes),
+        "kernel \"%s\"", kernel->name);
     status = device_leave(&scope, status);
     if (!status)
         *blocks_per_multiprocessor = (uint32_t)blocks;
@@ -232,9 +231,10 @@ pool_status pool_kernel_best_block(
     status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
-    status =
-        DRIVER_CALL(scope.driver, OccupancyMaxPotentialBlockSize(&grid, &threads, kernel->function,
-                                      NULL, (size_t)dynamic_shared_bytes, 0));
+    status = DRIVER_CALL_FOR(scope.driver,
+        OccupancyMaxPotentialBlockSize(
+            &grid, &threads, kernel->function, NULL, (size_t)dynamic_shared_bytes, 0),
+        "kernel \"%s\"", kernel->name);
     status = device_leave(&scope, status);
     if (status)
         return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "stream/stream.h"
 
@@ -88,14 +89,22 @@ static pool_status allow_shared(struct driver *driver, struct pool_kernel *kerne
     if (bytes <= atomic_load_explicit(&kernel->allowed_dynamic_shared_bytes, memory_order_relaxed))
         return POOL_OK;
     /* The whole that is possible at once: racing threads then cannot lower each other's. */
-    status = DRIVER_CALL(driver,
+    status = DRIVER_CALL_FOR(driver,
         FuncSetAttribute(kernel->function, DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            (int)kernel->max_dynamic_shared_bytes));
+            (int)kernel->max_dynamic_shared_bytes),
+        "kernel \"%s\", %s of dynamic shared memory", kernel->name,
+        base_size_text(kernel->max_dynamic_shared_bytes).text);
     if (!status)
         atomic_store_explicit(&kernel->allowed_dynamic_shared_bytes,
             kernel->max_dynamic_shared_bytes, memory_order_relaxed);
     return status;
 }
+
+/* A launch whose failure names the kernel and its shape. */
+#define LAUNCH_CALL(driver, kernel, shape, call)                                                   \
+    DRIVER_CALL_FOR(driver, call, "\"%s\", %u x %u x %u blocks of %u x %u x %u threads",           \
+        (kernel)->name, (shape)->grid[0], (shape)->grid[1], (shape)->grid[2], (shape)->block[0],   \
+        (shape)->block[1], (shape)->block[2])
 
 static pool_status enqueue_early(struct driver *driver, const struct pool_kernel *kernel,
     const pool_launch_shape *s, void **arguments, CUstream stream)
@@ -109,7 +118,8 @@ static pool_status enqueue_early(struct driver *driver, const struct pool_kernel
         .attributes = &early,
         .attribute_count = 1};
 
-    return DRIVER_CALL(driver, LaunchKernelEx(&config, kernel->function, arguments, NULL));
+    return LAUNCH_CALL(
+        driver, kernel, s, LaunchKernelEx(&config, kernel->function, arguments, NULL));
 }
 
 static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
@@ -123,12 +133,12 @@ static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
     if (s->starts_early && kernel->can_start_early)
         return enqueue_early(driver, kernel, s, arguments, stream);
     if (s->cooperative)
-        return DRIVER_CALL(
-            driver, LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],
-                        s->block[0], s->block[1], s->block[2], shared, stream, arguments));
-    return DRIVER_CALL(
-        driver, LaunchKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2], s->block[0],
-                    s->block[1], s->block[2], shared, stream, arguments, NULL));
+        return LAUNCH_CALL(driver, kernel, s,
+            LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],
+                s->block[0], s->block[1], s->block[2], shared, stream, arguments));
+    return LAUNCH_CALL(driver, kernel, s,
+        LaunchKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
+            s->block[2], shared, stream, arguments, NULL));
 }
 
 static pool_status copy_shape(const pool_launch_shape *given, pool_launch_shape *shape)

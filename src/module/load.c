@@ -243,7 +243,8 @@ pool_status pool_module_variable(
     status = device_enter(module->device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL(scope.driver, ModuleGetGlobal(&found, &size, module->handle, name));
+    status = DRIVER_CALL_FOR(
+        scope.driver, ModuleGetGlobal(&found, &size, module->handle, name), "\"%s\"", name);
     if (status == POOL_ERR_NOT_FOUND)
         base_fail(status, "the module has no variable \"%s\"", name);
     status = device_leave(&scope, status);

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "curve/emit_curve.h"
 #include "field/emit_field.h"
 #include "module/program.h"
@@ -211,6 +212,7 @@ pool_status msm_clear(const struct msm_run *run, CUdeviceptr words, uint64_t cou
         status = device_enter(run->device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL(scope.driver, MemsetD32Async(words, 0, count, handle));
+    status = DRIVER_CALL_FOR(scope.driver, MemsetD32Async(words, 0, count, handle), "%s",
+        base_size_text(count * 4).text);
     return device_leave(&scope, status);
 }

@@ -168,7 +168,8 @@ pool_status pool_bind(pool_device *device)
     }
     code = device->driver->api.CtxPushCurrent(context);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
-        return device_judge(device, driver_check(device->driver, code, "cuCtxPushCurrent"));
+        return device_judge(device, DRIVER_CHECK_FOR(device->driver, code, "cuCtxPushCurrent",
+                                        "device %d", device->facts.ordinal));
     remember(thread_stack, device);
     return POOL_OK;
 }

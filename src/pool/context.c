@@ -24,8 +24,8 @@ static pool_status create_own(pool_device *device, CUcontext *context)
     struct driver *driver = device->driver;
     CUcontext made = NULL;
     int is_off;
-    pool_status status =
-        DRIVER_CALL(driver, CtxCreate(&made, device->pool->context_flags, device->handle));
+    pool_status status = DRIVER_CALL_FOR(driver,
+        CtxCreate(&made, device->pool->context_flags, device->handle), "device %d", device->handle);
 
     if (status)
         return status;
@@ -44,7 +44,8 @@ static pool_status create(pool_device *device, CUcontext *context)
 {
     if (device->pool->context_mode == POOL_CONTEXT_OWN)
         return create_own(device, context);
-    return DRIVER_CALL(device->driver, DevicePrimaryCtxRetain(context, device->handle));
+    return DRIVER_CALL_FOR(device->driver, DevicePrimaryCtxRetain(context, device->handle),
+        "device %d", device->handle);
 }
 
 /* Called with context_lock held. */
@@ -116,7 +117,7 @@ void device_context_release(pool_device *device)
         break;
     }
     if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
-        driver_check(driver, code, call);
+        (void)DRIVER_CHECK_FOR(driver, code, call, "device %d", device->handle);
     else if (code && code != POOL_CU_DEINITIALIZED)
         base_log(POOL_LOG_WARN, "device %d (%s): %s failed with %s (%u) and is left at that",
             device->facts.ordinal, device->facts.uuid, call, driver_code_name(code), code);
@@ -174,7 +175,8 @@ static pool_status enter(struct device_scope *scope)
     acting = scope->device;
     DRIVER_TRY(scope->driver, status, fail, CtxGetCurrent(&current));
     if (current != scope->context) {
-        DRIVER_TRY(scope->driver, status, fail, CtxPushCurrent(scope->context));
+        DRIVER_TRY_FOR(scope->driver, status, fail, CtxPushCurrent(scope->context), "device %d",
+            scope->device->facts.ordinal);
         scope->is_pushed = 1;
     }
     return POOL_OK;

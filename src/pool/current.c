@@ -56,8 +56,8 @@ pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device 
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_pointer_device: pool or device is NULL");
     status = device_pool_check(pool);
     if (!status)
-        status = DRIVER_CALL(
-            pool->driver, PointerGetAttributes(2, questions, answers, (CUdeviceptr)(uintptr_t)ptr));
+        status = DRIVER_CALL_FOR(pool->driver,
+            PointerGetAttributes(2, questions, answers, (CUdeviceptr)(uintptr_t)ptr), "%p", ptr);
     if (!status && type == 0)
         status = base_fail(POOL_ERR_NOT_FOUND, "%p is not memory that the driver knows", ptr);
     if (!status && type == DRIVER_MEMORYTYPE_HOST)

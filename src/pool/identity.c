@@ -32,13 +32,15 @@ static pool_status read_uuid(pool_device *device)
     struct driver *driver = device->driver;
     pool_cu_uuid whole = {{0}}, uuid;
     int is_mig = strstr(device->facts.name, " MIG ") != NULL;
-    pool_status status = DRIVER_CALL(driver, DeviceGetUuid(&whole, device->handle));
+    pool_status status =
+        DRIVER_CALL_FOR(driver, DeviceGetUuid(&whole, device->handle), "device %d", device->handle);
 
     if (status)
         return status;
     uuid = whole;
     if (driver->api.DeviceGetUuidV2) {
-        status = DRIVER_CALL(driver, DeviceGetUuidV2(&uuid, device->handle));
+        status = DRIVER_CALL_FOR(
+            driver, DeviceGetUuidV2(&uuid, device->handle), "device %d", device->handle);
         if (status)
             return status;
         is_mig |= memcmp(&uuid, &whole, sizeof(uuid)) != 0;
@@ -56,14 +58,16 @@ pool_status device_read_identity(pool_device *device)
 
     if (device->is_named)
         return POOL_OK;
-    DRIVER_TRY(
-        driver, status, out, DeviceGetName(facts->name, (int)sizeof(facts->name), device->handle));
+    DRIVER_TRY_FOR(driver, status, out,
+        DeviceGetName(facts->name, (int)sizeof(facts->name), device->handle), "device %d",
+        device->handle);
     facts->name[sizeof(facts->name) - 1] = '\0';
     status = read_uuid(device);
     if (status)
         goto out;
-    DRIVER_TRY(driver, status, out,
-        DeviceGetPCIBusId(facts->pci, (int)sizeof(facts->pci), device->handle));
+    DRIVER_TRY_FOR(driver, status, out,
+        DeviceGetPCIBusId(facts->pci, (int)sizeof(facts->pci), device->handle), "device %d",
+        device->handle);
     facts->pci[sizeof(facts->pci) - 1] = '\0';
     for (char *at = facts->pci; *at; at++)
         *at = (char)tolower((unsigned char)*at);

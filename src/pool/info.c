@@ -54,15 +54,18 @@ pool_status device_read_peer(const pool_device *from, const pool_device *to, poo
     int access = 0, atomics = 0, rank = 0;
     pool_status status;
 
-    DRIVER_TRY(driver, status, out,
+    DRIVER_TRY_FOR(driver, status, out,
         DeviceGetP2PAttribute(
-            &access, DRIVER_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, from->handle, to->handle));
-    DRIVER_TRY(driver, status, out,
+            &access, DRIVER_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, from->handle, to->handle),
+        "device %d, device %d", from->handle, to->handle);
+    DRIVER_TRY_FOR(driver, status, out,
         DeviceGetP2PAttribute(&atomics, DRIVER_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
-            from->handle, to->handle));
-    DRIVER_TRY(driver, status, out,
+            from->handle, to->handle),
+        "device %d, device %d", from->handle, to->handle);
+    DRIVER_TRY_FOR(driver, status, out,
         DeviceGetP2PAttribute(
-            &rank, DRIVER_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, from->handle, to->handle));
+            &rank, DRIVER_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK, from->handle, to->handle),
+        "device %d, device %d", from->handle, to->handle);
     info->access = access != 0;
     info->native_atomics = atomics != 0;
     info->performance_rank = rank;

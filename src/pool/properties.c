@@ -20,7 +20,8 @@ static pool_status ask(pool_device *device, pool_cu_enum attribute, int fallback
     *value = fallback;
     if (driver_code_class(code) == POOL_CLASS_CALL && code != POOL_CU_UNKNOWN)
         return POOL_OK;
-    return driver_check(device->driver, code, "cuDeviceGetAttribute");
+    return DRIVER_CHECK_FOR(device->driver, code, "cuDeviceGetAttribute",
+        "attribute %d of device %d", (int)attribute, device->handle);
 }
 
 /* The system's word where the driver has none (before CUDA 12.4). */
@@ -100,13 +101,16 @@ pool_status device_read_facts(pool_device *device)
     pool_status status;
 
     /* Without these nothing can be compiled for the device or planned on it. */
-    DRIVER_TRY(driver, status, out,
+    DRIVER_TRY_FOR(driver, status, out,
         DeviceGetAttribute(&facts->compute_major, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-            device->handle));
-    DRIVER_TRY(driver, status, out,
+            device->handle),
+        "compute capability of device %d", device->handle);
+    DRIVER_TRY_FOR(driver, status, out,
         DeviceGetAttribute(&facts->compute_minor, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-            device->handle));
-    DRIVER_TRY(driver, status, out, DeviceTotalMem(&total, device->handle));
+            device->handle),
+        "compute capability of device %d", device->handle);
+    DRIVER_TRY_FOR(
+        driver, status, out, DeviceTotalMem(&total, device->handle), "device %d", device->handle);
     facts->total_bytes = total;
     status = read_numbers(device);
     if (status)

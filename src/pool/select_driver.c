@@ -102,7 +102,7 @@ static pool_status look(struct visible *visible)
         return base_fail_memory("the list of devices");
     for (int i = 0; i < visible->count && !status; i++) {
         visible->devices[i].driver = driver;
-        status = DRIVER_CALL(driver, DeviceGet(&visible->devices[i].handle, i));
+        status = DRIVER_CALL_FOR(driver, DeviceGet(&visible->devices[i].handle, i), "device %d", i);
     }
     return status;
 }

@@ -110,7 +110,8 @@ static pool_status create(
             return status;
         priority = priority < most ? most : priority > least ? least : priority;
     }
-    status = DRIVER_CALL(scope->driver, StreamCreateWithPriority(&handle, flags, priority));
+    status = DRIVER_CALL_FOR(
+        scope->driver, StreamCreateWithPriority(&handle, flags, priority), "priority %d", priority);
     if (status)
         return status;
     status = wrap(scope, handle, 1, stream);
@@ -160,7 +161,7 @@ static pool_status adopt(struct device_scope *scope, CUstream handle, pool_strea
         return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
             "cuStreamGetCtx", "%p is no stream", (void *)handle);
     if (code)
-        return driver_check(scope->driver, code, "cuStreamGetCtx");
+        return DRIVER_CHECK_FOR(scope->driver, code, "cuStreamGetCtx", "%p", (void *)handle);
     if (context != scope->context)
         return base_fail(POOL_ERR_WRONG_DEVICE, "stream %p is not of the context of device %d",
             (void *)handle, pool_device_ordinal(scope->device));

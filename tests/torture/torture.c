@@ -114,6 +114,9 @@ static void check_status(struct finding *finding, pool_status status, const pool
         found(finding, TORTURE_STATUS, "wrong status", text);
     if (error->status != status || !error->message[0])
         found(finding, TORTURE_DETAIL, "the detail is of another failure", text);
+    else if (strpbrk(error->call, "&>") || strstr(error->message, "(&") ||
+             strstr(error->message, "->"))
+        found(finding, TORTURE_DETAIL, "the detail has a C expression", text);
     else if (watch.made_in_run > 0 && watch.point.source == SOURCE_DRIVER &&
              error->driver_code != (int)watch.point.code) {
         char number[16];

@@ -81,7 +81,8 @@ static void test_copy_fails(void **state)
     for (uint64_t n = 1; n <= 18; n += 4) {
         pool_mock_fail(memory_mock, "cuMemcpyHtoDAsync", n, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
         assert_status(pool_copy_to_device(buffer, 0, data, bytes, NULL), POOL_ERR_INVALID_ARGUMENT);
-        assert_non_null(strstr(pool_last_error()->call, "MemcpyHtoDAsync"));
+        assert_non_null(strstr(pool_last_error()->call, "cuMemcpyHtoDAsync("));
+        assert_non_null(strstr(pool_last_error()->call, "iB)"));
         pool_mock_fail(memory_mock, "cuEventRecord", n, POOL_CU_NOT_PERMITTED, POOL_MOCK_ONCE);
         assert_status(pool_copy_to_host(back, buffer, 0, bytes, NULL), POOL_ERR_DRIVER);
         assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));

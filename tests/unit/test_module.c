@@ -265,6 +265,12 @@ static void test_launch(void **state)
     assert_int_equal(seen.block[1], 2);
     assert_int_equal(*(const uint32_t *)seen.arguments[1], 5);
     assert_int_equal(seen.cooperative, 0);
+    pool_mock_fail(mock, "cuLaunchKernel", 1, POOL_CU_LAUNCH_OUT_OF_RESOURCES, POOL_MOCK_ONCE);
+    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    assert_string_equal(pool_last_error()->call,
+        "cuLaunchKernel(\"fill\", 3 x 1 x 1 blocks of 64 x 2 x 1 threads)");
+    assert_non_null(
+        strstr(pool_last_error()->message, ") on device 0 failed: CUDA_ERROR_LAUNCH_OUT"));
     shape.argument_bytes = wrong;
     BAD(pool_launch(kernel, &shape, arguments, NULL));
     shape.argument_bytes = NULL;
