@@ -1,26 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Status names and the thread's error detail. The detail has fixed size, so that recording an
- * out-of-memory failure needs no memory.
+ * Status names and the thread's error detail. The detail is allocated at a thread's first failure
+ * and freed at its exit; thread-local storage holds pointers only, because the whole segment must
+ * fit into the space that the loader reserves for libraries opened by dlopen.
  */
 #include "base/status.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/log.h"
 
-static _Thread_local struct base_error_copy detail = {.error = {.driver_name = ""}};
+/* The thread's detail, and what pool_last_error returns: its error or a constant one. */
+static _Thread_local struct base_error_copy *detail __attribute__((tls_model("initial-exec")));
+static _Thread_local const pool_error *last_error __attribute__((tls_model("initial-exec")));
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t detail_key;
+static int has_key;
 
+static const pool_error no_error = {.driver_name = "", .call = "", .message = ""};
+
+/* `bare` is the error of a thread that has no memory for a detail. */
 static const struct status_row {
     pool_status status;
     const char *name;
     const char *text;
+    pool_error bare;
 } status_rows[] = {
 #define ROW(name, text)                                                                            \
     {                                                                                              \
-        POOL_##name, "POOL_" #name, text                                                           \
+        POOL_##name, "POOL_" #name, text,                                                          \
+        {                                                                                          \
+            .status = POOL_##name, .driver_name = "", .call = "",                                  \
+            .message = text " (out of host memory for the error detail)"                           \
+        }                                                                                          \
     }
     ROW(OK, "success"),
     ROW(ERR_INVALID_ARGUMENT, "an argument is wrong"),
@@ -97,24 +113,75 @@ const char *pool_error_class_name(pool_error_class error_class)
 
 const pool_error *pool_last_error(void)
 {
-    detail.error.call = detail.call;
-    detail.error.message = detail.message;
-    return &detail.error;
+    return last_error ? last_error : &no_error;
+}
+
+/* A destructor that runs later may fail and allocate a detail again; then this one runs again. */
+static void free_detail(void *value)
+{
+    detail = NULL;
+    last_error = NULL;
+    base_free(value);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&detail_key, free_detail) == 0;
+}
+
+/* The thread's detail, allocated if need be; NULL without memory. */
+static struct base_error_copy *open_detail(void)
+{
+    struct base_error_copy *made;
+
+    if (detail)
+        return detail;
+    pthread_once(&key_once, make_key);
+    if (!has_key)
+        return NULL;
+    made = base_calloc(1, sizeof(*made));
+    if (!made || pthread_setspecific(detail_key, made)) {
+        base_free(made);
+        return NULL;
+    }
+    detail = made;
+    return made;
+}
+
+/* Without memory for a detail the status and its general text remain. */
+static void show_bare(pool_status status)
+{
+    const struct status_row *row = find_row(status);
+
+    last_error = row ? &row->bare : &find_row(POOL_ERR_INTERNAL)->bare;
+}
+
+static void show(struct base_error_copy *shown)
+{
+    shown->error.call = shown->call;
+    shown->error.message = shown->message;
+    last_error = &shown->error;
 }
 
 static void record(pool_status status, int driver_code, const char *driver_name, const char *call,
     const char *format, va_list arguments)
 {
-    char message[sizeof(detail.message)];
+    struct base_error_copy *own = open_detail();
+    char message[sizeof(own->message)];
 
     /* The arguments may point into the old detail, so the text is made apart. */
     vsnprintf(message, sizeof(message), format, arguments);
-    detail.error.status = status;
-    detail.error.driver_code = driver_code;
-    detail.error.driver_name = driver_name;
-    snprintf(detail.call, sizeof(detail.call), "%s", call);
-    memcpy(detail.message, message, sizeof(message));
-    base_log(POOL_LOG_ERROR, "%s: %s", pool_status_name(status), detail.message);
+    if (own) {
+        own->error.status = status;
+        own->error.driver_code = driver_code;
+        own->error.driver_name = driver_name;
+        snprintf(own->call, sizeof(own->call), "%s", call);
+        memcpy(own->message, message, sizeof(message));
+        show(own);
+    } else {
+        show_bare(status);
+    }
+    base_log(POOL_LOG_ERROR, "%s: %s", pool_status_name(status), message);
 }
 
 pool_status base_fail(pool_status status, const char *format, ...)
@@ -145,10 +212,26 @@ pool_status base_fail_memory(const char *what)
 
 void base_error_save(struct base_error_copy *copy)
 {
-    *copy = detail;
+    const pool_error *error = pool_last_error();
+
+    copy->error = *error;
+    snprintf(copy->call, sizeof(copy->call), "%s", error->call);
+    snprintf(copy->message, sizeof(copy->message), "%s", error->message);
 }
 
 void base_error_restore(const struct base_error_copy *copy)
 {
-    detail = *copy;
+    struct base_error_copy *own;
+
+    if (copy->error.status == POOL_OK) {
+        last_error = NULL;
+        return;
+    }
+    own = open_detail();
+    if (!own) {
+        show_bare(copy->error.status);
+        return;
+    }
+    *own = *copy;
+    show(own);
 }

@@ -8,9 +8,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <devicepool.h>
 
@@ -139,6 +142,107 @@ static int refuse(void *user)
     return (*(int *)user)-- == 0;
 }
 
+static int refuse_all(void *user)
+{
+    (void)user;
+    return 1;
+}
+
+/* A thread whose first failure finds no memory: status and class text stay, the log has the rest.
+ */
+static void *fail_without_memory(void *user)
+{
+    struct base_error_copy copy;
+
+    (void)user;
+    base_alloc_set_hook(refuse_all, NULL);
+    assert_int_equal(base_fail(POOL_ERR_TIMEOUT, "waited %d ms", 5), POOL_ERR_TIMEOUT);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_TIMEOUT);
+    assert_non_null(strstr(pool_last_error()->message, pool_status_text(POOL_ERR_TIMEOUT)));
+    assert_string_equal(pool_last_error()->call, "");
+    base_error_save(&copy);
+    assert_int_equal(base_fail((pool_status)-77, "no status"), -77);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_INTERNAL);
+    base_error_restore(&copy);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_TIMEOUT);
+    base_alloc_set_hook(NULL, NULL);
+    base_fail(POOL_ERR_IO, "memory again");
+    assert_string_equal(pool_last_error()->message, "memory again");
+    base_error_restore(&copy);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_TIMEOUT);
+    return NULL;
+}
+
+static void test_error_detail_without_memory(void **state)
+{
+    struct heard heard = {0};
+    pthread_t thread;
+
+    (void)state;
+    pool_log_set(hear, &heard, POOL_LOG_ERROR);
+    assert_int_equal(pthread_create(&thread, NULL, fail_without_memory, NULL), 0);
+    pthread_join(thread, NULL);
+    pool_log_set(NULL, NULL, POOL_LOG_DEBUG);
+    assert_int_equal(heard.count, 3);
+    assert_string_equal(heard.last, "POOL_ERR_IO: memory again");
+}
+
+static pthread_key_t late_key;
+
+/* Runs before or after the library's own destructor, in no order that POSIX promises. */
+static void fail_at_exit(void *user)
+{
+    (void)user;
+    base_fail(POOL_ERR_BUSY, "in a destructor");
+    assert_int_equal(pool_last_error()->status, POOL_ERR_BUSY);
+}
+
+static void *fail_and_exit(void *user)
+{
+    base_fail(POOL_ERR_IO, "in a thread");
+    pthread_setspecific(late_key, user);
+    return NULL;
+}
+
+static void test_error_detail_ends_with_its_thread(void **state)
+{
+    enum { WARM_UP = 8, THREADS = 128 };
+    size_t before = 0;
+
+    (void)state;
+    assert_int_equal(pthread_key_create(&late_key, fail_at_exit), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+
+        assert_int_equal(pthread_create(&thread, NULL, fail_and_exit, &late_key), 0);
+        pthread_join(thread, NULL);
+        if (i == WARM_UP)
+            before = mallinfo2().uordblks;
+    }
+    /* The detail has more than 4 KiB; a sanitizer's allocator counts nothing here. */
+    assert_in_range(mallinfo2().uordblks, 0, before + sizeof(struct base_error_copy));
+    pthread_key_delete(late_key);
+}
+
+static void test_error_detail_in_a_child(void **state)
+{
+    int ended;
+    pid_t child;
+
+    (void)state;
+    base_fail(POOL_ERR_BUSY, "of the parent");
+    child = fork();
+    if (child == 0) {
+        if (strcmp(pool_last_error()->message, "of the parent") != 0)
+            _exit(1);
+        base_fail(POOL_ERR_IO, "of the child");
+        _exit(strcmp(pool_last_error()->message, "of the child") != 0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_string_equal(pool_last_error()->message, "of the parent");
+}
+
 static void test_alloc(void **state)
 {
     int countdown = 1;
@@ -198,6 +302,9 @@ int main(void)
         cmocka_unit_test(test_size_texts),
         cmocka_unit_test(test_error_detail),
         cmocka_unit_test(test_error_detail_is_per_thread),
+        cmocka_unit_test(test_error_detail_without_memory),
+        cmocka_unit_test(test_error_detail_ends_with_its_thread),
+        cmocka_unit_test(test_error_detail_in_a_child),
         cmocka_unit_test(test_log_levels),
         cmocka_unit_test(test_alloc),
         cmocka_unit_test(test_sha256),
