@@ -96,8 +96,9 @@ POOL_API const char *pool_error_class_name(pool_error_class error_class);
 
 /*
  * Detail of the calling thread's last failure; never NULL. It belongs to the thread and stays until
- * that thread's next failing call. A success does not clear it. Before any failure: status 0 and
- * empty texts.
+ * that thread's next failing call or its exit. A success does not clear it. Before any failure:
+ * status 0 and empty texts. Where a thread's first failure finds no host memory for the detail, the
+ * status and the text of pool_status_text remain.
  */
 POOL_API const pool_error *pool_last_error(void);
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The basic operations in prime fields execute the same instructions whatever the values are: each
+ * runs in a child process that is stepped through one instruction at a time, with operands that
+ * differ much, and the sequences of program counters are compared. Skipped where a child cannot be
+ * traced. A comparison that does depend on values shows that the method sees a difference.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <devicepool/field.h>
+
+#include "field/field.h"
+#include "field/integer.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#endif
+
+#if defined(__x86_64__) && !defined(HAS_SANITIZER)
+
+typedef void field_operation(
+    const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y);
+
+static void negate(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_neg(field, result, x);
+}
+
+static void twice(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_double(field, result, x);
+}
+
+static void half(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_halve(field, result, x);
+}
+
+static void square(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_sqr(field, result, x);
+}
+
+static void inverse(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_inverse(field, result, x);
+}
+
+static void to_montgomery(
+    const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_to_montgomery(field, result, x);
+}
+
+static void from_montgomery(
+    const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    field_from_montgomery(field, result, x);
+}
+
+static void equal(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    result[0] = field_equal(field, x, y);
+}
+
+static void is_zero(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    (void)y;
+    result[0] = field_is_zero(field, x);
+}
+
+/* Depends on values, as its comment says. */
+static void compare(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    result[0] = (uint64_t)field_integer_compare(x, y, field->limbs);
+}
+
+static const struct {
+    const char *name;
+    field_operation *operation;
+} operations[] = {
+    {"add", field_add},
+    {"subtract", field_sub},
+    {"multiply", field_mul},
+    {"negate", negate},
+    {"double", twice},
+    {"halve", half},
+    {"square", square},
+    {"invert", inverse},
+    {"to Montgomery form", to_montgomery},
+    {"from Montgomery form", from_montgomery},
+    {"equal", equal},
+    {"is zero", is_zero},
+};
+
+struct steps {
+    uint64_t hash;
+    uint64_t count;
+};
+
+/* In the child: runs the operation once to load what is loaded lazily, then between two stops. */
+static void run_traced(
+    const pool_field *field, field_operation *operation, const uint64_t *x, const uint64_t *y)
+{
+    uint64_t result[FIELD_MAX_LIMBS];
+
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+        _exit(77);
+    operation(field, result, x, y);
+    raise(SIGSTOP);
+    operation(field, result, x, y);
+    raise(SIGSTOP);
+    _exit(0);
+}
+
+/* Steps from the first stop to the second; false where tracing is not permitted. */
+static bool trace(const pool_field *field, field_operation *operation, const uint64_t *x,
+    const uint64_t *y, struct steps *steps)
+{
+    pid_t child = fork();
+    int ended;
+
+    if (child == 0)
+        run_traced(field, operation, x, y);
+    *steps = (struct steps){.hash = 0xcbf29ce484222325u};
+    if (child < 0 || waitpid(child, &ended, 0) != child || !WIFSTOPPED(ended))
+        return false;
+    for (;;) {
+        struct user_regs_struct registers;
+
+        if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) || waitpid(child, &ended, 0) != child)
+            return false;
+        if (!WIFSTOPPED(ended) || WSTOPSIG(ended) != SIGTRAP)
+            break;
+        if (ptrace(PTRACE_GETREGS, child, NULL, &registers))
+            return false;
+        steps->hash = (steps->hash ^ registers.rip) * 0x100000001b3u;
+        steps->count++;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &ended, 0);
+    return true;
+}
+
+/* Operands with all limbs at their extremes, and some in between. */
+static unsigned make_operands(const pool_field *field, uint64_t operands[][FIELD_MAX_LIMBS])
+{
+    uint64_t one[FIELD_MAX_LIMBS] = {1};
+
+    memset(operands, 0, 5 * sizeof(operands[0]));
+    field_copy(field, operands[1], one);
+    field_integer_sub_small(memcpy(operands[2], field->modulus, sizeof(one)), 1, field->limbs);
+    field_copy(field, operands[3], field->one);
+    field_copy(field, operands[4], field->root);
+    return 5;
+}
+
+/* Whether all pairs of operands take the same steps. */
+static bool takes_same_steps(const pool_field *field, field_operation *operation, unsigned pairs)
+{
+    uint64_t operands[5][FIELD_MAX_LIMBS];
+    unsigned count = make_operands(field, operands);
+    struct steps first, steps;
+
+    if (!trace(field, operation, operands[0], operands[0], &first))
+        skip();
+    assert_true(first.count > 10);
+    for (unsigned pair = 1; pair < pairs; pair++) {
+        if (!trace(field, operation, operands[pair % count], operands[pair * 3 % count], &steps))
+            skip();
+        if (steps.hash != first.hash || steps.count != first.count)
+            return false;
+    }
+    return true;
+}
+
+static void test_basic_operations(void **state)
+{
+    static const char *const names[] = {"bn254_fr", "bls12_381_fq", "goldilocks", "babybear"};
+
+    (void)state;
+    for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
+        const pool_field *field = pool_field_by_name(names[f]);
+
+        assert_non_null(field);
+        for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+            unsigned pairs = operations[i].operation == inverse ? 2 : 4;
+
+            /* An inversion of several limbs has tens of thousands of instructions to step through,
+             * in the loop of one limb. */
+            if (operations[i].operation == inverse && field->limbs > 1)
+                continue;
+            if (!takes_same_steps(field, operations[i].operation, pairs))
+                fail_msg("%s in %s depends on values", operations[i].name, names[f]);
+        }
+    }
+}
+
+static void test_a_dependence_is_seen(void **state)
+{
+    (void)state;
+    assert_false(takes_same_steps(pool_field_by_name("bn254_fr"), compare, 12));
+}
+
+#else
+
+static void test_basic_operations(void **state)
+{
+    (void)state;
+    skip();
+}
+
+static void test_a_dependence_is_seen(void **state)
+{
+    (void)state;
+    skip();
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_basic_operations),
+        cmocka_unit_test(test_a_dependence_is_seen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
