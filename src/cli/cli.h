@@ -43,6 +43,7 @@ int cli_run_list(const struct cli_command *self, int count, char **arguments);
 int cli_run_msm(const struct cli_command *self, int count, char **arguments);
 int cli_run_ntt(const struct cli_command *self, int count, char **arguments);
 int cli_run_poseidon(const struct cli_command *self, int count, char **arguments);
+int cli_run_prove(const struct cli_command *self, int count, char **arguments);
 int cli_run_selftest(const struct cli_command *self, int count, char **arguments);
 int cli_run_version(const struct cli_command *self, int count, char **arguments);
 int cli_run_warm_up(const struct cli_command *self, int count, char **arguments);
@@ -121,6 +122,9 @@ int cli_exit_code(pool_status status);
  * stdout. Returns the exit code.
  */
 int cli_fail(pool_status status, int as_json);
+
+/* The same with a sentence of the caller's. */
+int cli_fail_as(pool_status status, const char *message, int driver_code, int as_json);
 
 /* Reports a failure of the command's own (a file, a child process). Returns CLI_FAILED. */
 int cli_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)));

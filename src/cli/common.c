@@ -39,20 +39,26 @@ void cli_print_json(cJSON *value)
 int cli_fail(pool_status status, int as_json)
 {
     const pool_error *error = pool_last_error();
+
+    return cli_fail_as(status, error->message, error->driver_code, as_json);
+}
+
+int cli_fail_as(pool_status status, const char *message, int driver_code, int as_json)
+{
     int code = cli_exit_code(status);
     cJSON *report;
     cJSON *detail;
 
     cli_progress_end();
-    fprintf(stderr, "devicepool: %s\n", error->message);
+    fprintf(stderr, "devicepool: %s\n", message);
     if (!as_json)
         return code;
     report = cJSON_CreateObject();
     detail = cJSON_AddObjectToObject(report, "error");
     cJSON_AddStringToObject(detail, "status", pool_status_name(status));
     cJSON_AddStringToObject(detail, "class", pool_error_class_name(pool_status_class(status)));
-    cJSON_AddNumberToObject(detail, "driver_code", error->driver_code);
-    cJSON_AddStringToObject(detail, "message", error->message);
+    cJSON_AddNumberToObject(detail, "driver_code", driver_code);
+    cJSON_AddStringToObject(detail, "message", message);
     cli_print_json(report);
     return code;
 }

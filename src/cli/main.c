@@ -49,6 +49,16 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool poseidon tree --bytes photo.jpg --set poseidon2-horizen-bn254-t3\n",
         cli_run_poseidon},
+    {"prove", "KEY WITNESS PROOF PUBLIC", "a Groth16 proof from snarkjs' files",
+        "KEY is a zkey and WITNESS a wtns, over BN254, BLS12-381 or BLS12-377. PROOF and PUBLIC "
+        "are\n"
+        "written as snarkjs writes proof.json and public.json. The blinding factors come from the\n"
+        "operating system, so that no two proofs are equal. The files do not show whether the\n"
+        "witness satisfies the circuit: verify the proof.\n"
+        "\n"
+        "  devicepool prove circuit.zkey witness.wtns proof.json public.json\n"
+        "  snarkjs groth16 verify verification_key.json public.json proof.json\n",
+        cli_run_prove},
     {"warm-up", "NAME...", "compiles what fields, curves and sets need, before a job waits",
         "The compiled kernels go into the disk cache (see 'devicepool cache'), for the chips of\n"
         "the devices.\n"

@@ -38,3 +38,13 @@ expect_json() {
         echo "ok: $*"
     fi
 }
+
+# same WHAT FILE FILE: their bytes are equal.
+same() {
+    if cmp -s "$2" "$3"; then
+        echo "ok: $1"
+    else
+        echo "FAILED: $1: $(head -c 300 "$2")"
+        failed=1
+    fi
+}

@@ -13,7 +13,7 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in demo devices list info msm ntt poseidon warm-up bench selftest cache version; do
+for command in demo devices list info msm ntt poseidon prove warm-up bench selftest cache version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option

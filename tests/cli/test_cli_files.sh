@@ -47,16 +47,6 @@ python3 "$scratch/ntt.py" montgomery >"$scratch/montgomery"
 python3 "$scratch/ntt.py" values 1 >"$scratch/values"
 python3 "$scratch/ntt.py" values 5 >"$scratch/coset"
 
-# same WHAT FILE FILE
-same() {
-    if cmp -s "$2" "$3"; then
-        echo "ok: $1"
-    else
-        echo "FAILED: $1: $(head -c 300 "$2")"
-        failed=1
-    fi
-}
-
 "$tool" ntt "$scratch/little" >"$scratch/got"
 same "ntt" "$scratch/got" "$scratch/values"
 "$tool" ntt --big-endian "$scratch/big" >"$scratch/got"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Verifies a Groth16 proof in snarkjs' JSON, over BN254 or BLS12-381, with nothing but Python: slow and
-short, so that the prover's example can be checked where no other verifier is at hand. For proofs of one's
-own making: that points lie in their subgroups is not looked at.
+short, so that proofs can be verified where no other verifier is at hand. Only for proofs of a prover under test:
+whether points lie in their subgroups is not checked.
 
 usage: verify_groth16.py VERIFICATION_KEY PUBLIC PROOF
 """

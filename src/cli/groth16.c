@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prover. Points of the key are read where they lie in the mapped file; the quotient never
+ * leaves the device.
+ */
+#include "groth16.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "snarkjs_json.h"
+
+#define MAX_POINT (4 * POOL_FIELD_MAX_BYTES)
+
+struct prover {
+    const struct groth16_job *job;
+    struct groth16_result *result;
+    pool_file_info key;
+    pool_span witness;       /* standard form; value 0 is 1, then the public signals */
+    const pool_field *field; /* of the circuit */
+    size_t width;            /* bytes of its elements */
+    pool_stream *stream;
+    const char *step;  /* of the MSM that reports its progress */
+    pool_buffer *rows; /* A w, B w and C w */
+    pool_span quotient;
+};
+
+static pool_status refuse(struct prover *prover, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static pool_status refuse(struct prover *prover, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(prover->result->failure, sizeof(prover->result->failure), format, list);
+    va_end(list);
+    return POOL_ERR_BAD_DATA;
+}
+
+static pool_status out_of_memory(struct prover *prover)
+{
+    refuse(prover, "out of host memory");
+    return POOL_ERR_OUT_OF_HOST_MEMORY;
+}
+
+static void begin_step(struct prover *prover, const char *step)
+{
+    prover->step = step;
+    if (prover->job->progress)
+        prover->job->progress(prover->job->user, step, 0, 1);
+}
+
+static void on_progress(void *user, uint64_t done, uint64_t total)
+{
+    const struct prover *prover = user;
+
+    if (prover->job->progress)
+        prover->job->progress(prover->job->user, prover->step, done, total);
+}
+
+static pool_status get_section(
+    const struct prover *prover, const char *name, pool_file_section *section)
+{
+    *section = (pool_file_section){.struct_size = sizeof(*section)};
+    return pool_file_get_section(prover->job->key, name, section);
+}
+
+/* Items [first, first + count) of a span. */
+static pool_span slice(const pool_span *span, uint64_t first, uint64_t count, uint64_t item_bytes)
+{
+    pool_span items = *span;
+
+    items.data = (uint8_t *)span->data + first * (span->stride ? span->stride : item_bytes);
+    items.count = count;
+    return items;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static pool_status read_files(struct prover *prover)
+{
+    static const uint8_t one[POOL_FIELD_MAX_BYTES] = {1};
+    pool_file_section values = {.struct_size = sizeof(values)};
+    pool_status status = pool_file_get_section(prover->job->witness, "values", &values);
+
+    prover->key.struct_size = sizeof(prover->key);
+    if (!status)
+        status = pool_file_get_info(prover->job->key, &prover->key);
+    if (status)
+        return status;
+    prover->field = prover->key.field;
+    prover->width = pool_field_element_bytes(prover->field);
+    prover->witness = values.span;
+    if (values.field != prover->field)
+        return refuse(prover, "the witness is over %s, the key over %s",
+            pool_field_name(values.field), pool_field_name(prover->field));
+    if (values.span.count != prover->key.variables)
+        return refuse(prover, "the witness has %llu values, the key %llu variables",
+            (unsigned long long)values.span.count, (unsigned long long)prover->key.variables);
+    if (memcmp(values.span.data, one, prover->width) != 0)
+        return refuse(prover, "value 0 of the witness is not 1");
+    return pool_field_check(prover->field, values.span.data, values.span.count, NULL);
+}
+
+/* ---- the quotient --------------------------------------------------------------------------- */
+
+/* What all vector operations have in common. */
+static pool_vector_params vector_params(const struct prover *prover)
+{
+    pool_vector_params params = {.struct_size = sizeof(params),
+        .field = prover->field,
+        .device = prover->job->device,
+        .stream = prover->stream};
+
+    return params;
+}
+
+static uint32_t read32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+           (uint32_t)bytes[3] << 24;
+}
+
+/* sum += summand modulo the modulus, all of `limbs` 64-bit limbs. */
+static void add_modulo(
+    uint64_t *sum, const uint64_t *summand, const uint64_t *modulus, size_t limbs)
+{
+    uint64_t reduced[POOL_FIELD_MAX_BYTES / 8];
+    unsigned carry = 0, borrow = 0;
+
+    for (size_t i = 0; i < limbs; i++) {
+        uint64_t limb = sum[i] + summand[i], total = limb + carry;
+
+        carry = (limb < sum[i]) | (total < limb);
+        sum[i] = total;
+    }
+    for (size_t i = 0; i < limbs; i++) {
+        uint64_t limb = sum[i] - modulus[i];
+
+        reduced[i] = limb - borrow;
+        borrow = (sum[i] < modulus[i]) | (limb < borrow);
+    }
+    if (carry || !borrow)
+        memcpy(sum, reduced, limbs * sizeof(*sum));
+}
+
+/*
+ * Each entry of the matrices times its signal. An entry v lies in the file as v R^2, which, read as
+ * Montgomery form, is v R: the products, written as integers, are Montgomery forms of v times
+ * signal.
+ */
+static pool_status multiply_entries(
+    struct prover *prover, const pool_file_section *entries, uint8_t *products)
+{
+    const pool_vector_params params = vector_params(prover);
+    uint64_t count = entries->span.count;
+    pool_span signals = {.data = products, .count = count};
+    pool_span values = entries->span;
+
+    values.data = (uint8_t *)values.data + POOL_FILE_COEFFICIENT_ELEMENT;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *entry = (const uint8_t *)entries->span.data + i * values.stride;
+        uint32_t signal = read32(entry + 8);
+
+        if (signal >= prover->witness.count || read32(entry) > 1 ||
+            read32(entry + 4) >= prover->key.domain_size)
+            return refuse(prover, "coefficient %llu of the key lies outside its matrices",
+                (unsigned long long)i);
+        if (pool_field_check(prover->field, entry + POOL_FILE_COEFFICIENT_ELEMENT, 1, NULL))
+            return refuse(prover, "coefficient %llu of the key is not below the modulus",
+                (unsigned long long)i);
+        memcpy(products + i * prover->width,
+            (const uint8_t *)prover->witness.data + signal * prover->witness.stride, prover->width);
+    }
+    return pool_vector_mul(&params, &values, &signals, &signals);
+}
+
+/* The vectors A w and B w, one after the other, of host memory that has room for a third; in
+ * Montgomery form. */
+static pool_status multiply_matrices(struct prover *prover, uint64_t *rows)
+{
+    uint64_t n = prover->key.domain_size, modulus[POOL_FIELD_MAX_BYTES / 8];
+    size_t limbs = prover->width / 8;
+    pool_file_section entries;
+    uint8_t *products = NULL;
+    pool_status status = get_section(prover, "coefficients", &entries);
+
+    if (!status)
+        status = pool_field_modulus(prover->field, modulus);
+    if (!status && !(products = calloc(entries.span.count + 1, prover->width)))
+        status = out_of_memory(prover);
+    if (!status)
+        status = multiply_entries(prover, &entries, products);
+    for (uint64_t i = 0; !status && i < entries.span.count; i++) {
+        const uint8_t *entry = (const uint8_t *)entries.span.data + i * entries.span.stride;
+        uint64_t row = read32(entry) * n + read32(entry + 4), product[POOL_FIELD_MAX_BYTES / 8];
+
+        memcpy(product, products + i * prover->width, prover->width);
+        add_modulo(rows + row * limbs, product, modulus, limbs);
+    }
+    free(products);
+    return status;
+}
+
+/* The domain of snarkjs' transforms, with the coset of the points halfway between its own: w with
+ * w^2 the domain's root. */
+static pool_status make_domain(const struct prover *prover, pool_ntt_domain **domain)
+{
+    const char *convention = "snarkjs";
+    uint8_t root[POOL_FIELD_MAX_BYTES];
+    char coset[POOL_FIELD_TEXT_BYTES];
+    uint32_t log_size = 0;
+    pool_status status;
+
+    while (UINT64_C(1) << log_size < prover->key.domain_size)
+        log_size++;
+    if (pool_field_root_of_unity(prover->field, convention, 0, POOL_FORM_STANDARD, root))
+        convention = NULL; /* fields where it is the field's own do not know the name */
+    status =
+        pool_field_root_of_unity(prover->field, convention, log_size + 1, POOL_FORM_STANDARD, root);
+    if (!status)
+        status = pool_field_format(
+            prover->field, root, POOL_FORM_STANDARD, POOL_HEXADECIMAL, coset, sizeof(coset), NULL);
+    if (status)
+        return status;
+    const pool_ntt_domain_params params = {.struct_size = sizeof(params),
+        .field = prover->field,
+        .log_size = log_size,
+        .convention = convention,
+        .coset = coset};
+    return pool_ntt_domain_create(&params, domain);
+}
+
+/* From values on the domain to values on the coset, three vectors at once. */
+static pool_status move_to_coset(const struct prover *prover, const pool_span *rows)
+{
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .batch = 3,
+        .device = prover->job->device,
+        .stream = prover->stream};
+    pool_span out = *rows;
+    pool_status status = make_domain(prover, &params.domain);
+
+    params.direction = POOL_NTT_INVERSE;
+    params.order = POOL_NTT_NR;
+    if (!status)
+        status = pool_ntt(&params, rows, &out);
+    params.direction = POOL_NTT_FORWARD;
+    params.order = POOL_NTT_RN;
+    params.coset = 1;
+    if (!status)
+        status = pool_ntt(&params, rows, &out);
+    pool_ntt_domain_destroy(&params.domain);
+    return status;
+}
+
+static pool_status upload_rows(struct prover *prover, pool_span *rows)
+{
+    uint64_t n = prover->key.domain_size;
+    uint64_t *host_rows = calloc(3 * n, prover->width);
+    CUdeviceptr address = 0;
+    pool_status status = host_rows ? POOL_OK : out_of_memory(prover);
+
+    if (!status)
+        status = multiply_matrices(prover, host_rows);
+    if (!status)
+        status = pool_buffer_from_host(
+            prover->job->device, host_rows, 3 * n * prover->width, &prover->rows);
+    if (!status)
+        status = pool_buffer_address(prover->rows, &address);
+    *rows = (pool_span){.data = (void *)(uintptr_t)address,
+        .count = 3 * n,
+        .form = POOL_FORM_MONTGOMERY,
+        .place = POOL_PLACE_DEVICE};
+    free(host_rows);
+    return status;
+}
+
+/*
+ * Values of A w * B w - C w on the coset, in device memory. On the domain they are 0, so that these
+ * are all that is needed; the key's points H are the Lagrange basis for them.
+ */
+static pool_status compute_quotient(struct prover *prover)
+{
+    const pool_vector_params params = vector_params(prover);
+    uint64_t n = prover->key.domain_size;
+    pool_span rows, a, b, c;
+    pool_status status;
+
+    begin_step(prover, "quotient");
+    status = upload_rows(prover, &rows);
+    a = slice(&rows, 0, n, prover->width);
+    b = slice(&rows, n, n, prover->width);
+    c = slice(&rows, 2 * n, n, prover->width);
+    if (!status) /* of a witness that satisfies the circuit: A w * B w = C w */
+        status = pool_vector_mul(&params, &a, &b, &c);
+    if (!status)
+        status = move_to_coset(prover, &rows);
+    if (!status)
+        status = pool_vector_mul(&params, &a, &b, &a);
+    if (!status)
+        status = pool_vector_sub(&params, &a, &c, &a);
+    prover->quotient = a;
+    return status;
+}
+
+/* ---- the proof ------------------------------------------------------------------------------ */
+
+/* The MSM of a section's points and the scalars: a packed affine point in standard form. */
+static pool_status sum_section(
+    struct prover *prover, const char *name, const pool_span *scalars, uint8_t *sum)
+{
+    pool_file_section points;
+    pool_span result = {.data = sum, .count = 1};
+    pool_status status = get_section(prover, name, &points);
+
+    if (status)
+        return status;
+    const pool_msm_params params = {.struct_size = sizeof(params),
+        .curve = points.curve,
+        .device = prover->job->device,
+        .stream = prover->stream,
+        .point_layout = points.layout,
+        .point_check = prover->job->is_trusted ? POOL_POINTS_TRUSTED : POOL_POINTS_ON_CURVE,
+        .progress = on_progress,
+        .user = prover};
+    begin_step(prover, name);
+    return pool_msm(&params, &points.span, scalars, &result);
+}
+
+/* sum += scalar times the section's only point, or that point itself when scalar is NULL. */
+static pool_status add_point(
+    struct prover *prover, const char *name, const uint8_t *scalar, uint8_t *sum)
+{
+    pool_file_section section;
+    uint8_t point[MAX_POINT];
+    pool_status status = get_section(prover, name, &section);
+
+    if (status)
+        return status;
+    const pool_point_format format = {section.layout, section.span.form, section.span.stride};
+    status = pool_points_convert(
+        section.curve, section.span.data, &format, 1, POOL_CHECK_ON_CURVE, point, NULL);
+    if (!status && scalar)
+        status = pool_point_mul(section.curve, NULL, point, scalar, prover->width, point);
+    return status ? status : pool_point_add(section.curve, NULL, sum, point, sum);
+}
+
+/* sum += scalar * point, both of G1. */
+static pool_status add_multiple(
+    const struct prover *prover, const uint8_t *point, const uint8_t *scalar, uint8_t *sum)
+{
+    const pool_curve *g1 = prover->key.curves[0];
+    uint8_t product[MAX_POINT];
+    pool_status status = pool_point_mul(g1, NULL, point, scalar, prover->width, product);
+
+    return status ? status : pool_point_add(g1, NULL, sum, product, sum);
+}
+
+static int system_random(void *bytes, size_t count)
+{
+    return getrandom(bytes, count, 0) == (ssize_t)count;
+}
+
+/* A uniform scalar: numbers of as many bits as the modulus until one is below it. */
+static pool_status draw_scalar(struct prover *prover, uint8_t *scalar)
+{
+    size_t unused_bits = 8 * prover->width - pool_field_bits(prover->field);
+
+    do {
+        if (!(prover->job->random ? prover->job->random : system_random)(scalar, prover->width)) {
+            refuse(prover, "the system has no random numbers");
+            return POOL_ERR_IO;
+        }
+        scalar[prover->width - 1] &= (uint8_t)(0xff >> unused_bits);
+    } while (pool_field_check(prover->field, scalar, 1, NULL));
+    return POOL_OK;
+}
+
+struct proof {
+    uint8_t a[MAX_POINT], b[MAX_POINT], c[MAX_POINT];
+};
+
+/* The MSMs: into a, b and c what does not depend on blinding, and sum B_i w_i in G1. */
+static pool_status sum_sections(struct prover *prover, struct proof *proof, uint8_t *b1)
+{
+    uint64_t first_private = prover->key.public_signals + 1;
+    pool_span private_signals = slice(
+        &prover->witness, first_private, prover->witness.count - first_private, prover->width);
+    uint8_t h[MAX_POINT];
+    pool_status status = sum_section(prover, "A", &prover->witness, proof->a);
+
+    if (!status)
+        status = sum_section(prover, "B1", &prover->witness, b1);
+    if (!status)
+        status = sum_section(prover, "B2", &prover->witness, proof->b);
+    if (!status)
+        status = sum_section(prover, "C", &private_signals, proof->c);
+    if (!status)
+        status = sum_section(prover, "H", &prover->quotient, h);
+    return status ? status : pool_point_add(prover->key.curves[0], NULL, proof->c, h, proof->c);
+}
+
+/*
+ * a = alpha + sum A_i w_i + r delta, b = beta + sum B_i w_i + s delta, and
+ * c = sum C_i w_i + sum H_i q_i + s a + r b - r s delta, b now in G1. The blinding factors r and s
+ * go through host arithmetic whose time depends on them.
+ */
+static pool_status blind(struct prover *prover, struct proof *proof, uint8_t *b1)
+{
+    uint8_t r[POOL_FIELD_MAX_BYTES], s[POOL_FIELD_MAX_BYTES];
+    pool_status status = draw_scalar(prover, r);
+
+    if (!status)
+        status = draw_scalar(prover, s);
+    if (!status)
+        status = add_point(prover, "alpha1", NULL, proof->a);
+    if (!status)
+        status = add_point(prover, "delta1", r, proof->a);
+    if (!status)
+        status = add_point(prover, "beta2", NULL, proof->b);
+    if (!status)
+        status = add_point(prover, "delta2", s, proof->b);
+    if (!status) /* without s delta, which - r s delta takes away again */
+        status = add_point(prover, "beta1", NULL, b1);
+    if (!status)
+        status = add_multiple(prover, proof->a, s, proof->c);
+    if (!status)
+        status = add_multiple(prover, b1, r, proof->c);
+    explicit_bzero(r, sizeof(r));
+    explicit_bzero(s, sizeof(s));
+    return status;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static void write_proof(const struct prover *prover, const struct proof *proof, FILE *file)
+{
+    const pool_curve *g1 = prover->key.curves[0], *g2 = prover->key.curves[1];
+
+    fputs("{\n", file);
+    snarkjs_write_point(file, "pi_a", g1, proof->a);
+    snarkjs_write_point(file, "pi_b", g2, proof->b);
+    snarkjs_write_point(file, "pi_c", g1, proof->c);
+    fprintf(file, " \"protocol\": \"groth16\",\n \"curve\": \"%s\"\n}", snarkjs_curve_name(g1));
+}
+
+static void write_public_signals(const struct prover *prover, FILE *file)
+{
+    fputc('[', file);
+    for (uint64_t i = 1; i <= prover->key.public_signals; i++) {
+        fputs(i > 1 ? ",\n " : "\n ", file);
+        snarkjs_write_element(file, prover->field,
+            (const uint8_t *)prover->witness.data + i * prover->witness.stride);
+    }
+    fputs(prover->key.public_signals ? "\n]" : "]", file);
+}
+
+/* The public signals when `proof` is NULL. */
+static pool_status make_text(struct prover *prover, const struct proof *proof, char **text)
+{
+    size_t length;
+    FILE *file = open_memstream(text, &length);
+
+    if (file && proof)
+        write_proof(prover, proof, file);
+    else if (file)
+        write_public_signals(prover, file);
+    if (file && !ferror(file) && !fclose(file))
+        return POOL_OK;
+    return out_of_memory(prover);
+}
+
+pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result)
+{
+    struct prover prover = {.job = job, .result = result};
+    struct proof proof;
+    uint8_t b1[MAX_POINT];
+    pool_status status;
+
+    *result = (struct groth16_result){0};
+    status = read_files(&prover);
+    if (!status)
+        status = pool_stream_create(job->device, NULL, &prover.stream);
+    if (!status)
+        status = compute_quotient(&prover);
+    if (!status)
+        status = sum_sections(&prover, &proof, b1);
+    if (!status)
+        status = blind(&prover, &proof, b1);
+    if (!status)
+        status = make_text(&prover, &proof, &result->proof);
+    if (!status)
+        status = make_text(&prover, NULL, &result->public_signals);
+    if (status) {
+        free(result->proof);
+        result->proof = NULL;
+    }
+    pool_buffer_free(&prover.rows);
+    pool_stream_destroy(&prover.stream);
+    return status;
+}
+
+void groth16_result_free(struct groth16_result *result)
+{
+    free(result->proof);
+    free(result->public_signals);
+    result->proof = result->public_signals = NULL;
+}

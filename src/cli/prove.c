@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool prove: a Groth16 proof from snarkjs' files into snarkjs' files.
+ */
+#include <string.h>
+
+#include "groth16.h"
+#include "source.h"
+
+/* The operands in their order. */
+enum { KEY, WITNESS, PROOF, PUBLIC, OPERANDS };
+
+static void show_step(void *user, const char *step, uint64_t done, uint64_t total)
+{
+    char bar[4 * CLI_BAR + 8];
+
+    (void)user;
+    if (done)
+        cli_progress(
+            "proving: %s  %s", step, cli_bar((size_t)done, (size_t)total, bar, sizeof(bar)));
+    else
+        cli_progress("proving: %s", step);
+}
+
+static pool_status open_files(
+    char **paths, struct groth16_job *job, pool_file **key, pool_file **witness)
+{
+    const pool_file_params key_params = {.struct_size = sizeof(key_params), .kind = POOL_FILE_ZKEY};
+    const pool_file_params witness_params = {
+        .struct_size = sizeof(witness_params), .kind = POOL_FILE_WTNS};
+    pool_status status = pool_file_open(paths[KEY], &key_params, key);
+
+    if (!status)
+        status = pool_file_open(paths[WITNESS], &witness_params, witness);
+    job->key = *key;
+    job->witness = *witness;
+    return status;
+}
+
+/* What the prover found wrong with the files, or else what the library reports. */
+static int fail_to_prove(
+    pool_status status, const struct groth16_result *result, char **paths, int as_json)
+{
+    char message[4096];
+
+    if (!*result->failure)
+        return cli_fail(status, as_json);
+    snprintf(
+        message, sizeof(message), "%s with %s: %s", paths[KEY], paths[WITNESS], result->failure);
+    return cli_fail_as(status, message, 0, as_json);
+}
+
+static void report(const pool_file *key, char **paths, double seconds, const struct cli_line *line)
+{
+    pool_file_info info = {.struct_size = sizeof(info)};
+    char size[CLI_NUMBER];
+    char time[CLI_NUMBER];
+    cJSON *report;
+
+    pool_file_get_info(key, &info);
+    if (!line->as_json) {
+        cli_note("%s: %s, %llu variables, %llu public signals, domain of %s, %s", paths[PROOF],
+            pool_curve_name(info.curves[0]), (unsigned long long)info.variables,
+            (unsigned long long)info.public_signals, cli_size(info.domain_size, size, sizeof(size)),
+            cli_duration(seconds, time, sizeof(time)));
+        return;
+    }
+    report = cJSON_CreateObject();
+    cJSON_AddStringToObject(report, "proof", paths[PROOF]);
+    cJSON_AddStringToObject(report, "public", paths[PUBLIC]);
+    cJSON_AddStringToObject(report, "curve", pool_curve_name(info.curves[0]));
+    cJSON_AddNumberToObject(report, "variables", (double)info.variables);
+    cJSON_AddNumberToObject(report, "public_signals", (double)info.public_signals);
+    cJSON_AddNumberToObject(report, "domain_size", (double)info.domain_size);
+    cJSON_AddNumberToObject(report, "seconds", seconds);
+    cli_print_json(report);
+}
+
+static int prove(struct groth16_job *job, struct cli_output outputs[2], const struct cli_line *line)
+{
+    struct groth16_result result = {0};
+    device_pool *pool = NULL;
+    double begin = cli_now();
+    pool_status status = cli_open_device(line, &pool, &job->device);
+    int code = CLI_OK;
+
+    if (!status)
+        status = groth16_prove(job, &result);
+    cli_progress_end();
+    if (status)
+        code = fail_to_prove(status, &result, line->operands, line->as_json);
+    if (!code)
+        code = cli_output_write(&outputs[0], result.proof, strlen(result.proof));
+    if (!code)
+        code = cli_output_write(&outputs[1], result.public_signals, strlen(result.public_signals));
+    if (!code)
+        report(job->key, line->operands, cli_now() - begin, line);
+    groth16_result_free(&result);
+    return cli_close_pool(&pool, code, 0);
+}
+
+int cli_run_prove(const struct cli_command *self, int count, char **arguments)
+{
+    struct groth16_job job = {.progress = show_step};
+    const struct cli_option options[] = {
+        {0, "trusted", NULL, "do not check that the key's points lie on their curves", CLI_SWITCH,
+            &job.is_trusted, NULL},
+    };
+    struct cli_line line = {.count = count,
+        .arguments = arguments,
+        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        .least_operands = OPERANDS,
+        .most_operands = OPERANDS};
+    struct cli_output outputs[2] = {{0}};
+    pool_file *key = NULL;
+    pool_file *witness = NULL;
+    pool_status status;
+    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+
+    if (code != CLI_GO)
+        return code;
+    status = open_files(line.operands, &job, &key, &witness);
+    if (status)
+        code = cli_fail(status, line.as_json);
+    if (code == CLI_GO)
+        code = cli_output_open(line.operands[PROOF], &outputs[0]);
+    if (code == CLI_GO)
+        code = cli_output_open(line.operands[PUBLIC], &outputs[1]);
+    if (code == CLI_GO)
+        code = prove(&job, outputs, &line);
+    code = cli_output_close(&outputs[1], cli_output_close(&outputs[0], code));
+    pool_file_close(&witness);
+    pool_file_close(&key);
+    return code;
+}
