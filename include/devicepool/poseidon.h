@@ -49,6 +49,7 @@ typedef enum pool_poseidon_kind { POOL_POSEIDON = 0, POOL_POSEIDON2 = 1 } pool_p
  *   plonky3-goldilocks-t8 -t12 plonky3-babybear-t16 -t24 plonky3-koalabear-t16 -t24
  *   plonky3-mersenne31-t16
  *   starknet-stark252-t3
+ *   mina-kimchi-pallas-t3 mina-legacy-pallas-t3         Mina, over the base field of Pallas
  *   poseidon2-horizen-bn254-t2 -t3 -t4 poseidon2-horizen-bls12_381-t2 -t3 -t4
  *   poseidon2-horizen-pallas-t3 poseidon2-horizen-vesta-t3
  *   poseidon2-horizen-goldilocks-t8 -t12 poseidon2-horizen-babybear-t24 (RISC Zero's)
@@ -73,14 +74,18 @@ typedef struct pool_poseidon_params {
     const char *name;        /* up to 63 characters; NULL: "custom" */
     const pool_field *field; /* required; the set holds a reference */
     pool_poseidon_kind kind;
-    uint32_t width;       /* required, 2 … POOL_POSEIDON_MAX_WIDTH */
-    uint32_t alpha;       /* required: odd, 3 … 255, coprime to p - 1 */
-    uint32_t full_rounds; /* required: even, 2 … 128; half before, half after the partial ones */
+    uint32_t width; /* required, 2 … POOL_POSEIDON_MAX_WIDTH */
+    uint32_t alpha; /* required: odd, 3 … 255, coprime to p - 1 */
+    /* Required, 2 … 128: half before, half after the partial ones. Even, except in a set of kind
+       POOL_POSEIDON without partial rounds. */
+    uint32_t full_rounds;
     uint32_t partial_rounds; /* up to 1024 */
     uint32_t partial_lane;   /* the lane that partial rounds raise */
     pool_form form;          /* of all elements below */
     /* Round by round. POSEIDON: t each, (full_rounds + partial_rounds) * t in all. POSEIDON2: t for
-       a full and one for a partial round, full_rounds * t + partial_rounds in all. Required. */
+       a full and one for a partial round, full_rounds * t + partial_rounds in all. In both, t more
+       are final constants, added after the last linear layer; a round that adds none has zeros.
+       Required. */
     const void *round_constants;
     size_t round_constant_count;
     const void *matrix; /* t * t, row by row; state becomes matrix * state. Required; invertible. */

@@ -12,12 +12,13 @@
 #include "field/integer.h"
 #include "poseidon/poseidon.h"
 
-enum constants { GRAIN, CHACHA, HADES };
+enum constants { GRAIN, CHACHA, HADES, MINA_KIMCHI, MINA_LEGACY };
 enum matrix {
     DRAWN_CAUCHY,   /* 1 / (x_i + y_j), x and y drawn after the constants */
     COUNTED_CAUCHY, /* 1 / (i + t + j) */
     CIRCULANT,      /* rows of small numbers, see circulants below */
     PLONKY2,        /* a circulant and 8 in the corner */
+    MINA_CAUCHY,    /* 1 / (x_i - y_j), x and y drawn by SHA-256 */
     STARKNET,       /* ((3, 1, 1), (1, -1, 1), (1, 1, -2)) */
     HORIZEN,        /* Poseidon2's, of blocks ((5,7,1,3),(4,6,1,1),(1,3,5,7),(1,1,4,6)) */
     PLONKY3,        /* Poseidon2's, of blocks circ(2,3,1,1) */
@@ -70,6 +71,11 @@ static const struct rule rules[] = {
 #include "poseidon/sets.def"
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
+
+/* What Mina's numbers of a set are drawn from. */
+struct mina {
+    const char *constants, *x, *y;
+};
 
 /* First rows; Plonky3's and plonky2's. */
 static const uint32_t circulants[][24] = {
@@ -131,6 +137,31 @@ static void to_montgomery(const struct draft *draft, uint64_t *elements, size_t 
         field_to_montgomery(draft->field, element(draft, elements, i), element(draft, elements, i));
 }
 
+/* The texts before the numbers. */
+static struct mina mina_of(const struct rule *rule)
+{
+    static const struct mina texts[2] = {
+        {"CodaRescuePasta_p_kimchiRoundConstants", "CodaRescuePasta_p_kimchiMDSx",
+            "CodaRescuePasta_p_kimchiMDSy"},
+        {"Pasta_pRoundConstants", "CodaRescueMDSx", "CodaRescueMDSy"}};
+
+    return texts[rule->constants == MINA_LEGACY];
+}
+
+static bool is_mina(const struct rule *rule)
+{
+    return rule->constants == MINA_KIMCHI || rule->constants == MINA_LEGACY;
+}
+
+/* Kimchi's first round adds nothing; both add constants after the last matrix. */
+static pool_status put_mina_constants(struct draft *draft)
+{
+    size_t none = draft->rule->constants == MINA_KIMCHI ? draft->rule->width : 0;
+
+    return poseidon_coda_elements(draft->field, mina_of(draft->rule).constants, 0,
+        element(draft, draft->constants, none), draft->constant_count - none);
+}
+
 static pool_status put_constants(struct draft *draft)
 {
     const struct rule *rule = draft->rule;
@@ -140,6 +171,8 @@ static pool_status put_constants(struct draft *draft)
         rule->full_rounds, rule->partial_rounds);
     if (rule->constants == CHACHA)
         poseidon_chacha_elements(draft->field, draft->constants, draft->constant_count);
+    else if (is_mina(rule))
+        status = put_mina_constants(draft);
     else if (rule->constants == HADES)
         status = poseidon_hades_elements(draft->field, draft->constants, draft->constant_count);
     else
@@ -193,6 +226,30 @@ static void put_cauchy(struct draft *draft)
     }
 }
 
+static pool_status put_mina_cauchy(struct draft *draft)
+{
+    const pool_field *field = draft->field;
+    size_t t = draft->rule->width;
+    uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
+    pool_status status =
+        poseidon_coda_elements(field, mina_of(draft->rule).x, 0, element(draft, drawn, 0), t);
+
+    if (!status)
+        status =
+            poseidon_coda_elements(field, mina_of(draft->rule).y, 0, element(draft, drawn, t), t);
+    if (status)
+        return status;
+    to_montgomery(draft, drawn, 2 * t);
+    for (size_t i = 0; i < t; i++) {
+        for (size_t j = 0; j < t; j++) {
+            uint64_t *entry = element(draft, draft->matrix, i * t + j);
+            field_sub(field, entry, element(draft, drawn, i), element(draft, drawn, t + j));
+            field_inverse(field, entry, entry);
+        }
+    }
+    return POOL_OK;
+}
+
 static const uint32_t *circulant_row(const struct rule *rule)
 {
     if (rule->matrix == PLONKY2)
@@ -219,17 +276,20 @@ static int64_t small_entry(const struct rule *rule, size_t i, size_t j)
     return t > 4 && i / 4 == j / 4 ? 2 * block : block;
 }
 
-static void put_matrix(struct draft *draft)
+static pool_status put_matrix(struct draft *draft)
 {
     size_t t = draft->rule->width;
 
+    if (draft->rule->matrix == MINA_CAUCHY)
+        return put_mina_cauchy(draft);
     if (draft->rule->matrix == DRAWN_CAUCHY || draft->rule->matrix == COUNTED_CAUCHY) {
         put_cauchy(draft);
-        return;
+        return POOL_OK;
     }
     for (size_t i = 0; i < t * t; i++)
         field_set_integer(
             draft->field, element(draft, draft->matrix, i), small_entry(draft->rule, i / t, i % t));
+    return POOL_OK;
 }
 
 /* The drawn diagonal is that of the whole matrix: 1 less beside J. */
@@ -341,8 +401,9 @@ static pool_status make(const struct rule *rule, pool_poseidon **set)
 
     if (!draft.field)
         return pool_last_error()->status;
-    draft.constant_count =
-        rule->full_rounds * t + rule->partial_rounds * (size_t)(has_diagonal ? 1 : t);
+    draft.constant_count = rule->full_rounds * t +
+                           rule->partial_rounds * (size_t)(has_diagonal ? 1 : t) +
+                           (is_mina(rule) ? t : 0);
     draft.constants = base_calloc(draft.constant_count, draft.field->limbs * sizeof(uint64_t));
     draft.matrix = base_calloc(t * t, draft.field->limbs * sizeof(uint64_t));
     draft.diagonal = has_diagonal ? base_calloc(t, draft.field->limbs * sizeof(uint64_t)) : NULL;
@@ -351,7 +412,7 @@ static pool_status make(const struct rule *rule, pool_poseidon **set)
     if (!status)
         status = put_constants(&draft);
     if (!status)
-        put_matrix(&draft);
+        status = put_matrix(&draft);
     if (!status && has_diagonal && rule->diagonal == POWERS)
         status = put_powers(&draft);
     else if (!status && has_diagonal)

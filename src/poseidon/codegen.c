@@ -216,6 +216,12 @@ static void put_internal(struct field_emit_writer *writer, const pool_poseidon *
     field_emit(writer, "}\n");
 }
 
+/* Elements of the constants after the last linear layer: arrays have zeros there without any. */
+static size_t final_count(const pool_poseidon *set)
+{
+    return set->constant_count - poseidon_constant_count(set);
+}
+
 static size_t count_constants(const pool_poseidon *set)
 {
     const struct poseidon_window *window = &set->window;
@@ -234,12 +240,16 @@ static void put_numbers(struct field_emit_writer *writer, const pool_poseidon *s
     const pool_field *field = set->field;
     bool is_wide =
         field->words > 2 ? set->width * field->words > UNROLLED_WORDS : set->width > UNROLLED_LANES;
+    /* Rounds as they are defined run in a loop of 2 H + P rounds, full before H and from H + P on;
+     * H = F and P = -F make that F full rounds for an odd number F, too. */
+    bool is_odd = set->full_rounds % 2;
     const struct {
         const char *name;
         uint32_t value;
     } numbers[] = {{"WIDTH", set->width}, {"ALPHA", set->alpha},
         {"ALPHA_BITS", 32 - (uint32_t)__builtin_clz(set->alpha)},
-        {"HALF_ROUNDS", set->full_rounds / 2}, {"PARTIAL_ROUNDS", set->partial_rounds},
+        {"HALF_ROUNDS", is_odd ? set->full_rounds : set->full_rounds / 2},
+        {"PARTIAL_ROUNDS", is_odd ? 0 - set->full_rounds : set->partial_rounds},
         {"PARTIAL_LANE", set->partial_lane}, {"INPUTS", set->inputs},
         {"INPUT_LANE", set->input_lane}, {"TAG_LANE", set->tag_lane},
         {"OUTPUT_LANE", set->output_lane}, {"DIGEST", set->digest},
@@ -250,7 +260,7 @@ static void put_numbers(struct field_emit_writer *writer, const pool_poseidon *s
 
     field_emit(writer, "/* The Poseidon set %s, generated. */\n", set->name);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        field_emit(writer, "#define POSEIDON_%s %u\n", numbers[i].name, numbers[i].value);
+        field_emit(writer, "#define POSEIDON_%s %d\n", numbers[i].name, (int)numbers[i].value);
     field_emit(writer, "#define POSEIDON_CONSTANTS __device__ %sconst\n",
         count_constants(set) * field->bytes <= CONSTANT_BYTES ? "__constant__ " : "");
     field_emit(writer, "#include \"poseidon/sum.cuh\"\n");
@@ -320,7 +330,8 @@ static void put_window(struct field_emit_writer *writer, const pool_poseidon *se
     put_array(writer, "back", window->back, t * t);
     begin_array(writer, "behind", half);
     put_elements(writer,
-        set->constants + (half + (set->partial_rounds + 1) * t) * set->field->limbs, half - t);
+        set->constants + (half + (set->partial_rounds + 1) * t) * set->field->limbs,
+        half - t + final_count(set));
     end_array(writer);
 }
 
@@ -339,7 +350,8 @@ static void put_second(struct field_emit_writer *writer, const pool_poseidon *se
         put_elements(writer, set->constants + (half + 1) * limbs, set->partial_rounds - 1);
     end_array(writer);
     begin_array(writer, "behind", half + set->width);
-    put_elements(writer, set->constants + (half + set->partial_rounds) * limbs, half);
+    put_elements(
+        writer, set->constants + (half + set->partial_rounds) * limbs, half + final_count(set));
     end_array(writer);
     if (external == 0)
         put_array(writer, "matrix", set->matrix, (size_t)set->width * set->width);
@@ -362,7 +374,7 @@ pool_status poseidon_text(const pool_poseidon *set, char **text)
     } else if (set->window.is_used) {
         put_window(&writer, set);
     } else {
-        begin_array(&writer, "before", set->constant_count + set->width);
+        begin_array(&writer, "before", poseidon_constant_count(set) + set->width);
         put_elements(&writer, set->constants, set->constant_count);
         end_array(&writer);
         put_array(&writer, "matrix", set->matrix, (size_t)set->width * set->width);

@@ -49,11 +49,15 @@ static pool_status check_rounds(const pool_poseidon_params *params)
     if (params->width < 2 || params->width > POOL_POSEIDON_MAX_WIDTH)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the width is %u, 2 to %d are possible",
             params->width, POOL_POSEIDON_MAX_WIDTH);
-    if (params->full_rounds < 2 || params->full_rounds % 2 ||
-        params->full_rounds > POSEIDON_MAX_FULL_ROUNDS)
+    if (params->full_rounds < 2 || params->full_rounds > POSEIDON_MAX_FULL_ROUNDS)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%u full rounds: must be an even number from 2 to %d", params->full_rounds,
+            "unsupported value %u for `full_rounds`: must be from 2 to %d", params->full_rounds,
             POSEIDON_MAX_FULL_ROUNDS);
+    if (params->full_rounds % 2 && (params->kind != POOL_POSEIDON || params->partial_rounds))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "unsupported value %u for `full_rounds`: must be even, except in a set of kind "
+            "POOL_POSEIDON without partial rounds",
+            params->full_rounds);
     if (params->partial_rounds > POSEIDON_MAX_PARTIAL_ROUNDS)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%u partial rounds, up to %d are possible",
             params->partial_rounds, POSEIDON_MAX_PARTIAL_ROUNDS);
@@ -100,11 +104,15 @@ static pool_status check_counts(const pool_poseidon_params *params)
 {
     size_t t = params->width;
     size_t each = params->kind == POOL_POSEIDON2 ? 1 : t;
-    pool_status status = check_count(params->round_constants, params->round_constant_count,
-        params->full_rounds * t + params->partial_rounds * each, "round constants");
+    size_t constants = params->full_rounds * t + params->partial_rounds * each;
+    pool_status status;
 
-    if (!status)
-        status = check_count(params->matrix, params->matrix_count, t * t, "matrix");
+    if (!params->round_constants || (params->round_constant_count != constants &&
+                                        params->round_constant_count != constants + t))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the round constants must be %zu elements, or %zu with final ones, %zu are given",
+            constants, constants + t, params->round_constants ? params->round_constant_count : 0);
+    status = check_count(params->matrix, params->matrix_count, t * t, "matrix");
     if (!status && params->kind == POOL_POSEIDON2)
         status = check_count(
             params->internal_diagonal, params->internal_diagonal_count, t, "internal diagonal");
@@ -187,6 +195,10 @@ static void exchange_lanes(pool_poseidon *set)
         if (set->kind == POOL_POSEIDON2 && round >= before)
             start -= set->partial_rounds * (t - 1);
         exchange(set, set->constants + start * limbs, set->constants + (start + other) * limbs);
+    }
+    if (poseidon_final_constants(set)) {
+        uint64_t *final = set->constants + poseidon_constant_count(set) * limbs;
+        exchange(set, final, final + other * limbs);
     }
 }
 

@@ -5,7 +5,8 @@
  * Grain as in appendix E of the Poseidon paper (eprint 2019/458): an 80-bit register filled with
  * the parameters and ones, 160 bits dropped, then of each pair of bits the second one is given when
  * the first one is 1. ChaCha8 as plonky2 seeded it: rand_chacha's ChaCha8Rng::seed_from_u64(0) and
- * rand's uniform range. Hades as Starknet's parameters are defined: SHA-256 of numbered texts.
+ * rand's uniform range. Hades as Starknet's parameters are defined: SHA-256 of numbered texts; Coda
+ * as Mina's are: the same, drawn again until below p.
  */
 #include <stdio.h>
 #include <string.h>
@@ -152,6 +153,35 @@ void poseidon_chacha_elements(const pool_field *field, uint64_t *elements, size_
             continue; /* would be biased: drawn again */
         elements[i++] = (uint64_t)(product >> 64);
     }
+}
+
+static pool_status coda_element(
+    const pool_field *field, const char *prefix, size_t index, uint64_t *element)
+{
+    uint8_t digest[BASE_SHA256_BYTES];
+    char text[128];
+
+    for (unsigned attempt = 0;; attempt++) {
+        pool_status status;
+
+        snprintf(text, sizeof(text), "%s%zu_%u", prefix, index, attempt);
+        status = base_sha256_of(text, strlen(text), digest);
+        if (status)
+            return status;
+        if (field_integer_from_bytes(element, field->limbs, digest, sizeof(digest), true) &&
+            field_is_canonical(field, element))
+            return POOL_OK;
+    }
+}
+
+pool_status poseidon_coda_elements(
+    const pool_field *field, const char *prefix, size_t first, uint64_t *elements, size_t count)
+{
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < count && !status; i++)
+        status = coda_element(field, prefix, first + i, elements + i * field->limbs);
+    return status;
 }
 
 pool_status poseidon_hades_elements(const pool_field *field, uint64_t *elements, size_t count)

@@ -52,6 +52,14 @@ static void add_constants(
     }
 }
 
+static void add_final_constants(const pool_poseidon *set, uint64_t *state)
+{
+    const uint64_t *constants = poseidon_final_constants(set);
+
+    if (constants)
+        add_constants(set, state, constants, set->width);
+}
+
 /* constants may be NULL: added already. */
 static void full_round(
     const pool_poseidon *set, uint64_t *state, const uint64_t *constants, const uint64_t *matrix)
@@ -68,6 +76,7 @@ void poseidon_permute_plain(const pool_poseidon *set, uint64_t *state)
     size_t step = (size_t)set->width * set->field->limbs;
     const uint64_t *constants = set->constants;
     uint32_t half = set->full_rounds / 2;
+    uint32_t rest = set->full_rounds - half; /* half + 1 in a set of full rounds only */
 
     if (set->kind == POOL_POSEIDON2)
         multiply(set, set->matrix, state);
@@ -86,8 +95,9 @@ void poseidon_permute_plain(const pool_poseidon *set, uint64_t *state)
             constants += step;
         }
     }
-    for (uint32_t round = 0; round < half; round++, constants += step)
+    for (uint32_t round = 0; round < rest; round++, constants += step)
         full_round(set, state, constants, set->matrix);
+    add_final_constants(set, state);
 }
 
 /* state = (u, z_1 … z_n) through one partial round. */
@@ -134,6 +144,7 @@ static void window_permute(const pool_poseidon *set, uint64_t *state)
     full_round(set, state, NULL, window->back);
     for (uint32_t round = 1; round < half; round++)
         full_round(set, state, constants + round * step, set->matrix);
+    add_final_constants(set, state);
 }
 
 void poseidon_permute(const pool_poseidon *set, uint64_t *state)

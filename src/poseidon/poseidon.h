@@ -65,7 +65,7 @@ struct pool_poseidon {
     uint32_t digest;
     bool feed_forward;
     uint64_t tag[FIELD_MAX_LIMBS];
-    uint64_t *constants; /* as in pool_poseidon_params */
+    uint64_t *constants; /* as in pool_poseidon_params, final ones last */
     size_t constant_count;
     uint64_t *matrix;   /* t * t */
     uint64_t *diagonal; /* POSEIDON2: t */
@@ -79,11 +79,19 @@ static inline uint32_t poseidon_outer(const pool_poseidon *set, uint32_t lane)
     return lane == 0 ? set->partial_lane : lane == set->partial_lane ? 0 : lane;
 }
 
+/* Those that rounds add; final ones follow them. */
 static inline size_t poseidon_constant_count(const pool_poseidon *set)
 {
     size_t full = (size_t)set->full_rounds * set->width;
     size_t each = set->kind == POOL_POSEIDON2 ? 1 : set->width;
     return full + set->partial_rounds * each;
+}
+
+/* Added after the last linear layer; NULL: none. */
+static inline const uint64_t *poseidon_final_constants(const pool_poseidon *set)
+{
+    size_t of_rounds = poseidon_constant_count(set);
+    return set->constant_count > of_rounds ? set->constants + of_rounds * set->field->limbs : NULL;
 }
 
 /* create.c */
@@ -115,6 +123,9 @@ void poseidon_grain_reduced(
     struct poseidon_grain *grain, const pool_field *field, uint64_t *standard);
 /* ChaCha8 keyed as rand_core's seed_from_u64(0); numbers below p by the high half of a product. */
 void poseidon_chacha_elements(const pool_field *field, uint64_t *elements, size_t count);
+/* The first SHA-256 of "<prefix><i>_<j>", j = 0, 1, …, that is below p, for i from `first` on. */
+pool_status poseidon_coda_elements(
+    const pool_field *field, const char *prefix, size_t first, uint64_t *elements, size_t count);
 /* SHA-256 of "Hades0", "Hades1", … modulo p. */
 pool_status poseidon_hades_elements(const pool_field *field, uint64_t *elements, size_t count);
 

@@ -28,7 +28,7 @@ static pool_poseidon *get(const char *name)
 
 /* A small set over babybear whose parts a test may spoil. */
 struct parts {
-    uint32_t constants[4 * 3 + 5 * 3];
+    uint32_t constants[4 * 3 + 5 * 3 + 2 * 3];
     uint32_t matrix[9];
     uint32_t diagonal[3];
     uint32_t tag;
@@ -40,7 +40,7 @@ static void parts_init(struct parts *parts)
     static const uint32_t matrix[9] = {2, 1, 1, 1, 3, 1, 1, 1, 5};
 
     memset(parts, 0, sizeof(*parts));
-    for (uint32_t i = 0; i < 27; i++)
+    for (uint32_t i = 0; i < 33; i++)
         parts->constants[i] = 1000003 * (i + 1);
     memcpy(parts->matrix, matrix, sizeof(matrix));
     parts->diagonal[0] = 3;
@@ -96,13 +96,17 @@ static void test_refused(void **state)
     parts.params.alpha = 3, refuse(&parts, "common factor 3");
     parts.params.alpha = 5, refuse(&parts, "common factor 5");
     parts.params.alpha = 21, refuse(&parts, "common factor 3");
-    parts.params.full_rounds = 3, refuse(&parts, "3 full rounds");
-    parts.params.full_rounds = 0, refuse(&parts, "0 full rounds");
-    parts.params.full_rounds = 130, refuse(&parts, "130 full rounds");
+    parts.params.full_rounds = 3, refuse(&parts, "value 3 for `full_rounds`: must be even, except");
+    parts.params.full_rounds = 0, refuse(&parts, "value 0 for `full_rounds`: must be from 2 to");
+    parts.params.full_rounds = 130, refuse(&parts, "value 130 for `full_rounds`");
+    parts.params.full_rounds = 3, parts.params.partial_rounds = 0;
+    parts.params.kind = POOL_POSEIDON2, refuse(&parts, "value 3 for `full_rounds`: must be even");
     parts.params.partial_rounds = 1025, refuse(&parts, "1025 partial rounds");
     parts.params.partial_lane = 3, refuse(&parts, "partial lane 3");
-    parts.params.round_constant_count = 26, refuse(&parts, "must be 27 elements, 26");
-    parts.params.round_constants = NULL, refuse(&parts, "must be 27 elements, 0");
+    parts.params.round_constant_count = 26,
+    refuse(&parts, "must be 27 elements, or 30 with final ones, 26");
+    parts.params.round_constants = NULL, refuse(&parts, "or 30 with final ones, 0 are");
+    parts.params.round_constant_count = 33, refuse(&parts, "or 30 with final ones, 33 are");
     parts.params.matrix_count = 8, refuse(&parts, "must be 9 elements, 8");
     parts.params.matrix = NULL, refuse(&parts, "must be 9 elements, 0");
     parts.params.internal_diagonal = parts.diagonal, refuse(&parts, "kind is POSEIDON");
@@ -139,12 +143,14 @@ static void test_refused(void **state)
 static void test_fingerprint(void **state)
 {
     struct parts parts;
-    uint8_t prints[8][POOL_FINGERPRINT_BYTES];
+    uint8_t prints[9][POOL_FINGERPRINT_BYTES];
     pool_poseidon *set;
 
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
         parts_init(&parts);
+        if (i == 8)
+            parts.params.round_constant_count += 3;
         if (i == 1)
             parts.params.name = "other";
         if (i == 2)
@@ -179,7 +185,8 @@ static void test_forms_agree(void **state)
             size_t limbs = set->field->limbs;
 
             assert_int_equal(poseidon_derive_window(set, scaled), POOL_OK);
-            assert_int_equal(set->window.is_used, set->kind == POOL_POSEIDON);
+            assert_int_equal(
+                set->window.is_used, set->kind == POOL_POSEIDON && set->partial_rounds > 0);
             for (uint32_t k = 0; k < set->width; k++)
                 field_random(set->field, i, k, plain + k * limbs);
             memcpy(brief, plain, sizeof(plain));
@@ -209,6 +216,89 @@ static void test_no_window(void **state)
     assert_false(set->window.is_used);
     assert_int_equal(pool_poseidon_permute(set, &on_host, &from, &to), POOL_OK);
     pool_poseidon_destroy(&set);
+}
+
+/* The definition over babybear, in plain integers. */
+enum { BABYBEAR = 0x78000001 };
+
+static uint64_t power_7(uint64_t x)
+{
+    uint64_t cube = x * x % BABYBEAR * x % BABYBEAR;
+    return cube * cube % BABYBEAR * x % BABYBEAR;
+}
+
+static void multiply_plainly(const struct parts *parts, int is_internal, uint64_t *x)
+{
+    uint64_t sum[3];
+
+    for (int i = 0; i < 3; i++) {
+        sum[i] = 0;
+        for (int j = 0; j < 3; j++)
+            sum[i] += x[j] * (is_internal ? 1 + (i == j ? parts->diagonal[i] : 0)
+                                          : parts->matrix[3 * i + j]);
+    }
+    for (int i = 0; i < 3; i++)
+        x[i] = sum[i] % BABYBEAR;
+}
+
+static void permute_plainly(const struct parts *parts, uint64_t *x)
+{
+    const pool_poseidon_params *p = &parts->params;
+    const uint32_t *constant = parts->constants;
+    int is_second = p->kind == POOL_POSEIDON2;
+
+    if (is_second)
+        multiply_plainly(parts, 0, x);
+    for (uint32_t round = 0; round < p->full_rounds + p->partial_rounds; round++) {
+        uint32_t half = p->full_rounds / 2;
+        int is_full = round < half || round >= half + p->partial_rounds;
+
+        for (uint32_t i = 0; i < 3; i++)
+            if (is_full || !is_second || i == p->partial_lane)
+                x[i] = (x[i] + *constant++) % BABYBEAR;
+        for (uint32_t i = 0; i < 3; i++)
+            if (is_full || i == p->partial_lane)
+                x[i] = power_7(x[i]);
+        multiply_plainly(parts, is_second && !is_full, x);
+    }
+    for (int i = 0; i < 3 && constant < parts->constants + p->round_constant_count; i++)
+        x[i] = (x[i] + *constant++) % BABYBEAR;
+}
+
+/* Every shape that a set may have: kinds, lanes, with and without partial rounds and final
+ * constants, odd numbers of full rounds. */
+static void test_shapes(void **state)
+{
+    (void)state;
+    for (uint32_t shape = 0; shape < 2 * 3 * 2 * 2 * 5; shape++) {
+        struct parts parts;
+        pool_poseidon_params *p = &parts.params;
+        pool_poseidon *set = NULL;
+        uint32_t in[3] = {1, BABYBEAR - 1, 3}, out[3];
+        uint64_t x[3] = {1, BABYBEAR - 1, 3};
+        pool_span from = {.data = in, .count = 1};
+        pool_span to = {.data = out, .count = 1};
+
+        parts_init(&parts);
+        p->kind = shape % 2 ? POOL_POSEIDON2 : POOL_POSEIDON;
+        p->partial_lane = shape / 2 % 3;
+        p->partial_rounds = shape / 6 % 2 ? 5 : 0;
+        p->full_rounds = 2 + shape / 24;
+        if (p->full_rounds > 4 && p->partial_rounds)
+            p->partial_rounds = 2;
+        p->round_constant_count =
+            p->full_rounds * 3 + p->partial_rounds * (shape % 2 ? 1 : 3) + (shape / 12 % 2 ? 3 : 0);
+        p->internal_diagonal = shape % 2 ? parts.diagonal : NULL;
+        p->internal_diagonal_count = 3;
+        if (p->full_rounds % 2 && (shape % 2 || p->partial_rounds))
+            continue;
+        assert_int_equal(pool_poseidon_create(p, &set), POOL_OK);
+        assert_int_equal(pool_poseidon_permute(set, &on_host, &from, &to), POOL_OK);
+        permute_plainly(&parts, x);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(out[i], x[i]);
+        pool_poseidon_destroy(&set);
+    }
 }
 
 /* The n-th allocation fails. */
@@ -390,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_forms_agree),
         cmocka_unit_test(test_no_window),
+        cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_layouts),
