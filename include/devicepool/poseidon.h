@@ -154,17 +154,20 @@ typedef struct pool_poseidon_run {
     /* When it is requested the call ends early with POOL_ERR_CANCELLED; what it has written by then
        is of no use. NULL: none. Not with is_async. */
     pool_cancel *cancel;
+    /* 1: refuse inputs with an element that is not below the modulus (POOL_ERR_BAD_DATA; the
+       message has the index of the first one); on a device it waits for the check. 0: such elements
+       give wrong results and harm nothing else. */
+    int32_t check;
 } pool_poseidon_run;
 
 /* Sets struct_size and clears the rest. NULL is nothing. */
 POOL_API void pool_poseidon_run_init(pool_poseidon_run *run);
 
 /*
- * All functions below check that elements in host memory are below p (POOL_ERR_BAD_DATA) when they
- * compute on the host, and believe it on devices, where larger values give a wrong digest and
- * nothing worse. Spans: `count` items of packed elements; output spans say where and how results
- * are wanted. Host spans are staged in pieces when a device computes, so they may be larger than
- * its memory.
+ * All functions below check that the elements of their inputs are below p when `run` says so, on a
+ * device as on the host. Spans: `count` items of packed elements; output spans say where and how
+ * results are wanted. Host spans are staged in pieces when a device computes, so they may be larger
+ * than its memory. After a failure results in memory of the caller may have been written in part.
  */
 
 /* states->count states of t elements each. In place when both spans are the same memory. */

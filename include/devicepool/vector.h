@@ -11,8 +11,8 @@
  * unless the function says otherwise; other overlaps are refused. All functions refuse, with
  * POOL_ERR_INVALID_ARGUMENT, counts that do not agree, strides smaller than an element or no
  * multiple of 4, device memory not aligned to 4 bytes, and NULL. The first use of a field on a
- * device compiles its kernels. Elements must be below the modulus; single
- * numbers are checked to be (POOL_ERR_BAD_DATA).
+ * device compiles its kernels. Elements must be below the modulus; those of the arguments are
+ * checked when params->check is 1, single numbers always (POOL_ERR_BAD_DATA).
  */
 #ifndef DEVICEPOOL_VECTOR_H
 #define DEVICEPOOL_VECTOR_H
@@ -36,6 +36,10 @@ typedef struct pool_vector_params {
     pool_device *device; /* NULL: the one that the calling thread has bound */
     pool_stream *stream; /* of that device; NULL: its default stream */
     int32_t is_async;    /* 0: the result is there when the call returns; see pool_ntt_params */
+    /* 1: refuse arguments with an element that is not below the modulus (POOL_ERR_BAD_DATA; the
+     * message has the index of the first one); waits for the check. 0: such elements give wrong
+     * results. */
+    int32_t check;
 } pool_vector_params;
 
 /* Sets struct_size and all defaults, for bindings. NULL is nothing. */

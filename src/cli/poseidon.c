@@ -154,7 +154,7 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     return cli_close_pool(&pool, code, 0);
 }
 
-/* The library believes elements on their way to a device; a file's are looked at first. */
+/* On the host, where no kernel has to be compiled for it. */
 static pool_status check_elements(const pool_file_section *section)
 {
     return pool_field_check(section->field, section->span.data, section->span.count, NULL);

@@ -10,6 +10,7 @@
 struct ntt_call {
     pool_ntt_params params;
     pool_span in;
+    uint64_t first; /* index of its first element in the caller's span */
     pool_span out;
     struct ntt_place place;
     struct ntt_plan plan;

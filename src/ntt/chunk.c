@@ -178,6 +178,7 @@ static void cut(const struct chunks *chunks, uint64_t index, struct slot *slot)
     slot->call.run.place.stream = slot->stream;
     slot->call.in.data = (uint8_t *)whole->in.data + first * row * whole->place.field->bytes;
     slot->call.out.data = (uint8_t *)whole->out.data + first * row * whole->place.field->bytes;
+    slot->call.first = first * row;
     slot->call.in.count = slot->call.out.count = rows * row;
 }
 

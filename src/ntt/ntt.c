@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "ntt/call.h"
+#include "vector/check.h"
 
 void pool_ntt_params_init(pool_ntt_params *params)
 {
@@ -174,12 +175,25 @@ static pool_status pack_input(struct ntt_call *call)
     return status;
 }
 
+static pool_status check_input(const struct ntt_call *call)
+{
+    const struct memory_site site = {call->place.device, call->place.stream};
+    const struct vector_items items = {.address = call->source.address,
+        .stride = call->source.stride,
+        .count = call->source.count,
+        .elements = 1,
+        .first = call->first,
+        .what = "input"};
+
+    return vector_check_elements(&site, call->place.field, &items);
+}
+
 static pool_status bring_input(struct ntt_call *call, const struct needs *needs)
 {
     pool_status status = ntt_operand_in(&call->place, &call->in, &call->source);
 
     if (!status && call->params.check)
-        status = ntt_check_elements(&call->place, &call->source);
+        status = check_input(call);
     if (!status && needs->in)
         status = pack_input(call);
     call->run.in = call->source.address;

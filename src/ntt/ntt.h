@@ -289,8 +289,6 @@ enum ntt_combine { NTT_ADD, NTT_SUB, NTT_MUL, NTT_COPY };
 /* Between operands on the device, no factors. */
 pool_status ntt_copy(
     const struct ntt_place *place, const struct ntt_operand *from, const struct ntt_operand *to);
-/* POOL_ERR_BAD_DATA when an element is not below the modulus. Waits. */
-pool_status ntt_check_elements(const struct ntt_place *place, const struct ntt_operand *operand);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 

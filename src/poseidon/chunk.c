@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "poseidon/launch.h"
 #include "stream/stream.h"
+#include "vector/check.h"
 
 /* One piece coming, one computing, one going. */
 enum { SLOTS = 3 };
@@ -104,6 +105,20 @@ static pool_status settle(struct feed *feed, struct slot *slot)
     return status ? status : poseidon_watch_done(feed->pieces->watch, &slot->site, amount);
 }
 
+/* `piece` lies on the device; its first item is item `first` of `in`. */
+static pool_status check_piece(const struct poseidon_pieces *pieces, const struct memory_site *site,
+    const pool_span *piece, uint64_t first)
+{
+    const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)piece->data,
+        .stride = memory_span_stride(piece, pieces->in_bytes),
+        .count = piece->count,
+        .elements = pieces->elements,
+        .first = pieces->first + first,
+        .what = pieces->what};
+
+    return pieces->checks ? vector_check_elements(site, pieces->field, &items) : POOL_OK;
+}
+
 static pool_status begin(struct feed *feed, uint64_t index)
 {
     const struct poseidon_pieces *pieces = feed->pieces;
@@ -118,6 +133,8 @@ static pool_status begin(struct feed *feed, uint64_t index)
 
     if (!status)
         status = poseidon_landing_up(&slot->from, &slot->site, &in);
+    if (!status)
+        status = check_piece(pieces, &slot->site, &from, first);
     if (pieces->out) {
         slot->out = poseidon_span_part(pieces->out, pieces->out_bytes, first, count);
         to = poseidon_landing_there(&slot->to, &slot->out);

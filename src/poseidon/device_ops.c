@@ -19,7 +19,7 @@ static pool_status work(void *user, const struct memory_site *site, const pool_s
 
 /* Every item of `in` through the pass. Without is_async all is done when a call returns. */
 static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseidon_run *run,
-    const pool_span *in, const pool_span *out)
+    const pool_span *in, const pool_span *out, const char *what)
 {
     struct poseidon_watch watch = poseidon_watch_of(run, in->count);
     struct poseidon_pieces pieces = {.in = in,
@@ -30,7 +30,11 @@ static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseido
         .weight = 1,
         .work = work,
         .user = (void *)(uintptr_t)pass,
-        .watch = &watch};
+        .watch = &watch,
+        .checks = run->check != 0,
+        .field = pass->set->field,
+        .elements = pass->items.elements,
+        .what = what};
     pool_status status = memory_site_init(&pieces.site, run->device, run->stream);
 
     if (!status)
@@ -57,7 +61,7 @@ pool_status poseidon_device_permute(const pool_poseidon *set, const pool_poseido
 {
     struct poseidon_pass pass = pass_of(set, POSEIDON_PERMUTE, set->width, set->width);
 
-    return run_pass(&pass, run, states, results);
+    return run_pass(&pass, run, states, results, "states");
 }
 
 pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_run *run,
@@ -65,7 +69,7 @@ pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_r
 {
     struct poseidon_pass pass = pass_of(set, POSEIDON_HASH, elements, set->digest);
 
-    return run_pass(&pass, run, inputs, digests);
+    return run_pass(&pass, run, inputs, digests, "inputs");
 }
 
 pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_poseidon_run *run,
@@ -74,7 +78,7 @@ pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_poseidon
     struct poseidon_pass pass = pass_of(set, POSEIDON_SPONGE, sponge->elements, sponge->squeezed);
 
     poseidon_pass_sponge(&pass, sponge);
-    return run_pass(&pass, run, messages, results);
+    return run_pass(&pass, run, messages, results, "messages");
 }
 
 pool_status poseidon_device_read(

@@ -7,14 +7,15 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "poseidon/poseidon.h"
+#include "vector/check.h"
 
-static pool_status load_item(const pool_poseidon *set, const pool_span *span, uint32_t elements,
-    uint64_t index, uint64_t *limbs, const char *what)
+static void load_item(const pool_poseidon *set, const pool_span *span, uint32_t elements,
+    uint64_t index, uint64_t *limbs)
 {
     size_t bytes = (size_t)elements * set->field->bytes;
 
-    return poseidon_load(
-        set->field, limbs, poseidon_span_item(span, bytes, index), elements, span->form, what);
+    poseidon_load_trusted(
+        set->field, limbs, poseidon_span_item(span, bytes, index), elements, span->form);
 }
 
 static void store_item(const pool_poseidon *set, const pool_span *span, uint32_t elements,
@@ -25,6 +26,24 @@ static void store_item(const pool_poseidon *set, const pool_span *span, uint32_t
     poseidon_store(set->field, poseidon_span_item(span, bytes, index), limbs, elements, span->form);
 }
 
+pool_status poseidon_host_check(
+    const pool_poseidon *set, const pool_span *span, const struct vector_items *items)
+{
+    const pool_field *field = set->field;
+    size_t bytes = (size_t)items->elements * field->bytes;
+
+    for (uint64_t index = 0; index < span->count; index++) {
+        const unsigned char *item = poseidon_span_item(span, bytes, index);
+        for (uint64_t i = 0; i < items->elements; i++) {
+            uint64_t element[FIELD_MAX_LIMBS];
+            field_load(field, element, item + i * field->bytes);
+            if (!field_is_canonical(field, element))
+                return vector_report_element(field, items, index, i);
+        }
+    }
+    return POOL_OK;
+}
+
 pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *states,
     const pool_span *results, struct poseidon_watch *watch)
 {
@@ -33,9 +52,8 @@ pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *sta
     uint64_t inner[POSEIDON_STATE_LIMBS];
 
     for (uint64_t index = 0; index < states->count; index++) {
-        pool_status status = load_item(set, states, set->width, index, outer, "a state's element");
-        if (status)
-            return status;
+        pool_status status;
+        load_item(set, states, set->width, index, outer);
         for (uint32_t i = 0; i < set->width; i++)
             field_copy(set->field, inner + i * limbs, outer + poseidon_outer(set, i) * limbs);
         poseidon_permute(set, inner);
@@ -56,9 +74,8 @@ pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs
     uint64_t digest[POSEIDON_STATE_LIMBS];
 
     for (uint64_t index = 0; index < inputs->count; index++) {
-        pool_status status = load_item(set, inputs, elements, index, input, "an input's element");
-        if (status)
-            return status;
+        pool_status status;
+        load_item(set, inputs, elements, index, input);
         poseidon_hash_one(set, input, elements, digest);
         store_item(set, digests, set->digest, index, digest);
         status = poseidon_watch_count(watch, 1);
@@ -81,9 +98,7 @@ pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon
         return base_fail_memory("a message");
     result = message + sponge->elements * limbs;
     for (uint64_t index = 0; index < messages->count && !status; index++) {
-        status = load_item(set, messages, sponge->elements, index, message, "a message's element");
-        if (status)
-            break;
+        load_item(set, messages, sponge->elements, index, message);
         poseidon_sponge_one(set, sponge, message, result);
         store_item(set, results, sponge->squeezed, index, result);
         status = poseidon_watch_count(watch, 1);
@@ -103,10 +118,9 @@ static pool_status leaf_row(const pool_poseidon *set, const struct poseidon_tree
     if (!leaf)
         return base_fail_memory("a leaf");
     for (uint64_t index = 0; index < tree->leaves && !status; index++) {
-        status = load_item(set, leaves, tree->leaf_elements, index, leaf, "a leaf's element");
-        if (!status)
-            poseidon_leaf_digest(set, tree, leaf, row + index * limbs);
-        if (!status && (tree->hashes_leaves || tree->height == 0))
+        load_item(set, leaves, tree->leaf_elements, index, leaf);
+        poseidon_leaf_digest(set, tree, leaf, row + index * limbs);
+        if ((tree->hashes_leaves || tree->height == 0))
             status = poseidon_watch_count(watch, tree->height == 0 && tree->hashes_leaves ? 2 : 1);
     }
     base_free(leaf);

@@ -70,6 +70,12 @@ struct poseidon_pieces {
         const pool_span *out, uint64_t first);
     void *user;
     struct poseidon_watch *watch;
+    /* Whether elements are checked before `work` sees them, and how a message names them. */
+    bool checks;
+    const pool_field *field;
+    uint32_t elements; /* of an item of `in` */
+    uint64_t first;    /* index of the first item of `in` in the caller's span */
+    const char *what;
 };
 extern size_t poseidon_piece_bytes; /* of the larger side; tests make it small */
 pool_status poseidon_pieces_run(const struct poseidon_pieces *pieces);

@@ -23,6 +23,8 @@ struct building {
     pool_buffer *between[2];      /* rows that are not kept */
     size_t bytes;                 /* of a digest */
     struct poseidon_watch watch;
+    bool checks;
+    uint64_t first_leaf; /* index of the first leaf in messages */
 };
 
 static pool_form device_form(const pool_poseidon *set)
@@ -131,7 +133,12 @@ static pool_status plant_all(struct building *building, const pool_span *leaves)
         .weight = tree->hashes_leaves ? 2 : 1,
         .work = plant,
         .user = building,
-        .watch = &building->watch};
+        .watch = &building->watch,
+        .checks = building->checks,
+        .field = building->set->field,
+        .elements = tree->leaf_elements,
+        .first = building->first_leaf,
+        .what = "leaves"};
     pool_span row;
     pool_status status = POOL_OK;
 
@@ -270,12 +277,15 @@ static pool_status build(struct building *building, const pool_span *leaves, con
 }
 
 pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_run *run,
-    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *rows)
+    const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
+    const pool_span *rows)
 {
     struct building building = {.set = set,
         .tree = tree,
         .bytes = (size_t)set->digest * set->field->bytes,
-        .watch = poseidon_watch_of(run, poseidon_tree_work(tree))};
+        .watch = poseidon_watch_of(run, poseidon_tree_work(tree)),
+        .checks = run->check != 0,
+        .first_leaf = first_leaf};
     pool_status status;
 
     if (set->digest * set->field->words > POSEIDON_MISSING_WORDS)

@@ -102,7 +102,7 @@ static pool_status put_rebuilt(
     if (!rows.data)
         status = base_fail_memory("a subtree");
     if (!status)
-        status = pool_poseidon_merkle_build(set, &opening->run, &params, &subtree, &rows);
+        status = poseidon_build(set, &opening->run, &params, &subtree, start, &rows);
     if (!status)
         status = put_siblings(opening, &tree, &rows, 0, tree.height, index - start);
     base_free(rows.data);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "poseidon/poseidon.h"
+#include "vector/check.h"
 
 void pool_poseidon_run_init(pool_poseidon_run *run)
 {
@@ -28,6 +29,9 @@ pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *g
     if (!status && run->is_async && (run->progress || run->cancel))
         status =
             base_fail(POOL_ERR_INVALID_ARGUMENT, "is_async is set, and progress or cancel as well");
+    if (!status && (unsigned)run->check > 1)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_poseidon_run: unsupported value %d for `check`: 0 or 1", run->check);
     return status;
 }
 
@@ -80,6 +84,15 @@ static pool_status check_spans(const pool_poseidon *set, const pool_poseidon_run
     return POOL_OK;
 }
 
+/* The elements of a call that computes on the host; on a device it is done piece by piece. */
+static pool_status check_on_host(const pool_poseidon *set, const pool_poseidon_run *run,
+    const pool_span *in, uint32_t elements, uint64_t first, const char *what)
+{
+    const struct vector_items items = {.elements = elements, .first = first, .what = what};
+
+    return run->check ? poseidon_host_check(set, in, &items) : POOL_OK;
+}
+
 static pool_status check_set(const pool_poseidon *set)
 {
     return set ? POOL_OK : base_fail(POOL_ERR_INVALID_ARGUMENT, "the Poseidon set is NULL");
@@ -100,8 +113,10 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_
     if (status)
         return status;
     watch = poseidon_watch_of(&run, states->count);
-    if (run.on_host)
-        return poseidon_host_permute(set, states, results, &watch);
+    if (run.on_host) {
+        status = check_on_host(set, &run, states, set->width, 0, "states");
+        return status ? status : poseidon_host_permute(set, states, results, &watch);
+    }
     return poseidon_device_permute(set, &run, states, results);
 }
 
@@ -123,8 +138,10 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run
     if (status)
         return status;
     watch = poseidon_watch_of(&run, inputs->count);
-    if (run.on_host)
-        return poseidon_host_hash(set, inputs, elements, digests, &watch);
+    if (run.on_host) {
+        status = check_on_host(set, &run, inputs, elements, 0, "inputs");
+        return status ? status : poseidon_host_hash(set, inputs, elements, digests, &watch);
+    }
     return poseidon_device_hash(set, &run, inputs, elements, digests);
 }
 
@@ -146,13 +163,16 @@ pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_r
     if (status)
         return status;
     watch = poseidon_watch_of(&run, messages->count);
-    if (run.on_host)
-        return poseidon_host_sponge(set, &sponge, messages, results, &watch);
+    if (run.on_host) {
+        status = check_on_host(set, &run, messages, sponge.elements, 0, "messages");
+        return status ? status : poseidon_host_sponge(set, &sponge, messages, results, &watch);
+    }
     return poseidon_device_sponge(set, &run, &sponge, messages, results);
 }
 
-pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_poseidon_run *given,
-    const pool_merkle_params *params, const pool_span *leaves, const pool_span *rows)
+pool_status poseidon_build(const pool_poseidon *set, const pool_poseidon_run *given,
+    const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
+    const pool_span *rows)
 {
     pool_poseidon_run run;
     struct poseidon_tree tree;
@@ -171,9 +191,17 @@ pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_pose
         set, &run, leaves, tree.leaf_elements, "leaves", rows, tree.digests, set->digest, "rows");
     watch = poseidon_watch_of(&run, poseidon_tree_work(&tree));
     if (!status && run.on_host)
+        status = check_on_host(set, &run, leaves, tree.leaf_elements, first_leaf, "leaves");
+    if (!status && run.on_host)
         status = poseidon_host_build(set, &tree, leaves, rows, &watch);
     else if (!status)
-        status = poseidon_device_build(set, &run, &tree, leaves, rows);
+        status = poseidon_device_build(set, &run, &tree, leaves, first_leaf, rows);
     poseidon_tree_free(&tree);
     return status;
+}
+
+pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_poseidon_run *run,
+    const pool_merkle_params *params, const pool_span *leaves, const pool_span *rows)
+{
+    return poseidon_build(set, run, params, leaves, 0, rows);
 }

@@ -175,6 +175,10 @@ void poseidon_leaf_digest(const pool_poseidon *set, const struct poseidon_tree *
 
 /* host.c: on checked spans in host memory. */
 struct poseidon_watch;
+/* POOL_ERR_BAD_DATA for an element that is not below p. */
+struct vector_items;
+pool_status poseidon_host_check(
+    const pool_poseidon *set, const pool_span *span, const struct vector_items *items);
 pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *states,
     const pool_span *results, struct poseidon_watch *watch);
 pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs, uint32_t elements,
@@ -191,8 +195,12 @@ static inline unsigned char *poseidon_span_item(
 {
     return (unsigned char *)span->data + index * (span->stride ? span->stride : item_bytes);
 }
+/* Refuses elements that are not below p. */
 pool_status poseidon_load(const pool_field *field, uint64_t *limbs, const void *packed,
     size_t count, pool_form form, const char *what);
+/* Takes any: one that is not below p gives a wrong result. */
+void poseidon_load_trusted(
+    const pool_field *field, uint64_t *limbs, const void *packed, size_t count, pool_form form);
 void poseidon_store(
     const pool_field *field, void *packed, const uint64_t *limbs, size_t count, pool_form form);
 
@@ -209,6 +217,11 @@ struct poseidon_watch {
     uint64_t total;
 };
 /* poseidon.c */
+/* pool_poseidon_merkle_build over leaves of which the first has the index `first_leaf` in messages.
+ */
+pool_status poseidon_build(const pool_poseidon *set, const pool_poseidon_run *given,
+    const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
+    const pool_span *rows);
 struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total);
 /* Counts, and tells now and then; POOL_ERR_CANCELLED when that was asked for. */
 pool_status poseidon_watch_count(struct poseidon_watch *watch, uint64_t amount);
@@ -221,7 +234,8 @@ pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_r
 pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_poseidon_run *run,
     const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results);
 pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_run *run,
-    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *rows);
+    const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
+    const pool_span *rows);
 /* `bytes` of device memory, waited for. */
 pool_status poseidon_device_read(
     const pool_poseidon_run *run, const void *from, void *to, size_t bytes);

@@ -32,12 +32,23 @@ pool_status poseidon_span_check(const pool_span *span, size_t item_bytes, const 
     return POOL_OK;
 }
 
-pool_status poseidon_load(const pool_field *field, uint64_t *limbs, const void *packed,
-    size_t count, pool_form form, const char *what)
+void poseidon_load_trusted(
+    const pool_field *field, uint64_t *limbs, const void *packed, size_t count, pool_form form)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t *element = limbs + i * field->limbs;
         field_load(field, element, (const unsigned char *)packed + i * field->bytes);
+        if (form == POOL_FORM_STANDARD)
+            field_to_montgomery(field, element, element);
+    }
+}
+
+pool_status poseidon_load(const pool_field *field, uint64_t *limbs, const void *packed,
+    size_t count, pool_form form, const char *what)
+{
+    poseidon_load_trusted(field, limbs, packed, count, POOL_FORM_MONTGOMERY);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *element = limbs + i * field->limbs;
         if (!field_is_canonical(field, element))
             return base_fail(
                 POOL_ERR_BAD_DATA, "%s %zu is not below the modulus of %s", what, i, field->name);

@@ -61,6 +61,7 @@ pool_status ntt_vector_in_parts(const struct ntt_vector_call *call,
         struct ntt_vector_spans cuts = {.a = cut(field, spans->a, first, now, &a),
             .out = cut(field, spans->out, first, now, &out)};
 
+        part.first = first;
         cuts.b = spans->b == spans->a ? cuts.a : cut(field, spans->b, first, now, &b);
         status = step(&part, &cuts, first, user);
         first += now;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors beyond element by element: inverses, permutations, powers, evaluation, the check of
- * elements.
+ * Vectors beyond element by element: inverses, permutations, powers, evaluation.
  */
 #include "ntt/ntt.h"
 
@@ -346,30 +345,4 @@ pool_status pool_vector_evaluate(
     field_from_montgomery(call.params.field, evaluation.sum, evaluation.sum);
     field_store(call.params.field, value, evaluation.sum);
     return POOL_OK;
-}
-
-pool_status ntt_check_elements(const struct ntt_place *place, const struct ntt_operand *operand)
-{
-    struct ntt_vector_call call = {.place = *place};
-    struct ntt_vector a = ntt_vector_of(operand);
-    uint64_t count = operand->count, first = UINT64_MAX;
-    CUdeviceptr answer = 0;
-    void *arguments[] = {&a, &count, &answer};
-    static const size_t sizes[] = {16, 8, 8};
-    struct ntt_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
-    pool_status status = ntt_temporary(place, sizeof(first), &call.scratch, &answer);
-
-    if (!status)
-        status = pool_copy_to_device(call.scratch, 0, &first, sizeof(first), place->stream);
-    if (!status && count)
-        status = ntt_vector_launch(&call, "check", count, &launch);
-    if (!status)
-        status = pool_copy_to_host(&first, call.scratch, 0, sizeof(first), place->stream);
-    if (!status)
-        status = pool_stream_synchronize(place->stream);
-    status = ntt_temporary_free(place, &call.scratch, status);
-    if (!status && first != UINT64_MAX)
-        status = base_fail(POOL_ERR_BAD_DATA, "element %llu is not below the modulus of %s",
-            (unsigned long long)first, place->field->name);
-    return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "vector/check.h"
 #include "vector/vector.h"
 
 enum { BLOCK = 256 };
@@ -35,6 +36,9 @@ pool_status ntt_vector_begin(
     if ((unsigned)call->params.is_async > 1)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "%s: is_async is %d", name, call->params.is_async);
+    if ((unsigned)call->params.check > 1)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `check`: 0 or 1",
+            name, call->params.check);
     return ntt_place_init(
         &call->place, call->params.device, call->params.field, call->params.stream);
 }
@@ -57,7 +61,17 @@ pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span
 
 pool_status ntt_vector_bring(struct ntt_vector_call *call, int index, const pool_span *span)
 {
-    return ntt_operand_in(&call->place, span, &call->in[index]);
+    const struct memory_site site = {call->place.device, call->place.stream};
+    struct ntt_operand *operand = &call->in[index];
+    struct vector_items items = {
+        .elements = 1, .first = call->first, .what = index ? "vector b" : "vector a"};
+    pool_status status = ntt_operand_in(&call->place, span, operand);
+
+    items.address = operand->address;
+    items.stride = operand->stride;
+    items.count = operand->count;
+    return status || !call->params.check ? status
+                                         : vector_check_elements(&site, call->place.field, &items);
 }
 
 pool_status ntt_vector_end(struct ntt_vector_call *call, const pool_span *out, pool_status status)

@@ -10,6 +10,7 @@
 struct ntt_vector_call {
     pool_vector_params params;
     struct ntt_place place;
+    uint64_t first; /* index of the first element in the caller's spans */
     struct ntt_operand in[2];
     struct ntt_operand out;
     pool_buffer *scratch;

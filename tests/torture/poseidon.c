@@ -56,6 +56,12 @@ static void prepare(struct torture *torture)
             .effect = i < 2 ? compute : NULL};
         pool_mock_add_kernel(torture->mock, &kernel);
     }
+    static const uint32_t check_sizes[] = {16, 8, 8};
+    const pool_mock_kernel check = {.struct_size = sizeof(check),
+        .name = "check",
+        .argument_bytes = check_sizes,
+        .argument_count = 3};
+    pool_mock_add_kernel(torture->mock, &check);
 }
 
 static void listen(void *user, uint64_t done, uint64_t total)
@@ -82,12 +88,13 @@ static pool_status finish(struct torture *torture)
 
 static pool_status permute(struct torture *torture)
 {
-    static uint64_t states[7 * 8], results[7 * 8];
+    static uint64_t states[7 * 9], results[7 * 8];
     pool_poseidon_run run;
-    pool_span in = {.data = states, .count = 7};
+    pool_span in = {.data = states, .count = 7, .stride = 72};
     pool_span out = {.data = results, .count = 7};
     pool_status status = create(torture, &run);
 
+    run.check = 1;
     return status ? status : pool_poseidon_permute(set, &run, &in, &out);
 }
 

@@ -436,8 +436,15 @@ static void test_spans(void **state)
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
     sponge.mode = POOL_SPONGE_ADD, sponge.padding = (pool_sponge_padding)2;
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
-    memset(elements, 255, 32);
+    memset(elements + 12, 255, 32); /* element 1 of item 1 */
+    run.check = 2;
+    REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
+    run.check = 1;
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_BAD_DATA);
+    assert_string_equal(pool_last_error()->message,
+        "element 1 of item 1 of the inputs is not below the modulus of bn254_fr");
+    run.check = 0;
+    assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_OK);
     in.count = 0, in.data = NULL;
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_OK);
     pool_poseidon_destroy(&set);
