@@ -87,7 +87,7 @@ static pool_status initialise(struct driver *driver)
     code = driver->api.DriverGetVersion(&driver->version);
     if (code != POOL_CU_SUCCESS)
         return base_fail_driver(driver_status_of(code), (int)code, driver_code_name(code),
-            "cuDriverGetVersion(&version)", "%s does not tell its version: %s (%u)", driver->path,
+            "cuDriverGetVersion", "%s does not tell its version: %s (%u)", driver->path,
             driver_code_name(code), code);
     return POOL_OK;
 }

@@ -46,14 +46,14 @@ static pool_status supported_archs(const struct compiler *compiler, int **archs,
 {
     const struct nvrtc *nvrtc = compiler->nvrtc;
     pool_status status =
-        check(compiler, nvrtc->api.GetNumSupportedArchs(count), "nvrtcGetNumSupportedArchs(count)");
+        check(compiler, nvrtc->api.GetNumSupportedArchs(count), "nvrtcGetNumSupportedArchs");
 
     if (status)
         return status;
     *archs = base_calloc((size_t)*count, sizeof(**archs));
     if (!*archs)
         return base_fail_memory("the list of chips");
-    status = check(compiler, nvrtc->api.GetSupportedArchs(*archs), "nvrtcGetSupportedArchs(archs)");
+    status = check(compiler, nvrtc->api.GetSupportedArchs(*archs), "nvrtcGetSupportedArchs");
     if (status)
         base_free(*archs);
     return status;
@@ -152,7 +152,7 @@ static pool_status create_program(
     status = check(compiler,
         nvrtc->api.CreateProgram(
             program, params->source, request->name, (int)params->header_count, texts, names),
-        "nvrtcCreateProgram(program, source, name, headers)");
+        "nvrtcCreateProgram");
     base_free(texts);
     return status;
 }
@@ -182,7 +182,7 @@ static pool_status compile_failed(const struct compiler *compiler,
         return base_fail(
             POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
     if (result != DRIVER_NVRTC_ERROR_COMPILATION && result != DRIVER_NVRTC_ERROR_INVALID_OPTION)
-        return check(compiler, result, "nvrtcCompileProgram(program, options)");
+        return check(compiler, result, "nvrtcCompileProgram");
     log = program_log(compiler->nvrtc, program);
     listing = log ? module_listing(log, request->params, request->name) : NULL;
     status = base_fail(POOL_ERR_COMPILE, "%s does not compile:\n%.2400s%s%.1400s", request->name,
@@ -204,7 +204,7 @@ static pool_status fetch_image(const struct compiler *compiler, nvrtc_program pr
 
     status = check(compiler,
         cubin ? nvrtc->api.GetCUBINSize(program, &size) : nvrtc->api.GetPTXSize(program, &size),
-        cubin ? "nvrtcGetCUBINSize(program, size)" : "nvrtcGetPTXSize(program, size)");
+        cubin ? "nvrtcGetCUBINSize" : "nvrtcGetPTXSize");
     if (status)
         return status;
     made = module_image_new(target->form, size);
@@ -212,7 +212,7 @@ static pool_status fetch_image(const struct compiler *compiler, nvrtc_program pr
         return base_fail_memory("a compiled module");
     status = check(compiler,
         cubin ? nvrtc->api.GetCUBIN(program, made->bytes) : nvrtc->api.GetPTX(program, made->bytes),
-        cubin ? "nvrtcGetCUBIN(program, image)" : "nvrtcGetPTX(program, text)");
+        cubin ? "nvrtcGetCUBIN" : "nvrtcGetPTX");
     if (status) {
         module_image_release(made);
         return status;
