@@ -34,6 +34,9 @@ struct points_list {
     struct pool_points *first;
 };
 
+/* Levels of a table: more than the bits of a scalar have no use. */
+enum { POINTS_MAX_LEVELS = POOL_FIELD_MAX_BITS };
+
 /* Points a time that go through scratch memory: enough to fill a chip, and some MiB of scratch. */
 #define POINTS_PART ((uint64_t)1 << 17)
 
@@ -59,5 +62,8 @@ static inline uint64_t points_bytes(const struct pool_points *points)
  * nothing. */
 pool_status points_params_copy(const pool_points_params *given, pool_points_params *params);
 pool_status points_cancelled(const pool_cancel *cancel);
+/* What params->check asks for of points from a file, whose multiples are computed anew then. */
+pool_status points_check_loaded(
+    struct pool_points *points, const pool_points_params *params, const struct memory_site *site);
 
 #endif

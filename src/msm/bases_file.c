@@ -79,8 +79,9 @@ static pool_status decode(
     points->levels = (uint32_t)get(header + 36, 4);
     points->groups = (uint32_t)get(header + 40, 4);
     if (get(header + 12, 4) != msm_affine_bytes(points->curve) || get(header + 44, 4) ||
-        points->levels == 0 || points->count > INT32_MAX / points->levels ||
-        points->window_bits > MSM_MAX_WINDOW_BITS || points->groups > POOL_FIELD_MAX_BITS ||
+        points->levels == 0 || points->levels > POINTS_MAX_LEVELS ||
+        points->count > INT32_MAX / points->levels || points->window_bits > MSM_MAX_WINDOW_BITS ||
+        points->groups > POOL_FIELD_MAX_BITS ||
         (points->levels > 1 && (points->groups == 0 || points->window_bits < MSM_MIN_WINDOW_BITS)))
         return bad(path, "has a header that cannot be");
     return POOL_OK;
@@ -91,7 +92,8 @@ struct transfer {
     struct pool_points *points;
     pool_stream *stream;
     struct base_sha256 *digest;
-    uint8_t *host; /* PART_BYTES */
+    struct base_sha256 *fingerprint; /* of a load: of the points that were read */
+    uint8_t *host;                   /* PART_BYTES */
     const char *path;
     int file;
     const pool_points_params *params; /* of a load */
@@ -106,7 +108,7 @@ static pool_status begin(struct transfer *transfer)
     return POOL_OK;
 }
 
-/* Also gives the digest back, where it is still there. */
+/* Also gives the digests back, where they are still there. */
 static pool_status finish(struct transfer *transfer, pool_status status)
 {
     uint8_t unused[BASE_SHA256_BYTES];
@@ -115,6 +117,8 @@ static pool_status finish(struct transfer *transfer, pool_status status)
     base_error_save(&first);
     if (transfer->digest)
         (void)base_sha256_end(transfer->digest, unused);
+    if (transfer->fingerprint)
+        (void)base_sha256_end(transfer->fingerprint, unused);
     if (status)
         base_error_restore(&first);
     base_free(transfer->host);
@@ -122,12 +126,12 @@ static pool_status finish(struct transfer *transfer, pool_status status)
     return status;
 }
 
-static pool_status digest_end(struct transfer *transfer, uint8_t digest[BASE_SHA256_BYTES])
+static pool_status digest_end(struct base_sha256 **digest, uint8_t result[BASE_SHA256_BYTES])
 {
-    struct base_sha256 *whole = transfer->digest;
+    struct base_sha256 *whole = *digest;
 
-    transfer->digest = NULL;
-    return base_sha256_end(whole, digest);
+    *digest = NULL;
+    return base_sha256_end(whole, result);
 }
 
 static pool_status io(const struct transfer *transfer, const char *what)
@@ -157,7 +161,7 @@ static pool_status write_all(struct transfer *transfer)
             status = write_some(transfer, transfer->host, (size_t)size);
     }
     if (!status)
-        status = digest_end(transfer, digest);
+        status = digest_end(&transfer->digest, digest);
     if (!status && base_write_all(transfer->file, digest, sizeof(digest)))
         status = io(transfer, "write");
     if (!status && base_fsync(transfer->file))
@@ -240,21 +244,89 @@ static pool_status read_header(struct transfer *transfer, uint8_t header[HEADER_
     return status;
 }
 
+static pool_status begin_fingerprint(struct transfer *transfer)
+{
+    uint8_t count[8];
+
+    transfer->fingerprint = base_sha256_begin();
+    if (!transfer->fingerprint)
+        return base_fail_memory("a file of points");
+    put(count, transfer->points->count, sizeof(count));
+    base_sha256_add(
+        transfer->fingerprint, transfer->points->curve->fingerprint, POOL_FINGERPRINT_BYTES);
+    base_sha256_add(transfer->fingerprint, count, sizeof(count));
+    return POOL_OK;
+}
+
+/*
+ * What bases.c computes of points on a device, for points in transfer->host: that the header's
+ * fingerprint is theirs is not believed. Values that are not below the modulus have no standard
+ * form.
+ */
+static pool_status add_to_fingerprint(struct transfer *transfer, uint64_t first, uint64_t count)
+{
+    const pool_curve *curve = transfer->points->curve;
+    const pool_field *field = curve->coordinates.field;
+    uint64_t limbs[FIELD_MAX_LIMBS], elements = 2 * curve->coordinates.degree;
+    uint8_t standard[4 * POOL_FIELD_MAX_BYTES];
+
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t j = 0; j < elements; j++) {
+            field_load(field, limbs, transfer->host + (i * elements + j) * field->bytes);
+            if (!field_is_canonical(field, limbs))
+                return base_fail(POOL_ERR_BAD_DATA,
+                    "%s: point %llu has a coordinate that is not below the modulus", transfer->path,
+                    (unsigned long long)(first + i));
+            if (field_device_degree(field))
+                field_from_montgomery(field, limbs, limbs);
+            field_store(field, standard + j * field->bytes, limbs);
+        }
+        base_sha256_add(transfer->fingerprint, standard, elements * field->bytes);
+    }
+    return POOL_OK;
+}
+
+static pool_status check_fingerprint(struct transfer *transfer, const uint8_t header[HEADER_BYTES])
+{
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
+    pool_status status = digest_end(&transfer->fingerprint, fingerprint);
+
+    if (!status && memcmp(fingerprint, header + 80, sizeof(fingerprint)) != 0)
+        status = bad(transfer->path, "has a fingerprint in its header that is not its points'");
+    return status;
+}
+
+/* The bytes of the points alone, without their multiples, are the first. */
+static pool_status read_part(struct transfer *transfer, uint64_t at, uint64_t size)
+{
+    uint64_t bytes = msm_affine_bytes(transfer->points->curve);
+    uint64_t first = at / bytes, count = transfer->points->count;
+    pool_status status = read_some(transfer, transfer->host, (size_t)size);
+
+    if (!status && first < count)
+        status = add_to_fingerprint(
+            transfer, first, size / bytes < count - first ? size / bytes : count - first);
+    if (!status)
+        status = pool_copy_to_device(
+            transfer->points->buffer, at, transfer->host, size, transfer->stream);
+    return status;
+}
+
 static pool_status read_points(struct transfer *transfer)
 {
     const pool_points_params *params = transfer->params;
     uint64_t total = points_bytes(transfer->points), count = transfer->points->count;
+    uint64_t part = PART_BYTES - PART_BYTES % msm_affine_bytes(transfer->points->curve);
     pool_status status = points_allocate(transfer->points, transfer->stream);
 
-    for (uint64_t at = 0; !status && at < total; at += PART_BYTES) {
-        uint64_t size = total - at < PART_BYTES ? total - at : PART_BYTES;
+    if (!status)
+        status = begin_fingerprint(transfer);
+    for (uint64_t at = 0; !status && at < total; at += part) {
+        uint64_t size = total - at < part ? total - at : part;
 
         status = points_cancelled(params->cancel);
         if (!status)
-            status = read_some(transfer, transfer->host, (size_t)size);
-        if (!status)
-            status = pool_copy_to_device(
-                transfer->points->buffer, at, transfer->host, size, transfer->stream);
+            status = read_part(transfer, at, size);
         if (!status && params->progress)
             params->progress(
                 params->user, (uint64_t)((unsigned __int128)count * (at + size) / total), count);
@@ -274,10 +346,10 @@ static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYT
     if (!status && base_read_all(transfer->file, wanted, sizeof(wanted)))
         status = io(transfer, "read");
     if (!status)
-        status = digest_end(transfer, digest);
+        status = digest_end(&transfer->digest, digest);
     if (!status && memcmp(digest, wanted, sizeof(digest)) != 0)
         status = bad(transfer->path, "is damaged");
-    return status;
+    return status ? status : check_fingerprint(transfer, header);
 }
 
 static pool_status load_inside(const pool_points_params *params, const struct memory_site *site,
@@ -293,6 +365,8 @@ static pool_status load_inside(const pool_points_params *params, const struct me
     transfer->file = base_openat(AT_FDCWD, transfer->path, O_RDONLY | O_NONBLOCK, 0);
     status = transfer->file < 0 ? io(transfer, "open") : read_all(transfer, header);
     status = finish(transfer, status);
+    if (!status)
+        status = points_check_loaded(transfer->points, params, site);
     if (status)
         return points_discard(transfer->points, status);
     points_make_known(transfer->points, header + 80);

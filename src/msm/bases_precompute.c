@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pool_points_create: points brought to a device part by part, checked, and multiplied for tables.
+ * Points from a file are checked here, too.
  */
 #include <string.h>
 
 #include "base/status.h"
 #include "msm/bases.h"
 
-enum { MOST_LEVELS = POOL_FIELD_MAX_BITS, ALIGNMENT = 256 };
+enum { ALIGNMENT = 256 };
 
 void pool_points_params_init(pool_points_params *params)
 {
@@ -53,7 +54,8 @@ static pool_status set_table(const pool_points_params *params, struct pool_point
         .total = points->count,
         .count = 1,
         .batch = 1,
-        .levels = params->precompute_factor < MOST_LEVELS ? params->precompute_factor : MOST_LEVELS,
+        .levels = params->precompute_factor < POINTS_MAX_LEVELS ? params->precompute_factor
+                                                                : POINTS_MAX_LEVELS,
         .window_bits = params->window_bits};
     struct msm_plan plan;
     pool_status status;
@@ -186,6 +188,52 @@ static pool_status make_all(struct making *making)
     if (status)
         base_error_restore(&first);
     return status ? status : end;
+}
+
+static pool_status check_parts(struct making *making)
+{
+    uint64_t bytes = msm_affine_bytes(making->points->curve), total = making->points->count;
+    pool_status status = POOL_OK;
+
+    for (uint64_t first = 0; !status && first < total; first += POINTS_PART) {
+        uint64_t count = total - first < POINTS_PART ? total - first : POINTS_PART;
+        const struct msm_answer answer = {
+            .buffer = making->scratch, .address = making->answer, .place = first};
+        struct msm_source part = making->source;
+
+        part.data += first * bytes;
+        part.count = count;
+        status = points_cancelled(making->params->cancel);
+        if (!status)
+            status = msm_check_points(
+                &making->run, &part, &answer, part.data, bytes, making->params->check);
+        if (!status)
+            status = multiply(making, first, count);
+    }
+    return status;
+}
+
+pool_status points_check_loaded(
+    struct pool_points *points, const pool_points_params *params, const struct memory_site *site)
+{
+    const pool_span span = {.data = (void *)(uintptr_t)points->address,
+        .count = points->count,
+        .form = field_device_degree(points->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
+                                                                      : POOL_FORM_STANDARD,
+        .place = POOL_PLACE_DEVICE};
+    struct making making = {.points = points, .params = params, .span = &span, .site = *site};
+    pool_status status;
+
+    if (params->check == POOL_POINTS_TRUSTED)
+        return POOL_OK;
+    making.run =
+        (struct msm_run){.device = site->device, .stream = site->stream, .curve = points->curve};
+    msm_source_init(&making.source, points->curve, &span, POOL_POINT_AFFINE);
+    status = take_scratch(&making);
+    if (!status)
+        status = check_parts(&making);
+    status = memory_temporary_free(&making.site, &making.scratch, status);
+    return status ? status : pool_stream_synchronize(site->stream);
 }
 
 static pool_status create_inside(const pool_points_params *params, const struct memory_site *site,

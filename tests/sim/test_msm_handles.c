@@ -324,6 +324,114 @@ static void test_damaged_files(void **state)
     msm_problem_free(&problem);
 }
 
+/* The digest that a file ends with, after what somebody wrote before it. */
+static void seal(uint8_t *bytes, size_t size)
+{
+    assert_ok(base_sha256_of(bytes, size - 32, bytes + size - 32));
+}
+
+static void put_number(uint8_t *bytes, uint64_t value, int size)
+{
+    for (int i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Files whose digest is right, but which are not what their headers say. */
+static void test_forged_files(void **state)
+{
+    static const struct {
+        int at, size;
+        uint64_t value;
+    } numbers[] = {{8, 4, 2}, {12, 4, 96}, {16, 4, 0}, {16, 4, 40}, {24, 8, 0}, {24, 8, 6},
+        {24, 8, UINT64_MAX / 128 + 1}, {36, 4, 0}, {36, 4, 1}, {36, 4, 3}, {36, 4, 1u << 26},
+        {40, 4, 0}, {40, 4, UINT32_MAX}, {44, 4, 1}, {80, 8, 0}};
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
+    struct msm_problem other = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 2);
+    pool_points *points = handle_of(&problem, 5, 2, 0), *others = handle_of(&other, 5, 2, 0);
+    char path[128], bad[128];
+    uint8_t *bytes, *kept;
+    size_t size;
+
+    (void)state;
+    path_of("points", path, sizeof(path));
+    path_of("bad", bad, sizeof(bad));
+    assert_ok(pool_points_save(points, path));
+    bytes = read_file(path, &size);
+    kept = read_file(path, &size);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        put_number(bytes + numbers[i].at, numbers[i].value, numbers[i].size);
+        seal(bytes, size);
+        expect_bad(bad, bytes, size, "");
+        memcpy(bytes, kept, size);
+    }
+    /* No points, at more levels than there can be. */
+    put_number(bytes + 24, 0, 8);
+    put_number(bytes + 36, 1u << 30, 4);
+    seal(bytes, 112 + 32);
+    expect_bad(bad, bytes, 112 + 32, "header that cannot be");
+    memcpy(bytes, kept, size);
+    /* The fingerprint of other points: those here would be found in their place. */
+    assert_ok(pool_points_fingerprint(others, bytes + 80));
+    assert_ok(pool_points_destroy(&others));
+    seal(bytes, size);
+    expect_bad(bad, bytes, size, "has a fingerprint in its header that is not its points'");
+    assert_int_equal(pool_points_find(device, bytes + 80, 2, &others), POOL_ERR_NOT_FOUND);
+    memcpy(bytes, kept, size);
+    memset(bytes + 112 + 64 * 4 + 32, 255, 32);
+    seal(bytes, size);
+    expect_bad(bad, bytes, size, "point 4 has a coordinate that is not below the modulus");
+    assert_ok(pool_points_destroy(&points));
+    free(bytes);
+    free(kept);
+    msm_problem_free(&problem);
+    msm_problem_free(&other);
+}
+
+/* A check is of what was read: points off the curve are refused, tables that are not the points'
+ * multiples are computed anew. */
+static void test_checked_files(void **state)
+{
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 40, 1);
+    pool_points_params params = params_of(problem.curve);
+    pool_msm_params by = {.struct_size = sizeof(by), .device = device};
+    pool_span span = msm_span(problem.points, 40);
+    pool_points *points = handle_of(&problem, 40, 3, 0);
+    char path[128];
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    path_of("points", path, sizeof(path));
+    assert_ok(pool_points_save(points, path));
+    assert_ok(pool_points_destroy(&points));
+    bytes = read_file(path, &size);
+    memset(bytes + 112 + 40 * 64, 1, 40 * 2 * 64);
+    seal(bytes, size);
+    write_file(path, bytes, size);
+    free(bytes);
+    for (int check = POOL_POINTS_ON_CURVE; check <= POOL_POINTS_SUBGROUP; check++) {
+        params.check = (pool_point_check)check;
+        assert_ok(pool_points_load(&params, path, &by.points));
+        check_levels(&problem, by.points);
+        msm_compare(&problem, &by, NULL);
+        assert_ok(pool_points_destroy(&by.points));
+    }
+    problem.points[64 * 13 + 40] ^= 1;
+    for (uint32_t factor = 1; factor < 3; factor++) {
+        params.check = POOL_POINTS_TRUSTED;
+        params.precompute_factor = factor;
+        assert_ok(pool_points_create(&params, &span, &points));
+        assert_ok(pool_points_save(points, path));
+        assert_ok(pool_points_destroy(&points));
+        assert_ok(pool_points_load(&params, path, &points));
+        assert_ok(pool_points_destroy(&points));
+        params.check = POOL_POINTS_ON_CURVE;
+        assert_int_equal(pool_points_load(&params, path, &points), POOL_ERR_BAD_DATA);
+        assert_says("point 13 is not on the curve");
+    }
+    msm_problem_free(&problem);
+}
+
 /* Tables for 20 bits serve 20 bits and fewer; more would read beyond them. */
 static void test_short_tables(void **state)
 {
@@ -418,6 +526,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_facts),
         cmocka_unit_test(test_find), cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_files), cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_forged_files), cmocka_unit_test(test_checked_files),
         cmocka_unit_test(test_short_tables), cmocka_unit_test(test_refusals)};
 
     if (count > 1)

@@ -27,6 +27,36 @@ static void prepare(struct torture *torture)
     msm_grows_from = (uint64_t)32 << 20;
 }
 
+/* What points.cu is launched with for points that are imported. */
+struct import {
+    struct msm_source from;
+    CUdeviceptr to;
+};
+
+/* All points are infinity: a file of points is refused where they are no elements. */
+static pool_cu_result import(void *user, const pool_mock_launch *launch)
+{
+    struct import argument;
+
+    (void)user;
+    memcpy(&argument, launch->arguments[0], sizeof(argument));
+    memset((void *)(uintptr_t)argument.to, 0, argument.from.count * 8);
+    return 0;
+}
+
+static void prepare_handles(struct torture *torture)
+{
+    static const uint32_t size = sizeof(struct import);
+    const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
+        .name = "import_points",
+        .argument_bytes = &size,
+        .argument_count = 1,
+        .effect = import};
+
+    prepare(torture);
+    pool_mock_add_kernel(torture->mock, &kernel);
+}
+
 static void prepare_pieces(struct torture *torture)
 {
     prepare(torture);
@@ -142,7 +172,7 @@ static const struct torture_scenario scenarios[] = {
         .absorbs = absorbed},
     {.name = "points, tables, files",
         .devices = 1,
-        .prepare = prepare,
+        .prepare = prepare_handles,
         .run = handles,
         .finish = finish,
         .absorbs = absorbed_with_files},
