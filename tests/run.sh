@@ -31,7 +31,7 @@ build() {
     shift 2
     folder=build/$kind
     if [ ! -f "$folder/build.ninja" ]; then
-        CC=$compiler meson setup "$folder" "$@" >"build/$kind.log" 2>&1 || {
+        CC=$compiler meson setup "$folder" -Dwerror=true "$@" >"build/$kind.log" 2>&1 || {
             cat "build/$kind.log"
             return 1
         }

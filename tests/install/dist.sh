@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The tarball of `meson dist`: unpacked it builds, passes the quick suites, installs to its prefix,
-# and a program builds against that by pkg-config alone. What is not committed is not in it. Exit 77
-# where there is no git checkout.
-# usage: dist.sh MESON BUILD-FOLDER SOURCE-FOLDER C-COMPILER
+# and a program builds against that by pkg-config alone. Warnings of a compiler that we do not know do
+# not stop it. With default_library=static it passes the test of installations too. What is not
+# committed is not in it. Exit 77 where there is no git checkout.
+# usage: dist.sh MESON BUILD-FOLDER SOURCE-FOLDER C-COMPILER C++-COMPILER|none
 set -u
 meson=$1
 build=$2
 source=$3
 compiler=$4
+cpp_compiler=$5
 git -C "$source" rev-parse --verify -q HEAD >/dev/null 2>&1 || {
     echo "skipped: $source is not a git checkout"
     exit 77
@@ -35,6 +37,7 @@ echo "tarball: $(wc -c <"$tarball") bytes"
 
 must "meson setup" env CC="$compiler" "$meson" setup "$folder/build" "$tree" -Dtests=enabled \
     --prefix="$folder/prefix"
+must "option werror is off" sh -c "'$meson' configure '$folder/build' | grep -E '^ *werror +false'"
 must "meson test" "$meson" test -C "$folder/build" --suite unit --suite header --no-suite slow
 echo "quick suites: $(sed -n 's/^Ok: *//p' "$folder/log") tests passed"
 must "meson install" "$meson" install -C "$folder/build"
@@ -44,4 +47,11 @@ export PKG_CONFIG_PATH
 must "a program" $compiler -std=c11 "$tree/tests/install/stranger.c" -o "$folder/program" \
     $(pkg-config --cflags --libs devicepool)
 must "running it" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFIG_PATH")" "$folder/program"
+cat "$folder/log"
+
+must "meson setup, static" env CC="$compiler" "$meson" setup "$folder/static" "$tree" \
+    -Ddefault_library=static -Dtests=disabled --prefix="$folder/static-prefix"
+must "ninja, static" ninja -C "$folder/static"
+must "static installation" sh "$tree/tests/install/install.sh" "$meson" "$folder/static" \
+    "$folder/static-prefix" "$tree" "$compiler" "$cpp_compiler" static fortified
 cat "$folder/log"

@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs into a folder of its own, builds programs against that by pkg-config alone, a stranger's in
-# C and C++ and the example of the mock driver, shared and then with what a static link takes; uses
+# Installs into a folder of its own what option default_library asks for, builds programs against that
+# by pkg-config alone, a stranger's in C and C++ and the example of the mock driver, with the shared
+# library and with the archive; looks at names, hardening and dependencies of what is installed; uses
 # the installed command; uninstalls and looks for what stayed.
 # usage: install.sh MESON BUILD-FOLDER PREFIX SOURCE-FOLDER C-COMPILER C++-COMPILER|none
+#                   shared|static|both fortified|plain
 set -u
 meson=$1
 build=$2
@@ -11,6 +13,8 @@ prefix=$3
 source=$4
 c_compiler=$5
 cpp_compiler=$6
+kind=$7
+is_fortified=$8
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 export DEVICEPOOL_CACHE=off
@@ -37,6 +41,11 @@ export PKG_CONFIG_PATH
 # The files name the prefix; here it lies below a folder.
 options="--define-variable=prefix=$folder/root$prefix"
 
+fail() {
+    echo "$*"
+    failed=1
+}
+
 # build_and_run WHAT COMPILER-AND-OPTIONS SOURCE PACKAGES PKG-CONFIG-OPTION
 build_and_run() {
     # shellcheck disable=SC2046,SC2086
@@ -52,22 +61,83 @@ build_and_run() {
     echo "$1: $(tail -n 1 "$folder/log")"
 }
 
+# build_all WHAT PACKAGE PKG-CONFIG-OPTION
 build_all() {
-    build_and_run "$1, C" "$c_compiler -std=c11" "$source/tests/install/stranger.c" devicepool "$2"
+    build_and_run "$1, C" "$c_compiler -std=c11" "$source/tests/install/stranger.c" "$2" "$3"
+    case $(readelf -dW "$folder/program") in
+    *libdevicepool.so*) links=shared ;;
+    *) links=archive ;;
+    esac
+    case $1 in
+    $links*) ;;
+    *) fail "$1: the program links the other one" ;;
+    esac
     [ "$cpp_compiler" = none ] || build_and_run "$1, C++" "$cpp_compiler -x c++ -std=c++17" \
-        "$source/tests/install/stranger.c" devicepool "$2"
+        "$source/tests/install/stranger.c" "$2" "$3"
+}
+
+# The mock's package asks for devicepool.
+build_mock() {
     build_and_run "$1, mock driver" "$c_compiler -std=c11" "$source/docs/examples/service_test.c" \
         devicepool-mock+cmocka "$2"
 }
 
-build_all "shared library" ""
-mkdir "$folder/aside"
-mv "$libraries"/libdevicepool.so* "$folder/aside"
-build_all "static library" "--static"
-mv "$folder"/aside/* "$libraries"
+if [ "$kind" != static ]; then
+    build_all "shared library" devicepool ""
+    build_mock "shared library" ""
+fi
+if [ "$kind" = both ]; then
+    build_all "archive beside the shared library" devicepool-static ""
+    mkdir "$folder/aside"
+    mv "$libraries"/libdevicepool.so* "$folder/aside"
+fi
+if [ "$kind" != shared ]; then
+    build_all "archive alone" devicepool "--static"
+    build_all "archive alone, its package" devicepool-static ""
+    build_mock "archive alone" "--static"
+fi
+[ "$kind" != static ] || build_all "archive alone, without an option" devicepool ""
+[ "$kind" != both ] || mv "$folder"/aside/* "$libraries"
+
+# Of option default_library, what is installed is what was asked for.
+case $kind in
+static) [ -z "$(find "$libraries" -name 'libdevicepool.so*')" ] || fail "a shared library is installed" ;;
+shared) [ ! -e "$libraries/libdevicepool.a" ] || fail "an archive is installed" ;;
+esac
+
+# An archive's public names are ours; all else would clash with names of the program.
+for archive in "$libraries"/*.a; do
+    names=$(nm -g --defined-only "$archive" | awk 'NF == 3 { print $3 }')
+    others=$(echo "$names" | grep -v -E '^(pool_|device_pool)')
+    echo "$(basename "$archive"): $(echo "$names" | grep -c .) global names"
+    [ -n "$names" ] || fail "$archive has no names"
+    [ -z "$others" ] || fail "$archive has names without the prefix:" $others
+done
+
+# hardened FILE: all relocations are read-only before main, the stack is not executable, and functions
+# are compiled with stack protector and, where there is optimization, checked string functions.
+hardened() {
+    facts=$(readelf -dlW --dyn-syms "$1")
+    for fact in GNU_RELRO BIND_NOW __stack_chk_fail; do
+        case $facts in
+        *$fact*) ;;
+        *) fail "$1 has no $fact" ;;
+        esac
+    done
+    case $is_fortified$facts in
+    plain* | *__snprintf_chk*) ;;
+    *) fail "$1 is compiled without _FORTIFY_SOURCE" ;;
+    esac
+    case $(echo "$facts" | grep GNU_STACK) in
+    *RWE*) fail "$1 has an executable stack" ;;
+    esac
+    echo "$(basename "$1"): hardened"
+}
+[ "$kind" = static ] || hardened "$libraries/libdevicepool.so"
 
 tool=$folder/root$prefix/bin/devicepool
 if [ -x "$tool" ]; then
+    hardened "$tool"
     must "the installed command" env LD_LIBRARY_PATH="$libraries" "$tool" devices -d sim:2
     echo "installed command: $(head -n 1 "$folder/log")"
     for file in devicepool/kzg/trusted_setup.txt devicepool/kzg/valid_blob_2.blob \

@@ -12,6 +12,9 @@
 #define LOG_SIZE 10
 #define COUNT (1 << LOG_SIZE)
 
+/* Names that the library uses too, inside. */
+int base_fail, field_add, sim_state, msm_plan;
+
 static uint64_t input[COUNT], middle[COUNT], output[COUNT];
 
 static int failed(const char *what)
