@@ -76,11 +76,25 @@ struct timing {
     double most;
 };
 
-static pool_status time_all(
-    const struct bench *bench, struct bench_work *work, const char *title, struct timing *timing)
+/* One row as it is measured, on a thread of its own. Stays when that is given up. */
+struct job {
+    const struct bench_operation *operation;
+    struct bench_work work;
+    char subject[128];
+    char title[256];
+    struct timing timing;
+    int is_right;
+    pool_status status;
+    pool_error error; /* of that thread */
+    char message[2048];
+};
+
+static pool_status time_all(struct job *job)
 {
-    uint64_t repeat = bench->request.repeat;
-    uint64_t warm_ups = bench->request.warm_ups;
+    struct bench_work *work = &job->work;
+    struct timing *timing = &job->timing;
+    uint64_t repeat = work->request->repeat;
+    uint64_t warm_ups = work->request->warm_ups;
     double *seconds = cli_alloc(repeat, sizeof(*seconds));
     pool_event *start = NULL;
     pool_event *end = NULL;
@@ -91,23 +105,25 @@ static pool_status time_all(
     for (uint64_t i = 0; i < warm_ups + repeat && !status; i++) {
         double *slot = &seconds[i < warm_ups ? 0 : i - warm_ups];
 
-        cli_progress("%s: run %llu of %llu", title, (unsigned long long)i + 1,
+        cli_progress("%s: run %llu of %llu", job->title, (unsigned long long)i + 1,
             (unsigned long long)(warm_ups + repeat));
-        status = time_run(bench->operation, work, start, end, slot);
+        status = time_run(job->operation, work, start, end, slot);
+        cli_watch_progress();
     }
     pool_event_destroy(&start);
     pool_event_destroy(&end);
     qsort(seconds, repeat, sizeof(*seconds), by_value);
-    timing->median = seconds[repeat / 2];
+    timing->median = (seconds[(repeat - 1) / 2] + seconds[repeat / 2]) / 2;
     timing->least = seconds[0];
     timing->most = seconds[repeat - 1];
     free(seconds);
     return status;
 }
 
-static void add_row(
-    struct bench *bench, const struct bench_work *work, const struct timing *timing, int is_right)
+static void add_row(struct bench *bench, const struct job *job)
 {
+    const struct bench_work *work = &job->work;
+    const struct timing *timing = &job->timing;
     cJSON *row = cJSON_CreateObject();
     char name[160];
     char rate[48];
@@ -129,49 +145,89 @@ static void add_row(
         cJSON_AddNumberToObject(row, "units_per_second", work->units / timing->median);
     snprintf(rate, sizeof(rate), "%s/s", bench->operation->unit);
     cJSON_AddStringToObject(row, "unit", rate);
-    cJSON_AddBoolToObject(row, "checked", is_right);
+    cJSON_AddBoolToObject(row, "checked", job->is_right);
     cJSON_AddItemToArray(bench->rows, row);
-    bench->wrong += !is_right;
+    bench->wrong += !job->is_right;
+}
+
+static void begin_stage(const struct job *job, const char *stage)
+{
+    cli_watch_progress();
+    cli_progress("%s: %s", job->title, stage);
+}
+
+static pool_status prepare(struct job *job)
+{
+    double begin = cli_now();
+    pool_status status;
+
+    begin_stage(job, "first use");
+    status = job->operation->prepare(&job->work);
+    job->timing.first = cli_now() - begin;
+    return status;
 }
 
 /* Everything of one row. */
-static pool_status measure(struct bench *bench, struct bench_work *work)
+static void *measure(void *argument)
 {
-    const struct bench_operation *operation = bench->operation;
-    struct timing timing = {0};
-    int is_right = 0;
-    double begin;
-    char device[160];
-    char size[CLI_NUMBER];
-    char title[256];
+    struct job *job = argument;
+    struct bench_work *work = &job->work;
+    const struct bench_operation *operation = job->operation;
     pool_status status;
 
-    snprintf(title, sizeof(title), "%s %s %s on %s", operation->name, work->subject,
-        cli_size(work->size, size, sizeof(size)),
-        cli_device_label(work->device, device, sizeof(device)));
-    cli_progress("%s: making inputs", title);
+    begin_stage(job, "making inputs");
     status = pool_stream_create(work->device, NULL, &work->stream);
     if (!status)
         status = operation->open(work);
-    if (!status && operation->prepare) {
-        cli_progress("%s: first use", title);
-        begin = cli_now();
-        status = operation->prepare(work);
-        timing.first = cli_now() - begin;
-    }
+    if (!status && operation->prepare)
+        status = prepare(job);
+    cli_watch_progress();
     if (!status && operation->load)
         status = operation->load(work);
     if (!status)
-        status = time_all(bench, work, title, &timing);
+        status = time_all(job);
     if (!status) {
-        cli_progress("%s: checking", title);
-        status = operation->check(work, &is_right);
+        begin_stage(job, "checking");
+        status = operation->check(work, &job->is_right);
     }
-    if (!status)
-        add_row(bench, work, &timing, is_right);
+    if (status) {
+        job->error = *pool_last_error();
+        snprintf(job->message, sizeof(job->message), "%s: %s", job->title, job->error.message);
+    }
     operation->close(work);
     pool_stream_destroy(&work->stream);
-    return status;
+    job->status = status;
+    return NULL;
+}
+
+/* Adds the row of one size on one device, or says why there is none. An exit code. */
+static int run_job(struct bench *bench, const char *subject, uint64_t size, pool_device *device)
+{
+    struct job *job = cli_alloc(1, sizeof(*job));
+    char name[160];
+    char number[CLI_NUMBER];
+    int code = CLI_OK;
+
+    job->operation = bench->operation;
+    snprintf(job->subject, sizeof(job->subject), "%s", subject);
+    job->work = (struct bench_work){.request = &bench->request,
+        .subject = job->subject,
+        .size = size,
+        .pool = bench->pool,
+        .device = device};
+    snprintf(job->title, sizeof(job->title), "%s %s %s on %s", bench->operation->name, subject,
+        cli_size(size, number, sizeof(number)), cli_device_label(device, name, sizeof(name)));
+    if (!cli_watch(1, bench->request.timeout, measure, job)) {
+        cli_fail_with("%s: no result after %llu s: the device hangs, or --timeout is too short",
+            job->title, (unsigned long long)bench->request.timeout);
+        return CLI_DEVICE;
+    }
+    if (job->status)
+        code = cli_fail_as(job->status, job->message, job->error.driver_code, 0);
+    else
+        add_row(bench, job);
+    free(job);
+    return code;
 }
 
 static int is_usable(pool_device *device, pool_device_info *info)
@@ -192,25 +248,22 @@ static void name_unusable(device_pool *pool)
 }
 
 /* All sizes of a subject on all devices. */
-static pool_status measure_subject(struct bench *bench, const char *subject)
+static int measure_subject(struct bench *bench, const char *subject)
 {
-    pool_device_info info;
-    pool_status status = POOL_OK;
+    const struct cli_sizes *sizes = &bench->request.sizes;
+    int code = CLI_OK;
 
-    for (size_t index = 0; index < pool_device_count(bench->pool) && !status; index++) {
-        struct bench_work work = {
-            .request = &bench->request, .subject = subject, .pool = bench->pool};
+    for (size_t index = 0; index < pool_device_count(bench->pool) && !code; index++) {
+        pool_device_info info;
+        pool_device *device;
+        pool_status status = pool_device_at(bench->pool, index, &device);
 
-        status = pool_device_at(bench->pool, index, &work.device);
-        if (status || !is_usable(work.device, &info))
-            continue;
-        for (size_t i = 0; i < bench->request.sizes.count && !status; i++) {
-            work.size = bench->request.sizes.at[i];
-            work.state = NULL;
-            status = measure(bench, &work);
-        }
+        if (status)
+            return cli_fail(status, 0);
+        for (size_t i = 0; is_usable(device, &info) && i < sizes->count && !code; i++)
+            code = run_job(bench, subject, sizes->at[i], device);
     }
-    return status;
+    return code;
 }
 
 /* Calls `visit` with each of the names that are separated by commas, until it fails. */
@@ -227,18 +280,29 @@ static int each_subject(struct bench *bench, int (*visit)(struct bench *bench, c
     return code;
 }
 
-static int visit_measure(struct bench *bench, const char *subject)
+/* The subject has to be one of the operation's, and to have all sizes. */
+static int check_subject(struct bench *bench, const char *subject)
 {
-    return (int)measure_subject(bench, subject);
-}
+    const struct bench_operation *operation = bench->operation;
+    uint64_t most = UINT64_MAX;
+    char texts[2][CLI_NUMBER];
 
-static int visit_known(struct bench *bench, const char *subject)
-{
-    if (bench->operation->knows(subject))
-        return 0;
-    cli_fail_with(
-        "bench %s knows no %s '%s'", bench->operation->name, bench->operation->option, subject);
-    return CLI_USAGE;
+    if (!operation->knows(subject)) {
+        cli_fail_with("bench %s knows no %s '%s'", operation->name, operation->option, subject);
+        return CLI_USAGE;
+    }
+    if (operation->most)
+        most = operation->most(subject);
+    for (size_t i = 0; i < bench->request.sizes.count; i++) {
+        uint64_t size = bench->request.sizes.at[i];
+
+        if (size <= most)
+            continue;
+        cli_fail_with("nothing was run: %s has %s sizes up to %s, not %s", subject, operation->name,
+            cli_size(most, texts[0], CLI_NUMBER), cli_size(size, texts[1], CLI_NUMBER));
+        return CLI_USAGE;
+    }
+    return CLI_OK;
 }
 
 static const struct cli_column columns[] = {
@@ -257,22 +321,47 @@ static const struct cli_column columns[] = {
 
 static int run_bench(struct bench *bench, const struct cli_line *line)
 {
-    pool_status status = cli_open_pool(line, 0, &bench->pool);
-    int code;
+    struct bench_plot plot;
+    int code = bench_plot_open(bench->request.plot, &plot);
 
-    if (status)
-        return cli_fail(status, line->as_json);
-    name_unusable(bench->pool);
+    if (code != CLI_GO)
+        return code;
     bench->rows = cJSON_CreateArray();
-    status = (pool_status)each_subject(bench, visit_measure);
-    code = status ? cli_fail(status, 0) : bench->wrong ? CLI_DEVICE : CLI_OK;
-    if (bench->request.plot && !status) {
-        int plotted = bench_plot(bench->rows, bench->operation->name, bench->request.plot);
-
-        code = code ? code : plotted;
+    code = cli_open_pool(line, 0, &bench->pool);
+    if (code == CLI_GO) {
+        name_unusable(bench->pool);
+        code = each_subject(bench, measure_subject);
+        code = code ? code : bench->wrong ? CLI_DEVICE : CLI_OK;
+    }
+    code = bench_plot_close(&plot, bench->rows, bench->operation->name, code);
+    if (!bench->pool) {
+        cJSON_Delete(bench->rows);
+        return code;
     }
     cli_print_rows(bench->rows, columns, sizeof(columns) / sizeof(columns[0]), line);
     return cli_close_pool(&bench->pool, code, 0);
+}
+
+/* Options of some operations have to be this one's. CLI_GO or an exit code. */
+static int check_options(const struct cli_command *self, const struct bench *bench)
+{
+    const struct bench_request *request = &bench->request;
+    const struct {
+        const char *name;
+        int is_given;
+    } options[] = {
+        {"batch", request->batch != 1},
+        {"order", request->order},
+        {"inverse", request->direction},
+        {"coset", request->is_coset},
+        {"precompute", request->precompute != 1},
+    };
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (options[i].is_given && !strstr(bench->operation->takes, options[i].name))
+            return cli_usage(
+                self, "bench %s does not take --%s", bench->operation->name, options[i].name);
+    return CLI_GO;
 }
 
 /* What the options mean together; CLI_GO or an exit code. */
@@ -300,9 +389,9 @@ static int check_request(const struct cli_command *self, struct bench *bench,
     if (!request->repeat || request->repeat > MAX_REPEAT || request->warm_ups > MAX_REPEAT ||
         !request->batch)
         return cli_usage(self, "--repeat is 1 to %d, --batch at least 1", MAX_REPEAT);
-    if (each_subject(bench, visit_known))
+    if (each_subject(bench, check_subject))
         return cli_usage(self, NULL);
-    return CLI_GO;
+    return check_options(self, bench);
 }
 
 static const struct bench_operation *find_operation(const char *name)
@@ -318,7 +407,9 @@ int cli_run_bench(const struct cli_command *self, int count, char **arguments)
     static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
     static const char *const subject_options[] = {"curve", "field", "set", "what", NULL};
     const char *given[4] = {0};
-    struct bench bench = {.request = {.batch = 1, .precompute = 1, .repeat = 9, .warm_ups = 2}};
+    struct bench bench = {
+        .request = {
+            .batch = 1, .precompute = 1, .repeat = 9, .warm_ups = 2, .timeout = CLI_TIMEOUT}};
     struct bench_request *request = &bench.request;
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (each the double of the last)", CLI_SIZES,
@@ -343,6 +434,7 @@ int cli_run_bench(const struct cli_command *self, int count, char **arguments)
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &request->repeat, NULL},
         {'w', "warm-ups", "COUNT", "runs before those (default 2)", CLI_COUNT, &request->warm_ups,
             NULL},
+        {'t', "timeout", "SECONDS", CLI_TIMEOUT_TEXT, CLI_COUNT, &request->timeout, NULL},
         {'p', "plot", "FILE.svg", "also draw seconds over size, by gnuplot", CLI_TEXT,
             &request->plot, NULL},
     };

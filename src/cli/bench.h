@@ -5,6 +5,8 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
+#include <sys/types.h>
+
 #include "cli.h"
 
 /* What was asked for. */
@@ -19,6 +21,7 @@ struct bench_request {
     int direction; /* pool_ntt_direction */
     int is_coset;
     const char *plot;
+    uint64_t timeout; /* seconds */
 };
 
 /* One operation of one size on one device. */
@@ -47,8 +50,10 @@ struct bench_operation {
     const char *default_subjects;
     const char *default_sizes;
     int is_host;
-    int needs_powers; /* sizes are powers of two */
+    int needs_powers;  /* sizes are powers of two */
+    const char *takes; /* those of --batch, --order, --inverse, --coset, --precompute */
     int (*knows)(const char *subject);
+    uint64_t (*most)(const char *subject); /* the largest size; NULL: no bound is known */
     pool_status (*open)(struct bench_work *work);
     pool_status (*prepare)(struct bench_work *work); /* NULL: nothing to prepare */
     pool_status (*load)(struct bench_work *work);    /* NULL: open has done it */
@@ -66,10 +71,17 @@ extern const struct bench_operation bench_pool;
 /* A span over all of a buffer. */
 pool_status bench_span(pool_buffer *buffer, uint64_t items, pool_span *span);
 
-/*
- * Draws median seconds over size, a line for each subject and device, into an SVG file by gnuplot.
- * Returns an exit code, having said what is wrong.
- */
-int bench_plot(const cJSON *rows, const char *operation, const char *path);
+/* A picture of median seconds over size, a line for each subject and device, drawn by gnuplot. */
+struct bench_plot {
+    struct cli_output picture;
+    pid_t gnuplot; /* started before the work, so that it is known to be there */
+    int script;    /* its standard input */
+};
+
+/* CLI_GO or, having said what is wrong with the path or gnuplot, an exit code. */
+int bench_plot_open(const char *path, struct bench_plot *plot);
+
+/* Draws the rows unless `code` is a failure without any. Returns `code` or what went wrong. */
+int bench_plot_close(struct bench_plot *plot, const cJSON *rows, const char *operation, int code);
 
 #endif

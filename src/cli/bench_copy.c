@@ -128,6 +128,7 @@ static void close_copying(struct bench_work *work)
 
 const struct bench_operation bench_copy = {
     .name = "copy",
+    .takes = "",
     .unit = "bytes",
     .option = "what",
     .default_subjects = "to-device,to-device-pinned,to-host,to-host-pinned,on-device",

@@ -164,6 +164,7 @@ static void close_summing(struct bench_work *work)
 
 const struct bench_operation bench_msm = {
     .name = "msm",
+    .takes = "batch precompute",
     .unit = "points",
     .option = "curve",
     .default_subjects = "bn254_g1",

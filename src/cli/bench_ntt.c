@@ -26,6 +26,11 @@ static int knows_field(const char *subject)
     return pool_field_by_name(subject) != NULL;
 }
 
+static uint64_t most_elements(const char *subject)
+{
+    return UINT64_C(1) << pool_field_two_adicity(pool_field_by_name(subject));
+}
+
 static pool_status make_domain(struct bench_work *work, struct transform *transform)
 {
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
@@ -127,12 +132,14 @@ static void close_transform(struct bench_work *work)
 
 const struct bench_operation bench_ntt = {
     .name = "ntt",
+    .takes = "batch order inverse coset",
     .unit = "elements",
     .option = "field",
     .default_subjects = "bn254_fr",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = 1,
     .knows = knows_field,
+    .most = most_elements,
     .open = open_transform,
     .prepare = prepare_transform,
     .run = run_transform,

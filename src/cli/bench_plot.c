@@ -91,8 +91,8 @@ static void write_script(FILE *script, const cJSON *rows, const char *operation)
     fputc('\n', script);
 }
 
-/* gnuplot with its standard input on our pipe and its output into `picture`; 0, or errno. */
-static int start_gnuplot(int picture, pid_t *child, int *input)
+/* gnuplot with its standard input on our pipe and its output into the picture; 0, or errno. */
+static int start_gnuplot(struct bench_plot *plot)
 {
     static char name[] = "gnuplot";
     char *arguments[] = {name, NULL};
@@ -104,62 +104,75 @@ static int start_gnuplot(int picture, pid_t *child, int *input)
         return errno;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
-    error = posix_spawnp(child, name, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_adddup2(&actions, plot->picture.file, STDOUT_FILENO);
+    error = posix_spawnp(&plot->gnuplot, name, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
     if (error)
         close(ends[1]);
     else
-        *input = ends[1];
+        plot->script = ends[1];
     return error;
 }
 
-/* 0, an errno, or -1 when gnuplot did not like what it read. */
-static int draw(int picture, const cJSON *rows, const char *operation)
+int bench_plot_open(const char *path, struct bench_plot *plot)
 {
-    void (*before)(int);
-    int input = -1;
-    int state = 0;
-    pid_t child;
-    int error = start_gnuplot(picture, &child, &input);
-    FILE *script;
+    int code = cli_output_open(path, &plot->picture);
+    int error;
 
-    if (error)
-        return error;
+    plot->script = -1;
+    if (code != CLI_GO || !path)
+        return code;
+    error = start_gnuplot(plot);
+    if (!error)
+        return CLI_GO;
+    if (error == ENOENT)
+        code = cli_fail_with("--plot draws with gnuplot, which is not installed (Debian: apt-get "
+                             "install gnuplot-nox)");
+    else
+        code =
+            cli_fail_with("--plot draws with gnuplot, which does not start: %s", strerror(error));
+    return cli_output_close(&plot->picture, code);
+}
+
+/* Gives gnuplot its script, or none of it without rows; 0, an errno, or -1 when gnuplot failed. */
+static int draw(struct bench_plot *plot, const cJSON *rows, const char *operation)
+{
     /* A gnuplot that ends early must not end this process. */
-    before = signal(SIGPIPE, SIG_IGN);
-    script = fdopen(input, "w");
-    if (script) {
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    FILE *script = fdopen(plot->script, "w");
+    int error = script ? 0 : errno;
+    int state = 0;
+
+    if (script && cJSON_GetArraySize(rows))
         write_script(script, rows, operation);
+    if (script)
         fclose(script);
-    } else {
-        error = errno;
-        close(input);
-    }
+    else
+        close(plot->script);
     signal(SIGPIPE, before);
-    while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+    while (waitpid(plot->gnuplot, &state, 0) < 0 && errno == EINTR)
         continue;
     return error ? error : !WIFEXITED(state) || WEXITSTATUS(state) ? -1 : 0;
 }
 
-int bench_plot(const cJSON *rows, const char *operation, const char *path)
+int bench_plot_close(struct bench_plot *plot, const cJSON *rows, const char *operation, int code)
 {
-    int picture = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const char *path = plot->picture.path;
+    int is_drawn = cJSON_GetArraySize(rows) > 0;
+    int plotted = CLI_OK;
     int error;
 
-    if (picture < 0)
-        return cli_fail_with("'%s' cannot be written: %s", path, strerror(errno));
-    error = draw(picture, rows, operation);
-    close(picture);
-    if (!error) {
+    if (!path)
+        return code;
+    if (is_drawn)
+        plotted = cli_output_write(&plot->picture, NULL, 0);
+    error = draw(plot, rows, operation);
+    if (error && !plotted)
+        plotted = cli_fail_with("gnuplot did not draw '%s': %s", path,
+            error > 0 ? strerror(error) : "it says why above");
+    plotted = cli_output_close(&plot->picture, !plotted && !is_drawn ? CLI_FAILED : plotted);
+    if (!plotted)
         cli_note("drawn: %s", path);
-        return CLI_OK;
-    }
-    unlink(path);
-    if (error == ENOENT)
-        return cli_fail_with("--plot draws with gnuplot, which is not installed (Debian: apt-get "
-                             "install gnuplot-nox)");
-    return cli_fail_with(
-        "gnuplot did not draw '%s': %s", path, error > 0 ? strerror(error) : "it says why above");
+    return code ? code : plotted;
 }

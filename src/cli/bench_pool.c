@@ -215,6 +215,7 @@ static void close_calling(struct bench_work *work)
 
 const struct bench_operation bench_pool = {
     .name = "pool",
+    .takes = "",
     .unit = "calls",
     .option = "what",
     .default_subjects = "next,best,bind,alloc,event",

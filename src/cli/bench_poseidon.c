@@ -140,6 +140,7 @@ static void close_hashing(struct bench_work *work)
 
 const struct bench_operation bench_poseidon = {
     .name = "poseidon",
+    .takes = "",
     .unit = "hashes",
     .option = "set",
     .default_subjects = "circom-bn254-t3",

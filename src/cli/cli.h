@@ -129,10 +129,22 @@ int cli_fail_as(pool_status status, const char *message, int driver_code, int as
 /* Reports a failure of the command's own (a file, a child process). Returns CLI_FAILED. */
 int cli_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The pool of --devices; `lazy` makes no context before a device is used. */
-pool_status cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool);
+/*
+ * The same for data that was read from `source`, a file or several: where the data are wrong, the
+ * sentence begins with that name.
+ */
+int cli_fail_on(const char *source, pool_status status, int as_json);
 
-/* Destroys the pool; the exit code is `code`, or that of the destruction when `code` is 0. */
+/*
+ * The pool of --devices; `lazy` makes no context before a device is used. CLI_GO or, having said
+ * what is wrong, an exit code: CLI_USAGE when --devices makes no sense.
+ */
+int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool);
+
+/*
+ * Destroys the pool; the exit code is `code`, or that of the destruction when `code` is 0. Ends the
+ * process at once with `code` when cli_watch has given up, as a hung device cannot be destroyed.
+ */
 int cli_close_pool(device_pool **pool, int code, int as_json);
 
 /* "0 NVIDIA H200": place in the pool and name. */
@@ -157,6 +169,23 @@ const char *cli_amount(double value, char *text, size_t size);
 const char *cli_hex(const void *bytes, size_t count, char *digits);
 
 #define CLI_NUMBER 32 /* room for any of them */
+
+/* ---- watch.c: work that a hung device may keep from ending ---- */
+
+/* Default of --timeout, in seconds. */
+#define CLI_TIMEOUT 300
+#define CLI_TIMEOUT_TEXT                                                                           \
+    "give a device up on which nothing ends for so long (default\n"                                \
+    "300; 0: never)"
+
+/*
+ * Runs work(argument) on that many threads at once and returns 1 when all have returned. Returns 0
+ * when a thread is still running and none has ended or called cli_watch_progress for `timeout`
+ * seconds (0: waits for ever); the threads then go on, and what they use must never be freed.
+ */
+int cli_watch(size_t threads, uint64_t timeout, void *(*work)(void *argument), void *argument);
+void cli_watch_progress(void);
+int cli_watch_has_given_up(void);
 
 /* ---- terminal.c: colours, the progress line ---- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -76,17 +77,38 @@ int cli_fail_with(const char *format, ...)
     return CLI_FAILED;
 }
 
-pool_status cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool)
+int cli_fail_on(const char *source, pool_status status, int as_json)
+{
+    const pool_error *error = pool_last_error();
+    char message[4096];
+
+    if (status != POOL_ERR_BAD_DATA)
+        return cli_fail(status, as_json);
+    snprintf(message, sizeof(message), "%s: %s", source, error->message);
+    return cli_fail_as(status, message, error->driver_code, as_json);
+}
+
+int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = line->devices, .lazy = lazy};
+    pool_status status = pool_create(pool, &params);
+    int code;
 
-    return pool_create(pool, &params);
+    if (!status)
+        return CLI_GO;
+    code = cli_fail(status, line->as_json);
+    return status == POOL_ERR_INVALID_ARGUMENT && line->devices ? CLI_USAGE : code;
 }
 
 int cli_close_pool(device_pool **pool, int code, int as_json)
 {
-    pool_status status = pool_destroy(pool);
+    pool_status status;
 
+    if (cli_watch_has_given_up()) {
+        fflush(stdout);
+        _exit(code);
+    }
+    status = pool_destroy(pool);
     return status && !code ? cli_fail(status, as_json) : code;
 }
 

@@ -18,16 +18,20 @@ struct demo {
     char why_simulated[400]; /* "" unless the demo chose that itself */
 };
 
-/* GPUs, or what was asked for, or else two simulated devices. */
-static pool_status open_pool(struct demo *demo, const struct cli_line *line)
+/* GPUs, or what was asked for, or else two simulated devices. CLI_GO or an exit code. */
+static int open_pool(struct demo *demo, const struct cli_line *line)
 {
-    struct cli_line simulated = {.devices = "sim:2"};
+    const struct cli_line simulated = {.devices = "sim:2", .as_json = line->as_json};
     const char *named = getenv("DEVICEPOOL_DEVICES");
-    pool_status status = cli_open_pool(line, 0, &demo->pool);
+    pool_status status;
 
-    if (!status || line->devices || (named && *named) ||
-        pool_status_class(status) != POOL_CLASS_HOST)
-        return status;
+    if (line->devices || (named && *named))
+        return cli_open_pool(line, 0, &demo->pool);
+    status = pool_create(&demo->pool, NULL);
+    if (!status)
+        return CLI_GO;
+    if (pool_status_class(status) != POOL_CLASS_HOST)
+        return cli_fail(status, line->as_json);
     snprintf(demo->why_simulated, sizeof(demo->why_simulated), "%s", pool_last_error()->message);
     return cli_open_pool(&simulated, 0, &demo->pool);
 }
@@ -173,13 +177,12 @@ int cli_run_demo(const struct cli_command *self, int count, char **arguments)
     struct cli_line line = {
         .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
     int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
-    pool_status status;
 
     if (code != CLI_GO)
         return code;
-    status = open_pool(&demo, &line);
-    if (status)
-        return cli_fail(status, line.as_json);
+    code = open_pool(&demo, &line);
+    if (code != CLI_GO)
+        return code;
     if (!line.as_json && !line.is_quiet)
         print_opening(&demo);
     code = run(&demo, &line);

@@ -22,9 +22,9 @@ int cli_run_devices(const struct cli_command *self, int count, char **arguments)
 
     if (code != CLI_GO)
         return code;
-    status = cli_open_pool(&line, !wants_free, &pool);
-    if (status)
-        return cli_fail(status, line.as_json);
+    code = cli_open_pool(&line, !wants_free, &pool);
+    if (code != CLI_GO)
+        return code;
     status = pool_describe(pool, line.as_json, &text);
     if (status) {
         code = cli_fail(status, line.as_json);

@@ -2,6 +2,7 @@
 /*
  * The devicepool command: finds the subcommand and hands over.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,8 +69,10 @@ const struct cli_command cli_commands[] = {
     {"bench", "msm|ntt|poseidon|copy|pool", "how fast an operation is on each device",
         "Every row is of a result that was checked: sums are of points of known logarithms,\n"
         "transforms are evaluated at a random point, a sample of hashes is computed again on the\n"
-        "host, copies are compared byte by byte. The first use, which compiles, is timed apart. A\n"
-        "wrong result ends with exit code 3.\n"
+        "host, copies are compared byte by byte. The first use, which compiles, is timed apart. "
+        "The\n"
+        "median of an even number of runs is the mean of the middle two. A wrong result, or a\n"
+        "device that hangs, ends with exit code 3.\n"
         "\n"
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
         cli_run_bench},
@@ -77,7 +80,7 @@ const struct cli_command cli_commands[] = {
         "Vectors and transforms over every field, sums on every curve, every Poseidon set and\n"
         "copies of all kinds are\n"
         "compared with answers that were computed without the library. The exit code is that of\n"
-        "the first failure: 3 for a device that computes wrongly.\n",
+        "the first failure: 3 for a device that computes wrongly or hangs.\n",
         cli_run_selftest},
     {"cache", "[list|verify|clear|path]", "the disk cache of compiled kernels",
         "  list    every entry, damaged ones included (default)\n"
@@ -104,7 +107,7 @@ static void print_overview(FILE *out)
         "host, 5 sticky device fault, 6 defect of the library.\n");
 }
 
-static int run(const char *name, int count, char **arguments)
+static int run_command(const char *name, int count, char **arguments)
 {
     static char title[64];
 
@@ -120,25 +123,38 @@ static int run(const char *name, int count, char **arguments)
     return CLI_USAGE;
 }
 
-int main(int count, char **arguments)
+static int run_line(int count, char **arguments)
 {
     static char help[] = "--help";
+    int is_help;
 
     if (count < 2) {
         print_overview(stderr);
         return CLI_USAGE;
     }
-    if (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0) {
-        print_overview(stdout);
-        return CLI_OK;
+    is_help = strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0 ||
+              strcmp(arguments[1], "help") == 0;
+    if (is_help && count > (*arguments[1] == '-' ? 2 : 3)) {
+        fprintf(
+            stderr, "devicepool: %s takes no argument '%s'\n", arguments[1], arguments[count - 1]);
+        return CLI_USAGE;
     }
     if (strcmp(arguments[1], "--version") == 0)
-        return run("version", count - 1, arguments + 1);
-    if (strcmp(arguments[1], "help") != 0)
-        return run(arguments[1], count - 1, arguments + 1);
-    if (count == 2) {
-        print_overview(stdout);
-        return CLI_OK;
-    }
-    return run(arguments[2], 2, (char *[]){help, help, NULL});
+        return run_command("version", count - 1, arguments + 1);
+    if (!is_help)
+        return run_command(arguments[1], count - 1, arguments + 1);
+    if (count == 3)
+        return run_command(arguments[2], 2, (char *[]){help, help, NULL});
+    print_overview(stdout);
+    return CLI_OK;
+}
+
+/* What was printed has to have arrived, on a full disk for example. */
+int main(int count, char **arguments)
+{
+    int code = run_line(count, arguments);
+
+    if ((fflush(stdout) || ferror(stdout)) && code == CLI_OK)
+        code = cli_fail_with("standard output cannot be written: %s", strerror(errno));
+    return code;
 }

@@ -116,18 +116,21 @@ static int run_sum(const struct request *request, const struct terms *terms,
     uint8_t result[4 * POOL_FIELD_MAX_BYTES] = {0};
     device_pool *pool = NULL;
     pool_device *device;
-    pool_status status = cli_open_device(line, &pool, &device);
     char size[CLI_NUMBER];
-    int code = CLI_OK;
+    char names[4096];
+    pool_status status;
+    int code = cli_open_device(line, &pool, &device);
 
-    if (!status) {
-        cli_progress(
-            "summing %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
-        status = sum(request, terms, device, result);
-    }
+    if (code != CLI_GO)
+        return code;
+    code = CLI_OK;
+    cli_progress(
+        "summing %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
+    status = sum(request, terms, device, result);
     cli_progress_end();
+    snprintf(names, sizeof(names), "%s with %s", line->operands[0], line->operands[1]);
     if (status)
-        code = cli_fail(status, line->as_json);
+        code = cli_fail_on(names, status, line->as_json);
     else if (output->path)
         code = write_result(request, curve, result, output);
     else

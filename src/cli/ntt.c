@@ -62,23 +62,25 @@ static int run_transform(const struct request *request, const struct cli_source 
 {
     const pool_file_section *section = &source->section;
     size_t bytes = section->span.count * pool_field_element_bytes(section->field);
-    uint8_t *results = cli_alloc(1, bytes);
+    uint8_t *results;
     device_pool *pool = NULL;
     pool_device *device;
-    pool_status status = cli_open_device(line, &pool, &device);
+    pool_status status;
     char size[CLI_NUMBER];
-    int code = CLI_OK;
+    int code = cli_open_device(line, &pool, &device);
 
-    if (!status) {
-        cli_progress("transforming %s elements of %s",
-            cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
-        status = transform(request, section, device, results);
-    }
+    if (code != CLI_GO)
+        return code;
+    code = CLI_OK;
+    results = cli_alloc(1, bytes);
+    cli_progress("transforming %s elements of %s",
+        cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
+    status = transform(request, section, device, results);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(section->field, section->span.form, results, section->span.count);
     if (status)
-        code = cli_fail(status, line->as_json);
+        code = cli_fail_on(line->operands[0], status, line->as_json);
     else if (output->path)
         code = cli_output_write(output, results, bytes);
     else

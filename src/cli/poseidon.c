@@ -125,21 +125,23 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     const pool_field *field = pool_poseidon_field(request->set);
     uint64_t elements = shape->results * shape->result_elements;
     size_t bytes = elements * pool_field_element_bytes(field);
-    uint8_t *results = cli_alloc(1, bytes);
-    cJSON *facts = cJSON_CreateObject();
+    uint8_t *results;
+    cJSON *facts;
     device_pool *pool = NULL;
     pool_device *device;
-    pool_status status = cli_open_device(line, &pool, &device);
+    pool_status status;
     char size[CLI_NUMBER];
-    int code = CLI_OK;
+    int code = cli_open_device(line, &pool, &device);
 
+    if (code != CLI_GO)
+        return code;
+    code = CLI_OK;
+    results = cli_alloc(1, bytes);
+    facts = cJSON_CreateObject();
     cJSON_AddStringToObject(facts, "set", request->set_name);
     cJSON_AddNumberToObject(facts, "items", (double)shape->items);
-    if (!status) {
-        cli_progress(
-            "%s over %s items", request->set_name, cli_size(shape->items, size, sizeof(size)));
-        status = compute(request, shape, device, span, results, facts);
-    }
+    cli_progress("%s over %s items", request->set_name, cli_size(shape->items, size, sizeof(size)));
+    status = compute(request, shape, device, span, results, facts);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(field, POOL_FORM_STANDARD, results, elements);
@@ -182,7 +184,7 @@ static int run_file(
             pool_field_name(raw.field));
     if (code == CLI_GO) {
         status = check_elements(&source.section);
-        code = status ? cli_fail(status, line->as_json)
+        code = status ? cli_fail_on(line->operands[1], status, line->as_json)
                       : shape_of(self, request, &source.section.span, &shape);
     }
     if (code == CLI_GO)

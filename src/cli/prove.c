@@ -41,12 +41,13 @@ static pool_status open_files(
 static int fail_to_prove(
     pool_status status, const struct groth16_result *result, char **paths, int as_json)
 {
+    char names[2048];
     char message[4096];
 
+    snprintf(names, sizeof(names), "%s with %s", paths[KEY], paths[WITNESS]);
     if (!*result->failure)
-        return cli_fail(status, as_json);
-    snprintf(
-        message, sizeof(message), "%s with %s: %s", paths[KEY], paths[WITNESS], result->failure);
+        return cli_fail_on(names, status, as_json);
+    snprintf(message, sizeof(message), "%s: %s", names, result->failure);
     return cli_fail_as(status, message, 0, as_json);
 }
 
@@ -59,7 +60,7 @@ static void report(const pool_file *key, char **paths, double seconds, const str
 
     pool_file_get_info(key, &info);
     if (!line->as_json) {
-        cli_note("%s: %s, %llu variables, %llu public signals, domain of %s, %s", paths[PROOF],
+        cli_note("%s: %s, %llu variables (public: %llu), domain of %s, %s", paths[PROOF],
             pool_curve_name(info.curves[0]), (unsigned long long)info.variables,
             (unsigned long long)info.public_signals, cli_size(info.domain_size, size, sizeof(size)),
             cli_duration(seconds, time, sizeof(time)));
@@ -81,11 +82,13 @@ static int prove(struct groth16_job *job, struct cli_output outputs[2], const st
     struct groth16_result result = {0};
     device_pool *pool = NULL;
     double begin = cli_now();
-    pool_status status = cli_open_device(line, &pool, &job->device);
-    int code = CLI_OK;
+    pool_status status;
+    int code = cli_open_device(line, &pool, &job->device);
 
-    if (!status)
-        status = groth16_prove(job, &result);
+    if (code != CLI_GO)
+        return code;
+    code = CLI_OK;
+    status = groth16_prove(job, &result);
     cli_progress_end();
     if (status)
         code = fail_to_prove(status, &result, line->operands, line->as_json);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool selftest: known answers of everything on each device.
+ * devicepool selftest: known answers of everything on each device. A device on which a test does
+ * not end is given up.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,6 +19,7 @@ struct selftest {
     const char *only;
     int is_quick;
     int shows_each;
+    uint64_t timeout; /* seconds */
     int has_compiler; /* else only the kernels that come as prebuilt PTX can be tested */
     size_t left_out;
     device_pool *pool;
@@ -29,21 +31,25 @@ struct selftest {
 struct result {
     pool_status status;
     int is_right;
+    int is_running;
     int was_run;
     double seconds;
     char failure[400];
 };
 
 /* An area on a device, whose tests several threads take one after another: compiling is most of
- * the work, and it is the host's. */
+ * the work, and it is the host's. A round that is given up stays, with threads that still use it.
+ */
 struct round {
     device_pool *pool;
     const struct selftest_area *area;
     pool_device *device;
-    const char *name;
+    char name[160];
     size_t count;
     size_t step; /* of the tests one in so many is run */
-    struct result *results;
+    pthread_mutex_t lock;
+    struct result *results; /* guarded by lock, as is the next */
+    int is_given_up;
     atomic_size_t next;
     atomic_size_t done;
     int has_compiler;
@@ -57,25 +63,37 @@ static int is_final(pool_status status)
            pool_status_class(status) == POOL_CLASS_DEVICE;
 }
 
+/* Keeps what became of a test, unless the round was given up meanwhile. */
+static void set_result(struct round *round, size_t index, const struct result *result)
+{
+    pthread_mutex_lock(&round->lock);
+    if (!round->is_given_up)
+        round->results[index] = *result;
+    pthread_mutex_unlock(&round->lock);
+}
+
 static void run_test(struct round *round, size_t index)
 {
-    struct result *result = &round->results[index];
+    struct result result = {.is_running = 1, .was_run = 1};
     double begin = cli_now();
 
-    result->was_run = 1;
-    result->status = round->area->run(round->pool, round->device, index, &result->is_right);
-    result->seconds = cli_now() - begin;
-    if (result->status == POOL_ERR_NO_COMPILER && !round->has_compiler) {
-        result->was_run = 0;
+    set_result(round, index, &result);
+    result.status = round->area->run(round->pool, round->device, index, &result.is_right);
+    result.seconds = cli_now() - begin;
+    result.is_running = 0;
+    if (result.status == POOL_ERR_NO_COMPILER && !round->has_compiler) {
+        result.was_run = 0;
         atomic_fetch_add(&round->left_out, 1);
     }
-    if (result->status)
-        result->is_right = 0;
-    if (!result->is_right)
-        snprintf(result->failure, sizeof(result->failure), "%s",
-            result->status ? pool_last_error()->message : "wrong result");
-    if (is_final(result->status))
+    if (result.status)
+        result.is_right = 0;
+    if (!result.is_right)
+        snprintf(result.failure, sizeof(result.failure), "%s",
+            result.status ? pool_last_error()->message : "wrong result");
+    if (is_final(result.status))
         atomic_store(&round->is_over, 1);
+    set_result(round, index, &result);
+    cli_watch_progress();
 }
 
 static size_t tests_of(const struct round *round)
@@ -98,18 +116,34 @@ static void *run_tests(void *argument)
     return NULL;
 }
 
-static void run_round(struct round *round)
+/* Tests that are still running count as failed, and whatever they do from now on as nothing. */
+static void give_up(struct round *round, uint64_t timeout)
 {
-    pthread_t threads[MAX_THREADS];
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int wanted = processors > MAX_THREADS ? MAX_THREADS : (int)processors;
-    int started = 0;
+    pthread_mutex_lock(&round->lock);
+    round->is_given_up = 1;
+    for (size_t i = 0; i < round->count; i++) {
+        struct result *result = &round->results[i];
 
-    while (started + 1 < wanted && pthread_create(&threads[started], NULL, run_tests, round) == 0)
-        started++;
-    run_tests(round);
-    while (started)
-        pthread_join(threads[--started], NULL);
+        if (!result->is_running)
+            continue;
+        result->seconds = (double)timeout;
+        snprintf(result->failure, sizeof(result->failure),
+            "no result after %llu s: the device hangs, or --timeout is too short",
+            (unsigned long long)timeout);
+    }
+    pthread_mutex_unlock(&round->lock);
+    atomic_store(&round->is_over, 1);
+}
+
+static void run_round(struct round *round, uint64_t timeout)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t threads = processors < 1             ? 1
+                     : processors > MAX_THREADS ? MAX_THREADS
+                                                : (size_t)processors;
+
+    if (!cli_watch(threads, timeout, run_tests, round))
+        give_up(round, timeout);
 }
 
 static cJSON *add_row(
@@ -168,31 +202,38 @@ static void report_area(struct selftest *test, const struct round *round, double
 }
 
 /* 1 when nothing else can be tested on the device. */
-static int test_area(
-    struct selftest *test, const struct selftest_area *area, pool_device *device, const char *name)
+static int test_area(struct selftest *test, const struct selftest_area *area, pool_device *device)
 {
-    struct round round = {.pool = test->pool,
-        .area = area,
-        .device = device,
-        .name = name,
-        .has_compiler = test->has_compiler,
-        .step = test->is_quick ? QUICK_STEP : 1,
-        .count = area->count(test->pool)};
+    struct round *round = cli_alloc(1, sizeof(*round));
     double begin = cli_now();
+    int is_over;
 
-    round.results = cli_alloc(round.count, sizeof(*round.results));
-    run_round(&round);
-    for (size_t i = 0; i < round.count && !test->code; i++)
-        if (round.results[i].was_run && !round.results[i].is_right)
+    round->pool = test->pool;
+    round->area = area;
+    round->device = device;
+    cli_device_label(device, round->name, sizeof(round->name));
+    round->has_compiler = test->has_compiler;
+    round->step = test->is_quick ? QUICK_STEP : 1;
+    round->count = area->count(test->pool);
+    round->results = cli_alloc(round->count, sizeof(*round->results));
+    pthread_mutex_init(&round->lock, NULL);
+    run_round(round, test->timeout);
+    for (size_t i = 0; i < round->count && !test->code; i++)
+        if (round->results[i].was_run && !round->results[i].is_right)
             test->code =
-                round.results[i].status ? cli_exit_code(round.results[i].status) : CLI_DEVICE;
+                round->results[i].status ? cli_exit_code(round->results[i].status) : CLI_DEVICE;
     if (test->shows_each)
-        report_each(test, &round);
+        report_each(test, round);
     else
-        report_area(test, &round, cli_now() - begin);
-    test->left_out += atomic_load(&round.left_out);
-    free(round.results);
-    return atomic_load(&round.is_over);
+        report_area(test, round, cli_now() - begin);
+    test->left_out += atomic_load(&round->left_out);
+    is_over = atomic_load(&round->is_over);
+    if (round->is_given_up)
+        return is_over;
+    pthread_mutex_destroy(&round->lock);
+    free(round->results);
+    free(round);
+    return is_over;
 }
 
 /* A device that cannot be used is a failure: the test was asked to say so. */
@@ -223,7 +264,7 @@ static void test_device(struct selftest *test, size_t index)
         return;
     for (size_t i = 0; i < AREAS && !is_over; i++)
         if (!test->only || strcmp(test->only, areas[i]->name) == 0)
-            is_over = test_area(test, areas[i], device, name);
+            is_over = test_area(test, areas[i], device);
 }
 
 static const struct cli_column columns[] = {
@@ -252,25 +293,25 @@ static int check_area(const struct cli_command *self, const char *only)
 
 int cli_run_selftest(const struct cli_command *self, int count, char **arguments)
 {
-    struct selftest test = {0};
+    struct selftest test = {.timeout = CLI_TIMEOUT};
     const struct cli_option options[] = {
         {'o', "only", "AREA", "copy, vector, ntt, msm or poseidon", CLI_TEXT, &test.only, NULL},
         {0, "quick", NULL, "one test in eight", CLI_SWITCH, &test.is_quick, NULL},
+        {'t', "timeout", "SECONDS", CLI_TIMEOUT_TEXT, CLI_COUNT, &test.timeout, NULL},
         {'e', "each", NULL, "a row for each test", CLI_SWITCH, &test.shows_each, NULL},
     };
     struct cli_line line = {
         .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
     int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
     pool_host_info host = {.struct_size = sizeof(host)};
-    pool_status status;
 
     if (code == CLI_GO)
         code = check_area(self, test.only);
     if (code != CLI_GO)
         return code;
-    status = cli_open_pool(&line, 0, &test.pool);
-    if (status)
-        return cli_fail(status, line.as_json);
+    code = cli_open_pool(&line, 0, &test.pool);
+    if (code != CLI_GO)
+        return code;
     pool_get_host_info(&host);
     test.has_compiler = !host.compiler.status;
     test.rows = cJSON_CreateArray();

@@ -141,6 +141,8 @@ int cli_source_open(
     const char *section = "data";
     char path[4096];
     pool_status status;
+    int converting;
+    int code;
 
     *source = (struct cli_source){.section = {.struct_size = sizeof(source->section)}};
     params.kind = split_kind(&name);
@@ -160,12 +162,14 @@ int cli_source_open(
     status = pool_file_open(path, &params, &source->file);
     if (!status)
         status = pool_file_get_section(source->file, section, &source->section);
-    if (!status && params.kind == POOL_FILE_RAW && raw->is_big_endian)
+    converting = !status && params.kind == POOL_FILE_RAW && raw->is_big_endian;
+    if (converting)
         status = from_big_endian(raw, source);
     if (!status)
         return CLI_GO;
+    code = converting ? cli_fail_on(path, status, as_json) : cli_fail(status, as_json);
     cli_source_close(source);
-    return cli_fail(status, as_json);
+    return code;
 }
 
 void cli_source_close(struct cli_source *source)
@@ -248,14 +252,17 @@ int cli_find_curve(const struct cli_command *command, const char *name, const po
     return cli_usage(command, "there is no curve '%s'; 'devicepool list curves' has them", name);
 }
 
-pool_status cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device)
+int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device)
 {
-    pool_status status = cli_open_pool(line, 1, pool);
+    int code = cli_open_pool(line, 1, pool);
+    pool_status status;
 
-    if (status)
-        return status;
+    if (code != CLI_GO)
+        return code;
     status = pool_next_device(*pool, device);
-    if (status)
-        pool_destroy(pool);
-    return status;
+    if (!status)
+        return CLI_GO;
+    code = cli_fail(status, line->as_json);
+    pool_destroy(pool);
+    return code;
 }

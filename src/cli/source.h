@@ -59,7 +59,7 @@ void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, 
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field);
 int cli_find_curve(const struct cli_command *command, const char *name, const pool_curve **curve);
 
-/* The device that a single operation runs on: the pool's next one. */
-pool_status cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device);
+/* The device that a single operation runs on: the pool's next one. CLI_GO or an exit code. */
+int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device);
 
 #endif

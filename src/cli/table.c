@@ -123,6 +123,8 @@ void cli_print_table(const cJSON *rows, const struct cli_column *columns, size_t
     const cJSON *row;
 
     cli_progress_end();
+    if (!cJSON_GetArraySize(rows))
+        return;
     for (size_t i = 0; i < count; i++)
         widths[i] = column_width(rows, &columns[i]);
     print_line(NULL, columns, widths, count, file);

@@ -112,9 +112,13 @@ static int run(const struct cli_line *line, const struct subject *subjects)
     };
     cJSON *rows = cJSON_CreateArray();
     device_pool *pool = NULL;
-    pool_status status = cli_open_pool(line, 0, &pool);
-    int code;
+    pool_status status = POOL_OK;
+    int code = cli_open_pool(line, 0, &pool);
 
+    if (code != CLI_GO) {
+        cJSON_Delete(rows);
+        return code;
+    }
     for (size_t i = 0; i < pool_device_count(pool) && !status; i++) {
         pool_device_info info = {.struct_size = sizeof(info)};
         pool_device *device;

@@ -31,6 +31,17 @@ expect 2 'takes sizes' "$tool" bench copy --sizes 2^99
 expect 2 'is one of nn, nr' "$tool" bench ntt --order xx
 expect 2 'repeat is 1' "$tool" bench ntt --repeat 0
 expect 2 'only is one of copy' "$tool" selftest --only all
+expect 2 'bench ntt does not take --precompute' "$tool" bench ntt --precompute 2
+expect 2 'bench pool does not take --inverse' "$tool" bench pool --inverse
+expect 2 'bench copy does not take --batch' "$tool" bench copy --batch 2
+expect 2 'nothing was run: bn254_fr has ntt sizes up to 2^28, not 2^29' "$tool" bench ntt -s 2^29
+expect 2 'takes a number' "$tool" selftest --timeout soon
+expect 2 'no device' "$tool" devices --devices nonsense
+expect 2 'no device' "$tool" demo --devices nonsense
+expect 2 'not a number from 1 to 64' "$tool" bench ntt --devices sim:99
+expect 2 "help takes no argument 'x'" "$tool" help bench x
+expect 2 "takes no argument 'x'" "$tool" --help x
+expect 2 "takes no argument 'x'" "$tool" --version x
 expect 2 'no curve .x' "$tool" msm --curve x a b
 expect 2 'needs POINTS SCALARS' "$tool" msm a
 expect 2 'is one of affine, affine-flag' "$tool" msm --layout x a b
@@ -47,4 +58,7 @@ expect 0 '"deleted":' "$tool" cache clear --json
 expect 0 "$scratch/cache" "$tool" cache path
 expect 2 "has no 'burn'" "$tool" cache burn
 expect 1 'DEVICEPOOL_CACHE=off' env DEVICEPOOL_CACHE=off "$tool" cache
+if [ -w /dev/full ]; then
+    expect 1 'standard output cannot be written' sh -c '"$1" list fields >/dev/full' sh "$tool"
+fi
 exit $failed

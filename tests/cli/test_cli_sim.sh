@@ -33,8 +33,28 @@ assert {row['device'][0] for row in rows} == {'0'}, rows" \
 expect 3 '^1 .* device .*✗' env LC_ALL=C.UTF-8 \
     DEVICEPOOL_SIM_FAULTS='dev1.cuDevicePrimaryCtxRetain=2' "$tool" selftest --only copy
 expect 0 'elements/s' "$tool" bench ntt -s 64 -r 1 -d sim
-expect 1 'cannot be written' "$tool" bench pool -s 64 --plot "$scratch/none/x.svg"
-expect 1 'not installed' env PATH=/nowhere "$tool" bench pool -s 64 --plot "$scratch/x.svg"
+# A path or gnuplot that is not there is found before anything runs, and nothing is left behind.
+expect 1 'cannot be written' timeout 5 "$tool" bench msm -s 2^20 --plot "$scratch/none/x.svg"
+expect 1 'not installed' timeout 5 env PATH=/nowhere "$tool" bench msm -s 2^20 --plot "$scratch/x.svg"
+[ -e "$scratch/x.svg" ] && echo "FAILED: a picture of nothing" && failed=1
+# The median of two runs is their mean.
+expect_json "import json, sys
+row = json.load(sys.stdin)[0]
+mean = (row['least_seconds'] + row['most_seconds']) / 2
+assert abs(row['median_seconds'] - mean) < 1e-9 * mean, row" \
+    "$tool" bench copy -s 1M -r 2 -d sim --json --what to-host
+# A kernel that never ends: the device is given up, the other one is still tested.
+hung() {
+    timeout 60 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" "$@"
+}
+expect 3 '^devicepool: 0 .*, ntt: .*: no result after 5 s: the device hangs' \
+    hung selftest --only ntt --timeout 5
+expect 3 '^1 .* ntt .*✓' env LC_ALL=C.UTF-8 timeout 60 \
+    env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" selftest --only ntt --timeout 5
+expect 3 'ntt bn254_fr 64 on 0 .*: no result after 5 s: the device hangs' \
+    hung bench ntt -s 64 -r 8 -d sim --timeout 5
+expect 3 '"right":.*' hung selftest --only ntt --timeout 5 --json -d sim
+expect 3 '^\[\]$' hung bench ntt -s 64 -r 8 -d sim --timeout 5 --json --quiet
 if command -v gnuplot >/dev/null; then
     expect 0 'drawn' "$tool" bench pool -s 64..256 --plot "$scratch/x.svg"
     expect 0 '</svg>' cat "$scratch/x.svg"
