@@ -139,20 +139,27 @@ typedef struct pool_poseidon_run {
     size_t struct_size;
     pool_device *device; /* NULL: the calling thread's bound one */
     pool_stream *stream; /* NULL: the device's default stream */
-    /* 1: returns when the work is enqueued on `stream`; spans in device memory only, and they must
-       stay until it is done. 0: done on return, on whatever stream. */
+    /*
+     * 0: the results are there when the call returns. 1: the work is enqueued on `stream`, as
+     * pool_ntt and pool_msm do. Device memory and packed pinned memory must stay until the stream
+     * has come so far, and only then are their results valid. Host memory that is pageable, or
+     * strided, has been read, and results in it are written, when the call returns: those wait for
+     * the device. What fails on the device shows at the stream. After a failure of the call itself
+     * nothing reads or writes the caller's memory any more. The first use of a set on a device,
+     * which compiles its kernels, and `check` wait with 1, too.
+     */
     int32_t is_async;
     /* 1: computed on the host by the plain C implementation; no device is touched and spans must
        be host memory. Never chosen by the library itself. */
     int32_t on_host;
     /* Called now and then on the calling thread, and at the end with done == total: how much of the
-       work is done, in units of the operation's own (states, nodes). The call waits a little for it
-       where spans are in device memory. It must not fail or use `run`'s stream. NULL: nobody. Not
-       with is_async. */
+       work is done (with is_async: enqueued), in units of the operation's own (states, nodes).
+       Without is_async the call waits a little for it where spans are in device memory. It must not
+       fail or use `run`'s stream. NULL: nobody. */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
     /* When it is requested the call ends early with POOL_ERR_CANCELLED; what it has written by then
-       is of no use. NULL: none. Not with is_async. */
+       is of no use. With is_async it is looked at while work is being enqueued. NULL: none. */
     pool_cancel *cancel;
     /* 1: refuse inputs with an element that is not below the modulus (POOL_ERR_BAD_DATA; the
        message has the index of the first one); on a device it waits for the check. 0: such elements

@@ -23,6 +23,20 @@ pool_status memory_site_init(
     return status;
 }
 
+pool_status memory_site_end(const struct memory_site *site, int is_async, pool_status status)
+{
+    struct base_error_copy first;
+    pool_status waited;
+
+    if (is_async && !status)
+        return POOL_OK;
+    base_error_save(&first);
+    waited = pool_stream_synchronize(site->stream);
+    if (status)
+        base_error_restore(&first);
+    return status ? status : waited;
+}
+
 /* *end: of the allocation that the byte is in, where the driver tells. */
 static pool_status check_byte(const struct memory_site *site, struct driver *driver, uintptr_t byte,
     const char *what, uintptr_t *end)

@@ -21,6 +21,12 @@ struct memory_site {
 pool_status memory_site_init(
     struct memory_site *site, pool_device *wanted, const pool_stream *stream);
 
+/*
+ * The end of a call that has enqueued its work: waits for it, unless the call is asynchronous and
+ * all went well. After a failure nothing may still read or write the caller's memory.
+ */
+pool_status memory_site_end(const struct memory_site *site, int is_async, pool_status status);
+
 /* What the items of a span are: "elements of bn254_fr". */
 struct memory_item {
     uint64_t bytes;

@@ -298,22 +298,6 @@ static pool_status take_workspace(struct msm_call *call)
     return status;
 }
 
-/* The host waits also after a failure: nothing may read its memory behind its back. */
-static pool_status end(struct msm_call *call, pool_status status)
-{
-    struct base_error_copy first;
-    pool_status waited;
-
-    status = memory_temporary_free(&call->site, &call->own, status);
-    if (call->params.is_async && !status)
-        return POOL_OK;
-    base_error_save(&first);
-    waited = pool_stream_synchronize(call->site.stream);
-    if (status)
-        base_error_restore(&first);
-    return status ? status : waited;
-}
-
 /* One binding for all the calls below: each of them then finds the context current. */
 static pool_status run_inside(struct msm_call *call)
 {
@@ -328,7 +312,8 @@ static pool_status run_inside(struct msm_call *call)
     status = msm_call_run(call);
     if (!status)
         status = msm_deliver_all(call);
-    return end(call, status);
+    status = memory_temporary_free(&call->site, &call->own, status);
+    return memory_site_end(&call->site, call->params.is_async, status);
 }
 
 pool_status pool_msm(const pool_msm_params *params, const pool_span *points,

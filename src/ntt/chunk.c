@@ -154,6 +154,8 @@ static pool_status close_all(struct chunks *chunks, pool_status status)
         if (!status && end)
             base_error_save(&first);
         status = status ? status : end;
+        if (status) /* copies may still read and write the caller's memory */
+            (void)pool_stream_synchronize(lanes->stream[i]);
     }
     ntt_lanes_give(chunks->whole->params.domain, lanes);
     if (status)

@@ -276,8 +276,9 @@ static pool_status run_inside(struct ntt_call *call)
         init_run(call);
         status = ntt_run_plan(&call->run, &call->plan);
     }
-    if (!status)
-        status = ntt_call_is_chunked(call) ? ntt_call_enqueue_chunks(call) : enqueue(call);
+    if (status)
+        return status;
+    status = ntt_call_is_chunked(call) ? ntt_call_enqueue_chunks(call) : enqueue(call);
     return ntt_done(&call->place, call->params.is_async, status);
 }
 

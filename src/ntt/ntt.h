@@ -279,7 +279,7 @@ pool_status ntt_operand_deliver(
     const struct ntt_place *place, const struct ntt_operand *operand, const pool_span *span);
 pool_status ntt_operand_free(
     const struct ntt_place *place, struct ntt_operand *operand, pool_status status);
-/* Synchronises unless asynchronous. */
+/* Waits, unless asynchronous and without a failure: see memory_site_end. */
 pool_status ntt_done(const struct ntt_place *place, int is_async, pool_status status);
 
 /* ---- vector.c, for the others ---------------------------------------------------------------- */

@@ -148,5 +148,7 @@ pool_status ntt_operand_free(
 
 pool_status ntt_done(const struct ntt_place *place, int is_async, pool_status status)
 {
-    return status || is_async ? status : pool_stream_synchronize(place->stream);
+    const struct memory_site site = site_of(place);
+
+    return memory_site_end(&site, is_async, status);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Items in host memory, piece by piece. Each slot has a stream of its own, so that copies in both
- * directions and kernels run at once; the call's stream is waited for before and the slots' at the
- * end, as a call with host memory returns when all is done.
+ * directions and kernels run at once. The slots' streams wait for the call's stream before they
+ * start, and the call's stream waits for them at the end.
  */
 #include <string.h>
 
@@ -21,6 +21,7 @@ size_t poseidon_piece_bytes = 32 << 20;
 struct slot {
     struct memory_site site;
     pool_stream *own;
+    pool_event *done; /* all of `own` */
     struct poseidon_landing from;
     struct poseidon_landing to;
     pool_span out;      /* of the piece under way */
@@ -31,7 +32,8 @@ struct feed {
     const struct poseidon_pieces *pieces;
     uint64_t most; /* items of a piece */
     uint64_t count;
-    int slots; /* 1: on the call's own stream */
+    int slots;         /* 1: on the call's own stream */
+    pool_event *start; /* what the call's stream had before the slots */
     struct slot slot[SLOTS];
 };
 
@@ -52,8 +54,13 @@ static pool_status open_slot(struct feed *feed, struct slot *slot)
     pool_status status = POOL_OK;
 
     slot->site = pieces->site;
-    if (feed->slots > 1)
+    if (feed->slots > 1) {
         status = pool_stream_create(slot->site.device, NULL, &slot->own);
+        if (!status)
+            status = pool_event_create(slot->site.device, 0, &slot->done);
+        if (!status)
+            status = pool_stream_wait_event(slot->own, feed->start);
+    }
     if (slot->own)
         slot->site.stream = slot->own;
     if (!status)
@@ -65,25 +72,48 @@ static pool_status open_slot(struct feed *feed, struct slot *slot)
     return status;
 }
 
-/* Waits even after a failure: copies may still be reading and writing the caller's memory. */
-static pool_status close_slot(struct slot *slot, pool_status status)
+/* The first failure of a clean-up stays the answer and the error's detail. */
+static pool_status first_of(struct base_error_copy *first, pool_status status, pool_status end)
+{
+    if (!status && end)
+        base_error_save(first);
+    return status ? status : end;
+}
+
+static pool_status close_event(
+    struct base_error_copy *first, pool_event **event, pool_status status)
+{
+    status = first_of(first, status, pool_event_destroy(event));
+    if (*event)
+        stream_discard_event(*event);
+    *event = NULL;
+    return status;
+}
+
+/* What the call's stream does next comes after the slot's work. After a failure the host waits:
+ * copies may still read and write the caller's memory. */
+static pool_status close_slot(struct slot *slot, pool_stream *stream, pool_status status)
 {
     struct base_error_copy first;
-    pool_status end = POOL_OK;
 
+    if (!slot->own) {
+        status = poseidon_landing_free(&slot->from, &slot->site, status);
+        return poseidon_landing_free(&slot->to, &slot->site, status);
+    }
+    base_error_save(&first);
+    if (!status)
+        status = first_of(&first, status, pool_event_record(slot->done, slot->own));
+    if (!status)
+        status = first_of(&first, status, pool_stream_wait_event(stream, slot->done));
+    if (status)
+        status = first_of(&first, status, pool_stream_synchronize(slot->own));
+    if (status)
+        base_error_restore(&first);
     status = poseidon_landing_free(&slot->from, &slot->site, status);
     status = poseidon_landing_free(&slot->to, &slot->site, status);
-    if (!slot->own)
-        return status;
     base_error_save(&first);
-    end = pool_stream_synchronize(slot->own);
-    if (!status && end)
-        base_error_save(&first);
-    status = status ? status : end;
-    end = pool_stream_destroy(&slot->own);
-    if (!status && end)
-        base_error_save(&first);
-    status = status ? status : end;
+    status = close_event(&first, &slot->done, status);
+    status = first_of(&first, status, pool_stream_destroy(&slot->own));
     if (slot->own)
         stream_discard(slot->own);
     if (status)
@@ -91,7 +121,8 @@ static pool_status close_slot(struct slot *slot, pool_status status)
     return status;
 }
 
-/* The slot's last piece is done, and counted. */
+/* The slot's last piece is counted, and done unless the call is asynchronous: its buffers are used
+ * again in the order of its stream. */
 static pool_status settle(struct feed *feed, struct slot *slot)
 {
     uint64_t amount = slot->under_way * feed->pieces->weight;
@@ -100,7 +131,7 @@ static pool_status settle(struct feed *feed, struct slot *slot)
     if (!slot->under_way)
         return POOL_OK;
     slot->under_way = 0;
-    if (slot->own)
+    if (slot->own && !feed->pieces->watch->is_async)
         status = pool_stream_synchronize(slot->own);
     return status ? status : poseidon_watch_done(feed->pieces->watch, &slot->site, amount);
 }
@@ -167,6 +198,7 @@ static pool_status run(struct feed *feed)
 pool_status poseidon_pieces_run(const struct poseidon_pieces *pieces)
 {
     struct feed feed = {.pieces = pieces, .most = items_of_piece(pieces), .slots = 1};
+    struct base_error_copy first;
     pool_status status = POOL_OK;
 
     if (pieces->in->count == 0)
@@ -174,14 +206,20 @@ pool_status poseidon_pieces_run(const struct poseidon_pieces *pieces)
     feed.count = (pieces->in->count - 1) / feed.most + 1;
     if (feed.count > 1) {
         feed.slots = SLOTS;
-        status = pool_stream_synchronize(pieces->site.stream);
+        status = pool_event_create(pieces->site.device, 0, &feed.start);
+        if (!status)
+            status = pool_event_record(feed.start, pieces->site.stream);
     }
     for (int i = 0; i < feed.slots && !status; i++)
         status = open_slot(&feed, &feed.slot[i]);
     if (!status)
         status = run(&feed);
     for (int i = 0; i < feed.slots; i++)
-        status = close_slot(&feed.slot[i], status);
+        status = close_slot(&feed.slot[i], pieces->site.stream, status);
+    base_error_save(&first);
+    status = close_event(&first, &feed.start, status);
+    if (status)
+        base_error_restore(&first);
     return status;
 }
 
@@ -192,6 +230,7 @@ pool_status poseidon_watch_done(
 
     if (!watch->progress && !watch->cancel)
         return POOL_OK;
-    status = pool_stream_synchronize(site->stream);
+    if (!watch->is_async)
+        status = pool_stream_synchronize(site->stream);
     return status ? status : poseidon_watch_count(watch, amount);
 }

@@ -41,9 +41,9 @@ static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseido
         status = poseidon_pass_check(&pieces.site, in, pass->in_bytes, "input");
     if (!status)
         status = poseidon_pass_check(&pieces.site, out, pass->out_bytes, "output");
-    if (!status)
-        status = poseidon_pieces_run(&pieces);
-    return status || run->is_async ? status : pool_stream_synchronize(pieces.site.stream);
+    if (status)
+        return status;
+    return memory_site_end(&pieces.site, run->is_async, poseidon_pieces_run(&pieces));
 }
 
 static struct poseidon_pass pass_of(const pool_poseidon *set, enum poseidon_kernel kernel,

@@ -80,7 +80,7 @@ struct poseidon_pieces {
 extern size_t poseidon_piece_bytes; /* of the larger side; tests make it small */
 pool_status poseidon_pieces_run(const struct poseidon_pieces *pieces);
 
-/* Waits for the site's stream when somebody watches, then counts. */
+/* Counts for somebody who watches: waits for the site's stream first, unless asynchronous. */
 pool_status poseidon_watch_done(
     struct poseidon_watch *watch, const struct memory_site *site, uint64_t amount);
 

@@ -227,26 +227,42 @@ static pool_status open_home(struct building *building, const pool_span *rows)
     return status;
 }
 
-/* Waits for the copies even after a failure: they write the caller's memory. */
+/* What the call's stream does next comes after the copies. After a failure the host waits for them:
+ * they write the caller's memory. */
+static pool_status end_home(struct building *building, pool_status status)
+{
+    pool_stream *stream = building->way_home.stream;
+
+    if (!status)
+        status = pool_event_record(building->computed, stream);
+    if (!status)
+        status = pool_stream_wait_event(building->site.stream, building->computed);
+    if (status && stream) {
+        struct base_error_copy first;
+
+        base_error_save(&first);
+        (void)pool_stream_synchronize(stream);
+        base_error_restore(&first);
+    }
+    return status;
+}
+
 static pool_status close_home(struct building *building, pool_status status)
 {
     struct base_error_copy first;
-    pool_status ends[3] = {POOL_OK};
+    pool_status ends[2];
 
     if (building->wanted->place == POOL_PLACE_DEVICE)
         return status;
+    status = end_home(building, status);
     base_error_save(&first);
-    for (int i = 0; i < 3; i++) {
-        if (i == 0 && building->way_home.stream)
-            ends[i] = pool_stream_synchronize(building->way_home.stream);
-        if (i == 1)
-            ends[i] = pool_stream_destroy(&building->way_home.stream);
-        if (i == 2)
-            ends[i] = pool_event_destroy(&building->computed);
-        if (!status && ends[i])
-            base_error_save(&first);
-        status = status ? status : ends[i];
-    }
+    ends[0] = pool_stream_destroy(&building->way_home.stream);
+    if (!status && ends[0])
+        base_error_save(&first);
+    ends[1] = pool_event_destroy(&building->computed);
+    if (!status && !ends[0] && ends[1])
+        base_error_save(&first);
+    status = status ? status : ends[0] ? ends[0] : ends[1];
     if (building->way_home.stream)
         stream_discard(building->way_home.stream);
     if (building->computed)
@@ -258,14 +274,8 @@ static pool_status close_home(struct building *building, pool_status status)
 
 static pool_status build(struct building *building, const pool_span *leaves, const pool_span *rows)
 {
-    size_t leaf_bytes = (size_t)building->tree->leaf_elements * building->set->field->bytes;
-    pool_status status = poseidon_pass_check(&building->site, leaves, leaf_bytes, "leaves");
+    pool_status status = open_home(building, rows);
 
-    if (!status)
-        status = poseidon_pass_check(&building->site, rows, building->bytes, "rows");
-    if (status)
-        return status;
-    status = open_home(building, rows);
     if (!status)
         status = plant_all(building, leaves);
     if (!status)
@@ -294,6 +304,11 @@ pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_
             set->digest * set->field->words, POSEIDON_MISSING_WORDS);
     status = memory_site_init(&building.site, run->device, run->stream);
     if (!status)
-        status = build(&building, leaves, rows);
-    return status || run->is_async ? status : pool_stream_synchronize(building.site.stream);
+        status = poseidon_pass_check(
+            &building.site, leaves, (size_t)tree->leaf_elements * set->field->bytes, "leaves");
+    if (!status)
+        status = poseidon_pass_check(&building.site, rows, building.bytes, "rows");
+    if (status)
+        return status;
+    return memory_site_end(&building.site, run->is_async, build(&building, leaves, rows));
 }

@@ -26,9 +26,9 @@ pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *g
     if (!status && run->on_host && (run->device || run->stream || run->is_async))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "on_host is set, and a device, a stream or is_async as well");
-    if (!status && run->is_async && (run->progress || run->cancel))
-        status =
-            base_fail(POOL_ERR_INVALID_ARGUMENT, "is_async is set, and progress or cancel as well");
+    if (!status && (unsigned)run->is_async > 1)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_poseidon_run: unsupported value %d for `is_async`: 0 or 1", run->is_async);
     if (!status && (unsigned)run->check > 1)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_poseidon_run: unsupported value %d for `check`: 0 or 1", run->check);
@@ -40,7 +40,8 @@ enum { WATCH_STEPS = 256 };
 
 struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total)
 {
-    return (struct poseidon_watch){.progress = run->progress,
+    return (struct poseidon_watch){.is_async = run->is_async != 0,
+        .progress = run->progress,
         .user = run->progress_user,
         .cancel = run->cancel,
         .total = total};
@@ -78,9 +79,6 @@ static pool_status check_spans(const pool_poseidon *set, const pool_poseidon_run
     if (run->on_host && (in->place != POOL_PLACE_HOST || out->place != POOL_PLACE_HOST))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "on_host is set, but %s lie in device memory",
             in->place != POOL_PLACE_HOST ? in_name : out_name);
-    if (run->is_async && (in->place != POOL_PLACE_DEVICE || out->place != POOL_PLACE_DEVICE))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "is_async is set, but %s lie in host memory",
-            in->place != POOL_PLACE_DEVICE ? in_name : out_name);
     return POOL_OK;
 }
 

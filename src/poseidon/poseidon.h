@@ -215,6 +215,7 @@ struct poseidon_watch {
     uint64_t done;
     uint64_t told; /* of `done`, the last time */
     uint64_t total;
+    bool is_async; /* counts what is enqueued; else what is done */
 };
 /* poseidon.c */
 /* pool_poseidon_merkle_build over leaves of which the first has the index `first_leaf` in messages.

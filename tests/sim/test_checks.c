@@ -124,7 +124,7 @@ static void check_poseidon(int operation, int is_strided, pool_place where, int 
         OK(operate(operation, &run, place(&items)));
     spoil(&items, COUNT - 1, last);
     expect_bad(operation, &run, place(&items), COUNT - 1, last);
-    /*ASYNC*/
+    run.is_async = where == POOL_PLACE_DEVICE && !by_host;
     spoil(&items, 17, 1);
     spoil(&items, 18, 0);
     expect_bad(operation, &run, place(&items), 17, 1);

@@ -275,8 +275,7 @@ static void test_strangers(void **state)
     OK(pool_buffer_alloc(device, 64, &buffer));
     OK(pool_buffer_address(buffer, &address));
     in.data = (void *)(uintptr_t)address;
-    run.is_async = 1;
-    run.progress = listen;
+    run.is_async = 2;
     in.count = out.count = 0;
     assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_INVALID_ARGUMENT);
     run = here();

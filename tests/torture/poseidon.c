@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Torture of Poseidon: the first use (compile, known answer), states in host memory in pieces on
- * several streams, a tree from host memory whose rows go back there, both watched.
+ * several streams, a tree from host memory whose rows go back there, both watched; the same
+ * asynchronous.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,27 @@ static pool_status permute(struct torture *torture)
     return status ? status : pool_poseidon_permute(set, &run, &in, &out);
 }
 
+static pool_status enqueue(struct torture *torture)
+{
+    static uint64_t states[7 * 8], elements[9 * 4], digests[20 * 4];
+    pool_poseidon_run run;
+    pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+    pool_span in = {.data = states, .count = 7};
+    pool_span leaves = {.data = elements, .count = 9};
+    pool_span rows = {.data = digests, .count = 20};
+    pool_stream *stream;
+    pool_status status = create(torture, &run);
+
+    run.is_async = 1;
+    if (!status)
+        status = pool_poseidon_permute(set, &run, &in, &in);
+    if (!status)
+        status = pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows);
+    if (!status)
+        status = pool_stream_default(run.device, &stream);
+    return status ? status : pool_stream_synchronize(stream);
+}
+
 static pool_status build(struct torture *torture)
 {
     static uint64_t elements[9 * 5], digests[(9 + 5 + 3 + 2 + 1) * 5];
@@ -123,6 +145,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = permute,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "asynchronous calls",
+        .devices = 1,
+        .prepare = prepare,
+        .run = enqueue,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "a tree from host memory",

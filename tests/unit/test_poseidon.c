@@ -428,7 +428,7 @@ static void test_spans(void **state)
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
     in.place = POOL_PLACE_HOST, run.is_async = 1;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    run.on_host = 0;
+    run.on_host = 0, run.is_async = 2;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
     run = on_host, sponge.rate = 3;
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
