@@ -112,13 +112,14 @@ POOL_API pool_status pool_points_find(pool_device *device,
     const uint8_t fingerprint[POOL_FINGERPRINT_BYTES], uint32_t factor, pool_points **points);
 
 /*
- * Writes points and tables to a file, over an old one only when all went well, and reads them back
- * onto params->device (layout, factor, window and scalar bits of the params are not used: the file
- * has them). The file's digest and the fingerprint of its points are always checked, against
- * damage and against a file that passes for another; whether they are points of the curve, and the
- * tables their multiples, only with a `check`, which computes the tables anew. POOL_ERR_BAD_DATA:
- * not such a file, of another curve, truncated, damaged, with another fingerprint than its points
- * have, and what `check` found. POOL_ERR_IO.
+ * Writes points and tables to a file, over an old one only when all went well (until then it is
+ * named `path`.<16 random hexadecimal digits>.part, which a process that is killed leaves behind),
+ * and reads them back onto params->device (layout, factor, window and scalar bits of the params are
+ * not used: the file has them). The file's digest and the fingerprint of its points are always
+ * checked, against damage and against a file that passes for another; whether they are points of
+ * the curve, and the tables their multiples, only with a `check`, which computes the tables anew.
+ * POOL_ERR_BAD_DATA: not such a file, of another curve, truncated, damaged, with another
+ * fingerprint than its points have, and what `check` found. POOL_ERR_IO.
  */
 POOL_API pool_status pool_points_save(pool_points *points, const char *path);
 POOL_API pool_status pool_points_load(

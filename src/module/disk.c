@@ -5,20 +5,17 @@
  */
 #include "module/disk.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "base/status.h"
 #include "module/disk_files.h"
 
@@ -26,35 +23,88 @@
 #define DEFAULT_CAP (UINT64_C(1) << 30)
 #define MAX_ENTRY (UINT64_C(256) << 20)
 
-struct module_image *disk_read(
-    int folder, const char *file_name, const struct module_key *key, struct disk_facts *facts)
+static enum disk_result read_file(int file, const struct stat *about, const struct module_key *key,
+    struct disk_facts *facts, struct module_image **image)
 {
-    struct module_image *image = NULL;
-    uint8_t *bytes = NULL;
-    struct stat about;
-    int file = base_openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    enum disk_result result = DISK_UNREADABLE;
+    uint8_t *bytes;
 
-    if (file < 0)
-        return NULL;
-    if (base_fstat(file, &about) || !S_ISREG(about.st_mode) || about.st_uid != geteuid() ||
-        (about.st_mode & (S_IWGRP | S_IWOTH)) || (uint64_t)about.st_size > MAX_ENTRY)
-        goto done;
-    bytes = base_calloc((size_t)about.st_size, 1);
-    if (bytes && !base_read_all(file, bytes, (size_t)about.st_size))
-        image = disk_decode(bytes, (size_t)about.st_size, key, facts);
-    if (image)
-        futimens(file, NULL); /* used now: the cap deletes what was unused for longest */
-done:
+    if (!S_ISREG(about->st_mode) || about->st_uid != geteuid() ||
+        (about->st_mode & (S_IWGRP | S_IWOTH)) || (uint64_t)about->st_size > MAX_ENTRY)
+        return DISK_BAD;
+    bytes = base_calloc((size_t)about->st_size, 1);
+    if (bytes && !base_read_all(file, bytes, (size_t)about->st_size))
+        result = disk_decode(bytes, (size_t)about->st_size, key, facts, image);
     base_free(bytes);
+    return result;
+}
+
+static int is_same_file(int folder, const char *name, const struct stat *wanted)
+{
+    struct stat about;
+
+    return !fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) && about.st_dev == wanted->st_dev &&
+           about.st_ino == wanted->st_ino;
+}
+
+/*
+ * Deletes an entry that is open, so that no other file can have its inode number. A writer may
+ * rename a new entry to the name at any time, so the file is first moved off it; one that turns out
+ * to be another goes back, unless the name has a still newer one.
+ */
+static bool delete_open(int folder, const char *file_name, int file)
+{
+    struct base_new_file aside;
+    struct stat bad;
+    bool is_gone;
+
+    if (base_fstat(file, &bad) || S_ISDIR(bad.st_mode) || !is_same_file(folder, file_name, &bad) ||
+        base_new_file_begin(&aside, folder, DISK_TEMPORARY, "", 0600))
+        return false;
+    is_gone = !base_renameat(folder, file_name, aside.name);
+    if (is_gone && !is_same_file(folder, aside.name, &bad))
+        is_gone = linkat(folder, aside.name, folder, file_name, 0) && errno != EEXIST;
+    base_new_file_discard(&aside);
+    return is_gone;
+}
+
+/* A link is not followed, but is as bad as a file can be. */
+static enum disk_result open_entry(int folder, const char *file_name, int *file)
+{
+    *file = base_openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    if (*file >= 0)
+        return DISK_GOOD;
+    if (errno == ENOENT)
+        return DISK_MISSING;
+    if (errno != ELOOP)
+        return DISK_UNREADABLE;
+    *file = base_openat(folder, file_name, O_PATH | O_NOFOLLOW, 0);
+    return *file < 0 ? DISK_UNREADABLE : DISK_BAD;
+}
+
+enum disk_result disk_read(int folder, const char *file_name, const struct module_key *key,
+    bool deletes, struct disk_facts *facts, struct module_image **image)
+{
+    int file;
+    enum disk_result result = open_entry(folder, file_name, &file);
+    struct stat about;
+
+    if (result == DISK_GOOD)
+        result =
+            base_fstat(file, &about) ? DISK_UNREADABLE : read_file(file, &about, key, facts, image);
+    if (result == DISK_GOOD)
+        futimens(file, NULL); /* used now: the cap deletes what was unused for longest */
+    if (result == DISK_BAD && deletes && delete_open(folder, file_name, file))
+        result = DISK_BAD_AND_DELETED;
     base_close(file);
-    return image;
+    return result;
 }
 
 struct module_image *disk_load(const struct module_key *key)
 {
     char name[2 * BASE_SHA256_BYTES + 1];
     struct base_error_copy before;
-    struct module_image *image;
+    struct module_image *image = NULL;
     char path[4096];
     char reason[256];
     int folder = disk_open_folder(0, path, sizeof(path), reason, sizeof(reason));
@@ -63,28 +113,11 @@ struct module_image *disk_load(const struct module_key *key)
         return NULL;
     base_error_save(&before);
     module_key_text(key, name);
-    image = disk_read(folder, name, key, NULL);
-    if (!image && faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-        base_log(POOL_LOG_WARN, "cache: entry %s is damaged or unsafe and was deleted", name);
-        base_unlinkat(folder, name);
-    }
+    if (disk_read(folder, name, key, true, NULL, &image) == DISK_BAD_AND_DELETED)
+        base_log(POOL_LOG_WARN, "cache: entry %s was damaged or unsafe and is deleted", name);
     base_error_restore(&before);
     base_close(folder);
     return image;
-}
-
-static int write_beside(int folder, const char *temporary, const uint8_t *bytes, size_t size)
-{
-    int file = base_openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    int failed;
-
-    if (file < 0)
-        return -1;
-    failed = base_write_all(file, bytes, size) || base_fsync(file);
-    base_close(file);
-    if (failed)
-        unlinkat(folder, temporary, 0);
-    return failed ? -1 : 0;
 }
 
 /* "512M", "1G", "1048576"; the default when it is none of these. */
@@ -122,14 +155,17 @@ static int older_first(const void *left, const void *right)
     return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
 }
 
-static void keep_under_cap(int folder)
+/* With `coming` bytes more, before they are written: who is killed meanwhile leaves at most these,
+ * until the next writer. */
+static void keep_under_cap(int folder, uint64_t coming)
 {
     struct disk_file *files;
-    uint64_t total = 0;
+    uint64_t total;
     size_t count;
 
-    if (disk_list(folder, &files, &count))
+    if (disk_list(folder, &files, &count, &total))
         return;
+    total += coming;
     for (size_t i = 0; i < count; i++)
         total += files[i].bytes;
     if (total > cap_bytes())
@@ -140,13 +176,29 @@ static void keep_under_cap(int folder)
     base_free(files);
 }
 
+static int write_entry(int folder, const char *name, const uint8_t *bytes, size_t size)
+{
+    struct base_new_file made;
+
+    if (size > MAX_ENTRY || size > cap_bytes()) {
+        errno = EFBIG;
+        return -1;
+    }
+    keep_under_cap(folder, size);
+    if (base_new_file_begin(&made, folder, DISK_TEMPORARY, "", 0600))
+        return -1;
+    if (base_write_all(made.file, bytes, size)) {
+        base_new_file_discard(&made);
+        return -1;
+    }
+    return base_new_file_finish(&made, name);
+}
+
 void disk_store(
     const struct module_key *key, const struct disk_facts *facts, const struct module_image *image)
 {
-    static atomic_uint counter;
     char name[2 * BASE_SHA256_BYTES + 1];
     struct base_error_copy before;
-    char temporary[64];
     char path[4096];
     char reason[256];
     uint8_t *bytes = NULL;
@@ -159,17 +211,12 @@ void disk_store(
     }
     base_error_save(&before);
     module_key_text(key, name);
-    snprintf(temporary, sizeof(temporary), "%s%ld-%u", DISK_TEMPORARY, (long)getpid(),
-        atomic_fetch_add(&counter, 1));
-    if (disk_encode(key, facts, image, &bytes, &size) || size > MAX_ENTRY ||
-        write_beside(folder, temporary, bytes, size)) {
+    if (disk_encode(key, facts, image, &bytes, &size))
+        base_log(POOL_LOG_WARN, "cache: no memory to keep an entry in %s", path);
+    else if (write_entry(folder, name, bytes, size))
         base_log(POOL_LOG_WARN, "cache: cannot keep an entry in %s: %s", path, strerror(errno));
-    } else if (base_renameat(folder, temporary, name)) {
-        base_log(POOL_LOG_WARN, "cache: cannot rename in %s: %s", path, strerror(errno));
-        unlinkat(folder, temporary, 0);
-    } else {
-        keep_under_cap(folder);
-    }
+    else
+        keep_under_cap(folder, 0); /* others may have written at the same time */
     base_error_restore(&before);
     base_free(bytes);
     base_close(folder);

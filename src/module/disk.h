@@ -22,8 +22,14 @@ struct disk_facts {
  */
 int disk_open_folder(int make, char *path, size_t path_size, char *reason, size_t reason_size);
 
-/* The image of a key, or NULL: not there, damaged (then deleted) or not readable. Never an error.
+/*
+ * What became of reading an entry. BAD: it was opened and its owner, mode, header or digest is
+ * wrong, so it will never be good. UNREADABLE: nothing is known of it (no memory, no descriptor, an
+ * input error), so it stays.
  */
+enum disk_result { DISK_GOOD, DISK_MISSING, DISK_UNREADABLE, DISK_BAD, DISK_BAD_AND_DELETED };
+
+/* The image of a key, or NULL: not there, bad (then deleted) or not readable. Never an error. */
 struct module_image *disk_load(const struct module_key *key);
 
 /* Keeps an image. A failure is logged as a warning and otherwise without effect. */
@@ -32,12 +38,12 @@ void disk_store(
 
 /*
  * The bytes of an entry, to and from. disk_decode checks every bit of `bytes` (the digest covers
- * header and payload) and that the entry is for `key` unless that is NULL; NULL when anything is
- * off.
+ * header and payload) and that the entry is for `key` unless that is NULL: GOOD with the image,
+ * BAD, or UNREADABLE without memory.
  */
 int disk_encode(const struct module_key *key, const struct disk_facts *facts,
     const struct module_image *image, uint8_t **bytes, size_t *size);
-struct module_image *disk_decode(
-    const uint8_t *bytes, size_t size, const struct module_key *key, struct disk_facts *facts);
+enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct module_key *key,
+    struct disk_facts *facts, struct module_image **image);
 
 #endif

@@ -15,6 +15,16 @@
 #include "base/env.h"
 #include "base/file.h"
 
+/* "DIR/" and "DIR/." are DIR: with them a link in the last step would be followed. */
+static void drop_ending(char *path)
+{
+    size_t length = strlen(path);
+
+    while (length > 1 &&
+           (path[length - 1] == '/' || (path[length - 1] == '.' && path[length - 2] == '/')))
+        path[--length] = '\0';
+}
+
 /* The folder by the environment; -1 with the reason when the cache is off. */
 static int folder_path(char *path, size_t size, char *reason, size_t reason_size)
 {
@@ -48,6 +58,7 @@ static int folder_path(char *path, size_t size, char *reason, size_t reason_size
         snprintf(reason, reason_size, "the path of the cache folder is too long");
         return -1;
     }
+    drop_ending(path);
     return 0;
 }
 

@@ -72,27 +72,29 @@ static int header_is_right(const uint8_t *bytes, size_t size, const struct modul
     return !key || memcmp(bytes + 32, key->bytes, sizeof(key->bytes)) == 0;
 }
 
-struct module_image *disk_decode(
-    const uint8_t *bytes, size_t size, const struct module_key *key, struct disk_facts *facts)
+enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct module_key *key,
+    struct disk_facts *facts, struct module_image **image)
 {
     uint8_t digest[DIGEST_BYTES];
-    struct module_image *image;
+    struct module_image *made;
     size_t payload;
 
     if (!header_is_right(bytes, size, key))
-        return NULL;
-    if (base_sha256_of(bytes, size - DIGEST_BYTES, digest) ||
-        memcmp(digest, bytes + size - DIGEST_BYTES, DIGEST_BYTES) != 0)
-        return NULL;
+        return DISK_BAD;
+    if (base_sha256_of(bytes, size - DIGEST_BYTES, digest))
+        return DISK_UNREADABLE;
+    if (memcmp(digest, bytes + size - DIGEST_BYTES, DIGEST_BYTES) != 0)
+        return DISK_BAD;
     payload = size - HEADER_BYTES - DIGEST_BYTES;
-    image = module_image_new((enum module_form)get_number(bytes + 8, 4), payload);
-    if (!image)
-        return NULL;
-    memcpy(image->bytes, bytes + HEADER_BYTES, payload);
+    made = module_image_new((enum module_form)get_number(bytes + 8, 4), payload);
+    if (!made)
+        return DISK_UNREADABLE;
+    memcpy(made->bytes, bytes + HEADER_BYTES, payload);
     if (facts) {
         memcpy(facts->name, bytes + 64, sizeof(facts->name));
         facts->compute_capability = (int)get_number(bytes + 12, 4);
         facts->made_unix_time = get_number(bytes + 16, 8);
     }
-    return image;
+    *image = made;
+    return DISK_GOOD;
 }

@@ -13,10 +13,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/new_file.h"
 #include "base/status.h"
-
-/* A temporary file as old as this has no writer any more. */
-#define STALE_SECONDS 3600
 
 static int is_key_name(const char *name)
 {
@@ -38,22 +36,14 @@ static int grow(struct disk_file **files, size_t count, size_t *room)
     return 0;
 }
 
-static void delete_stale(int folder, const char *name)
-{
-    struct stat about;
-
-    if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-        about.st_mtim.tv_sec + STALE_SECONDS < time(NULL))
-        base_unlinkat(folder, name);
-}
-
-int disk_list(int folder, struct disk_file **files, size_t *count)
+int disk_list(int folder, struct disk_file **files, size_t *count, uint64_t *unfinished)
 {
     int again = base_openat(folder, ".", O_RDONLY | O_DIRECTORY, 0); /* closedir closes its own */
     DIR *stream = again < 0 ? NULL : fdopendir(again);
     struct disk_file *found = NULL;
     struct dirent *entry;
     struct stat about;
+    uint64_t left = 0;
     size_t room = 0;
     size_t n = 0;
 
@@ -63,7 +53,7 @@ int disk_list(int folder, struct disk_file **files, size_t *count)
     }
     while ((entry = readdir(stream))) {
         if (strncmp(entry->d_name, DISK_TEMPORARY, strlen(DISK_TEMPORARY)) == 0)
-            delete_stale(folder, entry->d_name);
+            left += base_new_file_clear(folder, entry->d_name);
         if (!is_key_name(entry->d_name) ||
             fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW))
             continue;
@@ -78,6 +68,8 @@ int disk_list(int folder, struct disk_file **files, size_t *count)
         n++;
     }
     closedir(stream);
+    if (unfinished)
+        *unfinished = left;
     *files = found;
     *count = n;
     return 0;
@@ -128,9 +120,34 @@ static void key_from_text(const char *text, struct module_key *key)
     }
 }
 
-/* Every file with what reading it gave; `each` answers other than 0 to end. */
-static pool_status walk(const char *call,
-    int (*each)(void *user, int folder, const pool_cache_entry *entry), void *user)
+/* A file and what reading it gave. */
+struct found {
+    int folder;
+    enum disk_result result;
+    pool_cache_entry entry;
+};
+
+static void read_entry(struct found *found, bool deletes)
+{
+    struct disk_facts facts = {.name = ""};
+    struct module_image *image = NULL;
+    struct module_key key;
+
+    key_from_text(found->entry.key, &key);
+    found->result = disk_read(found->folder, found->entry.key, &key, deletes, &facts, &image);
+    if (found->result != DISK_GOOD)
+        return;
+    memcpy(found->entry.name, facts.name, sizeof(found->entry.name));
+    found->entry.made_unix_time = facts.made_unix_time;
+    found->entry.compute_capability = facts.compute_capability;
+    found->entry.is_ptx = image->form == MODULE_PTX;
+    found->entry.valid = 1;
+    module_image_release(image);
+}
+
+/* Every file that is there; `each` answers other than 0 to end. */
+static pool_status walk(
+    const char *call, bool deletes, int (*each)(void *user, const struct found *found), void *user)
 {
     struct disk_file *files;
     pool_status status;
@@ -141,28 +158,19 @@ static pool_status walk(const char *call,
     status = open_for(call, &folder);
     if (status || folder < 0)
         return status;
-    if (disk_list(folder, &files, &count)) {
+    if (disk_list(folder, &files, &count, NULL)) {
         base_close(folder);
         return base_fail(POOL_ERR_IO, "%s: cannot list the cache folder", call);
     }
     for (size_t i = 0; i < count && !answer; i++) {
-        pool_cache_entry entry = {.struct_size = sizeof(entry), .bytes = files[i].bytes};
-        struct disk_facts facts = {.name = ""};
-        struct module_image *image;
-        struct module_key key;
+        struct found found = {.folder = folder};
 
-        key_from_text(files[i].name, &key);
-        image = disk_read(folder, files[i].name, &key, &facts);
-        memcpy(entry.key, files[i].name, sizeof(entry.key));
-        if (image) {
-            memcpy(entry.name, facts.name, sizeof(entry.name));
-            entry.made_unix_time = facts.made_unix_time;
-            entry.compute_capability = facts.compute_capability;
-            entry.is_ptx = image->form == MODULE_PTX;
-            entry.valid = 1;
-        }
-        module_image_release(image);
-        answer = each(user, folder, &entry);
+        found.entry.struct_size = sizeof(found.entry);
+        found.entry.bytes = files[i].bytes;
+        memcpy(found.entry.key, files[i].name, sizeof(found.entry.key));
+        read_entry(&found, deletes);
+        if (found.result != DISK_MISSING)
+            answer = each(user, &found);
     }
     base_free(files);
     base_close(folder);
@@ -174,12 +182,11 @@ struct visit {
     void *user;
 };
 
-static int visit_entry(void *user, int folder, const pool_cache_entry *entry)
+static int visit_entry(void *user, const struct found *found)
 {
     const struct visit *visit = user;
 
-    (void)folder;
-    return visit->visit(visit->user, entry);
+    return visit->visit(visit->user, &found->entry);
 }
 
 pool_status pool_cache_each(pool_cache_visitor visit, void *user)
@@ -188,7 +195,7 @@ pool_status pool_cache_each(pool_cache_visitor visit, void *user)
 
     if (!visit)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_each: visit is NULL");
-    return walk("pool_cache_each", visit_entry, &with);
+    return walk("pool_cache_each", false, visit_entry, &with);
 }
 
 struct counts {
@@ -198,13 +205,14 @@ struct counts {
     int everything;
 };
 
-static int count_entry(void *user, int folder, const pool_cache_entry *entry)
+static int count_entry(void *user, const struct found *found)
 {
     struct counts *counts = user;
 
-    if (entry->valid && !counts->everything)
+    if (found->result == DISK_GOOD && !counts->everything)
         counts->kept++;
-    else if (base_unlinkat(folder, entry->key) == 0)
+    else if (counts->everything ? base_unlinkat(found->folder, found->entry.key) == 0
+                                : found->result == DISK_BAD_AND_DELETED)
         counts->deleted++;
     else
         counts->failed = 1;
@@ -214,10 +222,10 @@ static int count_entry(void *user, int folder, const pool_cache_entry *entry)
 static pool_status delete_some(const char *call, int everything, uint64_t *kept, uint64_t *deleted)
 {
     struct counts counts = {.everything = everything};
-    pool_status status = walk(call, count_entry, &counts);
+    pool_status status = walk(call, !everything, count_entry, &counts);
 
     if (!status && counts.failed)
-        status = base_fail(POOL_ERR_IO, "%s: some entries could not be deleted", call);
+        status = base_fail(POOL_ERR_IO, "%s: some entries could not be read or deleted", call);
     if (kept)
         *kept = counts.kept;
     if (deleted)

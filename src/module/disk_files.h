@@ -5,6 +5,7 @@
 #ifndef MODULE_DISK_FILES_H
 #define MODULE_DISK_FILES_H
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "module/disk.h"
@@ -18,13 +19,16 @@ struct disk_file {
 };
 
 /*
- * All entries (files named like a key). Temporary files that their writer left behind are deleted
- * on the way. 0, or -1; the caller frees *files.
+ * All entries (files named like a key). Temporary files whose writer was killed are deleted on the
+ * way; *unfinished (may be NULL) gets the bytes of the others. 0, or -1; the caller frees *files.
  */
-int disk_list(int folder, struct disk_file **files, size_t *count);
+int disk_list(int folder, struct disk_file **files, size_t *count, uint64_t *unfinished);
 
-/* Reads and checks one file; NULL when it is not a good entry. */
-struct module_image *disk_read(
-    int folder, const char *file_name, const struct module_key *key, struct disk_facts *facts);
+/*
+ * Reads and checks one file: GOOD with *image. With `deletes` a BAD one is deleted: the file that
+ * was read, and never one that took its name since.
+ */
+enum disk_result disk_read(int folder, const char *file_name, const struct module_key *key,
+    bool deletes, struct disk_facts *facts, struct module_image **image);
 
 #endif

@@ -12,12 +12,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/new_file.h"
 #include "base/sha256.h"
 #include "base/status.h"
 #include "msm/bases.h"
@@ -164,45 +163,35 @@ static pool_status write_all(struct transfer *transfer)
         status = digest_end(&transfer->digest, digest);
     if (!status && base_write_all(transfer->file, digest, sizeof(digest)))
         status = io(transfer, "write");
-    if (!status && base_fsync(transfer->file))
-        status = io(transfer, "write");
     return status;
 }
 
-/* The detail of `status` stays. */
-static void remove_file(const char *path)
+/* The file's descriptor belongs to `written`. */
+static pool_status save_beside(struct transfer *transfer, const char *prefix)
 {
-    int error = errno;
-
-    base_unlinkat(AT_FDCWD, path);
-    errno = error;
-}
-
-static pool_status save_beside(struct transfer *transfer, const char *temporary)
-{
+    struct base_new_file written;
     pool_status status;
 
-    transfer->file =
-        base_openat(AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-    if (transfer->file < 0)
+    if (base_new_file_begin(&written, AT_FDCWD, prefix, ".part", 0666))
         return finish(transfer, io(transfer, "write"));
+    transfer->file = written.file;
     status = begin(transfer);
     if (!status)
         status = write_all(transfer);
+    transfer->file = -1;
     status = finish(transfer, status);
-    if (!status && base_renameat(AT_FDCWD, temporary, transfer->path))
-        status = io(transfer, "rename to");
     if (status)
-        remove_file(temporary);
+        base_new_file_discard(&written);
+    else if (base_new_file_finish(&written, transfer->path))
+        status = io(transfer, "write");
     return status;
 }
 
 pool_status pool_points_save(pool_points *points, const char *path)
 {
-    static atomic_uint counter;
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
     struct transfer transfer = {.points = points, .path = path, .file = -1};
-    char *temporary;
+    char *prefix;
     pool_status status;
 
     if (!points || !path)
@@ -210,11 +199,11 @@ pool_status pool_points_save(pool_points *points, const char *path)
     status = pool_points_fingerprint(points, fingerprint);
     if (status)
         return status;
-    temporary = base_format("%s.%ld-%u.part", path, (long)getpid(), atomic_fetch_add(&counter, 1));
-    if (!temporary)
+    prefix = base_format("%s.", path);
+    if (!prefix)
         return base_fail_memory("a file's name");
-    status = save_beside(&transfer, temporary);
-    base_free(temporary);
+    status = save_beside(&transfer, prefix);
+    base_free(prefix);
     return status;
 }
 

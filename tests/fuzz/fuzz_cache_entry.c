@@ -17,12 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(const uint8_t *bytes, size_t size)
 {
     struct disk_facts facts = {.name = ""};
-    struct module_image *image = disk_decode(bytes, size, NULL, &facts);
+    struct module_image *image = NULL;
     struct module_key key;
     uint8_t *again = NULL;
     size_t again_size = 0;
 
-    if (!image)
+    if (disk_decode(bytes, size, NULL, &facts, &image) != DISK_GOOD)
         return;
     memcpy(key.bytes, bytes + 32, sizeof(key.bytes));
     if (disk_encode(&key, &facts, image, &again, &again_size) || again_size != size)

@@ -10,8 +10,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/new_file.h"
+#include "child.h"
 #include "module/disk.h"
 
 static char root[64];
@@ -94,6 +98,48 @@ static void entry_path(int number, char *path, size_t size)
     snprintf(path, size, "%s/%s", folder, name);
 }
 
+/* Fails the operation of that name (NULL: any) after `countdown` others, once. */
+struct failing {
+    const char *operation;
+    int countdown;
+    int error;
+};
+
+static int fail_with(void *user, const char *operation)
+{
+    struct failing *failing = user;
+
+    if (failing->operation && strcmp(operation, failing->operation) != 0)
+        return 0;
+    return failing->countdown-- == 0 ? failing->error : 0;
+}
+
+static uint64_t bytes_there;
+
+static int files_in_folder(void)
+{
+    DIR *stream = opendir(folder);
+    struct dirent *entry;
+    struct stat about;
+    int count = 0;
+
+    assert_non_null(stream);
+    bytes_there = 0;
+    while ((entry = readdir(stream)))
+        if (!fstatat(dirfd(stream), entry->d_name, &about, 0) && S_ISREG(about.st_mode)) {
+            bytes_there += (uint64_t)about.st_size;
+            count++;
+        }
+    closedir(stream);
+    return count;
+}
+
+static uint64_t bytes_in_folder(void)
+{
+    files_in_folder();
+    return bytes_there;
+}
+
 static void test_round_trip(void **state)
 {
     struct module_image *expected = image_of(1000);
@@ -132,6 +178,7 @@ static void encoded(uint8_t **bytes, size_t *size)
 static void test_every_truncation_is_a_miss(void **state)
 {
     struct module_key key = key_of(2);
+    struct module_image *image;
     uint8_t *bytes;
     size_t size;
 
@@ -141,8 +188,8 @@ static void test_every_truncation_is_a_miss(void **state)
         uint8_t *cut = malloc(length ? length : 1);
 
         memcpy(cut, bytes, length);
-        assert_null(disk_decode(cut, length, &key, NULL));
-        assert_null(disk_decode(cut, length, NULL, NULL));
+        assert_int_equal(disk_decode(cut, length, &key, NULL, &image), DISK_BAD);
+        assert_int_equal(disk_decode(cut, length, NULL, NULL, &image), DISK_BAD);
         free(cut);
     }
     base_free(bytes);
@@ -160,17 +207,16 @@ static void test_every_flipped_bit_is_a_miss(void **state)
     encoded(&bytes, &size);
     for (size_t bit = 0; bit < 8 * size; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        assert_null(disk_decode(bytes, size, &key, NULL));
-        assert_null(disk_decode(bytes, size, NULL, NULL));
+        assert_int_equal(disk_decode(bytes, size, &key, NULL, &image), DISK_BAD);
+        assert_int_equal(disk_decode(bytes, size, NULL, NULL, &image), DISK_BAD);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    image = disk_decode(bytes, size, &key, &facts);
-    assert_non_null(image);
+    assert_int_equal(disk_decode(bytes, size, &key, &facts, &image), DISK_GOOD);
     assert_string_equal(facts.name, "a name");
     assert_int_equal(facts.compute_capability, 90);
     module_image_release(image);
     key = key_of(3);
-    assert_null(disk_decode(bytes, size, &key, NULL));
+    assert_int_equal(disk_decode(bytes, size, &key, NULL, &image), DISK_BAD);
     base_free(bytes);
 }
 
@@ -318,6 +364,174 @@ static void test_failing_file_operations(void **state)
     assert_in_range(point, 10, 100);
 }
 
+static int fail_allocation(void *user)
+{
+    return (*(int *)user)-- == 0;
+}
+
+/* Out of memory, of descriptors, input errors: nothing is known of the entry, so it stays. */
+static void test_what_cannot_be_read_now_stays(void **state)
+{
+    static const int errors[] = {EMFILE, EIO, ENOMEM};
+    int countdown, hits = 0;
+
+    (void)state;
+    store(40, 400);
+    for (int point = 0; point < 12; point++) {
+        struct failing failing = {.countdown = point, .error = errors[point % 3]};
+
+        base_file_set_hook(fail_with, &failing);
+        hits += !is_stored(40);
+        base_file_set_hook(NULL, NULL);
+        assert_true(is_stored(40));
+    }
+    for (int point = 0; point < 12; point++) {
+        countdown = point;
+        base_alloc_set_hook(fail_allocation, &countdown);
+        hits += !is_stored(40);
+        base_alloc_set_hook(NULL, NULL);
+        assert_true(is_stored(40));
+    }
+    assert_in_range(hits, 6, 24);
+}
+
+static void test_verify_keeps_what_cannot_be_read(void **state)
+{
+    uint64_t kept = 99, deleted = 99;
+    struct failing failing = {.operation = "read", .error = EIO};
+
+    (void)state;
+    store(41, 400);
+    base_file_set_hook(fail_with, &failing);
+    assert_int_equal(pool_cache_verify(&kept, &deleted), POOL_ERR_IO);
+    base_file_set_hook(NULL, NULL);
+    assert_int_equal(kept + deleted, 0);
+    assert_true(is_stored(41));
+}
+
+static void damage(int number)
+{
+    char path[256];
+
+    entry_path(number, path, sizeof(path));
+    assert_int_equal(truncate(path, 200), 0);
+}
+
+/* While a damaged entry is read, or just before it is moved off its name, another process puts a
+ * good one there. */
+static int store_meanwhile(void *user, const char *operation)
+{
+    const char **when = user;
+
+    if (*when && strcmp(operation, *when) == 0) {
+        *when = NULL;
+        store(42, 400);
+    }
+    return 0;
+}
+
+static void test_entry_that_took_the_name_stays(void **state)
+{
+    static const char *const moments[] = {"read", "rename"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+        const char *when = moments[i];
+
+        store(42, 400);
+        damage(42);
+        base_file_set_hook(store_meanwhile, &when);
+        assert_false(is_stored(42));
+        assert_null(when);
+        assert_true(is_stored(42));
+        base_file_set_hook(NULL, NULL);
+        assert_int_equal(files_in_folder(), 1);
+    }
+}
+
+static int leave_unfinished(void *argument)
+{
+    struct base_new_file left;
+    int directory = open(folder, O_RDONLY | O_DIRECTORY);
+    char bytes[3000] = "";
+
+    CHILD_CHECK(!base_new_file_begin(&left, directory, ".tmp-", "", 0600));
+    CHILD_CHECK(!base_write_all(left.file, bytes, sizeof(bytes)));
+    if (argument)
+        while (1)
+            pause(); /* until it is killed */
+    _exit(0);
+}
+
+/* Whoever is killed while it writes leaves a file: it goes with the next writer's. */
+static void test_files_of_killed_writers_go(void **state)
+{
+    pid_t child;
+
+    (void)state;
+    store(43, 400);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(child_run(leave_unfinished, NULL), 0);
+    assert_int_equal(files_in_folder(), 6);
+    child = fork();
+    if (child == 0)
+        leave_unfinished(&child);
+    while (files_in_folder() < 7 || bytes_in_folder() < 6 * 3000)
+        usleep(1000);
+    store(44, 400);
+    assert_int_equal(files_in_folder(), 3); /* that of a living writer stays … */
+    setenv("DEVICEPOOL_CACHE_MAX", "4K", 1);
+    store(45, 400);
+    assert_int_equal(files_in_folder(), 2); /* … and counts */
+    assert_true(is_stored(45));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    store(46, 400);
+    assert_int_equal(files_in_folder(), 2);
+    assert_true(is_stored(45));
+    assert_true(is_stored(46));
+}
+
+/* Also an entry that is never finished finds room first. */
+static void test_room_is_made_before_writing(void **state)
+{
+    struct failing failing = {.operation = "write", .error = ENOSPC};
+
+    (void)state;
+    setenv("DEVICEPOOL_CACHE_MAX", "4K", 1);
+    store(47, 2000);
+    base_file_set_hook(fail_with, &failing);
+    store(48, 2000);
+    base_file_set_hook(NULL, NULL);
+    assert_int_equal(files_in_folder(), 0);
+    store(49, 5000); /* more than the cap: not kept, and nothing goes for it */
+    store(50, 2000);
+    store(49, 5000);
+    assert_false(is_stored(49));
+    assert_true(is_stored(50));
+}
+
+static void test_links_with_a_slash_are_refused(void **state)
+{
+    static const char *const endings[] = {"", "/", "//", "/.", "/./"};
+    char link[128], path[160], text[256];
+
+    (void)state;
+    store(51, 100);
+    snprintf(link, sizeof(link), "%s/link", root);
+    assert_int_equal(symlink(folder, link), 0);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        snprintf(path, sizeof(path), "%s%s", link, endings[i]);
+        setenv("DEVICEPOOL_CACHE_DIR", path, 1);
+        assert_false(is_stored(51));
+        snprintf(path, sizeof(path), "%s%s", folder, endings[i]);
+        setenv("DEVICEPOOL_CACHE_DIR", path, 1);
+        assert_true(is_stored(51));
+        assert_int_equal(pool_cache_folder(text, sizeof(text)), POOL_OK);
+        assert_string_equal(text, folder);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +545,12 @@ int main(void)
         CASE(test_cap_drops_the_unused),
         CASE(test_list_verify_clear),
         CASE(test_failing_file_operations),
+        CASE(test_what_cannot_be_read_now_stays),
+        CASE(test_verify_keeps_what_cannot_be_read),
+        CASE(test_entry_that_took_the_name_stays),
+        CASE(test_files_of_killed_writers_go),
+        CASE(test_room_is_made_before_writing),
+        CASE(test_links_with_a_slash_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

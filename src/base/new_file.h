@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that appear complete: written under a temporary name in the directory of their own, then
+ * renamed. The names are random, so that writers never meet, whatever their process ids are. A
+ * writer holds a lock on its temporary file (flock); one that nobody holds was left behind by a
+ * writer that was killed.
+ */
+#ifndef BASE_NEW_FILE_H
+#define BASE_NEW_FILE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct base_new_file {
+    int directory;
+    int file;   /* to write to */
+    char *name; /* the temporary one */
+};
+
+/*
+ * Creates an empty file named `prefix`, 16 random hexadecimal digits, `suffix`. 0, or -1 with
+ * errno. A prefix with a path counts from `directory`, which may be AT_FDCWD and stays open until
+ * the end.
+ */
+int base_new_file_begin(
+    struct base_new_file *made, int directory, const char *prefix, const char *suffix, mode_t mode);
+
+/* Puts the file in place under `name`, over an old one. On failure (-1 with errno) it is gone. */
+int base_new_file_finish(struct base_new_file *made, const char *name);
+
+/* Deletes the file; errno stays. */
+void base_new_file_discard(struct base_new_file *made);
+
+/*
+ * For a temporary file found in a directory: deletes it when its writer is gone, at latest when it
+ * was not written for an hour, as not every file system has locks. The bytes that stay.
+ */
+uint64_t base_new_file_clear(int directory, const char *name);
+
+#endif
