@@ -26,7 +26,11 @@ typedef struct pool_module pool_module;
  */
 typedef struct pool_kernel pool_kernel;
 
-/* A header that the source can include by this name, as text in memory. */
+/*
+ * A header that the source can include by this name, as text in memory. It comes before any file of
+ * that name. Files are found by `-I` options and in the CUDA toolkit's include directories, where
+ * these exist; the cache's key covers the files that a source can include (docs/compiler.md).
+ */
 typedef struct pool_module_header {
     const char *name;
     const char *text;
@@ -36,7 +40,8 @@ typedef struct pool_module_header {
 typedef struct pool_module_params {
     size_t struct_size;
     const char *source; /* CUDA C++; kernels are found by name when declared extern "C" */
-    const char *name;   /* for messages and logs; NULL: "kernel.cu" */
+    const char *name;   /* for messages, logs and quoted #includes, which are looked for in its
+                         * directory; NULL: "kernel.cu" */
     const pool_module_header *headers;
     size_t header_count;
     const char *const *defines; /* "NAME" or "NAME=VALUE" */

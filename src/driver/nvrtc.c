@@ -223,6 +223,7 @@ const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
     if (!atomic_load_explicit(&is_open, memory_order_relaxed)) {
         found = search_compiler(&search, reason, size);
         if (found) {
+            driver_nvrtc_find_includes(&search.found);
             announce(&search.found);
             compiler = search.found;
             atomic_store_explicit(&is_open, 1, memory_order_release);

@@ -76,11 +76,18 @@ struct nvrtc_api {
 #undef NVRTC_FIELD
 };
 
+enum { DRIVER_NVRTC_INCLUDES = 3 };
+
 struct nvrtc {
     struct nvrtc_api api; /* SetFlowCallback is NULL before CUDA 12.8 */
     int version;          /* 13000 is CUDA 13.0 */
     char path[256];       /* the library file */
+    /* Include directories of its toolkit, as far as they are there; then "". */
+    char includes[DRIVER_NVRTC_INCLUDES][256];
 };
+
+/* Fills `includes` from `path` and `version`: see docs/compiler.md for where it looks. */
+void driver_nvrtc_find_includes(struct nvrtc *nvrtc);
 
 /*
  * The compiler. Looks for what DEVICEPOOL_NVRTC names or, when that is not set, for the usual names

@@ -12,7 +12,7 @@
 
 /* Goes up when what is compiled from the same request can change: entries of before are then
  * misses. */
-#define KEY_FORMAT 2u
+#define KEY_FORMAT 3u
 
 struct module_image *module_image_new(enum module_form form, size_t size)
 {
@@ -111,8 +111,8 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
     return status ? status : ended;
 }
 
-pool_status module_key_of(
-    const struct module_request *request, int compiler_version, struct module_key *key)
+pool_status module_key_of(const struct module_request *request, int compiler_version,
+    const struct module_key *files, struct module_key *key)
 {
     struct module_key texts;
     struct base_sha256 *digest;
@@ -129,6 +129,7 @@ pool_status module_key_of(
     add_number(digest, (uint64_t)request->compute_capability);
     add_number(digest, (uint64_t)request->ptx_only);
     base_sha256_add(digest, texts.bytes, sizeof(texts.bytes));
+    base_sha256_add(digest, files->bytes, sizeof(files->bytes));
     return base_sha256_end(digest, key->bytes);
 }
 

@@ -35,6 +35,7 @@ struct module_request {
     int compute_capability; /* 90 */
     int ptx_only;           /* the driver takes no machine code */
     int only_ready;         /* what would have to be compiled is left: the image is NULL */
+    int reads_files;        /* set by module_image_get: an #include may be a file on disk */
 };
 
 struct module_key {
@@ -48,11 +49,11 @@ struct module_key {
 pool_status module_text_key_of(const struct module_request *request, struct module_key *key);
 
 /*
- * The key of a request: SHA-256 over that, the cache format, the library's version, chip, form and
- * NVRTC's version.
+ * The key of a request: SHA-256 over that, the cache format, the library's version, chip, form,
+ * NVRTC's version and the digest of the files that it may include (includes.h; zero: none).
  */
-pool_status module_key_of(
-    const struct module_request *request, int compiler_version, struct module_key *key);
+pool_status module_key_of(const struct module_request *request, int compiler_version,
+    const struct module_key *files, struct module_key *key);
 void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYTES + 1]);
 
 /*

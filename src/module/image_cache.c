@@ -19,6 +19,7 @@
 #include "base/status.h"
 #include "driver/nvrtc.h"
 #include "module/disk.h"
+#include "module/includes.h"
 
 /*
  * Images that memory holds: 256 MiB is several times what all built-in kernels take; what was
@@ -36,7 +37,8 @@ struct entry {
     struct module_image *image;
     uint64_t used; /* value of `ticks` at the last use */
     unsigned waiters;
-    int ended; /* the compile is over; without an image it failed */
+    int ended;   /* the compile is over; without an image it failed */
+    int passing; /* an included file changed meanwhile: for those who wait, then gone */
     struct base_error_copy failure;
 };
 
@@ -69,7 +71,7 @@ static struct base_lock lock = BASE_LOCK_INIT_RENEW(renew);
 static struct entry *find(const struct module_key *key)
 {
     for (struct entry *entry = entries; entry; entry = entry->next)
-        if (memcmp(&entry->key, key, sizeof(*key)) == 0)
+        if (!entry->passing && memcmp(&entry->key, key, sizeof(*key)) == 0)
             return entry;
     return NULL;
 }
@@ -162,10 +164,31 @@ static pool_status compile(
     return module_find_prebuilt(request, reason, image);
 }
 
+/* Whether the files that a compile included are still what its key says. */
+static bool files_changed(const struct module_request *request, const struct module_key *key)
+{
+    char reason[DRIVER_NVRTC_REASON];
+    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+    struct module_includes includes;
+    struct base_error_copy before;
+    struct module_key now;
+    bool is_changed;
+
+    if (!request->reads_files)
+        return false;
+    base_error_save(&before);
+    is_changed = !nvrtc || module_includes_find(nvrtc, request, &includes) ||
+                 !includes.is_complete ||
+                 module_key_of(request, nvrtc->version, &includes.digest, &now) ||
+                 memcmp(&now, key, sizeof(now)) != 0;
+    base_error_restore(&before);
+    return is_changed;
+}
+
 /* Without the lock: from disk, else by the compiler. What is prebuilt is not kept on disk: the next
  * process may have a compiler that works. */
-static pool_status make_image(
-    const struct module_request *request, const struct module_key *key, struct module_image **image)
+static pool_status make_image(const struct module_request *request, const struct module_key *key,
+    struct module_image **image, bool *is_passing)
 {
     struct disk_facts facts = {.compute_capability = request->compute_capability};
     struct timespec now;
@@ -176,7 +199,8 @@ static pool_status make_image(
     if (*image || request->only_ready)
         return POOL_OK;
     status = compile(request, image, &is_prebuilt);
-    if (status || is_prebuilt || request->params->no_cache)
+    *is_passing = !status && files_changed(request, key);
+    if (status || is_prebuilt || *is_passing || request->params->no_cache)
         return status;
     snprintf(facts.name, sizeof(facts.name), "%s", request->name);
     clock_gettime(CLOCK_REALTIME, &now);
@@ -189,6 +213,7 @@ static pool_status make_image(
 static pool_status lead(const struct module_request *request, struct entry *entry)
 {
     struct module_image *image = NULL;
+    bool is_passing = false;
     pool_status status = POOL_OK;
 
     while (compiling >= base_parallel_threads() && !request->only_ready && !status) {
@@ -199,11 +224,12 @@ static pool_status lead(const struct module_request *request, struct entry *entr
     if (!status) {
         compiling++;
         base_unlock(&lock);
-        status = make_image(request, &entry->key, &image);
+        status = make_image(request, &entry->key, &image, &is_passing);
         base_lock(&lock);
         compiling--;
     }
     entry->image = image;
+    entry->passing = is_passing;
     entry->ended = 1;
     if (status)
         base_error_save(&entry->failure);
@@ -255,6 +281,8 @@ static pool_status get_once(const struct module_request *request, const struct m
     if (!status && entry->image) {
         entry->used = ++ticks;
         *image = module_image_retain(entry->image);
+        if (entry->passing && !entry->waiters)
+            unlink_entry(entry);
         keep_within_bounds();
     } else if (entry->ended && !entry->image && !entry->waiters) {
         unlink_entry(entry);
@@ -262,39 +290,35 @@ static pool_status get_once(const struct module_request *request, const struct m
     return status;
 }
 
-/* Options by which NVRTC reads files: their text is not in the key, so nothing may be kept. */
-static int reads_files(const pool_module_params *params)
-{
-    static const char *const starts[] = {"-I", "--include-path", "-include", "--pre-include",
-        "-use-pch", "--use-pch", "-pch", "--pch"};
-
-    for (size_t i = 0; i < params->option_count; i++)
-        for (size_t j = 0; j < sizeof(starts) / sizeof(starts[0]); j++)
-            if (strncmp(params->options[i], starts[j], strlen(starts[j])) == 0)
-                return 1;
-    return 0;
-}
-
-/* By the compiler, and kept from then on. */
+/* By the compiler, and kept from then on unless what it reads cannot be known. */
 static pool_status get_compiled(
-    const struct module_request *request, int compiler_version, struct module_image **image)
+    const struct module_request *wanted, const struct nvrtc *nvrtc, struct module_image **image)
 {
+    struct module_request request = *wanted;
+    struct module_includes includes;
     struct module_key key;
     bool is_prebuilt;
-    pool_status status;
+    pool_status status = module_includes_find(nvrtc, &request, &includes);
     int retry;
 
-    if (reads_files(request->params))
-        return request->only_ready ? POOL_OK : compile(request, image, &is_prebuilt);
-    status = module_key_of(request, compiler_version, &key);
+    if (status)
+        return status;
+    request.reads_files = includes.files || !includes.is_complete;
+    if (!includes.is_complete) {
+        base_log(POOL_LOG_INFO,
+            "%s is compiled anew each time: a macro or an option makes up what it includes",
+            request.name);
+        return request.only_ready ? POOL_OK : compile(&request, image, &is_prebuilt);
+    }
+    status = module_key_of(&request, nvrtc->version, &includes.digest, &key);
     if (status)
         return status;
     base_lock(&lock);
     do {
         retry = 0;
-        status = pool_cancel_requested(request->params->cancel)
-                     ? cancelled(request)
-                     : get_once(request, &key, image, &retry);
+        status = pool_cancel_requested(request.params->cancel)
+                     ? cancelled(&request)
+                     : get_once(&request, &key, image, &retry);
     } while (retry && !status);
     base_unlock(&lock);
     return status;
@@ -305,6 +329,6 @@ pool_status module_image_get(const struct module_request *request, struct module
     char reason[DRIVER_NVRTC_REASON];
     const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
 
-    return nvrtc ? get_compiled(request, nvrtc->version, image)
+    return nvrtc ? get_compiled(request, nvrtc, image)
                  : module_find_prebuilt(request, reason, image);
 }

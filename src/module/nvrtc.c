@@ -16,7 +16,10 @@
 #include "driver/nvrtc.h"
 #include "module/compile_log.h"
 
-/* NVRTC reads the folder of the source's name as an include path unless told not to (since 12.0).
+/*
+ * NVRTC looks for headers in the directory of the file that includes them unless told not to (since
+ * 12.0). That is said where nothing on disk is included, so that a file that appears there while
+ * the program is compiled cannot get into it.
  */
 #define NO_SOURCE_INCLUDE_VERSION 12000
 
@@ -101,28 +104,31 @@ static pool_status choose_target(
     return POOL_OK;
 }
 
-/* The option list: ours, the defines, the caller's. All texts live in one block. */
+/* The option list: ours, the defines, the caller's, the toolkit's directories. All texts live in
+ * one block. */
 static const char **make_options(const struct nvrtc *nvrtc, const struct module_request *request,
     const struct target *target, int *count)
 {
     const pool_module_params *params = request->params;
     size_t texts = 64;
+    size_t room = 3 + DRIVER_NVRTC_INCLUDES + params->define_count + params->option_count;
     const char **options;
     size_t n = 0;
     char *next;
 
     for (size_t i = 0; i < params->define_count; i++)
         texts += strlen(params->defines[i]) + 3;
-    options = base_calloc(
-        (3 + params->define_count + params->option_count) * sizeof(*options) + texts, 1);
+    for (size_t i = 0; i < DRIVER_NVRTC_INCLUDES; i++)
+        texts += sizeof(nvrtc->includes[i]) + 2;
+    options = base_calloc(room * sizeof(*options) + texts, 1);
     if (!options)
         return NULL;
-    next = (char *)(options + 3 + params->define_count + params->option_count);
+    next = (char *)(options + room);
     options[n++] = next;
     next += 1 + sprintf(next, "--gpu-architecture=%s_%d",
                     target->form == MODULE_CUBIN ? "sm" : "compute", target->arch);
     options[n++] = "--std=c++17";
-    if (nvrtc->version >= NO_SOURCE_INCLUDE_VERSION)
+    if (!request->reads_files && nvrtc->version >= NO_SOURCE_INCLUDE_VERSION)
         options[n++] = "--no-source-include";
     for (size_t i = 0; i < params->define_count; i++) {
         options[n++] = next;
@@ -130,6 +136,12 @@ static const char **make_options(const struct nvrtc *nvrtc, const struct module_
     }
     for (size_t i = 0; i < params->option_count; i++)
         options[n++] = params->options[i];
+    for (size_t i = 0; request->reads_files && i < DRIVER_NVRTC_INCLUDES; i++) {
+        if (!nvrtc->includes[i][0])
+            break;
+        options[n++] = next;
+        next += 1 + sprintf(next, "-I%s", nvrtc->includes[i]);
+    }
     *count = (int)n;
     return options;
 }
