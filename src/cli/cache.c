@@ -54,7 +54,8 @@ static void print_entries(cJSON *rows, const char *folder)
     }
     if (cJSON_GetArraySize(rows))
         cli_print_table(rows, columns, sizeof(columns) / sizeof(columns[0]), stdout);
-    printf("%d entries, %s in %s\n", cJSON_GetArraySize(rows), cli_bytes(bytes, size, sizeof(size)),
+    printf("%d %s, %s in %s\n", cJSON_GetArraySize(rows),
+        cJSON_GetArraySize(rows) == 1 ? "entry" : "entries", cli_bytes(bytes, size, sizeof(size)),
         folder);
     cJSON_Delete(rows);
 }

@@ -366,19 +366,21 @@ static int system_random(void *bytes, size_t count)
     return getrandom(bytes, count, 0) == (ssize_t)count;
 }
 
-/* A uniform scalar: numbers of as many bits as the modulus until one is below it. */
+/* A scalar from twice as many random bytes as it has: uniform but for one part in 2^128 at most. */
 static pool_status draw_scalar(struct prover *prover, uint8_t *scalar)
 {
-    size_t unused_bits = 8 * prover->width - pool_field_bits(prover->field);
+    uint8_t bytes[2 * POOL_FIELD_MAX_BYTES];
+    size_t count = 2 * prover->width;
+    pool_status status;
 
-    do {
-        if (!(prover->job->random ? prover->job->random : system_random)(scalar, prover->width)) {
-            refuse(prover, "the system has no random numbers");
-            return POOL_ERR_IO;
-        }
-        scalar[prover->width - 1] &= (uint8_t)(0xff >> unused_bits);
-    } while (pool_field_check(prover->field, scalar, 1, NULL));
-    return POOL_OK;
+    if (!(prover->job->random ? prover->job->random : system_random)(bytes, count)) {
+        refuse(prover, "the system has no random numbers");
+        return POOL_ERR_IO;
+    }
+    status = pool_field_reduce_bytes(
+        prover->field, bytes, count, POOL_LITTLE_ENDIAN, 1, POOL_FORM_STANDARD, scalar);
+    explicit_bzero(bytes, sizeof(bytes));
+    return status;
 }
 
 struct proof {

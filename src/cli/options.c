@@ -2,6 +2,7 @@
 /*
  * The command line: a command declares its options once, and from that they are read and explained.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,20 +46,22 @@ static void collect(
 
 static void print_option(const struct cli_option *option)
 {
+    enum { WIDTH = 22 };
     const char *text = option->text;
     char head[64];
-    int first = 1;
 
     snprintf(head, sizeof(head), "%c%c%c --%s%s%s", option->letter ? '-' : ' ',
         option->letter ? option->letter : ' ', option->letter ? ',' : ' ', option->name,
         option->argument ? " " : "", option->argument ? option->argument : "");
+    if (strlen(head) > WIDTH) {
+        printf("  %s\n", head);
+        *head = 0;
+    }
     while (*text) {
         size_t length = strcspn(text, "\n");
 
-        printf("  %-22s  %.*s\n", first ? head : "", (int)length, text);
-        if (first && strlen(head) > 22)
-            first = 0;
-        first = 0;
+        printf("  %-*s  %.*s\n", WIDTH, head, (int)length, text);
+        *head = 0;
         text += length + (text[length] == '\n');
     }
 }
@@ -91,16 +94,17 @@ int cli_usage(const struct cli_command *command, const char *format, ...)
 int cli_parse_count(const char *text, uint64_t *value)
 {
     unsigned long long number;
-    unsigned shift = 0;
+    unsigned long shift = 0;
     char *end;
 
     if (*text < '0' || *text > '9')
         return 0;
+    errno = 0;
     number = strtoull(text, &end, 10);
     if (*end == '^') {
         if (number != 2 || end[1] < '0' || end[1] > '9')
             return 0;
-        shift = (unsigned)strtoul(end + 1, &end, 10);
+        shift = strtoul(end + 1, &end, 10);
         number = 1;
     } else if (*end) {
         const char *units = "KMGT";
@@ -108,10 +112,10 @@ int cli_parse_count(const char *text, uint64_t *value)
 
         if (!unit)
             return 0;
-        shift = 10 * (unsigned)(unit - units + 1);
+        shift = 10 * (unsigned long)(unit - units + 1);
         end++;
     }
-    if (*end || shift > 63 || number > UINT64_MAX >> shift)
+    if (*end || errno || shift > 63 || number > UINT64_MAX >> shift)
         return 0;
     *value = (uint64_t)number << shift;
     return 1;

@@ -28,6 +28,8 @@ expect 2 'takes --field, not --set' "$tool" bench ntt --set circom-bn254-t3
 expect 2 "knows no field 'x'" "$tool" bench ntt --field bn254_fr,x
 expect 2 'powers of two' "$tool" bench ntt --sizes 3
 expect 2 'takes sizes' "$tool" bench copy --sizes 2^99
+expect 2 'takes a number' "$tool" bench ntt --batch 99999999999999999999
+expect 2 'takes sizes' "$tool" bench ntt --sizes 2^4294967297
 expect 2 'is one of nn, nr' "$tool" bench ntt --order xx
 expect 2 'repeat is 1' "$tool" bench ntt --repeat 0
 expect 2 'only is one of copy' "$tool" selftest --only all

@@ -95,4 +95,15 @@ expect 1 'cannot be written' "$tool" prove "$key" "$witness" "$scratch/none/p.js
 expect 1 'cannot be written' "$tool" prove "$key" "$witness" "$scratch/none.json" "$scratch"
 [ -e "$scratch/none.json" ] && echo "FAILED: a proof without its public signals" && failed=1
 expect 2 'needs KEY WITNESS PROOF PUBLIC' "$tool" prove "$key" "$witness"
+case ${DEVICEPOOL_DEVICES-} in
+sim*)
+    # Whatever fails, wherever: no files, no crash.
+    for fault in 'cuStreamCreate*@1=2' 'cuMemcpyHtoD*@2=999' 'cuMemcpyDtoH*@3=999'; do
+        export DEVICEPOOL_SIM_FAULTS="$fault"
+        refused 1 . "$key" "$witness"
+    done
+    export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@9=719'
+    refused 5 LAUNCH_FAILED "$key" "$witness"
+    ;;
+esac
 exit $failed

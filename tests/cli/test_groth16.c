@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prover of devicepool prove as other programs would use it: jobs that share files and devices,
+ * and blinding factors that are known.
+ * usage: test_groth16 VECTORS-FOLDER
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groth16.h"
+
+static int known_bytes(void *bytes, size_t count)
+{
+    memset(bytes, 0x5a, count);
+    return 1;
+}
+
+static int no_bytes(void *bytes, size_t count)
+{
+    (void)bytes;
+    (void)count;
+    return 0;
+}
+
+static void require(int is_true, const char *what)
+{
+    if (is_true)
+        return;
+    fprintf(stderr, "FAILED: %s: %s\n", what, pool_last_error()->message);
+    exit(1);
+}
+
+static pool_file *open_file(const char *folder, const char *name)
+{
+    char path[4096];
+    pool_file *file = NULL;
+
+    snprintf(path, sizeof(path), "%s/iden3/%s", folder, name);
+    require(!pool_file_open(path, NULL, &file), name);
+    return file;
+}
+
+struct task {
+    struct groth16_job job;
+    struct groth16_result result;
+    pool_status status;
+    pthread_t thread;
+    unsigned steps;
+};
+
+static void count_steps(void *user, const char *step, uint64_t done, uint64_t total)
+{
+    struct task *task = user;
+
+    require(*step && done <= total, "progress is at most the total");
+    task->steps += !done;
+}
+
+static void *run_task(void *argument)
+{
+    struct task *task = argument;
+
+    task->status = groth16_prove(&task->job, &task->result);
+    return NULL;
+}
+
+int main(int count, char **arguments)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
+    struct task tasks[3] = {{.status = POOL_OK}};
+    pool_file *key = NULL;
+    pool_file *witness = NULL;
+    device_pool *pool = NULL;
+
+    require(count == 2, "one argument");
+    key = open_file(arguments[1], "chain_bls12_381.zkey");
+    witness = open_file(arguments[1], "chain_bls12_381.wtns");
+    require(!pool_create(&pool, &params), "pool_create");
+    for (size_t i = 0; i < 3; i++) {
+        tasks[i].job = (struct groth16_job){.key = key,
+            .witness = witness,
+            .progress = count_steps,
+            .user = &tasks[i],
+            .random = i < 2 ? known_bytes : no_bytes};
+        require(!pool_next_device(pool, &tasks[i].job.device), "pool_next_device");
+        require(!pthread_create(&tasks[i].thread, NULL, run_task, &tasks[i]), "pthread_create");
+    }
+    for (size_t i = 0; i < 3; i++)
+        pthread_join(tasks[i].thread, NULL);
+    require(!tasks[0].status && !tasks[1].status, "two proofs");
+    require(tasks[0].steps == 6, "the quotient and five MSMs");
+    require(!strcmp(tasks[0].result.proof, tasks[1].result.proof),
+        "the same blinding factors on two devices give the same proof");
+    require(tasks[2].status == POOL_ERR_IO && strstr(tasks[2].result.failure, "random"),
+        "no random numbers, no proof");
+    require(!tasks[2].result.proof && !tasks[2].result.public_signals, "nothing on failure");
+    for (size_t i = 0; i < 3; i++)
+        groth16_result_free(&tasks[i].result);
+    pool_destroy(&pool);
+    pool_file_close(&witness);
+    pool_file_close(&key);
+    return 0;
+}
