@@ -206,7 +206,7 @@ typedef struct pool_mock_launch {
     uint32_t block[3];
     uint32_t dynamic_shared_bytes;
     int32_t cooperative;
-    int32_t starts_early; /* programmatic stream serialization */
+    int32_t pdl; /* programmatic stream serialization */
     CUstream stream;
     uint32_t argument_count;
     const void *const *arguments; /* each points to a copy of the argument's value */

@@ -125,7 +125,7 @@ typedef struct pool_launch_shape {
     int32_t cooperative;           /* 1: all blocks run at once and may synchronise as a grid */
     uint32_t argument_count;       /* entries of `arguments` in pool_launch */
     const size_t *argument_bytes;  /* NULL, or the size of each, to be checked */
-    int32_t starts_early;          /* 1: see below */
+    int32_t pdl;          /* 1: see below */
 } pool_launch_shape;
 
 /*

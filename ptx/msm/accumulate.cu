@@ -8,7 +8,7 @@
  * The cost is one mixed sum an entry; the point after next is asked for while the present one is
  * added.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "msm/slots.cuh"
 
 struct accumulate {
@@ -71,7 +71,7 @@ __device__ __forceinline__ xyzz first_sum(
 extern "C" __global__ void __launch_bounds__(MSM_THREADS, MSM_BLOCKS)
     msm_accumulate(struct accumulate job)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= job.threads)
         return;

@@ -3,7 +3,7 @@
  * Whether points and scalars are what they have to be. A thread looks at one of them; *first
  * becomes the least of 8 * place + what is wrong.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "ec/xyzz.cuh"
 #include "msm/source.cuh"
 
@@ -96,7 +96,7 @@ __device__ __forceinline__ unsigned what_is_wrong(const struct check_points *a, 
 
 extern "C" __global__ void __launch_bounds__(128) check_points(struct check_points a)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= a.from.count)
         return;
@@ -128,7 +128,7 @@ __device__ __forceinline__ fr scalar_get(const unsigned *at)
 
 extern "C" __global__ void check_scalars(struct check_scalars a)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= a.count)
         return;

@@ -3,7 +3,7 @@
  * From the sums of a batch member's sets to its result: Horner's rule, c doublings between two
  * sets, four lanes a member; then the layout and form that were asked for.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "ec/convert.cuh"
 #include "ec/lanes.cuh"
 
@@ -87,7 +87,7 @@ __device__ __forceinline__ void put_result(const struct combine *job, unsigned *
 
 extern "C" __global__ void __launch_bounds__(BLOCK) msm_combine(struct combine job)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     unsigned lane = threadIdx.x % EC_LANES;
     u64 member = (u64)blockIdx.x * (BLOCK / EC_LANES) + threadIdx.x / EC_LANES;
     int is_inside = member < job.batch;

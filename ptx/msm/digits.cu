@@ -5,7 +5,7 @@
  * having that number in every window but the top one; where n = order - s is the smaller one, those
  * of n, negated: with 2^(c - 1) - 1 in the lift the digits of -s are just the complements.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "fr.cuh"
 #include "msm/sort.cuh"
 
@@ -241,12 +241,12 @@ template <typename stored> __device__ __forceinline__ void digits_of_block(const
  */
 extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_2(const struct sort run)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     digits_of_block<unsigned short>(run);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_4(const struct sort run)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     digits_of_block<unsigned>(run);
 }

@@ -5,7 +5,7 @@
  * slots of the next level. The last level is one block. Few sums have to wait for each other here,
  * so four lanes share each.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "ec/lanes.cuh"
 #include "msm/slots.cuh"
 
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) msm_merge(struct merge job)
     __shared__ unsigned bucket[BLOCK];
     __shared__ unsigned start[BLOCK];
     __shared__ struct work work;
-    wait_for_earlier_work();
+    pdl_wait();
     unsigned i = threadIdx.x;
     u64 first = (u64)blockIdx.x * BLOCK;
     xyzz *sums = job.slots.sums + first;

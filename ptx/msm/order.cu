@@ -4,7 +4,7 @@
  * offsets[b + 1] of its buckets b only: for a crowded one these words are first the counts, then
  * the places where each bucket's next entry goes, and in the end, by themselves, the ends.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "msm/sort.cuh"
 
 __device__ __forceinline__ unsigned partition_start(const struct sort &run, unsigned partition)
@@ -165,7 +165,7 @@ __device__ __forceinline__ void order_partition(
 extern "C" __global__ void __launch_bounds__(1024, 1) msm_order(const struct sort run)
 {
     extern __shared__ unsigned counts[];
-    wait_for_earlier_work();
+    pdl_wait();
     if (blockIdx.x < run.helpers) {
         unsigned pieces = run.crowds->pieces;
         for (unsigned number = blockIdx.x; number < pieces; number += run.helpers)
@@ -182,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) msm_order(const struct sor
 extern "C" __global__ void __launch_bounds__(256) msm_spread(const struct sort run)
 {
     extern __shared__ unsigned counts[];
-    wait_for_earlier_work();
+    pdl_wait();
     unsigned *moves = counts + (1u << run.low_bits), *ordered = moves + (1u << run.low_bits);
     unsigned *keys = ordered + run.piece, pieces = run.crowds->pieces;
     for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {

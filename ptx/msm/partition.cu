@@ -7,7 +7,7 @@
  * SORT_NONE for the digit 0. All loads come before the first use: only many at once hide their
  * latency.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "msm/sort.cuh"
 
 template <typename stored>
@@ -101,13 +101,13 @@ template <bool is_one_sum> __device__ __forceinline__ void partition_tile(const 
 
 extern "C" __global__ void __launch_bounds__(1024, 1) msm_partition(const struct sort run)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     partition_tile<true>(run);
 }
 
 /* Tiles of several sums. */
 extern "C" __global__ void __launch_bounds__(1024, 1) msm_partition_sums(const struct sort run)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     partition_tile<false>(run);
 }

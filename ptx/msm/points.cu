@@ -3,7 +3,7 @@
  * Points of callers to what the sums read: packed affine points in the device's form, reduced, with
  * (0, 0) for infinity; and their multiples for tables.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "ec/convert.cuh"
 #include "ec/xyzz.cuh"
 #include "msm/source.cuh"
@@ -43,7 +43,7 @@ __device__ __forceinline__ affine import_with(const struct source *from, u64 i, 
  */
 extern "C" __global__ void __launch_bounds__(128) import_points(struct import a)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     u64 threads = (u64)gridDim.x * blockDim.x;
     u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (first >= a.from.count)
@@ -87,7 +87,7 @@ struct multiples {
 /* to[i] = 2^doublings from[i] */
 extern "C" __global__ void __launch_bounds__(128) multiply_points(struct multiples a)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= a.count)
         return;
@@ -110,7 +110,7 @@ struct copy {
 /* `count` items of `words` words, a thread a word. */
 extern "C" __global__ void copy_items(struct copy a)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     u64 item = i / a.words;
     if (item < a.count)

@@ -8,7 +8,7 @@
  *
  * until T of the whole set remains. A pair is {T, Q}, at 2 i and 2 i + 1.
  */
-#include "early.cuh"
+#include "base/launch.cuh"
 #include "ec/lanes.cuh"
 
 typedef unsigned long long u64;
@@ -29,7 +29,7 @@ struct segments {
 extern "C" __global__ void __launch_bounds__(SEGMENT_BLOCK, SEGMENT_BLOCKS)
     msm_segments(struct segments job)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     u64 segment = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (segment >= job.count)
         return;
@@ -84,7 +84,7 @@ __device__ __forceinline__ xyzz fold_node(
 
 extern "C" __global__ void __launch_bounds__(FOLD_BLOCK) msm_fold(struct fold job)
 {
-    wait_for_earlier_work();
+    pdl_wait();
     unsigned lane = threadIdx.x % EC_LANES;
     unsigned warp = threadIdx.x / 32;
     unsigned node = warp / 2 * (32 / EC_LANES) + threadIdx.x % 32 / EC_LANES;

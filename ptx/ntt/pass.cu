@@ -1,78 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One trip of a transform through memory: 2^b-point transforms over `b` bits of the index, in place
- * but for the first trip's gather and the last one's scatter.
+ * One pass of an NTT through memory: sub-transforms of 2^b points over b bits of the index, in
+ * place except for the gather of the first pass and the scatter of the last pass.
  *
- * The transform of 2^L points is done by decimation in frequency, some bits a trip from the top
- * down: a trip that comes after `before` bits takes the points that differ in the next b bits of
- * their position (a column), transforms them, and multiplies output k of column c by w^(k c), c
- * being the bits below. Output k stands at the position that is k reversed, so all trips together
- * turn natural order into bit-reversed order. A first trip that loads from reversed positions takes
- * bit-reversed input, a last trip that stores to reversed positions gives natural output; both see
- * to it that neighbouring threads use neighbouring addresses.
+ * An NTT of 2^L points is computed by decimation in frequency, several bits per pass from the top
+ * down. A pass that follows `log_done` transformed bits takes the points that differ in the next b
+ * bits of their position (a sub-transform), transforms them, and multiplies output k of
+ * sub-transform c by the twiddle factor w^(k c), c being the remaining low bits. Output k is stored
+ * at the position that is k bit-reversed, so that all passes together turn natural order into
+ * bit-reversed order. A first pass that loads from reversed positions accepts bit-reversed input, a
+ * last pass that stores to reversed positions produces natural output; both keep the accesses of
+ * neighbouring threads at neighbouring addresses.
  *
- * A block transforms a tile of 2^t columns. Each thread holds 2^NTT_RADIX points in registers for
- * NTT_RADIX stages; between them points change hands through shared memory. NTT_RADIX, NTT_THREADS
- * and NTT_BLOCKS (at once on a multiprocessor, which bounds the registers) come from the plan: more
- * points a thread mean fewer exchanges and more registers. NTT_SHIFT is not 0 where the roots of a
- * thread's own transforms are powers of two.
+ * A block computes a tile of sub-transforms. Each thread holds 2^NTT_RADIX points in registers for
+ * one radix-2^NTT_RADIX stage; between stages the points are exchanged through shared memory.
+ * NTT_RADIX, NTT_THREADS and NTT_BLOCKS (resident per multiprocessor, which bounds the registers)
+ * come from the plan: more points per thread mean fewer exchanges and more registers. NTT_SHIFT is
+ * not 0 where the roots of unity of a butterfly are powers of two.
  *
- * Values are in [0, 2p) where the field has room, and are reduced by the last trip.
+ * Values are in [0, 2p) where the field has room for that, and are reduced by the last pass.
  *
- * Trips after the first start early: before they wait they touch nothing but the tables.
+ * All passes but the first are dependent launches: before pdl_wait they read nothing but tables.
  */
 #include "fr.cuh"
 
-#include "early.cuh"
+#include "base/launch.cuh"
 
-#include "ntt/element.cuh"
+#include "base/element.cuh"
 
-#include "ntt/pass.cuh"
+#include "ntt/args.h"
 
-#include "ntt/place.cuh"
+#include "ntt/index.cuh"
 
 #define POINTS (1u << NTT_RADIX)
 
-/* Words of shared memory for one word of every element of a tile, however small the trip's is: the
- * words of an element are then at distances that the compiler knows. */
+/* Words of shared memory per plane, which holds one word of each element of a tile. The same for
+ * tiles of every size, so that the distances of an element's words are compile-time constants. */
 #define PLANE (NTT_THREADS * (POINTS + 1))
 
 #if NTT_SHIFT
-#include "ntt/shifts.cuh"
+#include "ntt/butterfly_goldilocks.cuh"
 #else
-#include "ntt/transform.cuh"
+#include "ntt/butterfly.cuh"
 #endif
 
-#include "ntt/turns.cuh"
+#include "ntt/twiddles.cuh"
 
-/* Coefficient j is multiplied by g^j on the way in. */
-__device__ __forceinline__ fr prepare(const struct ntt_pass &pass, fr x, u64 column, unsigned digit)
+/* First pass: multiplies coefficient j by g^j. */
+__device__ __forceinline__ fr scale_input(
+    const struct ntt_pass_args &pass, fr x, u64 sub, unsigned local)
 {
-    if (pass.flags & NTT_COSET_IN) {
-        u64 power = ((u64)digit << (pass.log_size - pass.bits)) | column;
-        x = fr_mul_lazy(x, pass.coset_high[power >> pass.low_bits]);
+    if (pass.flags & NTT_COSET_INPUT) {
+        u64 exponent = ((u64)local << (pass.log_size - pass.log_length)) | sub;
+        x = fr_mul_lazy(x, pass.coset_high[exponent >> pass.low_bits]);
         if (pass.coset_low != nullptr)
-            x = fr_mul_lazy(x, pass.coset_low[power & ((1ull << pass.low_bits) - 1)]);
+            x = fr_mul_lazy(x, pass.coset_low[exponent & ((1ull << pass.low_bits) - 1)]);
     }
     return x;
 }
 
-/* What a column's output at local position `digit` is multiplied by on the way out. */
-__device__ __forceinline__ fr finish(const struct ntt_pass &pass, fr x, u64 column, unsigned digit)
+/* Multiplies the output at index `local` of a sub-transform by its twiddle or scale factor. */
+__device__ __forceinline__ fr scale_output(
+    const struct ntt_pass_args &pass, fr x, u64 sub, unsigned local)
 {
-    unsigned low = pass.log_size - pass.before - pass.bits;
-    unsigned output = reverse_bits(digit, pass.bits);
+    unsigned low = pass.log_size - pass.log_done - pass.log_length;
+    unsigned output = reverse_bits(local, pass.log_length);
     if (low != 0) {
-        u64 power = (column & ((1ull << low) - 1)) * output << pass.power_shift;
-        x = fr_mul_lazy(x, pass.high[power >> pass.low_bits]);
-        if (pass.low != nullptr)
-            x = fr_mul_lazy(x, pass.low[power & ((1ull << pass.low_bits) - 1)]);
+        u64 exponent = (sub & ((1ull << low) - 1)) * output << pass.exponent_shift;
+        x = fr_mul_lazy(x, pass.twiddles_high[exponent >> pass.low_bits]);
+        if (pass.twiddles_low != nullptr)
+            x = fr_mul_lazy(x, pass.twiddles_low[exponent & ((1ull << pass.low_bits) - 1)]);
         return x;
     }
-    if (pass.flags & NTT_COSET_OUT) {
-        unsigned rest = pass.log_size - pass.bits;
-        u64 first = pass.flags & NTT_SCATTER ? column : reverse_long(column, rest);
-        x = fr_mul_lazy(x, two_level(pass.coset_high, pass.coset_low, pass.low_bits,
+    if (pass.flags & NTT_COSET_OUTPUT) {
+        unsigned rest = pass.log_size - pass.log_length;
+        u64 first = pass.flags & NTT_NATURAL_OUTPUT ? sub : reverse_bits_long(sub, rest);
+        x = fr_mul_lazy(x, two_level_power(pass.coset_high, pass.coset_low, pass.low_bits,
                                ((u64)output << rest) | first));
     }
     if (pass.scale != nullptr)
@@ -80,159 +83,162 @@ __device__ __forceinline__ fr finish(const struct ntt_pass &pass, fr x, u64 colu
     return fr_reduce(x);
 }
 
-__device__ __forceinline__ void load_tile(const struct ntt_pass &pass, unsigned *tile)
+__device__ __forceinline__ void load_tile(const struct ntt_pass_args &pass, unsigned *tile)
 {
-    u64 first = (u64)blockIdx.x << pass.log_columns;
-    unsigned size = 1u << (pass.bits + pass.log_columns);
+    u64 first = (u64)blockIdx.x << pass.log_tile_width;
+    unsigned size = 1u << (pass.log_length + pass.log_tile_width);
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-        unsigned column, digit;
-        in_order(pass, i, pass.flags & NTT_LOAD_ACROSS, &column, &digit);
+        unsigned sub, item;
+        tile_item(pass, i, pass.flags & NTT_LOAD_TRANSPOSED, &sub, &item);
         fr x = fr_zero();
-        unsigned local = pass.flags & NTT_GATHER ? reverse_bits(digit, pass.bits) : digit;
-        if (first + column < pass.columns) {
-            struct place at = place_of(pass, first + column);
-            x = pass.in[address_of(pass, at.batch, load_position(pass, at.column, digit))];
-            x = prepare(pass, x, at.column, local);
+        unsigned local =
+            pass.flags & NTT_REVERSED_INPUT ? reverse_bits(item, pass.log_length) : item;
+        if (first + sub < pass.sub_transforms) {
+            struct sub_transform at = sub_transform_at(pass, first + sub);
+            x = pass.in[memory_index(pass, at.batch, load_position(pass, at.sub, item))];
+            x = scale_input(pass, x, at.sub, local);
         }
-        tile_put(tile, PLANE, tile_place(tile_index(pass, column, local), NTT_RADIX), x);
+        tile_store(tile, PLANE, tile_offset(tile_index(pass, sub, local), NTT_RADIX), x);
     }
     __syncthreads();
 }
 
-__device__ __forceinline__ void store_tile(
-    const struct ntt_pass &pass, const unsigned *tile)
+__device__ __forceinline__ void store_tile(const struct ntt_pass_args &pass, const unsigned *tile)
 {
-    u64 first = (u64)blockIdx.x << pass.log_columns;
-    unsigned size = 1u << (pass.bits + pass.log_columns);
+    u64 first = (u64)blockIdx.x << pass.log_tile_width;
+    unsigned size = 1u << (pass.log_length + pass.log_tile_width);
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-        unsigned column, digit;
-        in_order(pass, i, pass.flags & NTT_STORE_ACROSS, &column, &digit);
-        if (first + column >= pass.columns)
+        unsigned sub, item;
+        tile_item(pass, i, pass.flags & NTT_STORE_TRANSPOSED, &sub, &item);
+        if (first + sub >= pass.sub_transforms)
             continue;
-        unsigned local = pass.flags & NTT_SCATTER ? reverse_bits(digit, pass.bits) : digit;
-        struct place at = place_of(pass, first + column);
-        fr x = tile_get(tile, PLANE, tile_place(tile_index(pass, column, local), NTT_RADIX));
-        x = finish(pass, x, at.column, local);
-        pass.out[address_of(pass, at.batch, store_position(pass, at.column, digit))] = x;
+        unsigned local =
+            pass.flags & NTT_NATURAL_OUTPUT ? reverse_bits(item, pass.log_length) : item;
+        struct sub_transform at = sub_transform_at(pass, first + sub);
+        fr x = tile_load(tile, PLANE, tile_offset(tile_index(pass, sub, local), NTT_RADIX));
+        x = scale_output(pass, x, at.sub, local);
+        pass.out[memory_index(pass, at.batch, store_position(pass, at.sub, item))] = x;
     }
 }
 
-/* The points of the first step straight from memory. */
-__device__ __forceinline__ void load_points(const struct ntt_pass &pass, fr *x, struct share share)
+/* Loads the points of the first stage from memory to registers. */
+__device__ __forceinline__ void load_registers(
+    const struct ntt_pass_args &pass, fr *x, struct butterfly butterfly)
 {
-    u64 column = ((u64)blockIdx.x << pass.log_columns) + share.column;
-    struct place at = place_of(pass, column);
+    u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
+    struct sub_transform at = sub_transform_at(pass, index);
     const fr *in =
-        pass.in + address_of(pass, at.batch, load_position(pass, at.column, share.digit));
-    bool is_run = pass.flags & NTT_SCATTER;
-    unsigned low = is_run ? 0 : pass.log_size - pass.before - pass.bits;
-    u64 step = 1ull << (pass.bits - NTT_RADIX + low);
-    if (pass.flags & NTT_COLUMNS)
-        step *= pass.batch;
+        pass.in + memory_index(pass, at.batch, load_position(pass, at.sub, butterfly.local));
+    bool is_contiguous = pass.flags & NTT_NATURAL_OUTPUT;
+    unsigned low = is_contiguous ? 0 : pass.log_size - pass.log_done - pass.log_length;
+    u64 distance = 1ull << (pass.log_length - NTT_RADIX + low);
+    if (pass.flags & NTT_INTERLEAVED)
+        distance *= pass.batch;
 #pragma unroll
     for (unsigned e = 0; e < POINTS; e++)
-        x[e] = column < pass.columns ? in[e * step] : fr_zero();
+        x[e] = index < pass.sub_transforms ? in[e * distance] : fr_zero();
 }
 
-/* The outputs of the last step straight to memory. */
-__device__ __forceinline__ void store_points(
-    const struct ntt_pass &pass, fr *x, const fr *factor, struct share share)
+/* Stores the outputs of the last stage from registers to memory. */
+__device__ __forceinline__ void store_registers(
+    const struct ntt_pass_args &pass, fr *x, const fr *twiddle, struct butterfly butterfly)
 {
-    u64 column = ((u64)blockIdx.x << pass.log_columns) + share.column;
-    unsigned low = pass.log_size - pass.before - pass.bits;
-    bool is_moved = pass.flags & NTT_SCATTER;
-    if (column >= pass.columns)
+    u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
+    unsigned low = pass.log_size - pass.log_done - pass.log_length;
+    bool is_permuted = pass.flags & NTT_NATURAL_OUTPUT;
+    if (index >= pass.sub_transforms)
         return;
-    struct place at = place_of(pass, column);
-    u64 step = 1ull << (is_moved ? pass.log_size - NTT_RADIX : low);
-    u64 digit = is_moved ? reverse_bits(share.digit, pass.bits) : share.digit;
-    fr *out = pass.out + address_of(pass, at.batch, store_position(pass, at.column, digit));
-    if (pass.flags & NTT_COLUMNS)
-        step *= pass.batch;
+    struct sub_transform at = sub_transform_at(pass, index);
+    u64 distance = 1ull << (is_permuted ? pass.log_size - NTT_RADIX : low);
+    u64 local = is_permuted ? reverse_bits(butterfly.local, pass.log_length) : butterfly.local;
+    fr *out = pass.out + memory_index(pass, at.batch, store_position(pass, at.sub, local));
+    if (pass.flags & NTT_INTERLEAVED)
+        distance *= pass.batch;
     if (low != 0) {
-        turn_outputs(pass, x, factor, at.column, share.digit);
+        apply_pass_twiddles(pass, x, twiddle, at.sub, butterfly.local);
 #pragma unroll
         for (unsigned e = 0; e < POINTS; e++)
-            out[e * step] = x[e];
+            out[e * distance] = x[e];
         return;
     }
 #pragma unroll
     for (unsigned o = 0; o < POINTS; o++) {
-        unsigned e = is_moved ? o : OUTPUT(o);
+        unsigned e = is_permuted ? o : OUTPUT(o);
         if (pass.scale != nullptr)
             x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)], *pass.scale);
-        out[e * step] = fr_reduce(x[OUTPUT(o)]);
+        out[e * distance] = fr_reduce(x[OUTPUT(o)]);
     }
 }
 
-/* Points of columns of less than 2^NTT_RADIX points: a thread has several columns'. */
-__device__ void short_columns(const struct ntt_pass &pass, unsigned *tile)
+/* Sub-transforms of fewer than 2^NTT_RADIX points: a thread computes several of them. */
+__device__ void short_sub_transforms(const struct ntt_pass_args &pass, unsigned *tile)
 {
     fr x[POINTS];
 #pragma unroll
     for (unsigned e = 0; e < POINTS; e++)
-        x[e] = tile_get(tile, PLANE, tile_place(threadIdx.x * POINTS + e, NTT_RADIX));
-    transform(x, pass.roots, pass.bits);
+        x[e] = tile_load(tile, PLANE, tile_offset(threadIdx.x * POINTS + e, NTT_RADIX));
+    compute_butterfly(x, pass.stage_twiddles, pass.log_length);
 #pragma unroll
     for (unsigned e = 0; e < POINTS; e++)
-        tile_put(tile, PLANE, tile_place(threadIdx.x * POINTS + e, NTT_RADIX), x[e]);
+        tile_store(tile, PLANE, tile_offset(threadIdx.x * POINTS + e, NTT_RADIX), x[e]);
     __syncthreads();
 }
 
-__device__ __forceinline__ void long_columns(const struct ntt_pass &pass, unsigned *tile)
+__device__ __forceinline__ void long_sub_transforms(
+    const struct ntt_pass_args &pass, unsigned *tile)
 {
-    fr x[POINTS], factor[POINTS];
-    struct share share = share_of(pass, 0);
-    if (AHEAD)
-        fetch(pass, factor, share);
+    fr x[POINTS], twiddle[POINTS];
+    struct butterfly butterfly = butterfly_of(pass, 0);
+    if (PREFETCHES_TWIDDLES)
+        prefetch_twiddles(pass, twiddle, butterfly);
 #pragma unroll 1
-    for (unsigned done = 0; done < pass.bits; done += NTT_RADIX) {
-        bool is_last = share.below == 0;
-        unsigned step = 1u << (share.below + pass.lower_columns);
-        unsigned base = tile_index(pass, share.column, share.digit);
-        if (done == 0 && pass.flags & NTT_LOAD_DIRECT) {
-            wait_for_earlier_work();
-            load_points(pass, x, share);
+    for (unsigned done = 0; done < pass.log_length; done += NTT_RADIX) {
+        bool is_last = butterfly.log_distance == 0;
+        unsigned distance = 1u << (butterfly.log_distance + pass.log_tile_inner);
+        unsigned base = tile_index(pass, butterfly.sub, butterfly.local);
+        if (done == 0 && pass.flags & NTT_LOAD_REGISTERS) {
+            pdl_wait();
+            load_registers(pass, x, butterfly);
         } else {
 #pragma unroll
             for (unsigned e = 0; e < POINTS; e++)
-                x[e] = tile_get(tile, PLANE, tile_place(base + e * step, NTT_RADIX));
+                x[e] = tile_load(tile, PLANE, tile_offset(base + e * distance, NTT_RADIX));
         }
-        transform(x, pass.roots, min(NTT_RADIX, pass.bits - done));
+        compute_butterfly(x, pass.stage_twiddles, min(NTT_RADIX, pass.log_length - done));
         if (!is_last)
-            turn(pass, x, factor, share);
-        if (is_last && pass.flags & NTT_STORE_DIRECT) {
-            store_points(pass, x, factor, share);
+            apply_stage_twiddles(pass, x, twiddle, butterfly);
+        if (is_last && pass.flags & NTT_STORE_REGISTERS) {
+            store_registers(pass, x, twiddle, butterfly);
             return;
         }
 #pragma unroll
         for (unsigned e = 0; e < POINTS; e++)
-            tile_put(tile, PLANE, tile_place(base + e * step, NTT_RADIX), x[e]);
-        share = share_of(pass, done + NTT_RADIX);
-        if (AHEAD && !is_last)
-            fetch(pass, factor, share);
+            tile_store(tile, PLANE, tile_offset(base + e * distance, NTT_RADIX), x[e]);
+        butterfly = butterfly_of(pass, done + NTT_RADIX);
+        if (PREFETCHES_TWIDDLES && !is_last)
+            prefetch_twiddles(pass, twiddle, butterfly);
         __syncthreads();
     }
     store_tile(pass, tile);
 }
 
 extern "C" __global__ void __launch_bounds__(NTT_THREADS, NTT_BLOCKS)
-    ntt_pass(const struct ntt_pass pass)
+    ntt_pass(const struct ntt_pass_args pass)
 {
     extern __shared__ unsigned tile[];
-    if (pass.flags & NTT_HANDS_ON)
-        let_next_kernel_start();
-    if (!(pass.flags & NTT_LOAD_DIRECT)) {
-        wait_for_earlier_work();
+    if (pass.flags & NTT_TRIGGERS_DEPENDENT)
+        pdl_trigger();
+    if (!(pass.flags & NTT_LOAD_REGISTERS)) {
+        pdl_wait();
         load_tile(pass, tile);
     }
-    if (pass.bits >= NTT_RADIX) {
-        long_columns(pass, tile);
+    if (pass.log_length >= NTT_RADIX) {
+        long_sub_transforms(pass, tile);
         return;
     }
-    if (pass.bits != 0)
-        short_columns(pass, tile);
+    if (pass.log_length != 0)
+        short_sub_transforms(pass, tile);
     store_tile(pass, tile);
 }

@@ -218,7 +218,7 @@ static pool_cu_result read_attributes(const pool_cu_launch_config *config, pool_
         if (attribute->id == LAUNCH_COOPERATIVE)
             launch->cooperative = attribute->value.number;
         else if (attribute->id == LAUNCH_EARLY)
-            launch->starts_early = attribute->value.number;
+            launch->pdl = attribute->value.number;
         else if (attribute->id != LAUNCH_IGNORE)
             return POOL_CU_INVALID_VALUE;
     }

@@ -62,7 +62,7 @@ static pool_status check_shape(const struct pool_kernel *kernel, const pool_laun
 {
     uint64_t threads = (uint64_t)shape->block[0] * shape->block[1];
 
-    if (shape->cooperative && shape->starts_early)
+    if (shape->cooperative && shape->pdl)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_launch: kernel \"%s\" cannot both be cooperative and start early", kernel->name);
     if (threads > UINT32_MAX)
@@ -130,7 +130,7 @@ static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
 
     if (status)
         return status;
-    if (s->starts_early && kernel->can_start_early)
+    if (s->pdl && kernel->can_start_early)
         return enqueue_early(driver, kernel, s, arguments, stream);
     if (s->cooperative)
         return LAUNCH_CALL(driver, kernel, s,

@@ -191,7 +191,7 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
         .dynamic_shared_bytes = launch->shared_bytes,
         .argument_count = 1,
         .argument_bytes = &launch->argument_bytes,
-        .starts_early = 1};
+        .pdl = 1};
     pool_kernel *kernel = NULL;
 
     if (launch->blocks > INT32_MAX)

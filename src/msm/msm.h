@@ -143,7 +143,7 @@ struct msm_shape msm_shape_for(uint32_t coordinate_words);
 pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
     const char *name, pool_kernel **kernel);
 
-/* One struct is every kernel's argument. All start early (pool_launch_shape.starts_early) and
+/* One struct is every kernel's argument. All start early (pool_launch_shape.pdl) and
  * begin with the wait for what was enqueued before. */
 struct msm_launch {
     enum msm_program program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of a field on a device: which programs there are, compiled at first use, found by the
- * field's fingerprint from then on.
+ * The NTT and vector kernels of a field on a device: their programs, compiled at the first use and
+ * found by the field's fingerprint afterwards.
  */
 #include "ntt/ntt.h"
 
@@ -17,13 +17,13 @@
 static const char *const files[] = {
     [NTT_PROGRAM_PASS] = "ntt/pass.cu",
     [NTT_PROGRAM_TABLES] = "ntt/tables.cu",
-    [NTT_PROGRAM_VECTOR] = "ntt/vector.cu",
+    [NTT_PROGRAM_VECTOR] = "vector/vector.cu",
 };
 
-/* Of the kernels in ptx/ntt/shifts.cuh. */
-enum { MAX_SHIFT_RADIX = 5 };
+/* Bound of ptx/ntt/butterfly_goldilocks.cuh. */
+enum { MAX_SHIFT_LOG_RADIX = 5 };
 
-/* Set between measurements only. */
+/* Replaces the plan's choice when log_radix is not 0. */
 static struct ntt_tuning chosen_tuning;
 
 void ntt_tuning_set(const struct ntt_tuning *tuning)
@@ -45,12 +45,13 @@ struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job 
 {
     struct ntt_chip chip = ntt_chip_of(device);
 
-    return chosen_tuning.radix ? chosen_tuning : ntt_tuning_for(job, &chip);
+    return chosen_tuning.log_radix ? chosen_tuning : ntt_tuning_for(job, &chip);
 }
 
 /*
- * Where 2 has order 192, as modulo 2^64 - 2^32 + 1, roots of order 2^bits are powers of it: the odd
- * k with root = 2^(k 192 / 2^bits).
+ * Modulo 2^64 - 2^32 + 1 the order of 2 is 192, so that roots of unity of order 2^bits are powers
+ * of
+ * 2. Returns the odd k with root = 2^(k 192 / 2^bits).
  */
 static uint32_t shift_of(const pool_field *field, const uint64_t *root, uint32_t bits)
 {
@@ -67,8 +68,9 @@ static uint32_t shift_of(const pool_field *field, const uint64_t *root, uint32_t
 }
 
 /*
- * Of a shift only its value modulo 2^bits counts. The one of the field's usual root, or of that
- * root's inverse, where one is the same: few points need no kernels of their own then.
+ * Only the value of a shift modulo 2^bits matters. Returns the shift of the field's own root of
+ * order 2^log_radix or of its inverse where that value is the same, so that small NTTs share the
+ * kernels of large ones.
  */
 static uint32_t shared_shift(const pool_field *field, uint32_t shift, uint32_t bits, uint32_t radix)
 {
@@ -86,17 +88,18 @@ static uint32_t shared_shift(const pool_field *field, uint32_t shift, uint32_t b
 struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
     const struct ntt_tuning *tuning)
 {
-    struct ntt_build build = {
-        .radix = tuning->radix, .log_threads = tuning->log_threads, .blocks = tuning->blocks};
-    uint32_t bits = tuning->radix < log_size ? tuning->radix : log_size;
+    struct ntt_build build = {.log_radix = tuning->log_radix,
+        .log_threads = tuning->log_threads,
+        .blocks = tuning->blocks};
+    uint32_t bits = tuning->log_radix < log_size ? tuning->log_radix : log_size;
     uint64_t power[FIELD_MAX_LIMBS];
 
-    if (field->kind != FIELD_KIND_GOLDILOCKS || tuning->radix > MAX_SHIFT_RADIX)
+    if (field->kind != FIELD_KIND_GOLDILOCKS || tuning->log_radix > MAX_SHIFT_LOG_RADIX)
         return build;
     field_copy(field, power, root);
     for (uint32_t i = bits; i < log_size; i++)
         field_sqr(field, power, power);
-    build.shift = shared_shift(field, shift_of(field, power, bits), bits, tuning->radix);
+    build.shift = shared_shift(field, shift_of(field, power, bits), bits, tuning->log_radix);
     return build;
 }
 
@@ -112,7 +115,7 @@ static struct module_tag tag_of_pass(const pool_field *field, const struct ntt_b
 {
     struct module_tag tag = tag_of(field, NTT_PROGRAM_PASS);
 
-    tag.numbers[0] = build->radix;
+    tag.numbers[0] = build->log_radix;
     tag.numbers[1] = build->log_threads;
     tag.numbers[2] = build->blocks;
     tag.numbers[3] = build->shift;
@@ -154,7 +157,8 @@ static pool_status with_program(
 static pool_status each_pass(const pool_field *field, const struct ntt_tuning *tuning,
     module_program_visit visit, void *user)
 {
-    uint32_t radix = tuning->radix < field->two_adicity ? tuning->radix : field->two_adicity;
+    uint32_t radix =
+        tuning->log_radix < field->two_adicity ? tuning->log_radix : field->two_adicity;
     uint64_t root[FIELD_MAX_LIMBS] = {0};
     pool_status status = POOL_OK;
 
@@ -210,7 +214,7 @@ static pool_status get(pool_device *device, const pool_field *field, const struc
     return status ? status : pool_kernel_get(module, name, kernel);
 }
 
-/* The programs of some trips, of tables and of vectors. */
+/* The programs of some passes, of tables and of vectors. */
 struct wanted {
     pool_device *device;
     const pool_field *field;
@@ -271,7 +275,7 @@ pool_status ntt_enqueue(const struct ntt_launch *launch)
         .dynamic_shared_bytes = launch->shared_bytes,
         .argument_count = launch->count,
         .argument_bytes = launch->sizes,
-        .starts_early = launch->starts_early};
+        .pdl = launch->pdl};
 
     if (launch->blocks > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu blocks are more than one launch can have",

@@ -15,26 +15,28 @@
 
 #include "field/field.h"
 #include "module/program.h"
+#include "ntt/args.h"
 #include "pool/device.h"
+#include "vector/args.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
 enum { NTT_MAX_PASSES = 16 };
 
-/* What a plan has to know of a chip. */
+/* The properties of a chip that a plan depends on. */
 struct ntt_chip {
     uint32_t multiprocessors;
-    uint64_t shared_bytes; /* the most that a block can ask for */
+    uint64_t shared_bytes; /* largest per block */
 };
 
-/* How kernels are built for elements of a size: see plan.c for the numbers. */
+/* How kernels are built for elements of a given size; plan.c has the measured values. */
 struct ntt_tuning {
-    uint32_t radix;       /* stages in registers: 2^radix points a thread */
-    uint32_t log_threads; /* of a full block */
-    uint32_t min_columns; /* log2: neighbours in memory that a trip reads and writes together */
-    uint32_t high_bits;   /* log2 of the longest table of powers */
-    uint32_t single_bits; /* transforms up to this size have one table of all powers */
-    uint32_t blocks;      /* full ones that a multiprocessor has registers for */
+    uint32_t log_radix;      /* of a stage: a thread holds 2^log_radix points in registers */
+    uint32_t log_threads;    /* of a full block */
+    uint32_t min_tile_width; /* log2 of the neighbouring elements that a pass accesses together */
+    uint32_t high_bits;      /* log2 of the longest table of twiddles */
+    uint32_t single_bits;    /* NTTs up to this log size have one table of all twiddles */
+    uint32_t blocks;         /* full blocks that a multiprocessor has registers for */
 };
 
 struct ntt_job {
@@ -47,64 +49,50 @@ struct ntt_job {
     int coset_out;
 };
 
-/* All that elements of a size can have: how many, and which. */
+/* Writes the tunings that elements of `words` words may use; returns how many. */
 enum { NTT_TUNINGS = 2 };
 uint32_t ntt_tunings(
     uint32_t words, const struct ntt_chip *chip, struct ntt_tuning tunings[NTT_TUNINGS]);
 struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chip *chip);
 
-/* Flags of a trip, as in ptx/ntt/pass.cuh. */
-enum ntt_flag {
-    NTT_GATHER = 1,
-    NTT_SCATTER = 2,
-    NTT_COLUMNS = 4,
-    NTT_COSET_IN = 8,
-    NTT_COSET_OUT = 16,
-    NTT_LOAD_DIRECT = 32,
-    NTT_LOAD_ACROSS = 64,
-    NTT_STORE_ACROSS = 128,
-    NTT_STORE_DIRECT = 256,
-    NTT_HANDS_ON = 512,
-};
-
-struct ntt_trip {
-    uint32_t before; /* bits of the index done by earlier trips */
-    uint32_t bits;
-    uint32_t log_columns;   /* of a block's tile */
-    uint32_t lower_columns; /* of them below the digit in the tile's index */
-    uint32_t flags;
+/* One pass through memory; ptx/ntt/args.h explains tiles and sub-transforms. */
+struct ntt_pass {
+    uint32_t log_done;       /* index bits that earlier passes have transformed */
+    uint32_t log_length;     /* of a sub-transform */
+    uint32_t log_tile_width; /* sub-transforms of a block's tile */
+    uint32_t log_tile_inner; /* of them below the local index in the tile's layout */
+    uint32_t flags;          /* NTT_… of ptx/ntt/args.h */
     uint32_t threads;
     uint32_t blocks;
     uint32_t shared_bytes;
-    uint64_t columns; /* of the whole batch */
+    uint64_t sub_transforms; /* of the whole batch */
 };
 
 struct ntt_plan {
     uint32_t count;
-    /* 1: trips read what others of their launch write, so the first to last must go through memory
-     * that is neither input nor output */
-    int needs_other_in;  /* the first trip cannot write where it reads */
-    int needs_other_out; /* the last trip cannot read where it writes */
-    struct ntt_trip trip[NTT_MAX_PASSES];
+    bool first_is_out_of_place; /* the first pass must not write where it reads */
+    bool last_is_out_of_place;  /* the last pass must not write where it reads */
+    struct ntt_pass pass[NTT_MAX_PASSES];
 };
 
-/* False when a launch would have too many blocks. */
+/* Returns false when a launch would need more blocks than a grid can have. */
 bool ntt_plan_make(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan);
 
-/* Where the parts of a domain's tables are, in elements. */
+/* Offsets of a domain's tables in their buffer, in elements. */
 struct ntt_table_layout {
-    uint32_t levels;    /* roots of order 2^0 ... 2^levels */
-    uint32_t high_bits; /* powers w^(i 2^low_bits), i < 2^high_bits */
+    uint32_t log_order; /* largest log2 of the orders that the stage twiddles cover */
+    uint32_t high_bits; /* twiddles w^(i 2^low_bits), i < 2^high_bits */
     uint32_t low_bits;
-    uint64_t roots, high, low, low_scaled, coset_high, coset_low, constants, squares, total;
+    uint64_t stage_twiddles, twiddles_high, twiddles_low, twiddles_low_scaled;
+    uint64_t coset_high, coset_low, constants, powers_of_two, total;
 };
 void ntt_table_layout_make(
     const struct ntt_tuning *tuning, uint32_t log_size, struct ntt_table_layout *layout);
 
 /* ---- domain.c and tables.c ------------------------------------------------------------------- */
 
-/* Factors of the last trip, in constants. */
+/* Scale factors of the last pass, stored in the table `constants`. */
 enum ntt_constant {
     NTT_INVERSE_SIZE,
     NTT_R,
@@ -114,7 +102,7 @@ enum ntt_constant {
     NTT_CONSTANTS
 };
 
-enum { NTT_SQUARES = 64 }; /* b^(2^0) ... b^(2^63) of a base */
+enum { NTT_POWERS_OF_TWO = 64 }; /* b^(2^0) ... b^(2^63) of a base b */
 
 /* One direction's tables on one device, and the kernel that goes with them. */
 struct ntt_tables {
@@ -171,8 +159,8 @@ void ntt_part_bytes_set(uint64_t bytes);
 void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes);
 pool_status ntt_lanes_close(struct ntt_lanes *lanes);
 
-/* base^(2^i) for NTT_SQUARES i, as kernels take them. */
-void ntt_store_squares(const pool_field *field, void *packed, const uint64_t *base);
+/* base^(2^i) for i < NTT_POWERS_OF_TWO, in the form that kernels compute with. */
+void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base);
 
 /* ---- kernels.c --------------------------------------------------------------------------------
  */
@@ -189,9 +177,9 @@ void ntt_tuning_set(const struct ntt_tuning *tuning);
 pool_status ntt_each_program(
     const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user);
 
-/* What the kernel of trips is compiled with beside the field: see ptx/ntt/pass.cu. */
+/* The compile-time parameters of the pass kernel besides the field; see ptx/ntt/pass.cu. */
 struct ntt_build {
-    uint32_t radix;
+    uint32_t log_radix;
     uint32_t log_threads;
     uint32_t blocks;
     uint32_t shift;
@@ -202,12 +190,13 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel);
 
-/* Compiles and loads those of trips, at most 8, and the programs below, side by side. */
+/* Compiles and loads the given pass kernels, at most 8, and the tables and vector programs, in
+ * parallel. */
 pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count);
 
-/* A kernel of the field's programs for tables and vectors; compiled and loaded at the first call,
- * as the one of trips is. */
+/* A kernel of the field's tables or vector program. Programs are compiled and loaded at the first
+ * call, as the pass kernels are. */
 pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,
     const char *name, pool_kernel **kernel);
 
@@ -221,7 +210,7 @@ struct ntt_launch {
     void **arguments;
     const size_t *sizes;
     pool_stream *stream;
-    int starts_early; /* see pool_launch_shape */
+    int pdl; /* programmatic dependent launch, see pool_launch_shape */
 };
 pool_status ntt_enqueue(const struct ntt_launch *launch);
 
@@ -242,14 +231,9 @@ struct ntt_operand {
     pool_buffer *owned;
 };
 
-/* The argument of kernels in vector.cu. */
-struct ntt_vector {
-    CUdeviceptr data;
-    uint64_t stride; /* 32-bit words */
-};
-static inline struct ntt_vector ntt_vector_of(const struct ntt_operand *operand)
+static inline struct vector_arg vector_arg_of(const struct ntt_operand *operand)
 {
-    return (struct ntt_vector){operand->address, operand->stride / 4};
+    return (struct vector_arg){operand->address, operand->stride / 4};
 }
 
 pool_status ntt_place_init(struct ntt_place *place, pool_device *wanted, const pool_field *field,
@@ -283,8 +267,6 @@ pool_status ntt_operand_free(
 pool_status ntt_done(const struct ntt_place *place, int is_async, pool_status status);
 
 /* ---- vector.c, for the others ---------------------------------------------------------------- */
-
-enum ntt_combine { NTT_ADD, NTT_SUB, NTT_MUL, NTT_COPY };
 
 /* Between operands on the device, no factors. */
 pool_status ntt_copy(

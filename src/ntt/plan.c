@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan of a transform: how many trips through memory, which bits of the index in each, which
- * tile a block takes. Pure: sizes and a chip's numbers in, launch shapes out.
+ * Plans an NTT: the number of passes, the index bits of each and the tile of a block. Pure: sizes
+ * and the properties of a chip in, launch shapes out.
  */
 #include "ntt/ntt.h"
 
 #include <string.h>
 
-/* A grid's first dimension. */
+/* The largest first dimension of a grid. */
 #define MAX_BLOCKS 0x7fffffffu
 
-/* 32 bytes. */
+/* A memory sector of 32 bytes. */
 #define SECTOR_WORDS 8
 
 /*
- * Measured on one H200 with the sweep of bench_ntt, times of 2^16 ... 2^24 points. Points a thread:
- * 4 long ones in 80 registers and 24 warps beat 8 in 128 and 16 (4.15 against 4.27 ms for 2^24 of
- * 256 bits) and 2 (5.2); 32 short ones need 80 registers. Neighbours in memory, 2^min_columns of
- * them, fill 32-byte sectors, 64 bytes for long elements. Tables of powers of 2 MiB stay in the
- * second-level cache beside the data; transforms of up to 2^20 long elements are quicker with one
- * table of all powers (0.248 against 0.264 ms), because a multiplication more costs more than 32
- * bytes more.
+ * Measured on one H200 with the sweep of bench_ntt, for 2^16 to 2^24 points. Points per thread: 4
+ * long elements in 80 registers with 24 warps per multiprocessor (4.15 ms for 2^24 of 256 bits)
+ * beat 8 in 128 registers with 16 warps (4.27 ms) and 2 (5.2 ms); 32 short elements need 80
+ * registers. 2^min_tile_width neighbouring elements fill memory sectors of 32 bytes, 64 bytes for
+ * long elements. Twiddle tables of 2 MiB stay in the L2 cache beside the data; NTTs of up to 2^20
+ * long elements are faster with one table of all twiddles (0.248 against 0.264 ms), because one
+ * more multiplication costs more than 32 more bytes.
  *
- * Some sizes have another tuning. A larger tile where it saves a trip (2^20 of Goldilocks: 0.034
- * against 0.041 ms). Fewer points a thread, and blocks of a column each, where there are not even
- * two warps a scheduler to hide what a step waits for (2^16 of 256 bits: 0.028 against 0.031 ms,
- * 2^14: 0.020 against 0.027).
+ * Some sizes use another tuning: a larger tile where it saves a pass (Goldilocks 2^20: 0.034
+ * against 0.041 ms), and fewer points per thread with tiles one sub-transform wide where there are
+ * fewer than two warps per scheduler to hide latency (256-bit 2^16: 0.028 against 0.031 ms, 2^14:
+ * 0.020 against 0.027 ms).
  */
 static const struct tuning_row {
     uint32_t words;
     struct ntt_tuning usual;
-    struct ntt_tuning other; /* of some sizes; radix 0: none */
+    struct ntt_tuning other; /* for some sizes; log_radix 0: none */
 } rows[] = {
-    /* radix, log_threads, min_columns, high_bits, single_bits, blocks */
+    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks */
     {1, {5, 8, 3, 18, 18, 3}, {0}},
     {2, {4, 7, 2, 17, 17, 5}, {5, 7, 2, 17, 17, 3}},
     {8, {2, 7, 1, 16, 20, 6}, {1, 8, 0, 16, 20, 2}},
@@ -42,34 +42,35 @@ static const struct tuning_row {
 
 enum { LOG_WARP = 5, SCHEDULERS = 4 };
 
-/* Words of shared memory for a block's tile with its gaps. */
+/* Shared memory of a block's tile in words, padding included. */
 static uint64_t tile_words(const struct ntt_tuning *tuning, uint32_t words)
 {
-    return (uint64_t)words * ((1u << tuning->radix) + 1) << tuning->log_threads;
+    return (uint64_t)words * ((1u << tuning->log_radix) + 1) << tuning->log_threads;
 }
 
-static struct ntt_tuning fit(struct ntt_tuning tuning, uint32_t words, const struct ntt_chip *chip)
+static struct ntt_tuning fit_shared_memory(
+    struct ntt_tuning tuning, uint32_t words, const struct ntt_chip *chip)
 {
     while (tuning.log_threads > LOG_WARP && 4 * tile_words(&tuning, words) > chip->shared_bytes)
         tuning.log_threads--;
     return tuning;
 }
 
-static uint32_t count_trips(const struct ntt_tuning *tuning, uint32_t log_size)
+static uint32_t count_passes(const struct ntt_tuning *tuning, uint32_t log_size)
 {
-    uint32_t tile = tuning->radix + tuning->log_threads;
-    uint32_t most = tile - tuning->min_columns;
+    uint32_t tile = tuning->log_radix + tuning->log_threads;
+    uint32_t most = tile - tuning->min_tile_width;
 
     return log_size <= tile ? 1 : (log_size + most - 1) / most;
 }
 
-static bool is_few(
+static bool has_few_warps(
     const struct ntt_job *job, const struct ntt_chip *chip, const struct ntt_tuning *tuning)
 {
     uint64_t threads = (uint64_t)chip->multiprocessors * SCHEDULERS << LOG_WARP;
 
-    return job->log_size + tuning->radix < 40 &&
-           job->batch <= threads << tuning->radix >> job->log_size;
+    return job->log_size + tuning->log_radix < 40 &&
+           job->batch <= threads << tuning->log_radix >> job->log_size;
 }
 
 uint32_t ntt_tunings(
@@ -79,9 +80,9 @@ uint32_t ntt_tunings(
 
     while (words > row->words)
         row++;
-    tunings[0] = fit(row->usual, words, chip);
-    tunings[1] = fit(row->other, words, chip);
-    return row->other.radix ? 2 : 1;
+    tunings[0] = fit_shared_memory(row->usual, words, chip);
+    tunings[1] = fit_shared_memory(row->other, words, chip);
+    return row->other.log_radix ? 2 : 1;
 }
 
 struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chip *chip)
@@ -92,90 +93,96 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chi
 
     if (ntt_tunings(job->words, chip, tunings) == 1)
         return *usual;
-    is_other = other->radix > usual->radix
-                   ? count_trips(other, job->log_size) < count_trips(usual, job->log_size)
-                   : is_few(job, chip, usual);
+    is_other = other->log_radix > usual->log_radix
+                   ? count_passes(other, job->log_size) < count_passes(usual, job->log_size)
+                   : has_few_warps(job, chip, usual);
     return is_other ? *other : *usual;
 }
 
-/* Columns of a tile: wide ones use memory best, but there have to be blocks for the whole chip. */
-static uint32_t choose_columns(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
-    const struct ntt_trip *trip, uint32_t least)
+/* Wide tiles use memory best, but there must be enough blocks for the whole chip. */
+static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+    const struct ntt_pass *pass, uint32_t min_width)
 {
-    uint32_t most = tuning->radix + tuning->log_threads - trip->bits;
-    uint32_t log_columns = least;
+    uint32_t most = tuning->log_radix + tuning->log_threads - pass->log_length;
+    uint32_t log_tile_width = min_width;
 
-    while (log_columns < most && trip->columns >> (log_columns + 1) >= 2 * chip->multiprocessors)
-        log_columns++;
-    return log_columns;
+    while (log_tile_width < most &&
+           pass->sub_transforms >> (log_tile_width + 1) >= 2 * chip->multiprocessors)
+        log_tile_width++;
+    return log_tile_width;
 }
 
 static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
-    struct ntt_trip *trip = &plan->trip[index];
+    struct ntt_pass *pass = &plan->pass[index];
     bool is_first = index == 0;
     bool is_last = index + 1 == plan->count;
-    bool takes_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
-    bool gives_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
-    bool is_strided = trip->before + trip->bits < job->log_size;
+    bool input_is_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
+    bool output_is_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
+    bool is_strided = pass->log_done + pass->log_length < job->log_size;
     bool is_interleaved = job->layout == POOL_NTT_COLUMNS;
 
-    if (is_first && takes_reversed)
-        trip->flags |= NTT_GATHER;
-    if (is_last && gives_natural)
-        trip->flags |= NTT_SCATTER;
+    if (is_first && input_is_reversed)
+        pass->flags |= NTT_REVERSED_INPUT;
+    if (is_last && output_is_natural)
+        pass->flags |= NTT_NATURAL_OUTPUT;
     if (is_interleaved)
-        trip->flags |= NTT_COLUMNS;
+        pass->flags |= NTT_INTERLEAVED;
     if (is_first && job->coset_in)
-        trip->flags |= NTT_COSET_IN;
+        pass->flags |= NTT_COSET_INPUT;
     if (is_last && job->coset_out)
-        trip->flags |= NTT_COSET_OUT;
-    if (is_interleaved || (is_strided && !(trip->flags & NTT_GATHER)))
-        trip->flags |= NTT_LOAD_ACROSS;
-    if (is_interleaved || is_strided || ((trip->flags & NTT_SCATTER) && trip->bits < job->log_size))
-        trip->flags |= NTT_STORE_ACROSS;
+        pass->flags |= NTT_COSET_OUTPUT;
+    if (is_interleaved || (is_strided && !(pass->flags & NTT_REVERSED_INPUT)))
+        pass->flags |= NTT_LOAD_TRANSPOSED;
+    if (is_interleaved || is_strided ||
+        ((pass->flags & NTT_NATURAL_OUTPUT) && pass->log_length < job->log_size))
+        pass->flags |= NTT_STORE_TRANSPOSED;
 }
 
-/* A trip of one step loads and stores with the same threads: it can be direct in one order only. */
-static bool is_one_step_of_two_ways(const struct ntt_tuning *tuning, const struct ntt_trip *trip)
+/* A pass of one stage loads and stores with the same assignment of points to threads, so that only
+ * one of the two orders can use registers directly. */
+static bool is_one_stage_with_two_orders(
+    const struct ntt_tuning *tuning, const struct ntt_pass *pass)
 {
-    return trip->bits <= tuning->radix && (trip->flags & NTT_LOAD_DIRECT) &&
-           !(trip->flags & NTT_LOAD_ACROSS);
+    return pass->log_length <= tuning->log_radix && (pass->flags & NTT_LOAD_REGISTERS) &&
+           !(pass->flags & NTT_LOAD_TRANSPOSED);
 }
 
-static bool plan_trip(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+static bool plan_pass(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
-    struct ntt_trip *trip = &plan->trip[index];
-    uint32_t least = plan->count > 1 ? tuning->min_columns : 0;
+    struct ntt_pass *pass = &plan->pass[index];
+    uint32_t min_width = plan->count > 1 ? tuning->min_tile_width : 0;
     uint64_t blocks;
 
-    trip->columns = job->batch << (job->log_size - trip->bits);
-    if (trip->bits + least < tuning->radix)
-        least = tuning->radix - trip->bits; /* a thread then has several columns' points */
-    trip->log_columns = choose_columns(tuning, chip, trip, least);
+    pass->sub_transforms = job->batch << (job->log_size - pass->log_length);
+    if (pass->log_length + min_width < tuning->log_radix)
+        min_width =
+            tuning->log_radix - pass->log_length; /* a thread then has several sub-transforms */
+    pass->log_tile_width = choose_tile_width(tuning, chip, pass, min_width);
     choose_flags(job, plan, index);
-    /* Short columns are at the top of the tile's index: there a thread's points are neighbours. */
-    if (trip->bits >= tuning->radix) {
-        bool is_moved = (trip->flags & (NTT_GATHER | NTT_COSET_IN)) != 0;
+    /* Short sub-transforms are outermost in the tile, so that a thread's points are neighbours. */
+    if (pass->log_length >= tuning->log_radix) {
+        bool is_permuted = (pass->flags & (NTT_REVERSED_INPUT | NTT_COSET_INPUT)) != 0;
 
-        trip->lower_columns = trip->log_columns;
-        if (!is_moved)
-            trip->flags |= NTT_LOAD_DIRECT;
-        /* Where a thread's own outputs lie together others bring them out better, unless an
-         * element alone fills what memory writes at once (1.5 % of 2^24 256-bit points, NR). */
-        if (((trip->flags & NTT_STORE_ACROSS) || job->words >= SECTOR_WORDS) &&
-            !(trip->flags & NTT_COSET_OUT) && !is_one_step_of_two_ways(tuning, trip))
-            trip->flags |= NTT_STORE_DIRECT;
+        pass->log_tile_inner = pass->log_tile_width;
+        if (!is_permuted)
+            pass->flags |= NTT_LOAD_REGISTERS;
+        /* Outputs of one thread that are adjacent in memory are stored through shared memory, so
+         * that accesses coalesce, unless one element fills a sector (1.5 % of a 256-bit 2^24 NR).
+         */
+        if (((pass->flags & NTT_STORE_TRANSPOSED) || job->words >= SECTOR_WORDS) &&
+            !(pass->flags & NTT_COSET_OUTPUT) && !is_one_stage_with_two_orders(tuning, pass))
+            pass->flags |= NTT_STORE_REGISTERS;
     }
-    trip->threads = 1u << (trip->bits + trip->log_columns - tuning->radix);
-    trip->shared_bytes = (uint32_t)(4 * tile_words(tuning, job->words));
-    blocks = ((trip->columns - 1) >> trip->log_columns) + 1;
-    trip->blocks = (uint32_t)blocks;
-    /* Where all blocks find room, early ones of the next trip would spread unevenly (2^20 of
-     * Goldilocks: 0.031 instead of 0.027 ms). */
+    pass->threads = 1u << (pass->log_length + pass->log_tile_width - tuning->log_radix);
+    pass->shared_bytes = (uint32_t)(4 * tile_words(tuning, job->words));
+    blocks = ((pass->sub_transforms - 1) >> pass->log_tile_width) + 1;
+    pass->blocks = (uint32_t)blocks;
+    /* When all blocks are resident at once, early blocks of the next pass would be distributed
+     * unevenly over the multiprocessors (Goldilocks 2^20: 0.031 instead of 0.027 ms). */
     if (blocks > (uint64_t)tuning->blocks * chip->multiprocessors)
-        trip->flags |= NTT_HANDS_ON;
+        pass->flags |= NTT_TRIGGERS_DEPENDENT;
     return blocks <= MAX_BLOCKS;
 }
 
@@ -185,40 +192,41 @@ bool ntt_plan_make(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
     uint32_t done = 0;
 
     memset(plan, 0, sizeof(*plan));
-    plan->count = count_trips(tuning, job->log_size);
+    plan->count = count_passes(tuning, job->log_size);
     for (uint32_t i = 0; i < plan->count; i++) {
-        struct ntt_trip *trip = &plan->trip[i];
+        struct ntt_pass *pass = &plan->pass[i];
 
-        trip->before = done;
-        trip->bits = job->log_size / plan->count + (i < job->log_size % plan->count);
-        done += trip->bits;
-        if (!plan_trip(tuning, chip, job, plan, i))
+        pass->log_done = done;
+        pass->log_length = job->log_size / plan->count + (i < job->log_size % plan->count);
+        done += pass->log_length;
+        if (!plan_pass(tuning, chip, job, plan, i))
             return false;
     }
-    plan->needs_other_in = plan->count > 1 && (plan->trip[0].flags & NTT_GATHER);
-    plan->needs_other_out = plan->count > 1 && (plan->trip[plan->count - 1].flags & NTT_SCATTER);
+    plan->first_is_out_of_place = plan->count > 1 && (plan->pass[0].flags & NTT_REVERSED_INPUT);
+    plan->last_is_out_of_place =
+        plan->count > 1 && (plan->pass[plan->count - 1].flags & NTT_NATURAL_OUTPUT);
     return true;
 }
 
 void ntt_table_layout_make(
     const struct ntt_tuning *tuning, uint32_t log_size, struct ntt_table_layout *layout)
 {
-    uint32_t tile = tuning->radix + tuning->log_threads;
+    uint32_t tile = tuning->log_radix + tuning->log_threads;
     uint64_t at = 0;
 
     memset(layout, 0, sizeof(*layout));
-    layout->levels = log_size < tile ? log_size : tile;
+    layout->log_order = log_size < tile ? log_size : tile;
     layout->high_bits = log_size <= tuning->single_bits || log_size < tuning->high_bits
                             ? log_size
                             : tuning->high_bits;
     layout->low_bits = log_size - layout->high_bits;
-    layout->roots = at, at += (uint64_t)2 << layout->levels;
-    layout->high = at, at += (uint64_t)1 << layout->high_bits;
-    layout->low = at, at += (uint64_t)1 << layout->low_bits;
-    layout->low_scaled = at, at += (uint64_t)1 << layout->low_bits;
+    layout->stage_twiddles = at, at += (uint64_t)2 << layout->log_order;
+    layout->twiddles_high = at, at += (uint64_t)1 << layout->high_bits;
+    layout->twiddles_low = at, at += (uint64_t)1 << layout->low_bits;
+    layout->twiddles_low_scaled = at, at += (uint64_t)1 << layout->low_bits;
     layout->coset_high = at, at += (uint64_t)1 << layout->high_bits;
     layout->coset_low = at, at += (uint64_t)1 << layout->low_bits;
     layout->constants = at, at += NTT_CONSTANTS;
-    layout->squares = at, at += 5 * NTT_SQUARES;
+    layout->powers_of_two = at, at += 5 * NTT_POWERS_OF_TWO;
     layout->total = at;
 }

@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trips of one transform, or of a batch, enqueued in order.
+ * Enqueues the passes of one NTT, or of a batch, in order.
  */
 #include "ntt/ntt.h"
 
 #include "base/status.h"
-
-/* The kernel's argument: struct ntt_pass of ptx/ntt/pass.cuh. */
-struct pass_argument {
-    CUdeviceptr in;
-    CUdeviceptr out;
-    CUdeviceptr roots;
-    CUdeviceptr high;
-    CUdeviceptr low;
-    CUdeviceptr plain_low;
-    CUdeviceptr coset_high;
-    CUdeviceptr coset_low;
-    CUdeviceptr scale;
-    uint64_t batch;
-    uint64_t columns;
-    uint32_t log_size;
-    uint32_t before;
-    uint32_t bits;
-    uint32_t log_columns;
-    uint32_t lower_columns;
-    uint32_t low_bits;
-    uint32_t power_shift;
-    uint32_t flags;
-};
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 {
@@ -36,7 +13,8 @@ pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 
     if (!ntt_plan_make(&tuning, &chip, &run->job, plan))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu transforms of 2^%u points need more blocks than a launch can have",
+            "pool_ntt: %llu transforms of 2^%u points need more blocks than a launch can have; use "
+            "a smaller batch",
             (unsigned long long)run->job.batch, run->job.log_size);
     return POOL_OK;
 }
@@ -44,24 +22,25 @@ pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 bool ntt_run_needs_workspace(
     const struct ntt_plan *plan, int is_in_place, int in_may_be_overwritten)
 {
-    if (plan->needs_other_in && plan->needs_other_out)
+    if (plan->first_is_out_of_place && plan->last_is_out_of_place)
         return true;
-    if (plan->needs_other_in)
+    if (plan->first_is_out_of_place)
         return is_in_place;
-    /* Input that may be overwritten serves where the output does not. */
-    return plan->needs_other_out && (is_in_place || !in_may_be_overwritten);
+    /* An input that may be overwritten serves as intermediate memory where the output cannot. */
+    return plan->last_is_out_of_place && (is_in_place || !in_may_be_overwritten);
 }
 
-/* Memory between the trips. */
-static CUdeviceptr middle_of(const struct ntt_run *run, const struct ntt_plan *plan)
+/* Where all passes but the last write. */
+static CUdeviceptr intermediate_memory(const struct ntt_run *run, const struct ntt_plan *plan)
 {
     if (ntt_run_needs_workspace(plan, run->in == run->out, run->in_may_be_overwritten))
         return run->workspace;
-    return plan->needs_other_out ? run->in : run->out;
+    return plan->last_is_out_of_place ? run->in : run->out;
 }
 
-/* The factor of the last trip: 1/n where no table has it, and a change of form. */
-static CUdeviceptr scale_of(
+/* The scale factor of the last pass: 1/n, unless the twiddle tables include it, and a change of
+ * form. 0: none. */
+static CUdeviceptr last_pass_scale(
     const struct ntt_run *run, const struct ntt_tables *tables, bool is_in_tables)
 {
     bool is_inverse = run->direction == POOL_NTT_INVERSE && !is_in_tables;
@@ -76,69 +55,68 @@ static CUdeviceptr scale_of(
     return tables->address + (tables->layout.constants + constant) * run->place.field->bytes;
 }
 
-static pool_status enqueue(const struct ntt_run *run, const struct ntt_trip *trip,
-    const struct pass_argument *argument, pool_kernel *kernel)
+static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
+    const struct ntt_tables *tables, CUdeviceptr in, CUdeviceptr out, CUdeviceptr scale)
 {
-    void *arguments[] = {(void *)(uintptr_t)argument};
-    static const size_t sizes[] = {sizeof(struct pass_argument)};
-    struct ntt_launch launch = {.kernel = kernel,
-        .blocks = trip->blocks,
-        .threads = trip->threads,
-        .shared_bytes = trip->shared_bytes,
+    const struct ntt_table_layout *layout = &tables->layout;
+    const CUdeviceptr base = tables->address;
+    const uint64_t bytes = run->place.field->bytes;
+    /* The first pass multiplies every element by a low twiddle once; in an inverse NTT the entries
+     * of that table include the factor 1/n. */
+    bool is_scaled = pass->log_done == 0 && run->direction == POOL_NTT_INVERSE;
+    bool needs_low = pass->log_done < layout->low_bits;
+    uint64_t low = is_scaled ? layout->twiddles_low_scaled : layout->twiddles_low;
+    struct ntt_pass_args args = {
+        .in = in,
+        .out = out,
+        .stage_twiddles = base + layout->stage_twiddles * bytes,
+        .twiddles_high = base + layout->twiddles_high * bytes,
+        .twiddles_low = needs_low ? base + low * bytes : 0,
+        .twiddles_low_unscaled = needs_low ? base + layout->twiddles_low * bytes : 0,
+        .coset_high = base + layout->coset_high * bytes,
+        .coset_low = layout->low_bits ? base + layout->coset_low * bytes : 0,
+        .scale = scale,
+        .batch = run->job.batch,
+        .sub_transforms = pass->sub_transforms,
+        .log_size = run->job.log_size,
+        .log_done = pass->log_done,
+        .log_length = pass->log_length,
+        .log_tile_width = pass->log_tile_width,
+        .log_tile_inner = pass->log_tile_inner,
+        .low_bits = layout->low_bits,
+        .exponent_shift = pass->log_done,
+        .flags = pass->flags,
+    };
+    void *arguments[] = {&args};
+    static const size_t sizes[] = {sizeof(args)};
+    struct ntt_launch launch = {.kernel = tables->kernel,
+        .blocks = pass->blocks,
+        .threads = pass->threads,
+        .shared_bytes = pass->shared_bytes,
         .count = 1,
         .arguments = arguments,
         .sizes = sizes,
         .stream = run->place.stream,
-        .starts_early = trip->before != 0};
+        .pdl = pass->log_done != 0};
 
     return ntt_enqueue(&launch);
-}
-
-static void describe(const struct ntt_run *run, const struct ntt_tables *tables,
-    const struct ntt_trip *trip, struct pass_argument *argument)
-{
-    const struct ntt_table_layout *layout = &tables->layout;
-    uint64_t bytes = run->place.field->bytes;
-    bool needs_low = trip->before < layout->low_bits;
-    /* The first trip multiplies everything by a low power once: there the tables bring 1/n. */
-    uint64_t low =
-        trip->before == 0 && run->direction == POOL_NTT_INVERSE ? layout->low_scaled : layout->low;
-
-    argument->roots = tables->address + layout->roots * bytes;
-    argument->high = tables->address + layout->high * bytes;
-    argument->low = needs_low ? tables->address + low * bytes : 0;
-    argument->plain_low = needs_low ? tables->address + layout->low * bytes : 0;
-    argument->coset_high = tables->address + layout->coset_high * bytes;
-    argument->coset_low = layout->low_bits ? tables->address + layout->coset_low * bytes : 0;
-    argument->batch = run->job.batch;
-    argument->columns = trip->columns;
-    argument->log_size = run->job.log_size;
-    argument->before = trip->before;
-    argument->bits = trip->bits;
-    argument->log_columns = trip->log_columns;
-    argument->lower_columns = trip->lower_columns;
-    argument->low_bits = layout->low_bits;
-    argument->power_shift = trip->before;
-    argument->flags = trip->flags;
 }
 
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan)
 {
     struct ntt_tuning tuning = ntt_tuning_on(run->place.device, &run->job);
     const struct ntt_tables *tables = NULL;
-    CUdeviceptr middle = middle_of(run, plan);
+    CUdeviceptr intermediate = intermediate_memory(run, plan);
     pool_status status =
         ntt_tables_get(run->domain, run->place.stream, run->direction, &tuning, &tables);
 
     for (uint32_t i = 0; !status && i < plan->count; i++) {
         bool is_last = i + 1 == plan->count;
         bool is_in_tables = plan->count > 1 && tables->layout.low_bits != 0;
-        struct pass_argument argument = {.in = i == 0 ? run->in : middle,
-            .out = is_last ? run->out : middle,
-            .scale = is_last ? scale_of(run, tables, is_in_tables) : 0};
 
-        describe(run, tables, &plan->trip[i], &argument);
-        status = enqueue(run, &plan->trip[i], &argument, tables->kernel);
+        status = enqueue_pass(run, &plan->pass[i], tables, i == 0 ? run->in : intermediate,
+            is_last ? run->out : intermediate,
+            is_last ? last_pass_scale(run, tables, is_in_tables) : 0);
     }
     return status;
 }

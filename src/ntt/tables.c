@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain's tables on a device: powers of its roots and of its coset generator, made there from a
- * few numbers that the host computes.
+ * A domain's twiddle tables on a device, computed there by the kernels of ptx/ntt/tables.cu from a
+ * few powers that the host computes.
  */
 #include "ntt/ntt.h"
 
@@ -13,29 +13,37 @@
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 
-/* Rows of squares, one a base. */
-enum base { BASE_LEVELS, BASE_HIGH, BASE_LOW, BASE_COSET_HIGH, BASE_COSET_LOW, BASES };
+/* The bases whose powers the tables hold; each has NTT_POWERS_OF_TWO entries of powers_of_two. */
+enum table_base {
+    BASE_STAGE_TWIDDLES,
+    BASE_HIGH,
+    BASE_LOW,
+    BASE_COSET_HIGH,
+    BASE_COSET_LOW,
+    BASES
+};
 
-void ntt_store_squares(const pool_field *field, void *packed, const uint64_t *base)
+void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base)
 {
     uint64_t power[FIELD_MAX_LIMBS];
 
     field_copy(field, power, base);
-    for (uint32_t i = 0; i < NTT_SQUARES; i++) {
+    for (uint32_t i = 0; i < NTT_POWERS_OF_TWO; i++) {
         field_store_for_device(field, (uint8_t *)packed + (size_t)i * field->bytes, power);
         field_sqr(field, power, power);
     }
 }
 
-/* x^(2^times). */
-static void raise(const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
+/* power = x^(2^times). */
+static void square_times(
+    const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
 {
     field_copy(field, power, x);
     for (uint32_t i = 0; i < times; i++)
         field_sqr(field, power, power);
 }
 
-static void fill_constants(const pool_ntt_domain *domain, uint8_t *packed)
+static void store_constants(const pool_ntt_domain *domain, uint8_t *packed)
 {
     const pool_field *field = domain->field;
     uint64_t value[NTT_CONSTANTS][FIELD_MAX_LIMBS];
@@ -49,129 +57,127 @@ static void fill_constants(const pool_ntt_domain *domain, uint8_t *packed)
         field_store_for_device(field, packed + i * field->bytes, value[i]);
 }
 
-/* Constants and squares as they lie in the tables' buffer. */
-static pool_status host_part(
+/* Computes the part of the tables that the host uploads: constants and powers_of_two, adjacent in
+ * the buffer. The caller frees *packed. */
+static pool_status compute_host_part(
     const pool_ntt_domain *domain, const struct ntt_tables *tables, uint8_t **packed)
 {
     const struct ntt_table_layout *layout = &tables->layout;
     const pool_field *field = domain->field;
     const uint64_t *root = domain->root[tables->direction];
     const uint64_t *coset = domain->coset[tables->direction];
-    const uint32_t raised[BASES] = {[BASE_LEVELS] = domain->log_size - layout->levels,
+    const uint32_t squarings[BASES] = {[BASE_STAGE_TWIDDLES] = domain->log_size - layout->log_order,
         [BASE_HIGH] = layout->low_bits,
         [BASE_COSET_HIGH] = layout->low_bits};
-    uint8_t *made = base_calloc(layout->total - layout->constants, field->bytes);
+    uint8_t *bytes = base_calloc(layout->total - layout->constants, field->bytes);
 
-    if (!made)
-        return base_fail_memory("the numbers of a domain's tables");
-    fill_constants(domain, made);
+    if (!bytes)
+        return base_fail_memory("the host part of a domain's tables");
+    store_constants(domain, bytes);
     for (uint32_t i = 0; i < BASES; i++) {
         uint64_t base[FIELD_MAX_LIMBS];
 
-        raise(field, base, i >= BASE_COSET_HIGH ? coset : root, raised[i]);
-        ntt_store_squares(field,
-            made + (layout->squares - layout->constants + (uint64_t)i * NTT_SQUARES) * field->bytes,
+        square_times(field, base, i >= BASE_COSET_HIGH ? coset : root, squarings[i]);
+        ntt_store_powers_of_two(field,
+            bytes + (layout->powers_of_two - layout->constants + (uint64_t)i * NTT_POWERS_OF_TWO) *
+                        field->bytes,
             base);
     }
-    *packed = made;
+    *packed = bytes;
     return POOL_OK;
 }
 
-struct maker {
+/* The tables being computed, and the stream that computes them. */
+struct table_job {
     const pool_ntt_domain *domain;
     struct ntt_tables *tables;
     pool_stream *stream;
 };
 
-static CUdeviceptr part(const struct maker *maker, uint64_t element)
+static CUdeviceptr address_of(const struct table_job *job, uint64_t element)
 {
-    return maker->tables->address + element * maker->domain->field->bytes;
+    return job->tables->address + element * job->domain->field->bytes;
 }
 
-static pool_status make_powers(
-    const struct maker *maker, uint64_t at, uint32_t log_count, enum base base, CUdeviceptr scale)
+/* Element `at` and the following: scale b^i for i < 2^log_count. */
+static pool_status enqueue_powers(const struct table_job *job, uint64_t at, uint32_t log_count,
+    enum table_base base, CUdeviceptr scale)
 {
     uint64_t count = (uint64_t)1 << log_count;
-    uint64_t stride = maker->domain->field->words;
+    uint64_t stride = job->domain->field->words;
     uint32_t log_threads = log_count < LOG_THREADS ? log_count : LOG_THREADS;
-    CUdeviceptr out = part(maker, at);
-    CUdeviceptr squares = part(maker, maker->tables->layout.squares + (uint64_t)base * NTT_SQUARES);
-    void *arguments[] = {&out, &count, &stride, &squares, &scale, &log_threads};
+    CUdeviceptr out = address_of(job, at);
+    CUdeviceptr powers_of_two =
+        address_of(job, job->tables->layout.powers_of_two + (uint64_t)base * NTT_POWERS_OF_TWO);
+    void *arguments[] = {&out, &count, &stride, &powers_of_two, &scale, &log_threads};
     static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
     struct ntt_launch launch = {.blocks = ((1u << log_threads) + BLOCK - 1) / BLOCK,
         .threads = 1u << log_threads < BLOCK ? 1u << log_threads : BLOCK,
         .count = 6,
         .arguments = arguments,
         .sizes = sizes,
-        .stream = maker->stream};
+        .stream = job->stream};
     pool_status status = ntt_kernel(
-        maker->tables->device, maker->domain->field, NTT_PROGRAM_TABLES, "powers", &launch.kernel);
+        job->tables->device, job->domain->field, NTT_PROGRAM_TABLES, "ntt_powers", &launch.kernel);
 
     return status ? status : ntt_enqueue(&launch);
 }
 
-static pool_status make_levels(const struct maker *maker)
+static pool_status enqueue_stage_twiddles(const struct table_job *job)
 {
-    const struct ntt_table_layout *layout = &maker->tables->layout;
-    CUdeviceptr out = part(maker, layout->roots);
-    CUdeviceptr squares = part(maker, layout->squares + (uint64_t)BASE_LEVELS * NTT_SQUARES);
-    uint32_t levels = layout->levels, radix = maker->tables->tuning.radix;
-    void *arguments[] = {&out, &squares, &levels, &radix};
+    const struct ntt_table_layout *layout = &job->tables->layout;
+    CUdeviceptr out = address_of(job, layout->stage_twiddles);
+    CUdeviceptr powers_of_two =
+        address_of(job, layout->powers_of_two + (uint64_t)BASE_STAGE_TWIDDLES * NTT_POWERS_OF_TWO);
+    uint32_t log_order = layout->log_order, log_radix = job->tables->tuning.log_radix;
+    void *arguments[] = {&out, &powers_of_two, &log_order, &log_radix};
     static const size_t sizes[] = {8, 8, 4, 4};
-    struct ntt_launch launch = {.blocks = ((2u << levels) + BLOCK - 1) / BLOCK,
+    struct ntt_launch launch = {.blocks = ((2u << log_order) + BLOCK - 1) / BLOCK,
         .threads = BLOCK,
         .count = 4,
         .arguments = arguments,
         .sizes = sizes,
-        .stream = maker->stream};
-    pool_status status = ntt_kernel(maker->tables->device, maker->domain->field, NTT_PROGRAM_TABLES,
-        "root_levels", &launch.kernel);
+        .stream = job->stream};
+    pool_status status = ntt_kernel(job->tables->device, job->domain->field, NTT_PROGRAM_TABLES,
+        "ntt_stage_twiddles", &launch.kernel);
 
     return status ? status : ntt_enqueue(&launch);
 }
 
-static pool_status enqueue(const struct maker *maker)
+static pool_status enqueue_tables(const struct table_job *job)
 {
-    const struct ntt_table_layout *layout = &maker->tables->layout;
-    CUdeviceptr inverse_size = part(maker, layout->constants + NTT_INVERSE_SIZE);
+    const struct ntt_table_layout *layout = &job->tables->layout;
+    CUdeviceptr inverse_size = address_of(job, layout->constants + NTT_INVERSE_SIZE);
     uint8_t *packed = NULL;
-    pool_status status = host_part(maker->domain, maker->tables, &packed);
+    pool_status status = compute_host_part(job->domain, job->tables, &packed);
 
     if (status)
         return status;
-    status = pool_copy_to_device(maker->tables->buffer,
-        layout->constants * maker->domain->field->bytes, packed,
-        (layout->total - layout->constants) * maker->domain->field->bytes, maker->stream);
+    status = pool_copy_to_device(job->tables->buffer, layout->constants * job->domain->field->bytes,
+        packed, (layout->total - layout->constants) * job->domain->field->bytes, job->stream);
     base_free(packed);
     if (!status)
-        status = make_levels(maker);
+        status = enqueue_stage_twiddles(job);
     if (!status)
-        status = make_powers(maker, layout->high, layout->high_bits, BASE_HIGH, 0);
+        status = enqueue_powers(job, layout->twiddles_high, layout->high_bits, BASE_HIGH, 0);
     if (!status)
-        status = make_powers(maker, layout->low, layout->low_bits, BASE_LOW, 0);
+        status = enqueue_powers(job, layout->twiddles_low, layout->low_bits, BASE_LOW, 0);
     if (!status)
-        status = make_powers(maker, layout->low_scaled, layout->low_bits, BASE_LOW, inverse_size);
+        status = enqueue_powers(
+            job, layout->twiddles_low_scaled, layout->low_bits, BASE_LOW, inverse_size);
     if (!status)
-        status = make_powers(maker, layout->coset_high, layout->high_bits, BASE_COSET_HIGH, 0);
+        status = enqueue_powers(job, layout->coset_high, layout->high_bits, BASE_COSET_HIGH, 0);
     if (!status)
-        status = make_powers(maker, layout->coset_low, layout->low_bits, BASE_COSET_LOW, 0);
+        status = enqueue_powers(job, layout->coset_low, layout->low_bits, BASE_COSET_LOW, 0);
     return status;
 }
 
-/* Waited for, so that any stream can use the tables afterwards. */
-static pool_status fill(
-    const pool_ntt_domain *domain, struct ntt_tables *tables, pool_stream *stream)
-{
-    struct maker maker = {.domain = domain, .tables = tables, .stream = stream};
-    pool_status status = enqueue(&maker);
-
-    return status ? status : pool_stream_synchronize(stream);
-}
-
-static pool_status make(const pool_ntt_domain *domain, const struct ntt_tables *wanted,
+/* Returns when the tables are complete, so that any stream can read them afterwards. */
+static pool_status create_tables(const pool_ntt_domain *domain, const struct ntt_tables *wanted,
     pool_stream *stream, struct ntt_tables **tables)
 {
     struct ntt_tables *made = base_calloc(1, sizeof(*made));
+    struct table_job job = {.domain = domain, .tables = made, .stream = stream};
     pool_status status;
 
     if (!made)
@@ -183,7 +189,9 @@ static pool_status make(const pool_ntt_domain *domain, const struct ntt_tables *
     if (!status)
         status = pool_buffer_address(made->buffer, &made->address);
     if (!status)
-        status = fill(domain, made, stream);
+        status = enqueue_tables(&job);
+    if (!status)
+        status = pool_stream_synchronize(stream);
     if (status) {
         if (made->buffer)
             memory_discard(made->buffer);
@@ -194,7 +202,8 @@ static pool_status make(const pool_ntt_domain *domain, const struct ntt_tables *
     return POOL_OK;
 }
 
-static const struct ntt_tables *find(pool_ntt_domain *domain, const struct ntt_tables *wanted)
+static const struct ntt_tables *find_tables(
+    pool_ntt_domain *domain, const struct ntt_tables *wanted)
 {
     const struct ntt_tables *at = domain->tables;
 
@@ -204,14 +213,14 @@ static const struct ntt_tables *find(pool_ntt_domain *domain, const struct ntt_t
     return at;
 }
 
-/* Compiled outside of the domain's lock: other devices need not wait for it. */
-static pool_status compile(const pool_ntt_domain *domain, struct ntt_tables *wanted)
+/* Called without the domain's lock, so that other devices do not wait for the compiler. */
+static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tables *wanted)
 {
     const struct ntt_build build = ntt_build_of(
         domain->field, domain->root[wanted->direction], domain->log_size, &wanted->tuning);
     pool_kernel *powers;
     pool_status status =
-        ntt_kernel(wanted->device, domain->field, NTT_PROGRAM_TABLES, "powers", &powers);
+        ntt_kernel(wanted->device, domain->field, NTT_PROGRAM_TABLES, "ntt_powers", &powers);
 
     return status ? status
                   : ntt_pass_kernel(wanted->device, domain->field, &build, &wanted->kernel);
@@ -228,16 +237,16 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     if (status)
         return status;
     pthread_mutex_lock(&domain->lock);
-    const struct ntt_tables *found = find(domain, &wanted);
+    const struct ntt_tables *found = find_tables(domain, &wanted);
     pthread_mutex_unlock(&domain->lock);
     if (!found) {
-        status = compile(domain, &wanted);
+        status = compile_kernels(domain, &wanted);
         if (status)
             return status;
         pthread_mutex_lock(&domain->lock);
-        found = find(domain, &wanted);
+        found = find_tables(domain, &wanted);
         if (!found)
-            status = make(domain, &wanted, stream, &made);
+            status = create_tables(domain, &wanted, stream, &made);
         if (made) {
             made->next = domain->tables;
             domain->tables = made;
@@ -250,10 +259,10 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     return status;
 }
 
-/* For one transform and for very many, which may be tuned differently. */
+/* For one transform and for large batches, which may be tuned differently. */
 enum { WARM_TUNINGS = 2 };
 
-static pool_status compile_all(const pool_ntt_domain *domain, pool_device *device,
+static pool_status compile_tunings(const pool_ntt_domain *domain, pool_device *device,
     const struct ntt_tuning tunings[WARM_TUNINGS])
 {
     struct ntt_build builds[2 * WARM_TUNINGS];
@@ -264,7 +273,7 @@ static pool_status compile_all(const pool_ntt_domain *domain, pool_device *devic
     return ntt_load_programs(device, domain->field, builds, 2 * WARM_TUNINGS);
 }
 
-static pool_status warm_up(pool_ntt_domain *domain, pool_stream *stream)
+static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
 {
     const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
     struct ntt_tuning tunings[WARM_TUNINGS];
@@ -276,7 +285,7 @@ static pool_status warm_up(pool_ntt_domain *domain, pool_stream *stream)
             .words = domain->field->words, .log_size = domain->log_size, .batch = batches[i]};
         tunings[i] = ntt_tuning_on(pool_stream_device(stream), &job);
     }
-    status = compile_all(domain, pool_stream_device(stream), tunings);
+    status = compile_tunings(domain, pool_stream_device(stream), tunings);
     for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++)
         status =
             ntt_tables_get(domain, stream, (pool_ntt_direction)(i % 2), &tunings[i / 2], &tables);
@@ -294,5 +303,5 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     status = device_or_bound(device, &found);
     if (!status)
         status = pool_stream_default(found, &stream);
-    return status ? status : warm_up(domain, stream);
+    return status ? status : warm_up_on(domain, stream);
 }

@@ -49,13 +49,13 @@ static pool_status launch_checks(struct ntt_vector_call *call, const struct vect
     pool_status status = POOL_OK;
 
     for (uint64_t i = 0; i < cut->vectors && !status; i++) {
-        struct ntt_vector vector = {items->address + i * cut->distance, cut->stride / 4};
+        struct vector_arg vector = {items->address + i * cut->distance, cut->stride / 4};
         CUdeviceptr answer = answers + i * sizeof(uint64_t);
         uint64_t count = cut->count;
         void *arguments[] = {&vector, &count, &answer};
         struct ntt_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
 
-        status = ntt_vector_launch(call, "check", count, &launch);
+        status = ntt_vector_launch(call, "vector_check", count, &launch);
     }
     return status;
 }

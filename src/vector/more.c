@@ -41,7 +41,7 @@ static pool_status bring_both(
 static pool_status invert(struct ntt_vector_call *call, int exponent)
 {
     const pool_field *field = call->place.field;
-    struct ntt_vector a = ntt_vector_of(&call->in[0]), out = ntt_vector_of(&call->out);
+    struct vector_arg a = vector_arg_of(&call->in[0]), out = vector_arg_of(&call->out);
     uint64_t count = call->in[0].count;
     uint64_t value[FIELD_MAX_LIMBS];
     uint8_t packed[POOL_FIELD_MAX_BYTES];
@@ -59,8 +59,8 @@ static pool_status invert(struct ntt_vector_call *call, int exponent)
         status = ntt_vector_constants(call, packed, 1, &factor);
     }
     return status ? status
-                  : ntt_vector_launch(
-                        call, "invert", (count + INVERSE_SHARE - 1) / INVERSE_SHARE, &launch);
+                  : ntt_vector_launch(call, "vector_invert",
+                        (count + INVERSE_SHARE - 1) / INVERSE_SHARE, &launch);
 }
 
 static pool_status invert_part(
@@ -98,7 +98,7 @@ pool_status pool_vector_bit_reverse(
     const pool_vector_params *params, const pool_span *a, pool_span *out)
 {
     struct ntt_vector_call call;
-    struct ntt_vector from, to;
+    struct vector_arg from, to;
     uint32_t log_count;
     void *arguments[] = {&from, &to, &log_count};
     static const size_t sizes[] = {16, 16, 4};
@@ -115,10 +115,10 @@ pool_status pool_vector_bit_reverse(
         return status;
     log_count = (uint32_t)__builtin_ctzll(a->count);
     status = bring_both(&call, a, out);
-    from = ntt_vector_of(&call.in[0]);
-    to = ntt_vector_of(&call.out);
+    from = vector_arg_of(&call.in[0]);
+    to = vector_arg_of(&call.out);
     if (!status)
-        status = ntt_vector_launch(&call, "bit_reverse", a->count, &launch);
+        status = ntt_vector_launch(&call, "vector_bit_reverse", a->count, &launch);
     return ntt_vector_end(&call, out, status);
 }
 
@@ -126,7 +126,7 @@ pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t row
     const pool_span *a, pool_span *out)
 {
     struct ntt_vector_call call;
-    struct ntt_vector from, to;
+    struct vector_arg from, to;
     uint64_t count;
     void *arguments[] = {&from, &to, &rows, &columns};
     static const size_t sizes[] = {16, 16, 8, 8};
@@ -145,16 +145,16 @@ pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t row
     if (status)
         return status;
     status = bring_both(&call, a, out);
-    from = ntt_vector_of(&call.in[0]);
-    to = ntt_vector_of(&call.out);
+    from = vector_arg_of(&call.in[0]);
+    to = vector_arg_of(&call.out);
     if (!status && count) {
         uint64_t down = (rows - 1) / TRANSPOSE_TILE + 1,
                  across = (columns - 1) / TRANSPOSE_TILE + 1;
 
-        status =
-            down > INT32_MAX / across
-                ? base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_transpose: too many tiles")
-                : ntt_vector_launch(&call, "transpose", down * across * launch.threads, &launch);
+        status = down > INT32_MAX / across
+                     ? base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_transpose: too many tiles")
+                     : ntt_vector_launch(
+                           &call, "vector_transpose", down * across * launch.threads, &launch);
     }
     return ntt_vector_end(&call, out, status);
 }
@@ -164,11 +164,11 @@ static pool_status put_squares(struct ntt_vector_call *call, const uint64_t *num
     const uint64_t *more, CUdeviceptr *squares)
 {
     const pool_field *field = call->place.field;
-    uint8_t packed[(NTT_SQUARES + 1) * POOL_FIELD_MAX_BYTES];
+    uint8_t packed[(NTT_POWERS_OF_TWO + 1) * POOL_FIELD_MAX_BYTES];
 
-    ntt_store_squares(field, packed, number);
-    field_store_for_device(field, packed + (size_t)NTT_SQUARES * field->bytes, more);
-    return ntt_vector_constants(call, packed, NTT_SQUARES + 1, squares);
+    ntt_store_powers_of_two(field, packed, number);
+    field_store_for_device(field, packed + (size_t)NTT_POWERS_OF_TWO * field->bytes, more);
+    return ntt_vector_constants(call, packed, NTT_POWERS_OF_TWO + 1, squares);
 }
 
 static uint32_t log_threads_for(uint64_t count)
@@ -204,13 +204,13 @@ static pool_status powers(
     field_mul(field, first, first, power);
     status = put_squares(call, number, first, &squares);
     if (exponent || start)
-        scale = squares + (uint64_t)NTT_SQUARES * field->bytes;
+        scale = squares + (uint64_t)NTT_POWERS_OF_TWO * field->bytes;
     if (1u << log_threads < SUM_BLOCK)
         launch.threads = 1u << log_threads;
     launch.blocks = (1u << log_threads) / launch.threads;
     if (!status)
         status =
-            ntt_kernel(call->place.device, field, NTT_PROGRAM_TABLES, "powers", &launch.kernel);
+            ntt_kernel(call->place.device, field, NTT_PROGRAM_TABLES, "ntt_powers", &launch.kernel);
     return status ? status : ntt_enqueue(&launch);
 }
 
@@ -257,7 +257,7 @@ static pool_status sum_up(
         struct ntt_launch launch = {
             .count = 3, .arguments = arguments, .sizes = sizes, .threads = SUM_BLOCK};
 
-        status = ntt_vector_launch(call, "sum_blocks", count, &launch);
+        status = ntt_vector_launch(call, "vector_sum_blocks", count, &launch);
         count = (count + SUM_BLOCK - 1) / SUM_BLOCK;
         is_second = !is_second;
     }
@@ -268,7 +268,7 @@ static pool_status sum_up(
 static pool_status evaluate(struct ntt_vector_call *call, const uint64_t *number, uint8_t *packed)
 {
     const pool_field *field = call->place.field;
-    struct ntt_vector a = ntt_vector_of(&call->in[0]);
+    struct vector_arg a = vector_arg_of(&call->in[0]);
     uint64_t count = call->in[0].count, offset = 0, zero[FIELD_MAX_LIMBS] = {0};
     uint32_t log_threads = log_threads_for(count);
     CUdeviceptr squares = 0, partial = 0;
@@ -281,7 +281,7 @@ static pool_status evaluate(struct ntt_vector_call *call, const uint64_t *number
         status = ntt_temporary(
             &call->place, ((uint64_t)2 << log_threads) * field->bytes, &call->scratch, &partial);
     if (!status)
-        status = ntt_vector_launch(call, "evaluate", 1u << log_threads, &launch);
+        status = ntt_vector_launch(call, "vector_evaluate", 1u << log_threads, &launch);
     if (!status)
         status = sum_up(call, partial, 1u << log_threads, &offset);
     if (!status)

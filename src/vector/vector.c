@@ -112,20 +112,20 @@ struct factors {
     CUdeviceptr a, b, out;
 };
 
-static pool_status combine(const struct ntt_vector_call *call, enum ntt_combine op,
+static pool_status combine(const struct ntt_vector_call *call, enum vector_op op,
     const struct ntt_operand *a, const struct ntt_operand *b, const struct ntt_operand *out,
     const struct factors *factors)
 {
     uint32_t code = (uint32_t)op;
-    struct ntt_vector first = ntt_vector_of(a), second = ntt_vector_of(b),
-                      result = ntt_vector_of(out);
+    struct vector_arg first = vector_arg_of(a), second = vector_arg_of(b),
+                      result = vector_arg_of(out);
     struct factors by = *factors;
     uint64_t count = out->count;
     void *arguments[] = {&code, &first, &second, &result, &by.a, &by.b, &by.out, &count};
     static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
     struct ntt_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
 
-    return count ? ntt_vector_launch(call, "combine", count, &launch) : POOL_OK;
+    return count ? ntt_vector_launch(call, "vector_apply", count, &launch) : POOL_OK;
 }
 
 pool_status ntt_copy(
@@ -134,7 +134,7 @@ pool_status ntt_copy(
     const struct ntt_vector_call call = {.place = *place};
     const struct factors none = {0};
 
-    return combine(&call, NTT_COPY, from, from, to, &none);
+    return combine(&call, VECTOR_COPY, from, from, to, &none);
 }
 
 /* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
@@ -165,7 +165,7 @@ static pool_status make_factors(struct ntt_vector_call *call, const int exponent
 
 /* What is done to the elements; `scalar` may be NULL. */
 struct operation {
-    enum ntt_combine op;
+    enum vector_op op;
     const uint64_t *scalar;
 };
 
@@ -188,9 +188,9 @@ static pool_status run(
         status = ntt_operand_out(&call->place, out, &call->out);
     if (!status)
         status = make_factors(call,
-            operation->op == NTT_MUL    ? product
-            : operation->op == NTT_COPY ? copy
-                                        : sum,
+            operation->op == VECTOR_MUL    ? product
+            : operation->op == VECTOR_COPY ? copy
+                                           : sum,
             operation->scalar, &factors);
     if (!status)
         status = combine(call, operation->op, &call->in[0], b == a ? &call->in[0] : &call->in[1],
@@ -198,7 +198,7 @@ static pool_status run(
     return ntt_vector_end(call, out, status);
 }
 
-static pool_status binary(const pool_vector_params *params, enum ntt_combine op, const pool_span *a,
+static pool_status binary(const pool_vector_params *params, enum vector_op op, const pool_span *a,
     const pool_span *b, const pool_span *out, const char *name)
 {
     const struct ntt_vector_spans spans = {a, b, out};
@@ -219,19 +219,19 @@ static pool_status binary(const pool_vector_params *params, enum ntt_combine op,
 pool_status pool_vector_add(
     const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
 {
-    return binary(params, NTT_ADD, a, b, out, "pool_vector_add");
+    return binary(params, VECTOR_ADD, a, b, out, "pool_vector_add");
 }
 
 pool_status pool_vector_sub(
     const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
 {
-    return binary(params, NTT_SUB, a, b, out, "pool_vector_sub");
+    return binary(params, VECTOR_SUB, a, b, out, "pool_vector_sub");
 }
 
 pool_status pool_vector_mul(
     const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
 {
-    return binary(params, NTT_MUL, a, b, out, "pool_vector_mul");
+    return binary(params, VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
 pool_status ntt_vector_scalar(
@@ -253,7 +253,7 @@ pool_status pool_vector_scale(
 {
     uint64_t value[FIELD_MAX_LIMBS];
     const struct ntt_vector_spans spans = {a, a, out};
-    struct operation operation = {NTT_COPY, value};
+    struct operation operation = {VECTOR_COPY, value};
     struct ntt_vector_call call;
     pool_status status;
 

@@ -338,8 +338,8 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
            "blocks %u: "
            "%9.4f ms, of 16 in a row %.4f ms\n",
         row->field, (unsigned long long)row->batch, row->log_size,
-        row->order == POOL_NTT_NN ? "NN" : "NR", tuning->radix, tuning->log_threads,
-        tuning->min_columns, tuning->high_bits, tuning->single_bits, tuning->blocks,
+        row->order == POOL_NTT_NN ? "NN" : "NR", tuning->log_radix, tuning->log_threads,
+        tuning->min_tile_width, tuning->high_bits, tuning->single_bits, tuning->blocks,
         measure(&work, 1).device, measure(&work, 16).device);
     fflush(stdout);
     close_work(&work);

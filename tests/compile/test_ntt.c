@@ -14,7 +14,7 @@
 
 static const char *const fields[] = {
     "babybear", "goldilocks", "bn254_fr", "bls12_381_fr", "bls12_377_fq", "bw6_761_fq"};
-static const char *const files[] = {"ntt/pass.cu", "ntt/tables.cu", "ntt/vector.cu"};
+static const char *const files[] = {"ntt/pass.cu", "ntt/tables.cu", "vector/vector.cu"};
 
 static const struct budget budgets[] = {
 #include "ntt_budgets.def"
@@ -38,7 +38,7 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
     snprintf(source, room,
         "#define NTT_RADIX %u\n#define NTT_THREADS %u\n#define NTT_BLOCKS %u\n"
         "#define NTT_SHIFT %u\n%s",
-        tuning->radix, 1u << tuning->log_threads, tuning->blocks,
+        tuning->log_radix, 1u << tuning->log_threads, tuning->blocks,
         field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, body);
     struct device_image image = device_compile(nvrtc, source, &text, 1, chip, false);
     struct cost cost = take_cost(&image);
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     }
     struct ntt_tuning given = {0};
     if (argc > 5) {
-        given.radix = (uint32_t)atoi(argv[3]);
+        given.log_radix = (uint32_t)atoi(argv[3]);
         given.log_threads = (uint32_t)atoi(argv[4]);
         given.blocks = (uint32_t)atoi(argv[5]);
         variant = &given;

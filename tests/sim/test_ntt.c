@@ -65,10 +65,10 @@ static void test_warm_up(void **state)
 static void test_many_trips(void **state)
 {
     static const struct ntt_tuning tunings[] = {
-        {.radix = 2, .log_threads = 5, .min_columns = 2, .high_bits = 5, .blocks = 1},
-        {.radix = 3, .log_threads = 5, .min_columns = 1, .high_bits = 4, .blocks = 1},
-        {.radix = 1, .log_threads = 5, .min_columns = 3, .high_bits = 6, .blocks = 1},
-        {.radix = 4, .log_threads = 5, .min_columns = 4, .high_bits = 12, .blocks = 1},
+        {.log_radix = 2, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1},
+        {.log_radix = 3, .log_threads = 5, .min_tile_width = 1, .high_bits = 4, .blocks = 1},
+        {.log_radix = 1, .log_threads = 5, .min_tile_width = 3, .high_bits = 6, .blocks = 1},
+        {.log_radix = 4, .log_threads = 5, .min_tile_width = 4, .high_bits = 12, .blocks = 1},
     };
     static const struct ntt_tuning none = {0};
 
@@ -261,7 +261,7 @@ static void shapes(const char *name, uint32_t log_size, pool_ntt_direction direc
 static void test_shapes(void **state)
 {
     static const struct ntt_tuning tuning = {
-        .radix = 2, .log_threads = 5, .min_columns = 2, .high_bits = 5, .blocks = 1};
+        .log_radix = 2, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1};
     static const struct ntt_tuning none = {0};
 
     (void)state;
@@ -310,7 +310,7 @@ static void in_place(pool_ntt_order order, uint32_t log_size)
 static void test_in_place(void **state)
 {
     static const struct ntt_tuning tuning = {
-        .radix = 3, .log_threads = 5, .min_columns = 2, .high_bits = 5, .blocks = 1};
+        .log_radix = 3, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1};
     static const struct ntt_tuning none = {0};
 
     (void)state;

@@ -30,11 +30,11 @@ static void add(struct torture *torture, const char *name, const uint32_t *sizes
 static void prepare(struct torture *torture)
 {
     add(torture, "ntt_pass", pass_sizes, 1);
-    add(torture, "powers", powers_sizes, 6);
-    add(torture, "root_levels", levels_sizes, 4);
-    add(torture, "check", check_sizes, 3);
-    add(torture, "combine", combine_sizes, 8);
-    add(torture, "invert", invert_sizes, 5);
+    add(torture, "ntt_powers", powers_sizes, 6);
+    add(torture, "ntt_stage_twiddles", levels_sizes, 4);
+    add(torture, "vector_check", check_sizes, 3);
+    add(torture, "vector_apply", combine_sizes, 8);
+    add(torture, "vector_invert", invert_sizes, 5);
 }
 
 static pool_status create(struct torture *torture, pool_device **device)

@@ -59,7 +59,7 @@ static void prepare(struct torture *torture)
     }
     static const uint32_t check_sizes[] = {16, 8, 8};
     const pool_mock_kernel check = {.struct_size = sizeof(check),
-        .name = "check",
+        .name = "vector_check",
         .argument_bytes = check_sizes,
         .argument_count = 3};
     pool_mock_add_kernel(torture->mock, &check);

@@ -321,7 +321,7 @@ static void test_launch_with_much_shared_memory(void **state)
 }
 
 /* Launches "fill" to start early and returns whether the driver was told. */
-static int starts_early(void)
+static int pdl(void)
 {
     pool_launch_shape shape = {
         .struct_size = sizeof(shape), .grid = {3, 1, 2}, .block = {64}, .argument_count = 2};
@@ -333,7 +333,7 @@ static int starts_early(void)
     pool_kernel *kernel;
 
     shape.dynamic_shared_bytes = 100000;
-    shape.starts_early = 1;
+    shape.pdl = 1;
     assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
     assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
     assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
@@ -348,16 +348,16 @@ static int starts_early(void)
     assert_int_equal(pool_mock_fail(mock, "cuLaunchKernelEx", 1, POOL_CU_LAUNCH_OUT_OF_RESOURCES,
                          POOL_MOCK_ONCE),
         POOL_OK);
-    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL) != POOL_OK, seen.starts_early);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL) != POOL_OK, seen.pdl);
     pool_mock_clear_failures(mock);
     pool_module_destroy(&module);
-    return seen.starts_early;
+    return seen.pdl;
 }
 
 static void test_early_start(void **state)
 {
     (void)state;
-    assert_true(starts_early());
+    assert_true(pdl());
     assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 0);
 }
 
@@ -365,7 +365,7 @@ static void test_early_start(void **state)
 static void test_no_early_start(void **state)
 {
     (void)state;
-    assert_false(starts_early());
+    assert_false(pdl());
     assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 2);
 }
 

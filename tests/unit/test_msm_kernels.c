@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that msm_enqueue launches start early, so each has to begin with the wait for the work
- * before it: a kernel without it would be right on most runs.
+ * msm_enqueue uses programmatic dependent launch, so each kernel must begin with pdl_wait: without
+ * it a kernel would still be right on most runs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "module/sources.h"
 
-#define WAIT "    wait_for_earlier_work();\n"
+#define WAIT "    pdl_wait();\n"
 
 /* The statement after the declarations of shared memory. */
 static const char *first_statement(const char *kernel)

@@ -20,27 +20,27 @@ static const struct ntt_chip chips[] = {
 static const uint32_t words[] = {1, 2, 4, 8, 12, 24};
 
 static void check_trip(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
-    const struct ntt_job *job, const struct ntt_trip *trip)
+    const struct ntt_job *job, const struct ntt_pass *pass)
 {
-    uint32_t tile = trip->bits + trip->log_columns;
+    uint32_t tile = pass->log_length + pass->log_tile_width;
 
-    assert_in_range(tile, tuning->radix, tuning->radix + tuning->log_threads);
-    assert_int_equal(trip->threads, 1u << (tile - tuning->radix));
-    assert_true(trip->shared_bytes <= chip->shared_bytes);
-    assert_true(trip->shared_bytes >= ((uint64_t)job->words * 4) << tile);
-    assert_int_equal(trip->columns, job->batch << (job->log_size - trip->bits));
-    assert_true((uint64_t)trip->blocks << trip->log_columns >= trip->columns);
-    assert_true((uint64_t)(trip->blocks - 1) << trip->log_columns < trip->columns);
-    assert_true(trip->lower_columns <= trip->log_columns);
+    assert_in_range(tile, tuning->log_radix, tuning->log_radix + tuning->log_threads);
+    assert_int_equal(pass->threads, 1u << (tile - tuning->log_radix));
+    assert_true(pass->shared_bytes <= chip->shared_bytes);
+    assert_true(pass->shared_bytes >= ((uint64_t)job->words * 4) << tile);
+    assert_int_equal(pass->sub_transforms, job->batch << (job->log_size - pass->log_length));
+    assert_true((uint64_t)pass->blocks << pass->log_tile_width >= pass->sub_transforms);
+    assert_true((uint64_t)(pass->blocks - 1) << pass->log_tile_width < pass->sub_transforms);
+    assert_true(pass->log_tile_inner <= pass->log_tile_width);
     /* Straight from memory goes only what lies there in the order of the threads. */
-    if (trip->flags & NTT_LOAD_DIRECT)
-        assert_false(trip->flags & (NTT_GATHER | NTT_COSET_IN));
-    if (trip->flags & NTT_STORE_DIRECT)
-        assert_false(trip->flags & NTT_COSET_OUT);
-    if (trip->flags & (NTT_LOAD_DIRECT | NTT_STORE_DIRECT))
-        assert_true(trip->bits >= tuning->radix);
-    assert_int_equal((trip->flags & NTT_HANDS_ON) != 0,
-        trip->blocks > (uint64_t)tuning->blocks * chip->multiprocessors);
+    if (pass->flags & NTT_LOAD_REGISTERS)
+        assert_false(pass->flags & (NTT_REVERSED_INPUT | NTT_COSET_INPUT));
+    if (pass->flags & NTT_STORE_REGISTERS)
+        assert_false(pass->flags & NTT_COSET_OUTPUT);
+    if (pass->flags & (NTT_LOAD_REGISTERS | NTT_STORE_REGISTERS))
+        assert_true(pass->log_length >= tuning->log_radix);
+    assert_int_equal((pass->flags & NTT_TRIGGERS_DEPENDENT) != 0,
+        pass->blocks > (uint64_t)tuning->blocks * chip->multiprocessors);
 }
 
 static void check_plan(
@@ -54,17 +54,17 @@ static void check_plan(
     assert_true(ntt_plan_make(tuning, chip, job, &plan));
     assert_in_range(plan.count, 1, NTT_MAX_PASSES);
     for (uint32_t i = 0; i < plan.count; i++) {
-        assert_int_equal(plan.trip[i].before, done);
-        done += plan.trip[i].bits;
-        gathers += (plan.trip[i].flags & NTT_GATHER) != 0;
-        scatters += (plan.trip[i].flags & NTT_SCATTER) != 0;
-        check_trip(tuning, chip, job, &plan.trip[i]);
+        assert_int_equal(plan.pass[i].log_done, done);
+        done += plan.pass[i].log_length;
+        gathers += (plan.pass[i].flags & NTT_REVERSED_INPUT) != 0;
+        scatters += (plan.pass[i].flags & NTT_NATURAL_OUTPUT) != 0;
+        check_trip(tuning, chip, job, &plan.pass[i]);
     }
     assert_int_equal(done, job->log_size);
     assert_int_equal(gathers, takes_reversed);
     assert_int_equal(scatters, gives_natural);
-    assert_int_equal((plan.trip[0].flags & NTT_COSET_IN) != 0, job->coset_in);
-    assert_int_equal((plan.trip[plan.count - 1].flags & NTT_COSET_OUT) != 0, job->coset_out);
+    assert_int_equal((plan.pass[0].flags & NTT_COSET_INPUT) != 0, job->coset_in);
+    assert_int_equal((plan.pass[plan.count - 1].flags & NTT_COSET_OUTPUT) != 0, job->coset_out);
     /* In place and out of place: a workspace exactly where a trip would read what it wrote. */
     assert_int_equal(
         ntt_run_needs_workspace(&plan, 1, 0), plan.count > 1 && (takes_reversed || gives_natural));
@@ -116,10 +116,10 @@ static void test_tables(void **state)
 
             ntt_table_layout_make(&tuning, log_size, &layout);
             assert_int_equal(layout.high_bits + layout.low_bits, log_size);
-            assert_true(layout.levels <= log_size);
-            assert_true(layout.high - layout.roots >= (uint64_t)2 << layout.levels);
-            assert_true(layout.low - layout.high >= (uint64_t)1 << layout.high_bits);
-            assert_true(layout.total - layout.squares >= (uint64_t)5 * NTT_SQUARES);
+            assert_true(layout.log_order <= log_size);
+            assert_true(layout.twiddles_high - layout.stage_twiddles >= (uint64_t)2 << layout.log_order);
+            assert_true(layout.twiddles_low - layout.twiddles_high >= (uint64_t)1 << layout.high_bits);
+            assert_true(layout.total - layout.powers_of_two >= (uint64_t)5 * NTT_POWERS_OF_TWO);
         }
 }
 
@@ -141,7 +141,7 @@ static void test_tunings(void **state)
         struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[2]);
         struct ntt_plan plan;
 
-        assert_int_equal(tuning.radix, cases[i].radix);
+        assert_int_equal(tuning.log_radix, cases[i].radix);
         assert_true(ntt_plan_make(&tuning, &chips[2], &job, &plan));
         assert_int_equal(plan.count, cases[i].trips);
     }

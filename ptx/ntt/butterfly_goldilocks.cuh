@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transform of transform.cuh in the field of p = 2^64 - 2^32 + 1, where roots of order up to 64
- * are powers of two: that of order 2^s is 2^(NTT_SHIFT 192 / 2^s). Between the stages a value is a
- * signed number of 96 bits, of which sums are three instructions; with X = 2^32, X^2 = X - 1 and
- * X^3 = -1.
+ * The butterflies of butterfly.cuh over p = 2^64 - 2^32 + 1, where roots of unity of order up to 64
+ * are powers of two: the root of order 2^s is 2^(NTT_SHIFT 192 / 2^s). Between the radix-2 layers a
+ * value is a signed 96-bit number, so that an addition takes three instructions. With X = 2^32,
+ * X^2 = X - 1 and X^3 = -1.
  *
- * Points are below 2^64 at the start and below 2^70 in size after the five stages that NTT_RADIX
- * may have at most. A difference stays below 2^95 with the part of its shift that is no whole word:
- * in stage t, from 0, it is below 2^(65 + t), below 2^64 for t = 0, and that part at most 30 - 2 t.
+ * Inputs are below 2^64; after the at most five layers of NTT_RADIX, magnitudes are below 2^70. A
+ * difference times the part of its shift below a whole word stays below 2^95: in layer t, counted
+ * from 0, the difference is below 2^(65 + t) (2^64 for t = 0), and that part of the shift is at
+ * most 30 - 2 t.
  */
 struct wide {
     unsigned low;
@@ -33,7 +34,7 @@ __device__ __forceinline__ struct wide wide_sub(struct wide a, struct wide b)
     return r;
 }
 
-/* y0 + y1 X + y2 (X - 1), y2 signed. */
+/* y0 + y1 X + y2 X^2 = y0 + y1 X + y2 (X - 1), with y2 signed. */
 __device__ __forceinline__ struct wide wide_fold(unsigned y0, unsigned y1, int y2)
 {
     struct wide r;
@@ -44,8 +45,8 @@ __device__ __forceinline__ struct wide wide_fold(unsigned y0, unsigned y1, int y
     return r;
 }
 
-/* y0 X + y1 (X - 1) - y2, y2 signed. */
-__device__ __forceinline__ struct wide wide_fold_once(unsigned y0, unsigned y1, int y2)
+/* The same times X: y0 X + y1 (X - 1) - y2, with y2 signed. */
+__device__ __forceinline__ struct wide wide_fold_x(unsigned y0, unsigned y1, int y2)
 {
     struct wide r;
     asm("sub.cc.u32 %0, 0, %4;\n\tsubc.u32 %1, %4, 0;\n\t"
@@ -56,8 +57,8 @@ __device__ __forceinline__ struct wide wide_fold_once(unsigned y0, unsigned y1, 
     return r;
 }
 
-/* y0 (X - 1) - y1 - y2 X, y2 signed. */
-__device__ __forceinline__ struct wide wide_fold_twice(unsigned y0, unsigned y1, int y2)
+/* The same times X^2: y0 (X - 1) - y1 - y2 X, with y2 signed. */
+__device__ __forceinline__ struct wide wide_fold_x2(unsigned y0, unsigned y1, int y2)
 {
     struct wide r;
     asm("sub.cc.u32 %0, 0, %3;\n\tsubc.u32 %1, %3, 0;\n\t"
@@ -67,7 +68,7 @@ __device__ __forceinline__ struct wide wide_fold_twice(unsigned y0, unsigned y1,
     return r;
 }
 
-/* a 2^power for a power below 96 that the compiler knows. */
+/* a 2^power for a compile-time constant power below 96. */
 __device__ __forceinline__ struct wide wide_shift(struct wide a, unsigned power)
 {
     unsigned y0 = a.low << power % 32;
@@ -76,11 +77,11 @@ __device__ __forceinline__ struct wide wide_shift(struct wide a, unsigned power)
     if (power == 0)
         return a;
     return power < 32   ? wide_fold(y0, y1, y2)
-           : power < 64 ? wide_fold_once(y0, y1, y2)
-                        : wide_fold_twice(y0, y1, y2);
+           : power < 64 ? wide_fold_x(y0, y1, y2)
+                        : wide_fold_x2(y0, y1, y2);
 }
 
-/* To 64 bits: a fold leaves a carry of -1, 0 or 1, and another one leaves none. */
+/* Reduces to 64 bits: one fold leaves a carry of -1, 0 or 1, a second one leaves none. */
 __device__ __forceinline__ fr wide_to_fr(struct wide a)
 {
     struct wide folded = wide_fold(a.low, a.middle, a.high);
@@ -91,7 +92,7 @@ __device__ __forceinline__ fr wide_to_fr(struct wide a)
     return r;
 }
 
-__device__ __forceinline__ void transform(fr *x, const fr *, unsigned stages)
+__device__ __forceinline__ void compute_butterfly(fr *x, const fr *, unsigned log_radix)
 {
     struct wide v[POINTS];
 #pragma unroll
@@ -102,7 +103,7 @@ __device__ __forceinline__ void transform(fr *x, const fr *, unsigned stages)
     }
 #pragma unroll
     for (unsigned s = NTT_RADIX; s >= 1; s--) {
-        if (stages < s)
+        if (log_radix < s)
             continue;
         unsigned half = 1u << (s - 1);
 #pragma unroll

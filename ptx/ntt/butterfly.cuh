@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 2^stages-point transforms of neighbouring registers, natural to reversed: the last `stages` of
- * the stages of a 2^NTT_RADIX-point one. roots[2^s + i] is the i-th power of a root of order 2^s.
+ * Butterflies on registers: NTTs of 2^log_radix neighbouring points, natural to bit-reversed order,
+ * by decimation in frequency; that is, the last log_radix radix-2 layers of a 2^NTT_RADIX-point
+ * butterfly. roots[2^s + i] is the i-th power of a root of unity of order 2^s.
  */
-__device__ __forceinline__ void transform(fr *x, const fr *roots, unsigned stages)
+__device__ __forceinline__ void compute_butterfly(fr *x, const fr *roots, unsigned log_radix)
 {
 #pragma unroll
     for (unsigned s = NTT_RADIX; s >= 1; s--) {
-        if (stages < s)
+        if (log_radix < s)
             continue;
         unsigned half = 1u << (s - 1);
 #pragma unroll
