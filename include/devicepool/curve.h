@@ -163,23 +163,39 @@ typedef enum pool_encoding {
     POOL_ENCODING_EIP196 =
         2, /* x, y big-endian, 32 bytes an element, c1 before c0 (EIP-197); infinity zeros */
     POOL_ENCODING_EIP2537 =
-        3 /* x, y big-endian, 64 bytes an element, c0 before c1; infinity zeros */
+        3, /* x, y big-endian, 64 bytes an element, c0 before c1; infinity zeros */
+    /*
+     * gnark-crypto: zcash's form where the modulus leaves three bits; where it leaves two, as
+     * BN254's does, the top two bits of the first byte are 10 and 11 for the smaller and the larger
+     * of y and -y, 01 for infinity. Its uncompressed forms are POOL_ENCODING_ZCASH_UNCOMPRESSED
+     * and, for BN254, POOL_ENCODING_EIP196.
+     */
+    POOL_ENCODING_GNARK_COMPRESSED = 4,
+    /*
+     * arkworks' CanonicalSerialize: x little-endian, over an extension c0 before c1; in the last
+     * byte, which stands alone where the modulus leaves less than two bits, bit 7 says y is the
+     * larger of y and -y, bit 6 infinity. Any curve; ark-bls12-381 since 0.4 writes zcash's form.
+     */
+    POOL_ENCODING_ARKWORKS_COMPRESSED = 5,
+    POOL_ENCODING_ARKWORKS_UNCOMPRESSED = 6 /* x, y with the same flags */
 } pool_encoding;
 
 /* Bytes of an encoded point; 0 when the curve does not have that encoding. */
 POOL_API size_t pool_encoding_bytes(const pool_curve *curve, pool_encoding encoding);
 
 /*
- * Encodes or decodes `count` points, packed on the encoded side. Every deviation is refused with
- * POOL_ERR_BAD_DATA, the place of the first bad point in the text, and nothing written: coordinates
- * not below the modulus, wrong flags, an infinity that is not all zeros, padding that is not zero,
- * an x without a y; and what `checks` asks for. POOL_ERR_UNSUPPORTED when the curve does not have
- * that encoding.
+ * Encodes or decodes `count` points, encoded ones `stride` bytes apart: 0 is packed, and what lies
+ * between them is neither read nor written. Every deviation is refused with POOL_ERR_BAD_DATA, the
+ * place of the first bad point in the text, and nothing written: coordinates not below the modulus,
+ * wrong flags, an infinity that is not all zeros, padding that is not zero, an x without a y; and
+ * what `checks` asks for. POOL_ERR_UNSUPPORTED when the curve does not have that encoding,
+ * POOL_ERR_INVALID_ARGUMENT for a stride smaller than an encoded point.
  */
 POOL_API pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding,
-    const void *points, const pool_point_format *format, size_t count, uint8_t *bytes);
+    const void *points, const pool_point_format *format, size_t count, uint8_t *bytes,
+    size_t stride);
 POOL_API pool_status pool_points_decode(const pool_curve *curve, pool_encoding encoding,
-    const uint8_t *bytes, size_t count, uint32_t checks, void *points,
+    const uint8_t *bytes, size_t stride, size_t count, uint32_t checks, void *points,
     const pool_point_format *format);
 
 /*

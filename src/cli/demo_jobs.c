@@ -139,7 +139,7 @@ static pool_status run_blob(const struct demo_data *data, const struct demo_job 
         status = sum(&data->setup, DEMO_BLOB_VALUES, values, point);
     if (!status)
         status = pool_points_encode(
-            data->setup.curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes);
+            data->setup.curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes, 0);
     free(values);
     if (status)
         return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points as the byte strings that other systems exchange: zcash's compressed and uncompressed form,
- * and the inputs of Ethereum's precompiles. Every byte is checked.
+ * Points as the byte strings that other systems exchange: zcash's, gnark's and arkworks' compressed
+ * and uncompressed forms and the inputs of Ethereum's precompiles. Every byte is checked.
  */
 #include <string.h>
 
@@ -11,78 +11,125 @@
 #include "field/integer.h"
 
 enum {
-    FLAG_COMPRESSED = 0x80,
-    FLAG_INFINITY = 0x40,
-    FLAG_LARGER = 0x20,
-    FLAGS = FLAG_COMPRESSED | FLAG_INFINITY | FLAG_LARGER,
     EIP196_WIDTH = 32,
     EIP2537_WIDTH = 64,
-    MAX_POINT = 4 * POOL_FIELD_MAX_BYTES,
+    MAX_POINT = 4 * POOL_FIELD_MAX_BYTES + 8,
+};
+
+/* Where and how an encoding says more than the coordinates. */
+enum flags {
+    FLAGS_NONE,     /* infinity is all zeros */
+    FLAGS_ZCASH,    /* first byte: 0x80 compressed, 0x40 infinity, 0x20 the larger y */
+    FLAGS_GNARK,    /* first byte: 0x80 the smaller y, 0xc0 the larger y, 0x40 infinity */
+    FLAGS_ARKWORKS, /* last byte: 0x40 infinity, 0x80 the larger y */
+};
+
+/* An encoding of a curve's points. */
+struct shape {
+    size_t width;   /* of an element of the prime field; 0: the curve does not have this encoding */
+    size_t flagged; /* of the last element, which may need a byte more for its flags */
+    enum flags flags;
+    bool is_compressed;
+    bool is_big_endian;
+    bool c0_is_first;
 };
 
 static const char *const not_below = "has a coordinate that is not below the modulus";
 
-/* Bytes of one element of the prime field; 0 when the field has no such encoding. */
-static size_t element_width(const pool_curve *curve, pool_encoding encoding)
+static struct shape shape_of(const pool_curve *curve, pool_encoding encoding)
 {
     uint32_t bits = curve->coordinates.field->bits;
     size_t least = (bits + 7) / 8;
+    size_t spare = 8 * least - bits;
+    struct shape shape = {.width = least, .is_big_endian = true};
 
     switch (encoding) {
     case POOL_ENCODING_ZCASH_COMPRESSED:
     case POOL_ENCODING_ZCASH_UNCOMPRESSED:
-        return 8 * least - bits >= 3 ? least : 0;
+        shape.width = spare >= 3 ? least : 0;
+        shape.flags = FLAGS_ZCASH;
+        shape.is_compressed = encoding == POOL_ENCODING_ZCASH_COMPRESSED;
+        break;
     case POOL_ENCODING_EIP196:
-        return least <= EIP196_WIDTH ? EIP196_WIDTH : 0;
+        shape.width = least <= EIP196_WIDTH ? EIP196_WIDTH : 0;
+        break;
     case POOL_ENCODING_EIP2537:
-        return least <= EIP2537_WIDTH ? EIP2537_WIDTH : 0;
+        shape.width = least <= EIP2537_WIDTH ? EIP2537_WIDTH : 0;
+        shape.c0_is_first = true;
+        break;
+    case POOL_ENCODING_GNARK_COMPRESSED:
+        shape.width = spare >= 2 ? least : 0;
+        shape.flags = spare >= 3 ? FLAGS_ZCASH : FLAGS_GNARK;
+        shape.is_compressed = true;
+        break;
+    case POOL_ENCODING_ARKWORKS_COMPRESSED:
+    case POOL_ENCODING_ARKWORKS_UNCOMPRESSED:
+        shape.flags = FLAGS_ARKWORKS;
+        shape.is_compressed = encoding == POOL_ENCODING_ARKWORKS_COMPRESSED;
+        shape.is_big_endian = false;
+        shape.c0_is_first = true;
+        break;
+    default:
+        shape.width = 0;
     }
-    return 0;
+    shape.flagged = shape.flags == FLAGS_ARKWORKS ? (bits + 2 + 7) / 8 : shape.width;
+    return shape;
+}
+
+/* Of one coordinate, the last one or another. */
+static size_t coordinate_bytes(const pool_curve *curve, const struct shape *shape, bool is_last)
+{
+    return (curve->coordinates.degree - 1) * shape->width +
+           (is_last ? shape->flagged : shape->width);
+}
+
+static size_t point_bytes(const pool_curve *curve, const struct shape *shape)
+{
+    if (!shape->width)
+        return 0;
+    return coordinate_bytes(curve, shape, true) +
+           (shape->is_compressed ? 0 : coordinate_bytes(curve, shape, false));
 }
 
 size_t pool_encoding_bytes(const pool_curve *curve, pool_encoding encoding)
 {
-    size_t coordinates = encoding == POOL_ENCODING_ZCASH_COMPRESSED ? 1 : 2;
+    struct shape shape;
 
     if (!curve)
         return 0;
-    return coordinates * curve->coordinates.degree * element_width(curve, encoding);
+    shape = shape_of(curve, encoding);
+    return point_bytes(curve, &shape);
 }
 
 /* Place of part `index` (c0 or c1) within a coordinate's bytes. */
-static size_t part_offset(
-    const pool_curve *curve, pool_encoding encoding, uint32_t index, size_t width)
+static size_t part_offset(const pool_curve *curve, const struct shape *shape, uint32_t index)
 {
-    uint32_t degree = curve->coordinates.degree;
-
-    return (encoding == POOL_ENCODING_EIP2537 ? index : degree - 1 - index) * width;
+    return (shape->c0_is_first ? index : curve->coordinates.degree - 1 - index) * shape->width;
 }
 
 static void write_coordinate(
-    const pool_curve *curve, pool_encoding encoding, const uint64_t *x, uint8_t *bytes)
+    const pool_curve *curve, const struct shape *shape, const uint64_t *x, uint8_t *bytes)
 {
     const struct field_extension *f = &curve->coordinates;
-    size_t width = element_width(curve, encoding);
     uint64_t standard[FIELD_MAX_LIMBS];
 
     for (uint32_t i = 0; i < f->degree; i++) {
         field_from_montgomery(f->field, standard, x + i * f->field->limbs);
-        field_integer_to_bytes(
-            bytes + part_offset(curve, encoding, i, width), width, true, standard, f->field->limbs);
+        field_integer_to_bytes(bytes + part_offset(curve, shape, i), shape->width,
+            shape->is_big_endian, standard, f->field->limbs);
     }
 }
 
 static bool read_coordinate(
-    const pool_curve *curve, pool_encoding encoding, uint64_t *x, const uint8_t *bytes)
+    const pool_curve *curve, const struct shape *shape, uint64_t *x, const uint8_t *bytes)
 {
     const struct field_extension *f = &curve->coordinates;
-    size_t width = element_width(curve, encoding);
 
     for (uint32_t i = 0; i < f->degree; i++) {
         uint64_t *part = x + i * f->field->limbs;
 
-        if (!field_integer_from_bytes(part, f->field->limbs,
-                bytes + part_offset(curve, encoding, i, width), width, true) ||
+        if (!field_integer_from_bytes(part, f->field->limbs, bytes + part_offset(curve, shape, i),
+                shape->width, shape->is_big_endian) ||
             !field_is_canonical(f->field, part))
             return false;
         field_to_montgomery(f->field, part, part);
@@ -90,26 +137,73 @@ static bool read_coordinate(
     return true;
 }
 
-static void encode_point(
-    const pool_curve *curve, pool_encoding encoding, const struct curve_affine *p, uint8_t *bytes)
-{
-    size_t size = pool_encoding_bytes(curve, encoding);
-    bool compressed = encoding == POOL_ENCODING_ZCASH_COMPRESSED;
-    bool flagged = compressed || encoding == POOL_ENCODING_ZCASH_UNCOMPRESSED;
-    uint8_t flags = compressed ? FLAG_COMPRESSED : 0;
+/* What flags say of a point. */
+struct facts {
+    bool is_infinity;
+    bool is_larger;
+};
 
-    memset(bytes, 0, size);
-    if (p->infinity) {
-        flags |= FLAG_INFINITY;
-    } else {
-        write_coordinate(curve, encoding, p->x, bytes);
-        if (!compressed)
-            write_coordinate(curve, encoding, p->y, bytes + size / 2);
-        else if (field_extension_is_larger_half(&curve->coordinates, p->y))
-            flags |= FLAG_LARGER;
+/* The byte with the flags. */
+static size_t flag_offset(const pool_curve *curve, const struct shape *shape)
+{
+    return shape->flags == FLAGS_ARKWORKS ? point_bytes(curve, shape) - 1 : 0;
+}
+
+static uint8_t flag_mask(const struct shape *shape)
+{
+    static const uint8_t masks[] = {
+        [FLAGS_NONE] = 0, [FLAGS_ZCASH] = 0xe0, [FLAGS_GNARK] = 0xc0, [FLAGS_ARKWORKS] = 0xc0};
+
+    return masks[shape->flags];
+}
+
+static uint8_t flags_of(const struct shape *shape, struct facts facts)
+{
+    switch (shape->flags) {
+    case FLAGS_NONE:
+        break;
+    case FLAGS_ZCASH:
+        return (uint8_t)((shape->is_compressed ? 0x80 : 0) | (facts.is_infinity ? 0x40 : 0) |
+                         (facts.is_larger && shape->is_compressed ? 0x20 : 0));
+    case FLAGS_GNARK:
+        return facts.is_infinity ? 0x40 : facts.is_larger ? 0xc0 : 0x80;
+    case FLAGS_ARKWORKS:
+        return facts.is_infinity ? 0x40 : facts.is_larger ? 0x80 : 0;
     }
-    if (flagged)
-        bytes[0] |= flags;
+    return 0;
+}
+
+static const char *read_flags(const struct shape *shape, uint8_t flags, struct facts *facts)
+{
+    if (shape->flags == FLAGS_ZCASH && !!(flags & 0x80) != shape->is_compressed)
+        return shape->is_compressed ? "lacks the compression flag" : "has the compression flag";
+    if (shape->flags == FLAGS_GNARK && flags == 0)
+        return "lacks the compression flag";
+    if (shape->flags == FLAGS_GNARK)
+        *facts = (struct facts){.is_infinity = flags == 0x40, .is_larger = flags == 0xc0};
+    else
+        *facts = (struct facts){.is_infinity = flags & 0x40,
+            .is_larger = flags & (shape->flags == FLAGS_ARKWORKS ? 0x80 : 0x20)};
+    if (facts->is_infinity && facts->is_larger)
+        return "is infinity with bits set that must be zero";
+    if (shape->flags == FLAGS_ZCASH && facts->is_larger && !shape->is_compressed)
+        return "is uncompressed and has the flag of the larger y";
+    return NULL;
+}
+
+static void encode_point(const pool_curve *curve, const struct shape *shape,
+    const struct curve_affine *p, uint8_t *bytes)
+{
+    struct facts facts = {.is_infinity = p->infinity};
+
+    memset(bytes, 0, point_bytes(curve, shape));
+    if (!p->infinity) {
+        facts.is_larger = field_extension_is_larger_half(&curve->coordinates, p->y);
+        write_coordinate(curve, shape, p->x, bytes);
+        if (!shape->is_compressed)
+            write_coordinate(curve, shape, p->y, bytes + coordinate_bytes(curve, shape, false));
+    }
+    bytes[flag_offset(curve, shape)] |= flags_of(shape, facts);
 }
 
 static bool all_zero(const uint8_t *bytes, size_t size)
@@ -136,71 +230,90 @@ static const char *recover_y(const pool_curve *curve, struct curve_affine *p, bo
     return NULL;
 }
 
-static const char *decode_zcash(
-    const pool_curve *curve, pool_encoding encoding, struct curve_affine *p, const uint8_t *given)
+/* A byte that has flags only is zero without them. */
+static const char *read_point(const pool_curve *curve, const struct shape *shape,
+    struct facts facts, struct curve_affine *p, const uint8_t *bytes)
 {
-    size_t size = pool_encoding_bytes(curve, encoding);
-    bool compressed = encoding == POOL_ENCODING_ZCASH_COMPRESSED;
-    uint8_t flags = given[0] & FLAGS;
+    p->infinity = false;
+    if (shape->flagged > shape->width && bytes[flag_offset(curve, shape)])
+        return "has bits set beside its flags that must be zero";
+    if (!read_coordinate(curve, shape, p->x, bytes))
+        return not_below;
+    if (shape->is_compressed)
+        return recover_y(curve, p, facts.is_larger);
+    if (!read_coordinate(curve, shape, p->y, bytes + coordinate_bytes(curve, shape, false)))
+        return not_below;
+    if (shape->flags == FLAGS_ARKWORKS &&
+        field_extension_is_larger_half(&curve->coordinates, p->y) != facts.is_larger)
+        return "has the flag of the other y";
+    return NULL;
+}
+
+static const char *decode_point(const pool_curve *curve, const struct shape *shape,
+    struct curve_affine *p, const uint8_t *given)
+{
+    size_t size = point_bytes(curve, shape);
+    struct facts facts = {0};
     uint8_t bytes[MAX_POINT];
+    uint8_t *flagged = bytes + flag_offset(curve, shape);
 
     memcpy(bytes, given, size);
-    bytes[0] &= (uint8_t)~FLAGS;
-    if (!!(flags & FLAG_COMPRESSED) != compressed)
-        return compressed ? "lacks the compression flag" : "has the compression flag";
-    if (flags & FLAG_INFINITY) {
-        if (flags & FLAG_LARGER || !all_zero(bytes, size))
-            return "is infinity with bits set that must be zero";
-        curve_affine_set_infinity(curve, p);
-        return NULL;
+    if (shape->flags != FLAGS_NONE) {
+        const char *wrong = read_flags(shape, *flagged & flag_mask(shape), &facts);
+
+        if (wrong)
+            return wrong;
+        *flagged &= (uint8_t)~flag_mask(shape);
+    } else {
+        facts.is_infinity = all_zero(bytes, size);
     }
-    p->infinity = false;
-    if (!read_coordinate(curve, encoding, p->x, bytes))
-        return not_below;
-    if (compressed)
-        return recover_y(curve, p, flags & FLAG_LARGER);
-    if (flags & FLAG_LARGER)
-        return "is uncompressed and has the flag of the larger y";
-    return read_coordinate(curve, encoding, p->y, bytes + size / 2) ? NULL : not_below;
+    if (!facts.is_infinity)
+        return read_point(curve, shape, facts, p, bytes);
+    if (!all_zero(bytes, size))
+        return "is infinity with bits set that must be zero";
+    curve_affine_set_infinity(curve, p);
+    return NULL;
 }
 
 const char *curve_decode(
     const pool_curve *curve, pool_encoding encoding, struct curve_affine *p, const uint8_t *bytes)
 {
-    size_t size = pool_encoding_bytes(curve, encoding);
+    struct shape shape = shape_of(curve, encoding);
 
-    if (encoding == POOL_ENCODING_ZCASH_COMPRESSED || encoding == POOL_ENCODING_ZCASH_UNCOMPRESSED)
-        return decode_zcash(curve, encoding, p, bytes);
-    if (all_zero(bytes, size)) {
-        curve_affine_set_infinity(curve, p);
-        return NULL;
-    }
-    p->infinity = false;
-    if (!read_coordinate(curve, encoding, p->x, bytes) ||
-        !read_coordinate(curve, encoding, p->y, bytes + size / 2))
-        return not_below;
-    return NULL;
+    return decode_point(curve, &shape, p, bytes);
 }
 
+/* The bytes from one encoded point to the next go to *stride, which 0 leaves packed. */
 static pool_status check_arguments(const pool_curve *curve, pool_encoding encoding, const void *one,
-    const void *other, size_t count, const pool_point_format *format, pool_point_format *given)
+    const void *other, size_t count, const pool_point_format *format, pool_point_format *given,
+    size_t *stride)
 {
+    size_t size = pool_encoding_bytes(curve, encoding);
+
     if (!curve || ((!one || !other) && count))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "encoding of points: an argument is NULL");
-    if ((int)encoding < 0 || encoding > POOL_ENCODING_EIP2537)
+    if ((int)encoding < 0 || encoding > POOL_ENCODING_ARKWORKS_UNCOMPRESSED)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_encoding", (int)encoding);
-    if (!pool_encoding_bytes(curve, encoding))
+    if (!size)
         return base_fail(POOL_ERR_UNSUPPORTED,
             "points of %s, whose field has %u bits, do not have encoding %d", curve->name,
             curve->coordinates.field->bits, (int)encoding);
+    if (*stride && *stride < size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "unsupported value %zu for `stride`: an encoded point of %s has %zu bytes", *stride,
+            curve->name, size);
+    *stride = *stride ? *stride : size;
+    if (count > SIZE_MAX / *stride)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%zu encoded points, %zu bytes apart, exceed the address space", count, *stride);
     return curve_read_format(curve, format, given);
 }
 
-/* Ethereum's encodings keep all zeros for infinity. */
-static pool_status check_no_origin(const pool_curve *curve, pool_encoding encoding,
+/* Encodings without flags keep all zeros for infinity. */
+static pool_status check_no_origin(const pool_curve *curve, const struct shape *shape,
     const void *points, const pool_point_format *format, size_t count)
 {
-    if (encoding != POOL_ENCODING_EIP196 && encoding != POOL_ENCODING_EIP2537)
+    if (shape->flags != FLAGS_NONE)
         return POOL_OK;
     for (size_t i = 0; i < count; i++) {
         struct curve_jacobian p;
@@ -215,15 +328,19 @@ static pool_status check_no_origin(const pool_curve *curve, pool_encoding encodi
 }
 
 pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, const void *points,
-    const pool_point_format *format, size_t count, uint8_t *bytes)
+    const pool_point_format *format, size_t count, uint8_t *bytes, size_t stride)
 {
     pool_point_format given;
-    pool_status status = check_arguments(curve, encoding, points, bytes, count, format, &given);
+    struct shape shape;
+    pool_status status =
+        check_arguments(curve, encoding, points, bytes, count, format, &given, &stride);
 
+    if (status)
+        return status;
+    shape = shape_of(curve, encoding);
+    status = pool_points_check(curve, points, &given, count, POOL_CHECK_CANONICAL, NULL);
     if (!status)
-        status = pool_points_check(curve, points, &given, count, POOL_CHECK_CANONICAL, NULL);
-    if (!status)
-        status = check_no_origin(curve, encoding, points, &given, count);
+        status = check_no_origin(curve, &shape, points, &given, count);
     for (size_t i = 0; i < count && !status; i++) {
         struct curve_jacobian p;
         struct curve_affine affine;
@@ -231,22 +348,21 @@ pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, 
         curve_load(
             curve, &p, &given, (const uint8_t *)points + i * curve_point_stride(curve, &given));
         curve_jacobian_to_affine(curve, &affine, &p);
-        encode_point(curve, encoding, &affine, bytes + i * pool_encoding_bytes(curve, encoding));
+        encode_point(curve, &shape, &affine, bytes + i * stride);
     }
     return status;
 }
 
 /* Into packed affine points in Montgomery form, kept apart until all of them are known to be good.
  */
-static pool_status decode_all(const pool_curve *curve, pool_encoding encoding, const uint8_t *bytes,
-    size_t count, uint32_t checks, uint8_t *decoded, const pool_point_format *format)
+static pool_status decode_all(const pool_curve *curve, const struct shape *shape,
+    const uint8_t *bytes, size_t stride, size_t count, uint32_t checks, uint8_t *decoded,
+    const pool_point_format *format)
 {
-    size_t size = pool_encoding_bytes(curve, encoding);
-
     for (size_t i = 0; i < count; i++) {
         struct curve_affine p;
         struct curve_jacobian checked;
-        const char *wrong = curve_decode(curve, encoding, &p, bytes + i * size);
+        const char *wrong = decode_point(curve, shape, &p, bytes + i * stride);
 
         if (!wrong) {
             curve_jacobian_from_affine(curve, &checked, &p);
@@ -261,13 +377,15 @@ static pool_status decode_all(const pool_curve *curve, pool_encoding encoding, c
 }
 
 pool_status pool_points_decode(const pool_curve *curve, pool_encoding encoding,
-    const uint8_t *bytes, size_t count, uint32_t checks, void *points,
+    const uint8_t *bytes, size_t stride, size_t count, uint32_t checks, void *points,
     const pool_point_format *format)
 {
     /* with a flag, so that (0, 0) on a curve with b = 0 stays what it is */
     const pool_point_format own = {POOL_POINT_AFFINE_FLAG, POOL_FORM_MONTGOMERY, 0};
     pool_point_format given;
-    pool_status status = check_arguments(curve, encoding, bytes, points, count, format, &given);
+    pool_status status =
+        check_arguments(curve, encoding, bytes, points, count, format, &given, &stride);
+    struct shape shape;
     uint8_t *decoded;
 
     if (status)
@@ -278,7 +396,8 @@ pool_status pool_points_decode(const pool_curve *curve, pool_encoding encoding,
     decoded = base_calloc(count, curve_point_stride(curve, &own));
     if (!decoded)
         return base_fail_memory("decoded points");
-    status = decode_all(curve, encoding, bytes, count, checks, decoded, &own);
+    shape = shape_of(curve, encoding);
+    status = decode_all(curve, &shape, bytes, stride, count, checks, decoded, &own);
     if (!status)
         status =
             pool_points_convert(curve, decoded, &own, count, POOL_CHECK_CANONICAL, points, &given);

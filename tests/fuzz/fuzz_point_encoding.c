@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     curve = pool_curve_at(data[0] % pool_curve_count());
-    encoding = (pool_encoding)(data[1] % 4);
+    encoding = (pool_encoding)(data[1] % 4 + data[1] / 16 % 2 * 4);
     check = checks[data[1] / 4 % 4];
     width = pool_encoding_bytes(curve, encoding);
     count = width ? (size - 2) / width : 0;
@@ -37,9 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     again = malloc(count * width);
     if (!points || !again)
         abort();
-    if (!pool_points_decode(curve, encoding, data + 2, count, check, points, NULL)) {
+    if (!pool_points_decode(curve, encoding, data + 2, 0, count, check, points, NULL)) {
         if (pool_points_check(curve, points, NULL, count, check, NULL) ||
-            pool_points_encode(curve, encoding, points, NULL, count, again) ||
+            pool_points_encode(curve, encoding, points, NULL, count, again, 0) ||
             memcmp(again, data + 2, count * width))
             abort();
     }

@@ -192,8 +192,8 @@ static struct msm_problem eip2537_problem(
     for (uint64_t i = 0; i < problem.count; i++) {
         const uint8_t *record = input + i * (encoded + 32);
 
-        assert_ok(pool_points_decode(curve, POOL_ENCODING_EIP2537, record, 1, POOL_CHECK_SUBGROUP,
-            msm_point(&problem, i), NULL));
+        assert_ok(pool_points_decode(curve, POOL_ENCODING_EIP2537, record, 0, 1,
+            POOL_CHECK_SUBGROUP, msm_point(&problem, i), NULL));
         for (int j = 0; j < 32; j++)
             msm_scalar(&problem, i)[j] = record[encoded + 31 - (size_t)j];
     }
@@ -230,7 +230,7 @@ static void check_eip2537(const char *file, const char *curve_name, int cases)
         struct msm_problem problem = eip2537_problem(curve, input, size);
 
         assert_ok(pool_points_decode(
-            curve, POOL_ENCODING_EIP2537, encoded, 1, POOL_CHECK_SUBGROUP, expected, NULL));
+            curve, POOL_ENCODING_EIP2537, encoded, 0, 1, POOL_CHECK_SUBGROUP, expected, NULL));
         check_sum(&problem, expected, json_text(one, "Name"));
         msm_problem_free(&problem);
         free(input);
@@ -314,7 +314,7 @@ static void check_blob(const struct msm_problem *problem, const char *line)
     }
     encoded = hex_bytes(commitment, &size);
     assert_int_equal(size, 48);
-    assert_ok(pool_points_decode(problem->curve, POOL_ENCODING_ZCASH_COMPRESSED, encoded, 1,
+    assert_ok(pool_points_decode(problem->curve, POOL_ENCODING_ZCASH_COMPRESSED, encoded, 0, 1,
         POOL_CHECK_SUBGROUP, expected, NULL));
     free(encoded);
     check_sum(problem, expected, name);

@@ -299,8 +299,9 @@ static void test_null_arguments(void **state)
 
         assert_int_equal(pool_points_check(given, p, NULL, 1, 0, NULL), bad);
         assert_int_equal(pool_points_convert(given, p, NULL, 1, 0, y, NULL), bad);
-        assert_int_equal(pool_points_encode(given, POOL_ENCODING_EIP2537, p, NULL, 1, y), bad);
-        assert_int_equal(pool_points_decode(given, POOL_ENCODING_EIP2537, p, 1, 0, y, NULL), bad);
+        assert_int_equal(pool_points_encode(given, POOL_ENCODING_EIP2537, p, NULL, 1, y, 0), bad);
+        assert_int_equal(
+            pool_points_decode(given, POOL_ENCODING_EIP2537, p, 0, 1, 0, y, NULL), bad);
         assert_int_equal(pool_point_add(given, NULL, p, y, y), bad);
         assert_int_equal(pool_point_mul(given, NULL, p, x, 1, y), bad);
         assert_int_equal(pool_point_equal(given, p, NULL, y, NULL, &equal), bad);
@@ -308,10 +309,10 @@ static void test_null_arguments(void **state)
         assert_int_equal(pool_random_points(given, 1, 1, p, NULL, NULL), bad);
     }
     assert_int_equal(pool_points_convert(c, x, NULL, 1, 0, NULL, NULL), bad);
-    assert_int_equal(pool_points_encode(c, POOL_ENCODING_EIP2537, x, NULL, 1, NULL), bad);
-    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 1, 0, NULL, NULL), bad);
-    assert_int_equal(pool_points_encode(c, (pool_encoding)9, x, NULL, 1, y), bad);
-    assert_int_equal(pool_points_decode(c, (pool_encoding)-1, x, 1, 0, y, NULL), bad);
+    assert_int_equal(pool_points_encode(c, POOL_ENCODING_EIP2537, x, NULL, 1, NULL, 0), bad);
+    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 0, 1, 0, NULL, NULL), bad);
+    assert_int_equal(pool_points_encode(c, (pool_encoding)9, x, NULL, 1, y, 0), bad);
+    assert_int_equal(pool_points_decode(c, (pool_encoding)-1, x, 0, 1, 0, y, NULL), bad);
     assert_int_equal(pool_point_add(c, NULL, x, NULL, y), bad);
     assert_int_equal(pool_point_add(c, NULL, x, y, NULL), bad);
     assert_int_equal(pool_point_mul(c, NULL, x, NULL, 1, y), bad);
@@ -322,8 +323,9 @@ static void test_null_arguments(void **state)
         assert_int_equal(pool_points_check(c, x, wrong[i], 1, 0, NULL), bad);
         assert_int_equal(pool_points_convert(c, x, wrong[i], 1, 0, y, NULL), bad);
         assert_int_equal(pool_points_convert(c, x, NULL, 1, 0, y, wrong[i]), bad);
-        assert_int_equal(pool_points_encode(c, POOL_ENCODING_EIP2537, x, wrong[i], 1, y), bad);
-        assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 1, 0, y, wrong[i]), bad);
+        assert_int_equal(pool_points_encode(c, POOL_ENCODING_EIP2537, x, wrong[i], 1, y, 0), bad);
+        assert_int_equal(
+            pool_points_decode(c, POOL_ENCODING_EIP2537, x, 0, 1, 0, y, wrong[i]), bad);
         assert_int_equal(pool_point_add(c, wrong[i], x, x, y), bad);
         assert_int_equal(pool_point_mul(c, wrong[i], x, x, 1, y), bad);
         assert_int_equal(pool_point_equal(c, x, wrong[i], y, NULL, &equal), bad);
@@ -333,12 +335,13 @@ static void test_null_arguments(void **state)
     }
     assert_int_equal(pool_points_check(c, x, NULL, 1, 2, NULL), bad);
     assert_int_equal(pool_points_check(c, x, NULL, 1, 4, NULL), bad);
-    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 1, 8, y, NULL), bad);
+    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 0, 1, 8, y, NULL), bad);
     /* nothing to do is no error */
     assert_int_equal(pool_points_check(c, NULL, NULL, 0, 3, NULL), POOL_OK);
     assert_int_equal(pool_points_convert(c, NULL, NULL, 0, 3, NULL, NULL), POOL_OK);
     assert_int_equal(pool_random_points(c, 1, 0, NULL, NULL, NULL), POOL_OK);
-    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, NULL, 0, 3, NULL, NULL), POOL_OK);
+    assert_int_equal(
+        pool_points_decode(c, POOL_ENCODING_EIP2537, NULL, 0, 0, 3, NULL, NULL), POOL_OK);
     assert_int_equal(pool_point_mul(c, NULL, x, NULL, 0, y), POOL_OK);
 }
 
@@ -457,9 +460,9 @@ static void test_memory_fails_in_calls(void **state)
             int left = allowed;
 
             base_alloc_set_hook(countdown, &left);
-            status =
-                call ? pool_random_points(curve, 1, 3, points, NULL, NULL)
-                     : pool_points_decode(curve, POOL_ENCODING_EIP2537, bytes, 2, 3, points, NULL);
+            status = call ? pool_random_points(curve, 1, 3, points, NULL, NULL)
+                          : pool_points_decode(
+                                curve, POOL_ENCODING_EIP2537, bytes, 0, 2, 3, points, NULL);
             base_alloc_set_hook(NULL, NULL);
             assert_true(status == POOL_OK || status == POOL_ERR_OUT_OF_HOST_MEMORY);
             runs[call]++;

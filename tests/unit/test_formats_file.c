@@ -262,7 +262,8 @@ static void hex_of(const char *curve_name, unsigned factor, char *text)
     assert_int_equal(pool_curve_generator(curve, NULL, point), POOL_OK);
     assert_int_equal(pool_point_mul(curve, NULL, point, scalar, 1, point), POOL_OK);
     assert_int_equal(
-        pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes), POOL_OK);
+        pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes, 0),
+        POOL_OK);
     for (size_t i = 0; i < size; i++)
         sprintf(text + 2 * i, "%02x", bytes[i]);
 }
