@@ -8,9 +8,9 @@
  * is copied, and what nobody touches is never read from disk. Whether points lie on their curve and
  * elements below their modulus is not looked at; pool_points_check and pool_field_check do that.
  *
- * A mapped file must not become shorter while it is open: the system then ends a program that
- * touches what is gone (SIGBUS). Bytes that change while it is open change in the sections, but
- * never where a section lies or how long it is.
+ * A mapped file must not become shorter once it is open: the system then ends a program that
+ * touches what is gone (SIGBUS); while it is being opened, that is POOL_ERR_BAD_DATA. Bytes that
+ * change while it is open change in the sections, but never where a section lies or how long it is.
  */
 #ifndef DEVICEPOOL_FORMATS_H
 #define DEVICEPOOL_FORMATS_H

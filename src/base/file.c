@@ -77,6 +77,28 @@ int base_read_all(int file, void *bytes, size_t size)
     return 0;
 }
 
+int base_read_at(int file, void *bytes, size_t size, uint64_t offset)
+{
+    char *next = bytes;
+
+    if (refused("read"))
+        return -1;
+    while (size) {
+        ssize_t got = pread(file, next, size, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got == 0)
+            errno = 0;
+        if (got <= 0)
+            return -1;
+        next += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
 int base_write_all(int file, const void *bytes, size_t size)
 {
     const char *next = bytes;

@@ -7,6 +7,7 @@
 #define BASE_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -17,6 +18,8 @@ int base_fsync(int file);
 int base_renameat(int folder, const char *from, const char *to);
 int base_unlinkat(int folder, const char *name);
 int base_read_all(int file, void *bytes, size_t size); /* 0, or -1 also when the file is shorter */
+/* The same from `offset` on; errno is 0 when the file is shorter. */
+int base_read_at(int file, void *bytes, size_t size, uint64_t offset);
 int base_write_all(int file, const void *bytes, size_t size); /* 0 or -1 */
 void *base_map(int file, size_t size);     /* to read only; NULL with errno; size is not 0 */
 void base_unmap(void *bytes, size_t size); /* NULL is nothing */

@@ -18,28 +18,30 @@ struct formats_reader formats_reader_of(const pool_file *file, const struct form
     return reader;
 }
 
-const uint8_t *formats_take(struct formats_reader *reader, uint64_t bytes, const char *what)
+bool formats_take(struct formats_reader *reader, void *to, uint64_t bytes, const char *what)
 {
-    const uint8_t *taken = reader->file->bytes + reader->at;
-
     if (reader->status)
-        return NULL;
+        return false;
     if (bytes > reader->end - reader->at) {
         reader->status = formats_wrong(reader->file, reader->at,
             "%" PRIu64 " bytes are left for %s, which has %" PRIu64, reader->end - reader->at, what,
             bytes);
-        return NULL;
+        return false;
     }
+    if (to)
+        reader->status = formats_read_at(reader->file, reader->at, to, (size_t)bytes);
+    if (reader->status)
+        return false;
     reader->at += bytes;
-    return taken;
+    return true;
 }
 
 static uint64_t take_number(struct formats_reader *reader, uint64_t bytes, const char *what)
 {
-    const uint8_t *taken = formats_take(reader, bytes, what);
+    uint8_t taken[sizeof(uint64_t)];
     uint64_t number = 0;
 
-    if (taken)
+    if (formats_take(reader, taken, bytes, what))
         field_integer_from_bytes(&number, 1, taken, bytes, false);
     return number;
 }
@@ -58,14 +60,13 @@ uint32_t formats_take_prime(struct formats_reader *reader, uint64_t prime[FIELD_
 {
     uint64_t place = reader->at;
     uint32_t bytes = formats_take32(reader, "the size of the prime");
-    const uint8_t *taken;
+    uint8_t taken[POOL_FIELD_MAX_BYTES];
 
     if (!reader->status && (!bytes || bytes % 8 || bytes > POOL_FIELD_MAX_BYTES))
         reader->status = formats_wrong(reader->file, place,
             "the prime's size is %u, a multiple of 8 up to %d is expected", bytes,
             POOL_FIELD_MAX_BYTES);
-    taken = formats_take(reader, bytes, "the prime");
-    if (!taken)
+    if (reader->status || !formats_take(reader, taken, bytes, "the prime"))
         return 0;
     field_integer_from_bytes(prime, FIELD_MAX_LIMBS, taken, bytes, false);
     return bytes;

@@ -51,26 +51,83 @@ pool_status formats_unsupported(const pool_file *file, const char *format, ...)
     return base_fail(POOL_ERR_UNSUPPORTED, "%s is not read: %s", file->path, text);
 }
 
+static pool_status fail_system(const char *path, const char *what)
+{
+    int code = errno;
+
+    return base_fail(code == ENOENT || code == ENOTDIR ? POOL_ERR_NOT_FOUND : POOL_ERR_IO,
+        "%s cannot be %s: %s", path, what, strerror(code));
+}
+
+/* Of a file that is being opened; somebody else's bytes are there already. */
+static pool_status map_file(pool_file *file)
+{
+    if (file->descriptor < 0)
+        return POOL_OK;
+    file->mapping = base_map(file->descriptor, (size_t)file->size);
+    file->bytes = file->mapping;
+    return file->mapping ? POOL_OK : fail_system(file->path, "mapped");
+}
+
+pool_status formats_read_at(const pool_file *file, uint64_t offset, void *to, size_t bytes)
+{
+    if (file->descriptor < 0) {
+        memcpy(to, file->bytes + offset, bytes);
+        return POOL_OK;
+    }
+    if (!base_read_at(file->descriptor, to, bytes, offset))
+        return POOL_OK;
+    if (errno)
+        return fail_system(file->path, "read");
+    return formats_wrong(
+        file, offset, "the file had %" PRIu64 " bytes and became shorter meanwhile", file->size);
+}
+
 /* ---- recognising ---------------------------------------------------------------------------- */
 
-static pool_file_kind recognise(const pool_file *file)
+/* The first character of a text that is no white space; 0: there is none. */
+static pool_status first_character(const pool_file *file, char *found)
+{
+    char text[4096];
+    pool_status status = POOL_OK;
+
+    *found = '\0';
+    for (uint64_t at = 0; !status && !*found && at < file->size; at += sizeof(text)) {
+        size_t length = file->size - at < sizeof(text) ? (size_t)(file->size - at) : sizeof(text);
+        size_t spaces = 0;
+
+        status = formats_read_at(file, at, text, length);
+        while (!status && spaces < length && memchr(" \t\r\n", text[spaces], 4))
+            spaces++;
+        if (!status && spaces < length)
+            *found = text[spaces];
+    }
+    return status;
+}
+
+static pool_status recognise(const pool_file *file, pool_file_kind *kind)
 {
     static const struct {
         const char *magic;
         pool_file_kind kind;
     } kinds[] = {{"ptau", POOL_FILE_PTAU}, {"zkey", POOL_FILE_ZKEY}, {"wtns", POOL_FILE_WTNS},
         {"r1cs", POOL_FILE_R1CS}};
-    uint64_t at = 0;
+    char first, magic[4] = "";
+    pool_status status = POOL_OK;
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && file->size >= 4; i++) {
-        if (!memcmp(file->bytes, kinds[i].magic, 4))
-            return kinds[i].kind;
+    *kind = POOL_FILE_ANY;
+    if (file->size >= sizeof(magic))
+        status = formats_read_at(file, 0, magic, sizeof(magic));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (!memcmp(magic, kinds[i].magic, sizeof(magic)))
+            *kind = kinds[i].kind;
     }
-    while (at < file->size && memchr(" \t\r\n", file->bytes[at], 4))
-        at++;
-    if (at < file->size && memchr("{0123456789", file->bytes[at], 11))
-        return POOL_FILE_KZG;
-    return POOL_FILE_ANY;
+    if (status || *kind)
+        return status;
+    status = first_character(file, &first);
+    if (first && strchr("{0123456789", first))
+        *kind = POOL_FILE_KZG;
+    return status;
 }
 
 /* One array of points or elements that fills the whole file. */
@@ -98,8 +155,13 @@ static pool_status read_raw(pool_file *file, const pool_file_params *params)
 
 static pool_status read_kind(pool_file *file, const pool_file_params *params)
 {
-    pool_file_kind kind = params->kind == POOL_FILE_RAW ? POOL_FILE_RAW : recognise(file);
+    pool_file_kind kind = POOL_FILE_RAW;
+    pool_status status = params->kind == POOL_FILE_RAW ? POOL_OK : recognise(file, &kind);
 
+    if (!status && kind != POOL_FILE_KZG)
+        status = map_file(file);
+    if (status)
+        return status;
     if (kind == POOL_FILE_ANY)
         return formats_wrong(file, 0, "not the beginning of a ptau, zkey, wtns, r1cs or KZG file");
     if (params->kind && params->kind != kind)
@@ -168,7 +230,8 @@ static pool_status make_file(const char *path, pool_file **file)
     return POOL_OK;
 }
 
-pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t size,
+/* Reads a file that is open, or the bytes. */
+static pool_status read_file(const char *path, int descriptor, const uint8_t *bytes, uint64_t size,
     const pool_file_params *params, pool_file **file)
 {
     pool_file_params given;
@@ -179,9 +242,11 @@ pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t 
         status = make_file(path, &made);
     if (status)
         return status;
+    made->descriptor = descriptor;
     made->bytes = bytes;
     made->size = size;
     status = read_kind(made, &given);
+    made->descriptor = -1;
     if (status)
         pool_file_close(&made);
     else
@@ -189,60 +254,45 @@ pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t 
     return status;
 }
 
-static pool_status fail_system(const char *path, const char *what)
+pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t size,
+    const pool_file_params *params, pool_file **file)
 {
-    int code = errno;
-
-    return base_fail(code == ENOENT || code == ENOTDIR ? POOL_ERR_NOT_FOUND : POOL_ERR_IO,
-        "%s cannot be %s: %s", path, what, strerror(code));
+    return read_file(path, -1, bytes, size, params, file);
 }
 
 /* O_NONBLOCK: to open a pipe must not wait for somebody who writes into it. */
-static pool_status map_file(const char *path, void **bytes, uint64_t *size)
+static pool_status open_regular(const char *path, int *descriptor, uint64_t *size)
 {
-    int opened = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     pool_status status = POOL_OK;
-    void *mapping = NULL;
     struct stat facts;
 
-    if (opened < 0)
+    *descriptor = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    if (*descriptor < 0)
         return fail_system(path, "opened");
-    if (base_fstat(opened, &facts))
+    if (base_fstat(*descriptor, &facts))
         status = fail_system(path, "examined");
     else if (!S_ISREG(facts.st_mode))
         status = base_fail(POOL_ERR_BAD_DATA, "%s is no regular file", path);
     else if (facts.st_size <= 0)
         status = base_fail(POOL_ERR_BAD_DATA, "%s is empty", path);
-    else if (!(mapping = base_map(opened, (size_t)facts.st_size)))
-        status = fail_system(path, "mapped");
-    base_close(opened);
-    if (status)
-        return status;
-    *bytes = mapping;
-    *size = (uint64_t)facts.st_size;
-    return POOL_OK;
+    else
+        *size = (uint64_t)facts.st_size;
+    return status;
 }
 
 pool_status pool_file_open(const char *path, const pool_file_params *params, pool_file **file)
 {
-    pool_file *made = NULL;
-    void *bytes = NULL;
+    int descriptor = -1;
     uint64_t size = 0;
     pool_status status;
 
     if (!path || !file)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_file_open: path or file is NULL");
-    status = map_file(path, &bytes, &size);
-    if (status)
-        return status;
-    status = formats_open_bytes(path, bytes, size, params, &made);
-    if (status) {
-        base_unmap(bytes, (size_t)size);
-        return status;
-    }
-    made->mapping = bytes;
-    *file = made;
-    return POOL_OK;
+    status = open_regular(path, &descriptor, &size);
+    if (!status)
+        status = read_file(path, descriptor, NULL, size, params, file);
+    base_close(descriptor);
+    return status;
 }
 
 void pool_file_close(pool_file **file)

@@ -21,8 +21,9 @@ enum {
 };
 
 struct pool_file {
-    char *path; /* for texts */
-    const uint8_t *bytes;
+    char *path;           /* for texts */
+    int descriptor;       /* while it is opened; -1: the bytes are somebody else's, or mapped */
+    const uint8_t *bytes; /* NULL for a text, of which only what was decoded stays */
     uint64_t size;
     void *mapping; /* NULL when the bytes are somebody else's */
     void *decoded; /* points that were text */
@@ -38,6 +39,12 @@ pool_status formats_wrong(const pool_file *file, uint64_t offset, const char *fo
 /* POOL_ERR_UNSUPPORTED with the file's name. */
 pool_status formats_unsupported(const pool_file *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/*
+ * file.c: copies bytes that are there by file->size. While a file is opened nothing is read from
+ * the mapping: a file that becomes shorter meanwhile is POOL_ERR_BAD_DATA, not SIGBUS.
+ */
+pool_status formats_read_at(const pool_file *file, uint64_t offset, void *to, size_t bytes);
 
 /* file.c: reads bytes that outlive the file. `path` is for texts. */
 pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t size,
@@ -79,7 +86,8 @@ struct formats_reader {
 };
 
 struct formats_reader formats_reader_of(const pool_file *file, const struct formats_chunk *chunk);
-const uint8_t *formats_take(struct formats_reader *reader, uint64_t bytes, const char *what);
+/* Copies the next bytes; with `to` NULL they are passed over. Whether they were there. */
+bool formats_take(struct formats_reader *reader, void *to, uint64_t bytes, const char *what);
 uint32_t formats_take32(struct formats_reader *reader, const char *what);
 uint64_t formats_take64(struct formats_reader *reader, const char *what);
 /* A prime with its size ahead of it; the size in bytes is returned. */
@@ -128,6 +136,9 @@ const pool_curve *formats_setup_curve(enum formats_group group);
 /* Memory for the counted points, kept by the file, and sections over it. The counts have been
  * compared with the file's size. */
 pool_status formats_setup_alloc(pool_file *file, struct formats_setup *setup);
+/* Takes a 0x ahead off a point's digits and checks their number. NULL or what is wrong with them.
+ */
+const char *formats_setup_digits(enum formats_group group, const char **text, size_t *length);
 /* One point from its hexadecimal digits, 0x ahead of them or not. NULL or what is wrong with it. */
 const char *formats_setup_decode(const struct formats_setup *setup, enum formats_group group,
     uint64_t index, const char *text, size_t length);

@@ -63,24 +63,32 @@ static bool read_hex(uint8_t *bytes, const char *text, size_t count)
     return true;
 }
 
+const char *formats_setup_digits(enum formats_group group, const char **text, size_t *length)
+{
+    size_t size = pool_encoding_bytes(formats_setup_curve(group), POOL_ENCODING_ZCASH_COMPRESSED);
+
+    if (*length >= 2 && (*text)[0] == '0' && (*text)[1] == 'x') {
+        *text += 2;
+        *length -= 2;
+    }
+    if (*length == 2 * size)
+        return NULL;
+    return group == FORMATS_G2 ? "does not have 192 hexadecimal digits"
+                               : "does not have 96 hexadecimal digits";
+}
+
 const char *formats_setup_decode(const struct formats_setup *setup, enum formats_group group,
     uint64_t index, const char *text, size_t length)
 {
     static const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, 0};
     const pool_curve *curve = formats_setup_curve(group);
-    size_t size = pool_encoding_bytes(curve, POOL_ENCODING_ZCASH_COMPRESSED);
     uint8_t bytes[MAX_ENCODED] = {0};
     struct curve_affine point;
-    const char *wrong;
+    const char *wrong = formats_setup_digits(group, &text, &length);
 
-    if (length >= 2 && text[0] == '0' && text[1] == 'x') {
-        text += 2;
-        length -= 2;
-    }
-    if (length != 2 * size)
-        return group == FORMATS_G2 ? "does not have 192 hexadecimal digits"
-                                   : "does not have 96 hexadecimal digits";
-    if (!read_hex(bytes, text, size))
+    if (wrong)
+        return wrong;
+    if (!read_hex(bytes, text, length / 2))
         return "has a character that is no hexadecimal digit";
     wrong = curve_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, &point, bytes);
     if (!wrong)
@@ -103,9 +111,10 @@ pool_status formats_read_kzg(pool_file *file)
     text = base_calloc((size_t)file->size + 1, 1);
     if (!text)
         return base_fail_memory("the text of a KZG setup");
-    memcpy(text, file->bytes, (size_t)file->size);
-    status = text[strspn(text, " \t\r\n")] == '{' ? formats_read_kzg_json(file, text)
-                                                  : formats_read_kzg_text(file, text);
+    status = formats_read_at(file, 0, text, (size_t)file->size);
+    if (!status)
+        status = text[strspn(text, " \t\r\n")] == '{' ? formats_read_kzg_json(file, text)
+                                                      : formats_read_kzg_text(file, text);
     base_free(text);
     return status;
 }

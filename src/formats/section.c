@@ -19,7 +19,7 @@ pool_file_section *formats_add(pool_file *file, const char *name, pool_file_item
     section->field = file->info.field;
     section->offset = offset;
     /* A span has one kind of pointer for input and output; the mapping itself is read-only. */
-    section->span.data = (void *)(uintptr_t)(file->bytes + offset);
+    section->span.data = file->bytes ? (void *)(uintptr_t)(file->bytes + offset) : NULL;
     section->span.count = count;
     section->span.stride = stride;
     section->span.form = item == POOL_FILE_ELEMENTS ? POOL_FORM_STANDARD : POOL_FORM_MONTGOMERY;

@@ -107,7 +107,7 @@ static pool_status add_single_points(pool_file *file, struct formats_reader *rea
         const pool_curve *curve = file->info.curves[points[i].group];
         uint64_t place = reader->at;
 
-        if (formats_take(reader, pool_point_bytes(curve, POOL_POINT_AFFINE), points[i].name))
+        if (formats_take(reader, NULL, pool_point_bytes(curve, POOL_POINT_AFFINE), points[i].name))
             formats_add_points(file, points[i].name, curve, place, 1);
     }
     return formats_reader_end(reader);

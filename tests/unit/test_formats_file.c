@@ -11,10 +11,12 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "child.h"
 #include "formats/formats.h"
 #include "unit/iden3_support.h"
 
@@ -82,11 +84,11 @@ static int refuse(void *user, const char *operation)
 
 static void test_refusals(void **state)
 {
-    static char *const operations[] = {"open", "stat", "map"};
+    static char *const operations[] = {"open", "stat", "read", "map"};
 
     (void)state;
     write_file("wtns", 4);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         base_file_set_hook(refuse, operations[i]);
         check_fails(path, NULL, POOL_ERR_IO, "Input/output error");
         base_file_set_hook(NULL, NULL);
@@ -278,6 +280,59 @@ static void make_points(void)
         hex_of("bls12_381_g2", i, g2[i]);
 }
 
+/* At the n-th reading from now on somebody makes the file shorter. */
+static int shorten(void *user, const char *operation)
+{
+    int *countdown = user;
+
+    if (strcmp(operation, "read") == 0 && (*countdown)-- == 0)
+        assert_int_equal(truncate(path, 0), 0);
+    return 0;
+}
+
+/* The number of readings; the file is whole again before each. */
+static int open_while_shortened(const void *bytes, size_t size)
+{
+    pool_file *file = NULL;
+    int countdown, reads = 0;
+
+    for (;; reads++) {
+        pool_status status;
+
+        write_file(bytes, size);
+        countdown = reads;
+        base_file_set_hook(shorten, &countdown);
+        status = pool_file_open(path, NULL, &file);
+        base_file_set_hook(NULL, NULL);
+        if (countdown >= 0)
+            break;
+        assert_int_equal(status, POOL_ERR_BAD_DATA);
+        assert_non_null(strstr(pool_last_error()->message, "became shorter"));
+    }
+    pool_file_close(&file);
+    return reads;
+}
+
+/* Nothing is read from the mapping while a file is opened: that would end the program (SIGBUS). */
+static void test_file_that_becomes_shorter(void **state)
+{
+    static struct iden3 made;
+    char text[4096];
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    iden3_make_wtns(&made, pool_field_by_name("bn254_fr"), 2);
+    bytes = iden3_compose(&made, &size);
+    assert_in_range(open_while_shortened(bytes, size), 8, 100);
+    free(bytes);
+    make_points();
+    snprintf(text, sizeof(text), "1\n1\n%s\n%s\n", g1[3], g2[2]);
+    assert_in_range(open_while_shortened(text, strlen(text)), 2, 10);
+    snprintf(text, sizeof(text), "{\"g1_lagrange\": [\"%s\"]}", g1[3]);
+    assert_in_range(open_while_shortened(text, strlen(text)), 2, 10);
+}
+
 static void check_text(const char *text, pool_status expected, const char *message)
 {
     pool_file *file = NULL;
@@ -396,7 +451,7 @@ static void test_kzg_json(void **state)
     check_text("{} {}", POOL_ERR_BAD_DATA, "the text is no JSON");
     check_text("{\"g1_lagrange\": 1}", POOL_ERR_BAD_DATA, "g1_lagrange is no array");
     check_text("{\"g1_lagrange\": []}", POOL_ERR_BAD_DATA, "g1_lagrange is no array with points");
-    check_text("{\"g2_monomial\": [1]}", POOL_ERR_BAD_DATA, "g2_monomial[0] is no text");
+    check_text("{\"g2_monomial\": [1]}", POOL_ERR_BAD_DATA, "g2_monomial[0] is no string");
     check_text("{\"g1_lagrange\": [\"0x\"]}", POOL_ERR_BAD_DATA, "g1_lagrange[0] does not have 96");
     snprintf(
         text, sizeof(text), "{\"g1_lagrange\": [\"%s\"], \"g1_lagrange\": [\"%s\"]}", g1[1], g1[1]);
@@ -406,11 +461,84 @@ static void test_kzg_json(void **state)
     check_text(text, POOL_ERR_BAD_DATA, "g1_monomial[0] lacks the compression flag");
 }
 
+/* The grammar, in values that are passed over. */
+static void test_json_values(void **state)
+{
+    static const char *const good[] = {"0", "-0", "12", "-1.5e+10", "0.25E-3", "1e5", "true",
+        "false", "null", "\"\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00aF\"", "[]", "[ ]", "{}", "{ }",
+        "[1,2]", "[[],[[]],{}]", "{\"a\":1 , \"a\" : [ {\"b\":{}} ] }",
+        "[{},[],\"]\",{\"}\":\"{\"}]"};
+    static const char *const bad[] = {"", "01", "-", "+1", "1.", ".5", "1e", "1e+", "0x1", "tru",
+        "nul", "True", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[", "]", "[1", "[1,]", "[,1]",
+        "[1 2]", "{", "{1:2}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1]", "[1}", "{\"a\" 1}",
+        "1 2", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        snprintf(text, sizeof(text), "{\"x\":%s,\"y\" : %s\r}\t", good[i], good[i]);
+        check_text(text, POOL_ERR_BAD_DATA, "are all missing");
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        snprintf(text, sizeof(text), "{\"x\":%s}", bad[i]);
+        check_text(text, POOL_ERR_BAD_DATA, "the text is no JSON");
+    }
+    check_text("{,}", POOL_ERR_BAD_DATA, "byte 1: the text is no JSON");
+    check_text("{\"g1_lagrange\"", POOL_ERR_BAD_DATA, "the text is no JSON");
+}
+
+enum { HOSTILE = 8 << 20 };
+
+/* The greatest size of the process so far. */
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static int open_hostile(void *argument)
+{
+    char *const *parts = argument; /* beginning, what is repeated, end */
+    char *text = malloc(HOSTILE + 64);
+    size_t length = (size_t)sprintf(text, "%s", parts[0]), step = strlen(parts[1]);
+    pool_file *file = NULL;
+    uint64_t before;
+    pool_status status;
+
+    while (length + step < HOSTILE) {
+        memcpy(text + length, parts[1], step);
+        length += step;
+    }
+    strcpy(text + length, parts[2]);
+    length += strlen(parts[2]);
+    (void)pool_curve_at(0);
+    before = peak_bytes();
+    status = formats_open_bytes("FILE", (const uint8_t *)text, length, NULL, &file);
+    CHILD_CHECK(status == POOL_ERR_BAD_DATA);
+    CHILD_CHECK(peak_bytes() - before < 3 * (uint64_t)HOSTILE); /* one copy; it was 42 */
+    free(text);
+    return 0;
+}
+
+static void test_hostile_json_takes_no_memory(void **state)
+{
+    static char *const texts[][3] = {{"{\"x\":[1", ",1", "]}"}, {"{\"x\":[{}", ",{}", "]}"},
+        {"{\"x\":1", ",\"a\":1", "}"}, {"{\"g2_monomial\":[\"\"", ",\"\"", "]}"},
+        {"{\"x\":", "[", "}"}, {"{\"x\":\"", "a", "\"}"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        assert_int_equal(child_run(open_hostile, (void *)(uintptr_t)texts[i]), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_system, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_refusals, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_file_that_becomes_shorter, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_kind, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_raw, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_raw_own_field, make_path, drop_path),
@@ -418,6 +546,8 @@ int main(void)
         cmocka_unit_test(test_kzg_text),
         cmocka_unit_test(test_kzg_text_wrong),
         cmocka_unit_test(test_kzg_json),
+        cmocka_unit_test(test_json_values),
+        cmocka_unit_test(test_hostile_json_takes_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
