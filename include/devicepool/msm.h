@@ -151,8 +151,9 @@ typedef struct pool_msm_params {
     uint32_t window_bits;         /* 2 … 24; 0: chosen from sizes, chip and memory */
     /*
      * 0: the result is there when the call returns. 1: the work is enqueued on `stream`; host
-     * memory that is pageable is read when the call returns, pinned memory must stay until the
-     * stream has come so far, and results must be in device or pinned memory.
+     * memory that is pageable is read, and written, when the call returns (results there wait for
+     * the device), and pinned memory must stay until the stream has come so far. What fails on the
+     * device then shows at the stream.
      */
     int32_t is_async;
     /*

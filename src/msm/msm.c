@@ -194,10 +194,11 @@ static pool_status check_spans(struct msm_call *call, span_check check)
     return status;
 }
 
-/* Pageable memory could only be written by a host that waits. */
-static pool_status check_async(const struct msm_call *call)
+/* Asynchronous results go to pinned memory in the stream's order; pageable memory can only be
+ * written by a host that waits. */
+static pool_status find_results(struct msm_call *call)
 {
-    enum memory_place place = MEMORY_PINNED;
+    enum memory_place place = MEMORY_PAGEABLE;
     struct device_scope scope;
     pool_status status;
 
@@ -209,9 +210,7 @@ static pool_status check_async(const struct msm_call *call)
     status =
         device_leave(&scope, memory_place_of(scope.driver, call->results.data,
                                  memory_span_extent(&call->results, call->result_bytes), &place));
-    if (!status && place == MEMORY_PAGEABLE)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "results of asynchronous sums have to be in device or pinned memory");
+    call->enqueues_results = place != MEMORY_PAGEABLE;
     return status;
 }
 
@@ -304,7 +303,7 @@ static pool_status run_inside(struct msm_call *call)
     pool_status status = check_spans(call, memory_span_check);
 
     if (!status)
-        status = check_async(call);
+        status = find_results(call);
     if (!status)
         status = call->params.workspace ? use_given(call) : take_workspace(call);
     if (status)

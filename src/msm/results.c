@@ -149,5 +149,5 @@ pool_status msm_deliver_all(struct msm_call *call)
         return POOL_OK;
     if (call->results.place == POOL_PLACE_DEVICE)
         return spread_on_device(call);
-    return call->params.is_async ? enqueue_to_host(call) : spread_on_host(call);
+    return call->enqueues_results ? enqueue_to_host(call) : spread_on_host(call);
 }
