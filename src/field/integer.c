@@ -240,8 +240,8 @@ void field_integer_to_bytes(
     uint8_t *bytes, size_t width, bool big_endian, const uint64_t *limbs, size_t count)
 {
     for (size_t i = 0; i < width; i++) {
-        uint8_t byte = i / 8 < count ? (uint8_t)(limbs[i / 8] >> (8 * (i % 8))) : 0;
+        uint64_t limb = i / 8 < count ? limbs[i / 8] : 0;
 
-        bytes[big_endian ? width - 1 - i : i] = byte;
+        bytes[big_endian ? width - 1 - i : i] = (uint8_t)(limb >> (8 * (i % 8)));
     }
 }

@@ -93,7 +93,7 @@ static void put_factors(struct field_emit_writer *writer)
 {
     const pool_field *field = writer->field;
     uint64_t factor[FIELD_MAX_LIMBS] = {1};
-    uint32_t words[FIELD_MAX_WORDS];
+    uint32_t words[FIELD_MAX_WORDS] = {0};
     bool is_standard = (field->flags & FIELD_DEVICE_STANDARD) != 0;
 
     /* From standard form: R^2 / R = R; from Montgomery form, where the device computes in standard

@@ -33,20 +33,36 @@ typedef int64_t s64;
 
 /* Division by zero gives all ones and the dividend, as the code that GPUs run for it does. */
 #define DIVISION(W, U, S)                                                                          \
+    static U div_u##W(U x, U y)                                                                    \
+    {                                                                                              \
+        if (y == 0)                                                                                \
+            return (U) ~(U)0;                                                                      \
+        return (U)(x / y);                                                                         \
+    }                                                                                              \
+    static U rem_u##W(U x, U y)                                                                    \
+    {                                                                                              \
+        if (y == 0)                                                                                \
+            return x;                                                                              \
+        return (U)(x % y);                                                                         \
+    }                                                                                              \
     static U div_s##W(S x, S y)                                                                    \
     {                                                                                              \
         if (y == 0)                                                                                \
             return (U) ~(U)0;                                                                      \
-        return y == -1 ? (U)(0 - (U)x) : (U)(x / y);                                               \
+        if (y == -1)                                                                               \
+            return (U)(0 - (U)x);                                                                  \
+        return (U)(x / y);                                                                         \
     }                                                                                              \
     static U rem_s##W(S x, S y)                                                                    \
     {                                                                                              \
         if (y == 0)                                                                                \
             return (U)x;                                                                           \
-        return y == -1 ? 0 : (U)(x % y);                                                           \
+        if (y == -1)                                                                               \
+            return 0;                                                                              \
+        return (U)(x % y);                                                                         \
     }                                                                                              \
-    LANEWISE(run_div_u##W, U, U, U, U, b[l] ? (U)(a[l] / b[l]) : (U) ~(U)0)                        \
-    LANEWISE(run_rem_u##W, U, U, U, U, b[l] ? (U)(a[l] % b[l]) : a[l])                             \
+    LANEWISE(run_div_u##W, U, U, U, U, div_u##W(a[l], b[l]))                                       \
+    LANEWISE(run_rem_u##W, U, U, U, U, rem_u##W(a[l], b[l]))                                       \
     LANEWISE(run_div_s##W, U, S, S, U, div_s##W(a[l], b[l]))                                       \
     LANEWISE(run_rem_s##W, U, S, S, U, rem_s##W(a[l], b[l]))                                       \
     LANEWISE(run_sad_u##W, U, U, U, U, (a[l] > b[l] ? a[l] - b[l] : b[l] - a[l]) + c[l])           \
