@@ -4,8 +4,10 @@
 #   release    gcc, all suites
 #   asan       clang with AddressSanitizer and UBSan, all but suites compile and slow
 #   tsan       gcc with ThreadSanitizer, the suites with threads but slow
+#   valgrind   gcc, the suites unit, kat and torture under valgrind
+#   warnings   gcc with AddressSanitizer and UBSan, and with coverage: built only, without a warning
 # A GPU is used too where there is one: suite gpu skips by itself elsewhere.
-# usage: sh tests/run.sh [release] [asan] [tsan] [valgrind]     (default: release asan tsan)
+# usage: sh tests/run.sh [release] [asan] [tsan] [valgrind] [warnings]   (default: release asan tsan)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/install-needs.sh
@@ -78,13 +80,18 @@ for kind in $kinds; do
         build valgrind gcc -Dtests=enabled --buildtype=debugoptimized || failed=1
         log_suffix=-valgrind run valgrind --setup valgrind --suite unit --suite kat --suite torture
         ;;
+    warnings)
+        build gcc-asan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
+            -Db_sanitize=address,undefined || failed=1
+        build coverage gcc -Dtests=enabled -Db_coverage=true || failed=1
+        ;;
     *)
-        echo "error: '$kind' is none of release, asan, tsan, valgrind" >&2
+        echo "error: '$kind' is none of release, asan, tsan, valgrind, warnings" >&2
         exit 2
         ;;
     esac
 done
 
 # shellcheck disable=SC2086 # a list on purpose
-python3 tests/summary.py $logs || failed=1
+[ -z "$logs" ] || python3 tests/summary.py $logs || failed=1
 exit $failed

@@ -2,7 +2,7 @@
 /*
  * Bytes of a cache entry, as disk_decode trusts none of them: whatever is accepted must be encoded
  * to the very same bytes again. An entry whose digest the fuzzer cannot guess is tried with the
- * right one.
+ * right one, then also with the payload size that belongs to its size.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +13,9 @@
 #include "module/disk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* See src/module/disk_entry.c. */
+enum { PAYLOAD_AT = 24, HEADER_BYTES = 128 };
 
 static void check(const uint8_t *bytes, size_t size)
 {
@@ -34,19 +37,30 @@ static void check(const uint8_t *bytes, size_t size)
     module_image_release(image);
 }
 
+static void check_with_digest(uint8_t *bytes, size_t size)
+{
+    if (!base_sha256_of(bytes, size - BASE_SHA256_BYTES, bytes + size - BASE_SHA256_BYTES))
+        check(bytes, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *signed_bytes;
+    uint8_t *mended;
 
     check(data, size);
     if (size < BASE_SHA256_BYTES)
         return 0;
-    signed_bytes = malloc(size);
-    if (!signed_bytes)
+    mended = malloc(size);
+    if (!mended)
         return 0;
-    memcpy(signed_bytes, data, size);
-    if (!base_sha256_of(data, size - BASE_SHA256_BYTES, signed_bytes + size - BASE_SHA256_BYTES))
-        check(signed_bytes, size);
-    free(signed_bytes);
+    memcpy(mended, data, size);
+    check_with_digest(mended, size);
+    if (size >= HEADER_BYTES + BASE_SHA256_BYTES) {
+        for (int i = 0; i < 8; i++)
+            mended[PAYLOAD_AT + i] =
+                (uint8_t)((uint64_t)(size - HEADER_BYTES - BASE_SHA256_BYTES) >> 8 * i);
+        check_with_digest(mended, size);
+    }
+    free(mended);
     return 0;
 }
