@@ -133,6 +133,9 @@ POOL_API pool_status pool_field_parse(
 /* Digits of a number written as text. */
 typedef enum pool_radix { POOL_DECIMAL = 0, POOL_HEXADECIMAL = 1 } pool_radix;
 
+/* Most bytes of an element as text, the final NUL included. */
+#define POOL_FIELD_TEXT_BYTES 240
+
 /*
  * The integer that an element stands for as text that pool_field_parse reads: decimal digits, or
  * "0x" and lower-case hexadecimal digits, without leading zeros. `size` bytes are at `text`; unless
@@ -141,7 +144,6 @@ typedef enum pool_radix { POOL_DECIMAL = 0, POOL_HEXADECIMAL = 1 } pool_radix;
  * POOL_ERR_INVALID_ARGUMENT when `size` is too small (`needed` is written then, `text` is not),
  * POOL_ERR_BAD_DATA when the element is not below the modulus. Time depends on the value.
  */
-#define POOL_FIELD_TEXT_BYTES 240
 POOL_API pool_status pool_field_format(const pool_field *field, const void *element, pool_form form,
     pool_radix radix, char *text, size_t size, size_t *needed);
 

@@ -40,7 +40,7 @@ typedef struct pool_module_header {
 typedef struct pool_module_params {
     size_t struct_size;
     const char *source; /* CUDA C++; kernels are found by name when declared extern "C" */
-    const char *name;   /* for messages, logs and quoted #includes, which are looked for in its
+    const char *name;   /* for messages, logs and quoted includes, which are looked for in its
                          * directory; NULL: "kernel.cu" */
     const pool_module_header *headers;
     size_t header_count;
