@@ -174,8 +174,14 @@ POOL_API pool_status pool_pinned_register(
     pool_device *device, void *data, uint64_t bytes, uint32_t flags, pool_pinned **pinned);
 
 /*
- * Frees or, registered memory, unregisters it, and sets *pinned to NULL; NULL is nothing. Copies
- * that use it must be done. Failures as with pool_stream_destroy.
+ * Frees or, registered memory, unregisters it, and sets *pinned to NULL; NULL is nothing. Memory
+ * that was allocated may still be used by work that is enqueued through the library on any device
+ * of the pool: it is freed when that has finished. The driver's own free waits for all work of the
+ * device; this one does not: while anything is unfinished the memory is put aside, serves later
+ * allocations once nothing uses it, and goes back to the driver when the devices are idle, with
+ * pool_trim, or when the pool is destroyed. A secret is overwritten before. Registered memory is
+ * the caller's again when this returns: work that uses it must be done, and the driver may wait for
+ * all other work of the device. Failures as with pool_stream_destroy.
  */
 POOL_API pool_status pool_pinned_free(pool_pinned **pinned);
 
@@ -193,12 +199,13 @@ typedef struct pool_memory_info {
     uint64_t used_high_bytes; /* the most since the start or the last reset */
     uint64_t reserved_bytes;  /* taken from the device for buffers, used or kept */
     uint64_t reserved_high_bytes;
-    uint64_t release_threshold; /* unused bytes above this go back to the device */
-    uint64_t pinned_bytes;      /* by pool_pinned_… through this device */
-    uint64_t staging_bytes;     /* pinned, for copies of pageable memory */
-    uint64_t withheld_bytes;    /* secrets that could not be overwritten, see above */
-    uint64_t buffers;           /* handles, slices and adopted ones included */
-    int32_t memory_pool;        /* 1: stream-ordered, 0: plain allocations */
+    uint64_t release_threshold;     /* unused bytes above this go back to the device */
+    uint64_t pinned_bytes;          /* by pool_pinned_… through this device */
+    uint64_t staging_bytes;         /* pinned, for copies of pageable memory */
+    uint64_t withheld_bytes;        /* secrets that could not be overwritten, see above */
+    uint64_t buffers;               /* handles, slices and adopted ones included */
+    int32_t memory_pool;            /* 1: stream-ordered, 0: plain allocations */
+    uint64_t pinned_deferred_bytes; /* freed by pool_pinned_free and not yet given back */
 } pool_memory_info;
 
 /* Fills `info` (struct_size set); asks the driver for what is free and reserved. */
@@ -215,7 +222,8 @@ POOL_API pool_status pool_memory_set_threshold(pool_device *device, uint64_t byt
 
 /*
  * Gives unused memory back to the device until at most `keep_bytes` are reserved or nothing is
- * unused, and frees idle staging buffers. Waits for frees that are under way.
+ * unused, frees idle staging buffers, and gives back pinned memory and modules that were freed
+ * while work was unfinished. Waits for frees that are under way, and with them for that work.
  */
 POOL_API pool_status pool_trim(pool_device *device, uint64_t keep_bytes);
 

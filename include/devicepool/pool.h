@@ -27,13 +27,34 @@ typedef enum pool_context_mode {
     POOL_CONTEXT_ADOPT = 2 /* the caller's, from pool_params.contexts; never destroyed here */
 } pool_context_mode;
 
-/* What a fault hook is told. The texts live for the call only. */
+/*
+ * A kernel that had been launched through the library and was not known to have finished when a
+ * sticky fault showed: since it was launched no wait, query or event of its stream has succeeded.
+ */
+typedef struct pool_fault_kernel {
+    pool_device *device; /* NULL: of another pool of the process */
+    int32_t ordinal;     /* of the device */
+    uint32_t launches;   /* of this kernel on this stream */
+    const char *name;
+    CUstream stream; /* NULL: the default stream */
+} pool_fault_kernel;
+
+/* What a fault hook is told. The texts and kernels live for the call only. */
 typedef struct pool_fault {
     pool_error_class error_class; /* DEVICE or PROCESS */
     int driver_code;
     const char *driver_name;
     const char *message; /* the first cause in words */
-    pool_device *device; /* where it showed, or NULL when that is not known */
+    /*
+     * The device whose work or state caused it; NULL when that is not certain. A sticky fault shows
+     * at whatever call comes next, on whatever device: of the devices of all pools of the process
+     * this is the only one that had a kernel launched through the library that was not known to
+     * have finished. Kernels that the program launches past the library are not seen.
+     */
+    pool_device *device;
+    pool_device *shown_on;            /* where the failing call ran, or NULL: not known */
+    const pool_fault_kernel *kernels; /* launched and not known to have finished */
+    size_t kernel_count;              /* 0 for DEVICE */
 } pool_fault;
 
 /*
@@ -120,7 +141,10 @@ POOL_API void pool_text_free(char **text);
  * devices are skipped without favouring their neighbour. `pool_best_device` is the one with most
  * free memory: what the driver says, sampled at most every 10 ms, and what the library keeps unused
  * there; of a lazy device without a context the driver tells nothing, so all of it counts as free.
- * Equals go round robin. Both: POOL_ERR_NO_DEVICE when none is usable. Neither makes a context.
+ * Free memory is shared out among those who ask: a device that was handed out n times in the last
+ * 10 to 20 ms counts with its free memory divided by n + 1, so that threads that ask at once do not
+ * all get the same one before their memory shows. Equals go round robin. Both: POOL_ERR_NO_DEVICE
+ * when none is usable. Neither makes a context.
  */
 POOL_API pool_status pool_next_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);
@@ -128,9 +152,14 @@ POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);
 /* How pool_pick_device chooses among the devices that pass. */
 typedef enum pool_policy {
     POOL_POLICY_ROUND_ROBIN = 0,
-    POOL_POLICY_MOST_FREE = 1,    /* most free memory */
-    POOL_POLICY_LEAST_LOADED = 2, /* fewest bindings held, then most free memory */
-    POOL_POLICY_SCORE = 3         /* the highest answer of `score` */
+    POOL_POLICY_MOST_FREE = 1, /* most free memory, as pool_best_device */
+    /*
+     * Fewest calls under way and streams with unfinished work together; among equals fewest
+     * launches and copies unfinished, then fewest bindings, then most free memory. Work counts when
+     * it is enqueued through the library.
+     */
+    POOL_POLICY_LEAST_LOADED = 2,
+    POOL_POLICY_SCORE = 3 /* the highest answer of `score` */
 } pool_policy;
 
 /* What filter and score callbacks see: samples, made without driver calls where they are fresh. */
@@ -138,7 +167,11 @@ typedef struct pool_candidate {
     pool_device *device;
     uint64_t free_bytes;
     uint64_t total_bytes;
-    uint32_t bindings; /* held right now by any thread */
+    uint32_t bindings;     /* held right now by any thread */
+    uint32_t calls;        /* of the library under way on it */
+    uint32_t busy_streams; /* with work enqueued through the library that is unfinished, as of the
+                              last millisecond */
+    uint64_t unfinished;   /* launches, copies and fills on these that are not known to be done */
 } pool_candidate;
 
 /* Zero is the default of every member but struct_size. */
@@ -199,8 +232,12 @@ typedef struct pool_health_info {
     uint32_t bindings;   /* held right now */
     int32_t driver_code; /* of the first sticky fault, else 0 */
     char driver_name[64];
-    char first_cause[512];    /* in words: device, call, code; "" while there is none */
+    /* In words: call, code, where it showed, which kernels were unfinished on which devices; ""
+     * while there is none. */
+    char first_cause[1024];
     uint64_t fault_unix_time; /* seconds, of the first sticky fault; 0 while there is none */
+    int32_t fault_device;     /* index of the device that caused it; -1: not certain, or no fault */
+    int32_t fault_shown_on;   /* index of the device where it showed; -1: not known, or no fault */
 } pool_health_info;
 
 /*

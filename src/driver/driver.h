@@ -14,17 +14,32 @@
 #include <devicepool/driver.h>
 #include <devicepool/status.h>
 
+/* Launches of one kernel on one stream that were not known to have finished. */
+#define DRIVER_FAULT_KERNELS 16
+struct driver_fault_kernel {
+    int device;                     /* ordinal */
+    const struct driver_work *work; /* for comparing only, once the fault is reported */
+    void *stream;                   /* CUstream; NULL: the default stream */
+    uint32_t launches;
+    char name[64];
+};
+
 /* The first sticky fault. Written once, before `poisoned` is set. */
 struct driver_fault {
     int code;
-    int device; /* ordinal of the context that was current where it showed, -1: not known */
+    int device;  /* ordinal of the context that was current where it showed, -1: not known */
+    int culprit; /* ordinal of the device whose work caused it, -1: not certain */
     char name[64];
     char call[128];
-    char message[512]; /* call, code, device and what the code means */
+    char message[1024]; /* call, code, device, what the code means, what was unfinished where */
     uint64_t unix_time;
+    unsigned unfinished_devices; /* with launches not known to have finished */
+    unsigned kernel_count;
+    struct driver_fault_kernel kernels[DRIVER_FAULT_KERNELS];
 };
 
 struct driver_listener;
+struct driver_work;
 
 struct driver {
     pool_cuda_api api;   /* complete: what the maker's table lacks is NULL */
@@ -39,6 +54,7 @@ struct driver {
     unsigned generation; /* of the process that opened it */
     unsigned references;
     struct driver *next;
+    struct driver_work *works; /* of the devices of all pools, see work.h */
     struct driver_listener *listeners;
     struct driver_listener *calling; /* the listener that is being told right now */
     pthread_t caller;                /* the thread that tells it */

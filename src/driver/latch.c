@@ -12,6 +12,7 @@
 #include "base/lock.h"
 #include "base/status.h"
 #include "driver/internal.h"
+#include "driver/work.h"
 
 struct driver_listener {
     driver_fault_listener call;
@@ -139,6 +140,7 @@ static void fill_fault(struct driver *driver, pool_cu_result code, const struct 
     snprintf(fault->call, sizeof(fault->call), "%s", call->call);
     snprintf(fault->message, sizeof(fault->message), "%s%s failed: %s (%u)%s%s", fault->call,
         call->where, fault->name, code, hint[0] ? ": " : "", hint);
+    driver_work_blame(driver, fault);
 }
 
 /* Calls the listeners one after another; the list may change between two of them. */

@@ -430,6 +430,7 @@ pool_status pool_trim(pool_device *device, uint64_t keep_bytes)
     }
     if (!status) {
         status = trim_pool(memory, keep_bytes < SIZE_MAX ? keep_bytes : SIZE_MAX);
+        stream_give_back(memory->streams, 1); /* after the streams that have ended */
     }
     return device_leave(&scope, status);
 }

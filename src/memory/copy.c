@@ -8,6 +8,7 @@
 
 struct host_copy {
     struct memory_transfer transfer;
+    struct driver_queue *queue; /* of the stream */
     const pool_buffer *buffer;
     int waits; /* no stream was given */
     int outward;
@@ -71,12 +72,14 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%p is device memory: pool_buffer_adopt and pool_copy_between are for that",
             (void *)t->host);
+    driver_work_begin(copy->queue);
     if (place == MEMORY_PAGEABLE)
         status = copy_pageable(scope, memory, copy);
     else
         status = copy_direct(scope->driver, copy);
+    driver_work_returned(copy->queue);
     if (!status && copy->waits)
-        status = DRIVER_CALL(scope->driver, StreamSynchronize(t->stream));
+        status = stream_settle(scope->driver, t->stream, copy->queue);
     return status;
 }
 
@@ -92,6 +95,7 @@ static pool_status copy_host(struct host_copy *copy, uint64_t offset, pool_strea
     copy->transfer.device = copy->buffer->address + offset;
     copy->transfer.secret = memory_is_secret(copy->buffer);
     copy->waits = !stream;
+    copy->queue = stream_queue_on(stream, copy->buffer->device);
     status = device_enter(copy->buffer->device, &scope);
     if (status)
         return status;

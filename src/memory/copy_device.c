@@ -89,6 +89,7 @@ static pool_status copy_local(struct device_scope *scope, const struct pair *pai
 }
 
 struct peer_copy {
+    struct driver_queue *queue; /* of the stream that it runs on */
     struct pair pair;
     struct device_memory *to, *from; /* of both devices */
     pool_device *runs_on;            /* the stream's device */
@@ -166,6 +167,7 @@ static pool_status copy_peer(struct peer_copy *copy)
         status = device_enter(copy->runs_on, &scope);
     if (status)
         return status;
+    driver_work_begin(copy->queue);
     if (copy->secret && !direct)
         status = copy_secret_by_host(copy);
     else
@@ -174,6 +176,7 @@ static pool_status copy_peer(struct peer_copy *copy)
                 (size_t)pair->bytes, pair->stream),
             "%s from device %d to device %d", base_size_text(pair->bytes).text,
             pool_device_ordinal(copy->from->device), pool_device_ordinal(copy->to->device));
+    driver_work_returned(copy->queue);
     return device_leave(&scope, status);
 }
 
@@ -194,6 +197,7 @@ static pool_status choose_device(
     copy->runs_on = to;
     if (stream && stream_check(stream) == POOL_OK && stream->device == from)
         copy->runs_on = from;
+    copy->queue = stream_queue_on(stream, copy->runs_on);
     return stream_handle_on(stream, copy->runs_on, &copy->pair.stream);
 }
 
@@ -204,7 +208,7 @@ static pool_status wait_default(pool_device *device)
 
     if (status)
         return status;
-    return device_leave(&scope, DRIVER_CALL(scope.driver, StreamSynchronize(NULL)));
+    return device_leave(&scope, stream_settle(scope.driver, NULL, stream_queue_on(NULL, device)));
 }
 
 pool_status pool_copy_between(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,

@@ -43,12 +43,16 @@ static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, ui
     if (status)
         return status;
     if (count) {
+        struct driver_queue *queue = stream_queue_on(stream, buffer->device);
+
+        driver_work_begin(queue);
         status = DRIVER_CHECK_FOR(scope.driver,
             set(&scope.driver->api, buffer->address + offset, value, width, (size_t)count, handle),
             names[width / 2], "%llu values of %s", (unsigned long long)count,
             base_size_text(width).text);
+        driver_work_returned(queue);
         if (!status && !stream)
-            status = DRIVER_CALL(scope.driver, StreamSynchronize(NULL));
+            status = stream_settle(scope.driver, NULL, queue);
     }
     return device_leave(&scope, status);
 }

@@ -51,6 +51,7 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
     info->withheld_bytes = memory_gauge_now(&memory->withheld);
     info->buffers = memory_gauge_now(&memory->buffers);
     info->memory_pool = memory->pool != NULL;
+    info->pinned_deferred_bytes = stream_deferred_pinned_bytes(memory->streams);
 }
 
 pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)

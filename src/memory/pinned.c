@@ -14,8 +14,10 @@ struct pool_pinned {
     struct device_memory *memory;
     void *data;
     uint64_t bytes;
+    uint64_t room; /* bytes allocated: memory that is used again may be larger than asked for */
     uint32_t flags;
     int registered;
+    struct stream_deferred *later; /* for a free that cannot be done at once; NULL: registered */
 };
 
 static pool_status check(const pool_pinned *pinned)
@@ -69,8 +71,45 @@ static pool_status pin(struct device_scope *scope, pool_pinned *made)
         "cuMemHostAlloc", NULL, made->bytes);
 }
 
+/* What another use has to share. */
+static uint32_t kind_of(uint32_t flags)
+{
+    return flags & POOL_PINNED_WRITE_COMBINED;
+}
+
+/* Memory that was freed while work was unfinished, else from the driver. */
+static pool_status pin_again(struct device_scope *scope, pool_pinned *made)
+{
+    struct stream_registry *streams = made->memory->streams;
+    pool_status status;
+
+    made->room = made->bytes;
+    if (made->registered)
+        return pin(scope, made);
+    stream_give_back(streams, 0);
+    status = driver_usable(scope->driver); /* that may be where a fault shows */
+    if (status)
+        return status;
+    made->later = stream_reuse_pinned(streams, made->bytes, kind_of(made->flags));
+    if (made->later) {
+        made->data = made->later->handle;
+        made->room = made->later->bytes;
+        return POOL_OK;
+    }
+    made->later = stream_deferred_new(STREAM_DEFERRED_PINNED);
+    if (!made->later)
+        return base_fail_memory("pinned memory");
+    status = pin(scope, made);
+    if (status == POOL_ERR_OUT_OF_HOST_MEMORY && stream_deferred_pinned_bytes(streams)) {
+        stream_give_back(streams, 1);
+        status = pin(scope, made);
+    }
+    return status;
+}
+
 static void forget(pool_pinned *pinned)
 {
+    stream_deferred_free(pinned->later);
     memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
     device_child_removed(pinned->device, DEVICE_CHILD_BUFFER);
     atomic_store_explicit(&pinned->magic, MEMORY_DEAD, memory_order_relaxed);
@@ -88,7 +127,7 @@ static void discard(pool_pinned *made)
     base_error_restore(&first);
     if (left) {
         stream_keep_orphan(left->memory->streams,
-            left->registered ? STREAM_ORPHAN_REGISTERED : STREAM_ORPHAN_PINNED, left->data);
+            left->registered ? STREAM_DEFERRED_REGISTERED : STREAM_DEFERRED_PINNED, left->data);
         forget(left);
     }
 }
@@ -111,8 +150,9 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     made->registered = wanted->registered;
     status = memory_of(&scope, &made->memory);
     if (!status)
-        status = pin(&scope, made);
+        status = pin_again(&scope, made);
     if (status) {
+        stream_deferred_free(made->later);
         base_free(made);
         return device_leave(&scope, status);
     }
@@ -148,11 +188,43 @@ pool_status pool_pinned_register(
     return status ? status : create(device, &wanted, pinned);
 }
 
+static void put_aside(pool_pinned *gone)
+{
+    gone->later->handle = gone->data;
+    gone->later->bytes = gone->room;
+    gone->later->flags = kind_of(gone->flags);
+    gone->later->is_secret = (gone->flags & POOL_PINNED_SECRET) != 0;
+    stream_defer(gone->memory->streams, gone->later);
+    gone->later = NULL;
+}
+
+static void overwrite(const pool_pinned *gone)
+{
+    if (gone->flags & POOL_PINNED_SECRET)
+        base_wipe(gone->data, (size_t)gone->bytes);
+}
+
+/*
+ * cuMemFreeHost waits for all work of the device, and enqueued copies may still use the memory: it
+ * goes back at once only when all devices of the pool are idle. Registered memory is the caller's,
+ * who may free it after this, so it has to wait.
+ */
 static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
 {
-    if (gone->registered)
+    pool_status idle = POOL_OK;
+
+    if (gone->registered) {
+        overwrite(gone);
         return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(gone->data), "%p", gone->data);
-    return DRIVER_CALL_FOR(scope->driver, MemFreeHost(gone->data), "%p", gone->data);
+    }
+    stream_give_back(gone->memory->streams, 0);
+    idle = device_pool_is_idle(gone->device);
+    if (idle && pool_status_class(idle) != POOL_CLASS_PROCESS) {
+        put_aside(gone);
+        return idle == POOL_ERR_NOT_READY ? POOL_OK : idle;
+    }
+    overwrite(gone);
+    return idle ? idle : DRIVER_CALL_FOR(scope->driver, MemFreeHost(gone->data), "%p", gone->data);
 }
 
 pool_status pool_pinned_free(pool_pinned **pinned)
@@ -171,11 +243,10 @@ pool_status pool_pinned_free(pool_pinned **pinned)
     way = stream_enter_to_destroy(gone->device, &scope, &status);
     if (way == STREAM_KEEP)
         return status;
-    /* Pinned pages are not there in a forked child. */
-    if ((gone->flags & POOL_PINNED_SECRET) && !stream_is_forked(gone->memory->streams))
-        base_wipe(gone->data, (size_t)gone->bytes);
     if (way == STREAM_ENTERED)
         status = device_leave(&scope, unpin(&scope, gone));
+    else if (!stream_is_forked(gone->memory->streams)) /* in a child the pages are not there */
+        overwrite(gone);
     forget(gone);
     *pinned = NULL;
     return status;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "driver/work.h"
 
 static pool_status attribute(
     struct driver *driver, const struct pool_kernel *kernel, pool_cu_enum which, int *value)
@@ -79,6 +80,11 @@ static pool_status make_kernel(pool_module *module, const char *name, struct poo
         return base_fail_memory("a kernel");
     made->module = module;
     memcpy(made->name, name, strlen(name) + 1);
+    made->kept_name = driver_work_name(device_work(module->device), name);
+    if (!made->kept_name) {
+        base_free(made);
+        return base_fail_memory("a kernel");
+    }
     status = device_enter(module->device, &scope);
     if (!status) {
         status = DRIVER_CALL_FOR(

@@ -100,13 +100,7 @@ static pool_status allow_shared(struct driver *driver, struct pool_kernel *kerne
     return status;
 }
 
-/* A launch whose failure names the kernel and its shape. */
-#define LAUNCH_CALL(driver, kernel, shape, call)                                                   \
-    DRIVER_CALL_FOR(driver, call, "\"%s\", %u x %u x %u blocks of %u x %u x %u threads",           \
-        (kernel)->name, (shape)->grid[0], (shape)->grid[1], (shape)->grid[2], (shape)->block[0],   \
-        (shape)->block[1], (shape)->block[2])
-
-static pool_status enqueue_early(struct driver *driver, const struct pool_kernel *kernel,
+static pool_cu_result enqueue_early(const struct driver *driver, const struct pool_kernel *kernel,
     const pool_launch_shape *s, void **arguments, CUstream stream)
 {
     pool_cu_launch_attribute early = {
@@ -118,27 +112,46 @@ static pool_status enqueue_early(struct driver *driver, const struct pool_kernel
         .attributes = &early,
         .attribute_count = 1};
 
-    return LAUNCH_CALL(
-        driver, kernel, s, LaunchKernelEx(&config, kernel->function, arguments, NULL));
+    return driver->api.LaunchKernelEx(&config, kernel->function, arguments, NULL);
 }
 
-static pool_status enqueue(struct driver *driver, struct pool_kernel *kernel,
-    const pool_launch_shape *s, void **arguments, CUstream stream)
+static pool_cu_result enqueue(const struct driver *driver, const struct pool_kernel *kernel,
+    const pool_launch_shape *s, void **arguments, CUstream stream, const char **call)
 {
-    pool_status status = allow_shared(driver, kernel, s->dynamic_shared_bytes);
     unsigned shared = (unsigned)s->dynamic_shared_bytes;
+
+    *call = "cuLaunchKernelEx";
+    if (s->pdl && kernel->can_start_early)
+        return enqueue_early(driver, kernel, s, arguments, stream);
+    *call = "cuLaunchCooperativeKernel";
+    if (s->cooperative)
+        return driver->api.LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1],
+            s->grid[2], s->block[0], s->block[1], s->block[2], shared, stream, arguments);
+    *call = "cuLaunchKernel";
+    return driver->api.LaunchKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],
+        s->block[0], s->block[1], s->block[2], shared, stream, arguments, NULL);
+}
+
+/* The launch is written down before it is made: a fault of its kernel can show at once. */
+static pool_status launch(struct device_scope *scope, struct pool_kernel *kernel,
+    const pool_launch_shape *shape, void **arguments, pool_stream *stream)
+{
+    struct driver_queue *queue = stream_queue_on(stream, scope->device);
+    struct driver_ticket ticket;
+    const char *call;
+    pool_cu_result code;
+    pool_status status = allow_shared(scope->driver, kernel, shape->dynamic_shared_bytes);
 
     if (status)
         return status;
-    if (s->pdl && kernel->can_start_early)
-        return enqueue_early(driver, kernel, s, arguments, stream);
-    if (s->cooperative)
-        return LAUNCH_CALL(driver, kernel, s,
-            LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],
-                s->block[0], s->block[1], s->block[2], shared, stream, arguments));
-    return LAUNCH_CALL(driver, kernel, s,
-        LaunchKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2], s->block[0], s->block[1],
-            s->block[2], shared, stream, arguments, NULL));
+    driver_work_launch(device_work(scope->device), queue, kernel->kept_name, &ticket);
+    code = enqueue(scope->driver, kernel, shape, arguments, stream ? stream->handle : NULL, &call);
+    if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
+        driver_work_refused(&ticket);
+    driver_work_returned(queue);
+    return DRIVER_CHECK_FOR(scope->driver, code, call,
+        "\"%s\", %u x %u x %u blocks of %u x %u x %u threads", kernel->name, shape->grid[0],
+        shape->grid[1], shape->grid[2], shape->block[0], shape->block[1], shape->block[2]);
 }
 
 static pool_status copy_shape(const pool_launch_shape *given, pool_launch_shape *shape)
@@ -176,5 +189,5 @@ pool_status pool_launch(
         status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
-    return device_leave(&scope, enqueue(scope.driver, kernel, &copy, arguments, handle));
+    return device_leave(&scope, launch(&scope, kernel, &copy, arguments, stream));
 }

@@ -13,6 +13,7 @@
 #include "driver/attributes.h"
 #include "driver/nvrtc.h"
 #include "module/image.h"
+#include "stream/stream.h"
 
 #define JIT_LOG_BYTES 4096
 
@@ -57,6 +58,19 @@ pool_status module_load_inside(struct device_scope *scope, const void *image, CU
     return status;
 }
 
+static pool_status load_inside(struct device_scope *scope, const void *image, pool_module *made)
+{
+    pool_status status = stream_registry_of(scope->device, &made->streams);
+
+    if (status)
+        return status;
+    stream_give_back(made->streams, 0);
+    status = module_load_inside(scope, image, &made->handle);
+    if (!status)
+        device_child_added(scope->device, DEVICE_CHILD_MODULE);
+    return status;
+}
+
 /* Wraps an image that was checked. */
 static pool_status load_image(pool_device *device, const void *image, pool_module **module)
 {
@@ -64,16 +78,17 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     pool_module *made = base_calloc(1, sizeof(*made));
     pool_status status;
 
-    if (!made)
+    if (made)
+        made->later = stream_deferred_new(STREAM_DEFERRED_MODULE);
+    if (!made || !made->later) {
+        base_free(made);
         return base_fail_memory("a module");
-    status = device_enter(device, &scope);
-    if (!status) {
-        status = module_load_inside(&scope, image, &made->handle);
-        if (!status)
-            device_child_added(device, DEVICE_CHILD_MODULE);
-        status = device_leave(&scope, status);
     }
+    status = device_enter(device, &scope);
+    if (!status)
+        status = device_leave(&scope, load_inside(&scope, image, made));
     if (status && !made->handle) {
+        stream_deferred_free(made->later);
         base_free(made);
         return status;
     }
@@ -193,25 +208,56 @@ void module_free(pool_module *module, int driver_alive)
         next = kernel->next;
         base_free(kernel);
     }
+    stream_deferred_free(module->later);
     device_lock_destroy(module->device, &module->lock);
     base_free(module);
+}
+
+/* Leaves the unloading for later. */
+static void put_aside(pool_module *module)
+{
+    module->later->handle = module->handle;
+    stream_defer(module->streams, module->later);
+    module->later = NULL;
+}
+
+/* cuModuleUnload waits for all work of the device: beside unfinished work it is left for later. */
+static int unloads_now(pool_module *module)
+{
+    struct base_error_copy first;
+    int is_idle;
+
+    base_error_save(&first);
+    stream_give_back(module->streams, 0);
+    is_idle = device_is_idle(module->device) == POOL_OK;
+    base_error_restore(&first);
+    if (!is_idle && device_alive(module->device))
+        put_aside(module);
+    return is_idle;
 }
 
 void pool_module_destroy(pool_module **module)
 {
     struct device_scope scope;
+    struct base_error_copy first;
     pool_device *device;
     pool_module *gone;
-    int entered;
+    pool_status status;
+    enum stream_way way;
 
     if (!module || !*module)
         return;
     gone = *module;
     *module = NULL;
     device = gone->device;
-    entered = device_alive(device) && !device_enter_to_release(device, &scope);
-    module_free(gone, entered);
-    if (entered)
+    way = stream_enter_to_destroy(device, &scope, &status);
+    if (way == STREAM_KEEP) { /* the module is gone for the caller, so the pool keeps it */
+        base_error_save(&first);
+        put_aside(gone);
+        base_error_restore(&first);
+    }
+    module_free(gone, way == STREAM_ENTERED && unloads_now(gone));
+    if (way == STREAM_ENTERED)
         device_leave(&scope, POOL_OK);
     device_child_removed(device, DEVICE_CHILD_MODULE);
 }

@@ -18,6 +18,7 @@
 
 struct pool_kernel {
     pool_module *module;
+    const char *kept_name; /* the same name, as long as the device lives */
     struct pool_kernel *next;
     CUfunction function;
     int max_threads;
@@ -35,7 +36,9 @@ struct pool_module {
     pool_device *device;
     CUmodule handle;
     pthread_mutex_t lock;
-    struct pool_kernel *kernels; /* guarded by lock */
+    struct pool_kernel *kernels;     /* guarded by lock */
+    struct stream_registry *streams; /* of the device */
+    struct stream_deferred *later;   /* for an unload that cannot be done at once */
 };
 
 /* Whether `image` of `size` bytes can be given to the driver, which is not told the size. */

@@ -171,6 +171,7 @@ static pool_status enter(struct device_scope *scope)
     pool_status status;
 
     scope->is_pushed = 0;
+    scope->is_counted = 0;
     scope->outer = acting;
     acting = scope->device;
     DRIVER_TRY(scope->driver, status, fail, CtxGetCurrent(&current));
@@ -186,7 +187,7 @@ fail:
     return status;
 }
 
-pool_status device_enter(pool_device *device, struct device_scope *scope)
+pool_status device_enter_uncounted(pool_device *device, struct device_scope *scope)
 {
     pool_status status;
 
@@ -199,6 +200,18 @@ pool_status device_enter(pool_device *device, struct device_scope *scope)
         return status;
     status = enter(scope);
     return status ? device_judge(device, status) : POOL_OK;
+}
+
+/* One call of the library may enter the device again and again; it is counted once. */
+pool_status device_enter(pool_device *device, struct device_scope *scope)
+{
+    pool_status status = device_enter_uncounted(device, scope);
+
+    if (!status && scope->outer != device) {
+        scope->is_counted = 1;
+        atomic_fetch_add_explicit(&device->calls, 1, memory_order_relaxed);
+    }
+    return status;
 }
 
 pool_status device_enter_to_release(pool_device *device, struct device_scope *scope)
@@ -241,6 +254,8 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
             status = device_context_pop(scope->driver, scope->context, &is_off);
     }
     acting = scope->outer;
+    if (scope->is_counted)
+        atomic_fetch_sub_explicit(&scope->device->calls, 1, memory_order_relaxed);
     return device_judge(scope->device, status);
 }
 

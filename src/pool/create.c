@@ -118,6 +118,8 @@ static pool_status allocate(
 
 void device_pool_free(device_pool *pool)
 {
+    for (size_t i = 0; i < pool->count; i++)
+        driver_work_close(&pool->devices[i].work);
     if (pool->generation == driver_fork_generation()) {
         for (size_t i = 0; i < pool->count; i++) {
             pthread_mutex_destroy(&pool->devices[i].context_lock);
@@ -139,6 +141,9 @@ static pool_status prepare(pool_device *device, const pool_params *params)
 
     if (!status)
         status = device_read_facts(device);
+    if (!status)
+        status = driver_work_open(
+            &device->work, device->driver, device->facts.ordinal, device->facts.uuid);
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
         atomic_store(&device->context, params->contexts[device->facts.index]);
     else if (!status && !params->lazy)

@@ -2,6 +2,7 @@
 /*
  * The pool as JSON. Names are those of the structs, so that there is one thing to learn.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cjson/cJSON.h>
@@ -126,6 +127,38 @@ static int fill_compiler(cJSON *root)
            add_text(compiler, "message", nvrtc ? "" : reason);
 }
 
+/* An index in the pool, or null. */
+static int add_index(cJSON *object, const char *name, int index)
+{
+    return index < 0 ? cJSON_AddNullToObject(object, name) != NULL
+                     : add_number(object, name, index);
+}
+
+/* The kernels that were unfinished when the first fault showed; empty while there is none. */
+static int fill_unfinished(cJSON *root, device_pool *pool, int is_poisoned)
+{
+    const struct driver_fault *fault = &pool->driver->fault;
+    cJSON *list = cJSON_AddArrayToObject(root, "unfinished");
+    char stream[24];
+
+    for (unsigned i = 0; list && is_poisoned && i < fault->kernel_count; i++) {
+        const struct driver_fault_kernel *kernel = &fault->kernels[i];
+        cJSON *object = cJSON_CreateObject();
+
+        if (!object || !cJSON_AddItemToArray(list, object)) {
+            cJSON_Delete(object);
+            return 0;
+        }
+        snprintf(stream, sizeof(stream), "0x%llx", (unsigned long long)(uintptr_t)kernel->stream);
+        if (!(add_number(object, "ordinal", kernel->device) &&
+                add_text(object, "kernel", kernel->name) &&
+                add_number(object, "launches", kernel->launches) &&
+                add_text(object, "stream", stream)))
+            return 0;
+    }
+    return list != NULL;
+}
+
 static int fill_pool(cJSON *root, device_pool *pool)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
@@ -138,6 +171,9 @@ static int fill_pool(cJSON *root, device_pool *pool)
            add_flag(root, "lazy", pool->is_lazy) &&
            add_text(root, "harmed", pool_error_class_name(health.harmed)) &&
            add_text(root, "first_cause", health.first_cause) &&
+           add_index(root, "fault_device", health.fault_device) &&
+           add_index(root, "fault_shown_on", health.fault_shown_on) &&
+           fill_unfinished(root, pool, health.harmed == POOL_CLASS_PROCESS) &&
            add_number(root, "bindings", health.bindings) &&
            add_number(root, "usable_devices", health.usable_devices);
 }

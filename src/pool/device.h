@@ -17,6 +17,7 @@ struct device_scope {
     struct driver *driver;
     CUcontext context;
     int is_pushed;
+    int is_counted;     /* among the device's calls under way */
     pool_device *outer; /* what the thread was inside of before */
 };
 
@@ -25,6 +26,9 @@ struct device_scope {
  * nothing is pushed. Costs no push when the context is already current on this thread.
  */
 pool_status device_enter(pool_device *device, struct device_scope *scope);
+
+/* device_enter for the pool's own questions, which are nobody's work on the device. */
+pool_status device_enter_uncounted(pool_device *device, struct device_scope *scope);
 
 /*
  * device_enter for giving something back: also on a device that has become unusable, as long as it
@@ -84,6 +88,22 @@ struct device_keep {
     void (*unmake)(pool_device *device, void *object, int driver_alive);
 };
 pool_status device_kept(pool_device *device, const struct device_keep *kind, void **object);
+
+/*
+ * Work in flight. device_work is where launches and streams of the device are counted.
+ * device_is_idle asks the driver about all streams of the device, inside device_enter: POOL_OK,
+ * NOT_READY, or a failure. device_pool_is_idle asks every device of its pool that has a context.
+ */
+struct driver_work *device_work(pool_device *device);
+pool_status device_is_idle(pool_device *device);
+pool_status device_pool_is_idle(pool_device *device);
+
+/*
+ * The unfinished work of all devices of a pool at one moment, as marks to be reached. *marks NULL
+ * and *count 0: nothing is unfinished. The caller frees them with base_free.
+ */
+struct driver_mark;
+pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count);
 
 /*
  * What pool_best_device has to know of memory that the driver cannot see: bytes promised to a lease

@@ -19,7 +19,7 @@ pool_status device_sample(pool_device *device, uint64_t *free_bytes)
     struct device_scope scope;
     pool_status status;
 
-    status = device_enter(device, &scope);
+    status = device_enter_uncounted(device, &scope);
     if (status)
         return status;
     status = DRIVER_CALL(scope.driver, MemGetInfo(&free_now, &total));
@@ -49,6 +49,24 @@ static pool_status sample_all(device_pool *pool)
     return POOL_OK;
 }
 
+/*
+ * A sample does not show yet what jobs take that were given a device a moment before it, so these
+ * count for one interval more. `before` 1: sampled early, because a context was made.
+ */
+static void age_choices(device_pool *pool, uint64_t before, uint64_t now)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        pool_device *device = &pool->devices[i];
+        unsigned recent = atomic_exchange_explicit(&device->chosen, 0, memory_order_relaxed);
+
+        if (before == 1)
+            atomic_fetch_add_explicit(&device->chosen_before, recent, memory_order_relaxed);
+        else
+            atomic_store_explicit(&device->chosen_before, now < before + 2 * SAMPLE_NS ? recent : 0,
+                memory_order_relaxed);
+    }
+}
+
 pool_status device_pool_sample(device_pool *pool)
 {
     uint64_t now = base_clock_coarse_ns();
@@ -63,6 +81,7 @@ pool_status device_pool_sample(device_pool *pool)
         return POOL_OK;
     if (atomic_load_explicit(&pool->sampled_at, memory_order_relaxed) == before) {
         status = sample_all(pool);
+        age_choices(pool, before, now);
         atomic_store_explicit(&pool->sampled_at, base_clock_coarse_ns(), memory_order_release);
     }
     pthread_mutex_unlock(&pool->sample_lock);
@@ -80,6 +99,14 @@ uint64_t device_net_free(const pool_device *device)
     if (reserved <= 0)
         return bytes;
     return bytes > (uint64_t)reserved ? bytes - (uint64_t)reserved : 0;
+}
+
+uint64_t device_share(const pool_device *device, unsigned *chosen)
+{
+    uint64_t before = atomic_load_explicit(&device->chosen_before, memory_order_relaxed);
+
+    *chosen = atomic_load_explicit(&device->chosen, memory_order_relaxed);
+    return device_net_free(device) / (1 + before + *chosen);
 }
 
 void device_reserved_changed(pool_device *device, int64_t bytes)

@@ -69,19 +69,10 @@ pool_status device_pool_none_usable(const device_pool *pool)
         POOL_ERR_NO_DEVICE, "none of the pool's %zu devices can be used: %s", pool->count, reasons);
 }
 
-static void tell(device_pool *pool, pool_error_class error_class, const pool_error *error,
-    const char *message, pool_device *device)
+static void call_hook(device_pool *pool, const pool_fault *fault)
 {
-    pool_fault fault = {
-        .error_class = error_class,
-        .driver_code = error->driver_code,
-        .driver_name = error->driver_name,
-        .message = message,
-        .device = device,
-    };
-
     if (pool->fault_hook)
-        pool->fault_hook(pool->fault_user, &fault);
+        pool->fault_hook(pool->fault_user, fault);
 }
 
 int device_lose(pool_device *device)
@@ -105,8 +96,15 @@ pool_status device_tell_loss(pool_device *device, int is_first)
 
     base_error_save(&cause);
     if (is_first) {
+        pool_fault fault = {.error_class = POOL_CLASS_DEVICE,
+            .driver_code = cause.error.driver_code,
+            .driver_name = cause.error.driver_name,
+            .message = device->reason,
+            .device = device,
+            .shown_on = device};
+
         device_set_publish(device->pool);
-        tell(device->pool, POOL_CLASS_DEVICE, &cause.error, device->reason, device);
+        call_hook(device->pool, &fault);
     }
     return base_fail_driver(POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
         cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
@@ -125,36 +123,64 @@ pool_status device_judge(pool_device *device, pool_status status)
     return status;
 }
 
+static pool_device *device_of_ordinal(device_pool *pool, int ordinal)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        if (ordinal >= 0 && pool->devices[i].facts.ordinal == ordinal)
+            return &pool->devices[i];
+    return NULL;
+}
+
 /* The device of this pool where a fault on this thread showed, or NULL. */
 static pool_device *where(device_pool *pool, const struct driver_fault *fault)
 {
     pool_device *device = device_acting();
 
-    if (device && device->pool == pool)
-        return device;
-    for (size_t i = 0; i < pool->count; i++)
-        if (fault->device >= 0 && pool->devices[i].facts.ordinal == fault->device)
-            return &pool->devices[i];
-    return NULL;
+    return device && device->pool == pool ? device : device_of_ordinal(pool, fault->device);
+}
+
+static void report_fault(device_pool *pool, const struct driver_fault *fault, pool_device *culprit,
+    pool_device *shown_on)
+{
+    pool_fault_kernel kernels[DRIVER_FAULT_KERNELS];
+    pool_fault report = {.error_class = POOL_CLASS_PROCESS,
+        .driver_code = fault->code,
+        .driver_name = fault->name,
+        .message = pool->first_cause,
+        .device = culprit,
+        .shown_on = shown_on,
+        .kernels = kernels,
+        .kernel_count = fault->kernel_count};
+
+    for (unsigned i = 0; i < fault->kernel_count; i++)
+        kernels[i] =
+            (pool_fault_kernel){.device = device_of_ordinal(pool, fault->kernels[i].device),
+                .ordinal = fault->kernels[i].device,
+                .launches = fault->kernels[i].launches,
+                .name = fault->kernels[i].name,
+                .stream = fault->kernels[i].stream};
+    call_hook(pool, &report);
 }
 
 void device_pool_fault(void *user, const struct driver_fault *fault)
 {
     device_pool *pool = user;
-    pool_device *device = where(pool, fault);
-    pool_error error = {.driver_code = fault->code, .driver_name = fault->name};
+    pool_device *shown_on = where(pool, fault);
+    pool_device *culprit = device_of_ordinal(pool, fault->culprit);
 
     pthread_mutex_lock(&pool->state_lock);
     pool->is_poisoned = 1;
-    if (device)
-        snprintf(pool->first_cause, sizeof(pool->first_cause), "device %d (%s): %.440s",
-            device->facts.ordinal, device->facts.uuid, fault->message);
+    pool->fault_device = culprit ? (int)culprit->facts.index : -1;
+    pool->fault_shown_on = shown_on ? (int)shown_on->facts.index : -1;
+    if (shown_on)
+        snprintf(pool->first_cause, sizeof(pool->first_cause), "shown on device %d (%s): %.900s",
+            shown_on->facts.ordinal, shown_on->facts.uuid, fault->message);
     else
         snprintf(pool->first_cause, sizeof(pool->first_cause), "%s", fault->message);
     atomic_store_explicit(&pool->has_fault, 1, memory_order_release);
     pthread_mutex_unlock(&pool->state_lock);
     device_set_publish(pool);
-    tell(pool, POOL_CLASS_PROCESS, &error, pool->first_cause, device);
+    report_fault(pool, fault, culprit, shown_on);
 }
 
 pool_device_state device_state(const pool_device *device)
@@ -179,7 +205,7 @@ const char *device_state_name(pool_device_state state)
 
 pool_status pool_health(device_pool *pool, pool_health_info *info)
 {
-    pool_health_info now = {.struct_size = sizeof(now)};
+    pool_health_info now = {.struct_size = sizeof(now), .fault_device = -1, .fault_shown_on = -1};
     size_t size;
 
     if (!pool || !info || info->struct_size < sizeof(info->struct_size))
@@ -204,6 +230,10 @@ pool_status pool_health(device_pool *pool, pool_health_info *info)
         memcpy(now.driver_name, fault->name, sizeof(now.driver_name));
         memcpy(
             now.first_cause, is_told ? pool->first_cause : fault->message, sizeof(now.first_cause));
+        if (is_told) {
+            now.fault_device = pool->fault_device;
+            now.fault_shown_on = pool->fault_shown_on;
+        }
     }
     size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
     now.struct_size = info->struct_size;

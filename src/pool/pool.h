@@ -15,6 +15,7 @@
 
 #include <devicepool/pool.h>
 
+#include "driver/work.h"
 #include "pool/device.h"
 
 /* Things that many threads write lie this far apart: two lines, as processors fetch them in pairs.
@@ -59,7 +60,12 @@ struct pool_device {
 
     _Alignas(CACHE_LINE) atomic_int_fast64_t reserved_bytes; /* promised, not allocated yet */
     atomic_uint_fast64_t unused_bytes; /* held by our own memory pool, in nobody's hands */
+    atomic_uint chosen;                /* times since the last sample of free memory */
+    atomic_uint chosen_before;         /* in the interval before, if that was the one before */
     atomic_uint children[DEVICE_CHILD_KINDS];
+
+    _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are under way on it */
+    struct driver_work work;
 };
 
 struct device_pool {
@@ -83,6 +89,7 @@ struct device_pool {
     _Alignas(CACHE_LINE) atomic_uint_fast64_t turn;     /* of round robin */
     _Alignas(CACHE_LINE) atomic_uint_fast64_t tie_turn; /* among equals of the other policies */
     atomic_uint_fast64_t sampled_at;                    /* coarse clock; 0: never */
+    atomic_uint_fast64_t polled_at;                     /* clock, of work in flight; 0: never */
     pthread_mutex_t sample_lock;                        /* one thread samples */
 
     pthread_mutex_t state_lock;
@@ -91,7 +98,9 @@ struct device_pool {
     pool_device **set_devices;
     int is_poisoned;      /* guarded by state_lock: nothing is published any more */
     atomic_int has_fault; /* `first_cause` is complete */
-    char first_cause[512];
+    int fault_shown_on;   /* index of the device, -1: not known; as `first_cause` */
+    int fault_device;     /* index of the culprit, -1: not certain; as `first_cause` */
+    char first_cause[1024];
 };
 
 /* --- usable.c: the published set --- */
@@ -165,6 +174,16 @@ pool_status device_pool_sample(device_pool *pool);
 pool_status device_sample(pool_device *device, uint64_t *free_bytes);
 /* Free, plus our own unused, less reserved; total memory stands for a free that nobody knows. */
 uint64_t device_net_free(const pool_device *device);
+/*
+ * The same, divided by the jobs that share it: one to come and those that the device was chosen for
+ * since the last samples. *chosen is how often that was since the last one.
+ */
+uint64_t device_share(const pool_device *device, unsigned *chosen);
+
+/* --- work.c --- */
+
+/* Asks for the streams that have unfinished work, unless that was done a moment ago. */
+pool_status device_pool_poll_work(device_pool *pool);
 
 /* --- bind.c --- */
 

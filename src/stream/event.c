@@ -14,7 +14,36 @@ struct pool_event {
     pool_device *device;
     struct stream_registry *registry;
     CUevent handle;
+    /* What the event's completion says of the stream that it was recorded on: a mark, and counts
+     * of the recordings begun and done around it. */
+    atomic_uint begun, done;
+    _Atomic(struct driver_queue *) queue;
+    atomic_uint_least64_t position;
 };
+
+/* A mark and the recording that it is of. */
+struct event_mark {
+    struct driver_mark mark;
+    unsigned recording;
+};
+
+static struct event_mark mark_of(const pool_event *event)
+{
+    struct event_mark read = {.recording = atomic_load(&event->done)};
+
+    read.mark.queue = atomic_load(&event->queue);
+    read.mark.position = atomic_load(&event->position);
+    if (atomic_load(&event->begun) != read.recording)
+        read.mark.queue = NULL; /* being recorded right now */
+    return read;
+}
+
+/* The driver says that the event is complete; unless it was recorded anew meanwhile. */
+static void reached(const pool_event *event, const struct event_mark *before)
+{
+    if (before->mark.queue && atomic_load(&event->begun) == before->recording)
+        driver_work_reached(before->mark);
+}
 
 pool_status stream_check_event(const pool_event *event)
 {
@@ -72,7 +101,7 @@ void stream_discard_event(pool_event *made)
     pool_event_destroy(&left);
     base_error_restore(&first);
     if (left) {
-        stream_keep_orphan(registry, STREAM_ORPHAN_EVENT, handle);
+        stream_keep_orphan(registry, STREAM_DEFERRED_EVENT, handle);
         forget(left);
     }
 }
@@ -147,6 +176,7 @@ static pool_status enter(const pool_event *event, struct device_scope *scope)
 pool_status pool_event_record(pool_event *event, pool_stream *stream)
 {
     struct device_scope scope;
+    struct driver_mark mark;
     CUstream handle;
     pool_status status = stream_check_event(event);
 
@@ -156,7 +186,12 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
         status = device_enter(event->device, &scope);
     if (status)
         return status;
+    atomic_fetch_add(&event->begun, 1);
+    mark = driver_work_mark(stream_queue_on(stream, event->device));
     status = DRIVER_CALL(scope.driver, EventRecord(event->handle, handle));
+    atomic_store(&event->queue, mark.queue);
+    atomic_store(&event->position, status ? 0 : mark.position);
+    atomic_fetch_add(&event->done, 1);
     if (!status)
         atomic_store(&event->recorded, 1);
     return device_leave(&scope, status);
@@ -170,33 +205,45 @@ static pool_cu_result query(const struct driver *driver, const void *object)
 pool_status pool_event_query(pool_event *event)
 {
     struct device_scope scope;
+    struct event_mark mark;
     pool_status status = enter(event, &scope);
 
     if (status)
         return status;
+    mark = mark_of(event);
     status = stream_answer(scope.driver, query(scope.driver, event), "cuEventQuery");
+    if (!status)
+        reached(event, &mark);
     return device_leave(&scope, status);
 }
 
 pool_status pool_event_synchronize(pool_event *event)
 {
     struct device_scope scope;
+    struct event_mark mark;
     pool_status status = enter(event, &scope);
 
     if (status)
         return status;
+    mark = mark_of(event);
     status = DRIVER_CALL(scope.driver, EventSynchronize(event->handle));
+    if (!status)
+        reached(event, &mark);
     return device_leave(&scope, status);
 }
 
 pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
 {
     struct device_scope scope;
+    struct event_mark mark;
     pool_status status = enter(event, &scope);
 
     if (status)
         return status;
+    mark = mark_of(event);
     status = stream_poll(scope.driver, query, event, "an event", timeout_ns);
+    if (!status)
+        reached(event, &mark);
     return device_leave(&scope, status);
 }
 

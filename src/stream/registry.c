@@ -24,6 +24,7 @@ static pool_status make_registry(pool_device *device, void **object)
     registry->default_stream.device = device;
     registry->default_stream.is_default = 1;
     registry->default_stream.registry = registry;
+    registry->default_stream.queue = &device_work(device)->default_queue;
     atomic_init(&registry->default_stream.magic, STREAM_MAGIC);
     DRIVER_TRY(driver, status, destroy_lock,
         StreamCreateWithPriority(&registry->reclaim, DRIVER_STREAM_NON_BLOCKING, 0));
@@ -40,62 +41,17 @@ free_registry:
     return status;
 }
 
-struct stream_orphan {
-    struct stream_orphan *next;
-    enum stream_orphan_kind kind;
-    void *handle;
-};
-
-void stream_keep_orphan(
-    struct stream_registry *registry, enum stream_orphan_kind kind, void *handle)
-{
-    struct stream_orphan *orphan = base_calloc(1, sizeof(*orphan));
-
-    if (!orphan)
-        return; /* the context's end takes it */
-    orphan->kind = kind;
-    orphan->handle = handle;
-    pthread_mutex_lock(&registry->lock);
-    orphan->next = registry->orphans;
-    registry->orphans = orphan;
-    pthread_mutex_unlock(&registry->lock);
-}
-
-static void destroy_orphan(struct driver *driver, const struct stream_orphan *orphan)
-{
-    switch (orphan->kind) {
-    case STREAM_ORPHAN_STREAM:
-        (void)STREAM_UNDO(driver, StreamDestroy(orphan->handle));
-        break;
-    case STREAM_ORPHAN_EVENT:
-        (void)STREAM_UNDO(driver, EventDestroy(orphan->handle));
-        break;
-    case STREAM_ORPHAN_PINNED:
-        (void)STREAM_UNDO(driver, MemFreeHost(orphan->handle));
-        break;
-    case STREAM_ORPHAN_REGISTERED:
-        (void)STREAM_UNDO(driver, MemHostUnregister(orphan->handle));
-        break;
-    }
-}
-
 static void unmake_registry(pool_device *device, void *object, int driver_alive)
 {
     struct driver *driver = device_driver(device);
     struct stream_registry *registry = object;
 
-    while (registry->orphans) {
-        struct stream_orphan *orphan = registry->orphans;
-
-        registry->orphans = orphan->next;
-        if (driver_alive)
-            destroy_orphan(driver, orphan);
-        base_free(orphan);
-    }
+    stream_give_back_all(registry, driver_alive);
     if (driver_alive) {
         (void)STREAM_UNDO(driver, EventDestroy(registry->join));
         (void)STREAM_UNDO(driver, StreamDestroy(registry->reclaim));
     }
+    driver_work_end(device_work(device));
     atomic_store(&registry->default_stream.magic, STREAM_DEAD);
     device_lock_destroy(device, &registry->lock);
     base_free(registry);
@@ -133,6 +89,7 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
 
     pthread_mutex_lock(&registry->lock);
     for (pool_stream *s = &registry->default_stream; s && !status; s = s->next) {
+        struct driver_mark mark = driver_work_mark(s->queue);
         pool_cu_result code = driver->api.StreamQuery(s->handle);
 
         /* An idle stream needs no wait, and asking is cheaper than recording. The owner of an
@@ -140,6 +97,8 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
         if (!s->owned && (code == POOL_CU_INVALID_HANDLE || code == POOL_CU_CONTEXT_IS_DESTROYED))
             continue;
         status = stream_answer(driver, code, "cuStreamQuery");
+        if (!status)
+            driver_work_reached(mark);
         if (status != POOL_ERR_NOT_READY)
             continue;
         status = DRIVER_CALL(driver, EventRecord(registry->join, s->handle));

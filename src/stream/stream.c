@@ -46,6 +46,21 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
     return POOL_OK;
 }
 
+struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device)
+{
+    return stream ? stream->queue : &device_work(device)->default_queue;
+}
+
+pool_status stream_settle(struct driver *driver, CUstream stream, struct driver_queue *queue)
+{
+    struct driver_mark mark = driver_work_mark(queue);
+    pool_status status = DRIVER_CALL(driver, StreamSynchronize(stream));
+
+    if (!status)
+        driver_work_reached(mark);
+    return status;
+}
+
 /* Makes the object around a handle and puts it into the device's list. */
 static pool_status wrap(
     struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
@@ -63,6 +78,11 @@ static pool_status wrap(
     made->handle = handle;
     made->owned = owned;
     made->registry = registry;
+    made->queue = driver_queue_take(device_work(scope->device), handle);
+    if (!made->queue) {
+        base_free(made);
+        return base_fail_memory("a stream");
+    }
     atomic_init(&made->magic, STREAM_MAGIC);
     pthread_mutex_lock(&registry->lock);
     made->previous = &registry->default_stream;
@@ -204,20 +224,31 @@ pool_status pool_stream_default(pool_device *device, pool_stream **stream)
     return status;
 }
 
-/* Under registry->lock: frees that come later must still wait for this stream's unfinished work. */
+/*
+ * Under registry->lock: frees that come later must still wait for this stream's unfinished work,
+ * and so must whoever asks whether that has finished.
+ */
 static pool_status hand_over(struct driver *driver, pool_stream *stream)
 {
     struct stream_registry *registry = stream->registry;
+    struct driver_work *work = device_work(stream->device);
     pool_cu_result code = driver->api.StreamQuery(stream->handle);
     pool_status status = stream_answer(driver, code, "cuStreamQuery");
+    int is_done = !status;
 
     if (status == POOL_ERR_NOT_READY) {
         status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
         if (!status)
             status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
     }
-    if (status) /* the order could not be enqueued, so it is made by waiting */
-        STREAM_UNDO_QUIETLY(driver, StreamSynchronize(stream->handle));
+    if (status) { /* the order could not be enqueued, so it is made by waiting */
+        struct base_error_copy first;
+
+        base_error_save(&first);
+        is_done = !STREAM_UNDO(driver, StreamSynchronize(stream->handle));
+        base_error_restore(&first);
+    }
+    driver_queue_give(work, stream->queue, registry->reclaim, is_done);
     return status;
 }
 
@@ -257,6 +288,8 @@ pool_status pool_stream_destroy(pool_stream **stream)
         pthread_mutex_lock(&gone->registry->lock);
         if (way == STREAM_ENTERED)
             status = hand_over(scope.driver, gone);
+        else
+            driver_queue_give(device_work(gone->device), gone->queue, gone->registry->reclaim, 0);
         unlink_stream(gone);
         pthread_mutex_unlock(&gone->registry->lock);
     }
@@ -284,8 +317,9 @@ void stream_discard(pool_stream *made)
     pthread_mutex_lock(&made->registry->lock);
     unlink_stream(made);
     pthread_mutex_unlock(&made->registry->lock);
+    driver_queue_give(device_work(made->device), made->queue, made->handle, 0);
     if (made->owned)
-        stream_keep_orphan(made->registry, STREAM_ORPHAN_STREAM, made->handle);
+        stream_keep_orphan(made->registry, STREAM_DEFERRED_STREAM, made->handle);
     forget(made);
 }
 
@@ -356,11 +390,15 @@ static pool_cu_result query(const struct driver *driver, const void *object)
 pool_status pool_stream_query(pool_stream *stream)
 {
     struct device_scope scope;
+    struct driver_mark mark;
     pool_status status = enter(stream, &scope);
 
     if (status)
         return status;
+    mark = driver_work_mark(stream->queue);
     status = stream_answer(scope.driver, query(scope.driver, stream), "cuStreamQuery");
+    if (!status)
+        driver_work_reached(mark);
     return device_leave(&scope, status);
 }
 
@@ -371,18 +409,22 @@ pool_status pool_stream_synchronize(pool_stream *stream)
 
     if (status)
         return status;
-    status = DRIVER_CALL(scope.driver, StreamSynchronize(stream->handle));
+    status = stream_settle(scope.driver, stream->handle, stream->queue);
     return device_leave(&scope, status);
 }
 
 pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns)
 {
     struct device_scope scope;
+    struct driver_mark mark;
     pool_status status = enter(stream, &scope);
 
     if (status)
         return status;
+    mark = driver_work_mark(stream->queue);
     status = stream_poll(scope.driver, query, stream, "the work of a stream", timeout_ns);
+    if (!status)
+        driver_work_reached(mark);
     return device_leave(&scope, status);
 }
 

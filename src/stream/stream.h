@@ -11,6 +11,7 @@
 #include <devicepool/stream.h>
 
 #include "base/status.h"
+#include "driver/work.h"
 #include "pool/device.h"
 
 /* First word of a living object; overwritten when it is destroyed, so that stale handles show. */
@@ -25,7 +26,8 @@ struct pool_stream {
     pool_device *device;
     CUstream handle;
     struct stream_registry *registry;
-    pool_stream *next; /* guarded by registry->lock */
+    struct driver_queue *queue; /* what is enqueued here and not known to be done */
+    pool_stream *next;          /* guarded by registry->lock */
     pool_stream *previous;
 };
 
@@ -39,8 +41,8 @@ struct stream_registry {
      * stream; nothing else runs there. `join` is the event used for each wait in turn.
      */
     CUstream reclaim;
-    CUevent join;                  /* guarded by lock */
-    struct stream_orphan *orphans; /* guarded by lock */
+    CUevent join;                     /* guarded by lock */
+    struct stream_deferred *deferred; /* guarded by lock */
 };
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry);
@@ -78,17 +80,61 @@ enum stream_way stream_enter_to_destroy(
     pool_device *device, struct device_scope *scope, pool_status *status);
 
 /*
- * Handles whose making succeeded while the way out of the context did not, and which could not be
- * given back then: the pool gives them back at its end.
+ * What cannot be given back to the driver now: because it would wait for unfinished work, or
+ * because the context could not be left after the making. The pool gives it back later, at the
+ * latest at its end.
  */
-enum stream_orphan_kind {
-    STREAM_ORPHAN_STREAM,
-    STREAM_ORPHAN_EVENT,
-    STREAM_ORPHAN_PINNED,
-    STREAM_ORPHAN_REGISTERED
+enum stream_deferred_kind {
+    STREAM_DEFERRED_STREAM,
+    STREAM_DEFERRED_EVENT,
+    STREAM_DEFERRED_PINNED,
+    STREAM_DEFERRED_REGISTERED,
+    STREAM_DEFERRED_MODULE
 };
+
+struct stream_deferred {
+    struct stream_deferred *next;
+    enum stream_deferred_kind kind;
+    int is_secret; /* overwritten before it is given back or used again */
+    void *handle;
+    uint64_t bytes; /* of pinned memory */
+    uint32_t flags; /* of pinned memory: those that another use has to share */
+    int is_marked;  /* `marks` say when nothing uses it any more; 0: nobody knows */
+    uint32_t mark_count;
+    struct driver_mark *marks;
+};
+
+/* Made together with what it will be for, so that a free needs no memory. NULL: out of memory. */
+struct stream_deferred *stream_deferred_new(enum stream_deferred_kind kind);
+void stream_deferred_free(struct stream_deferred *deferred);
+
+/* Puts it aside until the work that is unfinished now has finished. */
+void stream_defer(struct stream_registry *registry, struct stream_deferred *deferred);
+
+/* The same for what nobody else has; the pool's end gives it back. */
 void stream_keep_orphan(
-    struct stream_registry *registry, enum stream_orphan_kind kind, void *handle);
+    struct stream_registry *registry, enum stream_deferred_kind kind, void *handle);
+
+/*
+ * Gives back what was put aside, if the devices are idle; with `waits` also what nothing uses any
+ * more, although the driver then waits for what is enqueued now. Inside device_enter. The thread's
+ * error detail stays as it was.
+ */
+void stream_give_back(struct stream_registry *registry, int waits);
+/* The pool's end: everything. */
+void stream_give_back_all(struct stream_registry *registry, int driver_alive);
+
+/* Pinned memory that was put aside and that nothing uses any more, at least `bytes` and at most
+ * twice as much; now the caller's. NULL: there is none. */
+struct stream_deferred *stream_reuse_pinned(
+    struct stream_registry *registry, uint64_t bytes, uint32_t flags);
+uint64_t stream_deferred_pinned_bytes(struct stream_registry *registry);
+
+/* The queue of a stream, NULL being the device's default stream. */
+struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);
+
+/* Waits for a stream, whose queue is then known to have finished. */
+pool_status stream_settle(struct driver *driver, CUstream stream, struct driver_queue *queue);
 
 /*
  * A driver call of a cleanup: not made any more once the process is lost. STREAM_UNDO_QUIETLY

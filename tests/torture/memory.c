@@ -8,7 +8,7 @@
 #include "memory/memory.h"
 #include "torture/torture.h"
 
-enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT };
+enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT, MODULE };
 
 #define AT(type, index) ((type **)&torture->objects[index])
 
@@ -167,6 +167,38 @@ static pool_status pinned(struct torture *torture)
     return pool_pinned_register(device, own, sizeof(own), 0, AT(pool_pinned, PINNED));
 }
 
+/* Pinned memory and a module are freed while work is unfinished, and given back afterwards. */
+static pool_status deferred(struct torture *torture)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry other()\n{\n\tret;\n}\n";
+    pool_module *module = NULL;
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_pinned_alloc(device, 4096, POOL_PINNED_SECRET, AT(pool_pinned, PINNED)));
+    STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
+    STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    STEP(pool_module_load(device, ptx, sizeof(ptx), &module));
+    pool_mock_hold(torture->mock);
+    torture->objects[MODULE] = module;
+    STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, pool_pinned_data(*AT(pool_pinned, PINNED)),
+        4096, *AT(pool_stream, STREAM)));
+    STEP(pool_pinned_free(AT(pool_pinned, PINNED)));
+    pool_module_destroy(AT(pool_module, MODULE));
+    pool_mock_let_go(torture->mock);
+    STEP(pool_stream_synchronize(*AT(pool_stream, STREAM)));
+    STEP(pool_pinned_alloc(device, 4096, 0, AT(pool_pinned, PINNED)));
+    return pool_pinned_free(AT(pool_pinned, PINNED));
+}
+
+static pool_status finish_deferred(struct torture *torture)
+{
+    pool_mock_let_go(torture->mock);
+    pool_module_destroy(AT(pool_module, MODULE));
+    return finish(torture);
+}
+
 static pool_status adopted(struct torture *torture)
 {
     pool_device *device;
@@ -240,6 +272,11 @@ static pool_status finish_streams(struct torture *torture)
 static const char *const memory_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
     "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "malloc", NULL};
 
+/* What cannot be given back now is kept for later, and a module's end has no status. */
+static const char *const deferred_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
+    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent",
+    "cuStreamQuery", "cuMemFreeHost", "cuModuleUnload", "malloc", NULL};
+
 /* Overwriting is tried a second time in another way. */
 static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
     "cuMemAlloc", "cuMemHostAlloc", "cuMemsetD8Async", "cuCtxGetCurrent", "cuCtxPushCurrent",
@@ -264,6 +301,7 @@ int main(void)
         SCENARIO("peers", 2, NULL, peers, finish, memory_absorbs),
         SCENARIO("secret, parted devices", 2, part_devices, parted_secret, finish, memory_absorbs),
         SCENARIO("pinned memory", 1, NULL, pinned, finish, memory_absorbs),
+        SCENARIO("deferred frees", 1, NULL, deferred, finish_deferred, deferred_absorbs),
         SCENARIO("adopted memory", 1, NULL, adopted, finish, memory_absorbs),
         SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
         SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),

@@ -29,7 +29,7 @@ struct torture {
     pool_mock *mock;
     const pool_cuda_api *table;
     CUcontext caller; /* of device 0; current before the scenario */
-    void *objects[8];
+    void *objects[12];
 };
 
 struct torture_scenario {

@@ -268,7 +268,7 @@ struct told {
     struct driver *driver;
     int times;
     int code;
-    char message[512];
+    char message[1024];
     int unlisten_self;
 };
 

@@ -337,6 +337,40 @@ static void test_context_is_restored(void **state)
     assert_int_equal(api->CtxDestroy(mine), 0);
 }
 
+/* The driver's own free and unload would wait for the work: they are not called beside it. */
+static void test_free_beside_unfinished_work(void **state)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry other()\n{\n\tret;\n}\n";
+    pool_pinned *pinned[2] = {0};
+    pool_buffer *buffer = NULL;
+    pool_module *module = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_pinned_alloc(memory_device(0), 64, 0, &pinned[i]));
+    assert_ok(pool_buffer_alloc(memory_device(1), 64, &buffer));
+    assert_ok(pool_stream_create(memory_device(1), NULL, &stream));
+    assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));
+    pool_mock_hold(memory_mock);
+    assert_ok(pool_buffer_fill8(buffer, 0, 64, 1, stream));
+    assert_ok(pool_pinned_free(&pinned[0]));
+    pool_module_destroy(&module);
+    assert_null(pinned[0]);
+    assert_int_equal(memory_calls("cuMemFreeHost"), 0);
+    assert_int_equal(memory_calls("cuModuleUnload"), 0);
+    pool_mock_let_go(memory_mock);
+    assert_ok(pool_pinned_free(&pinned[1]));
+    assert_int_equal(memory_calls("cuMemFreeHost"), 2);
+    assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));
+    assert_int_equal(memory_calls("cuModuleUnload"), 1);
+    pool_module_destroy(&module);
+    assert_int_equal(memory_calls("cuModuleUnload"), 2);
+    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
@@ -355,6 +389,7 @@ int main(void)
         TEST(test_fork),
         TEST(test_refused_early),
         TEST(test_context_is_restored),
+        TEST(test_free_beside_unfinished_work),
     };
 
     return cmocka_run_group_tests_name("memory on the mock", tests, NULL, NULL);

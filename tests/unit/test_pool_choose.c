@@ -110,11 +110,21 @@ static void let_sample_age(struct world *world)
     atomic_store(&world->pool->sampled_at, 1);
 }
 
+/* As if nobody had asked for a while. */
+static void forget_choices(struct world *world)
+{
+    for (size_t i = 0; i < pool_device_count(world->pool); i++) {
+        atomic_store(&device_of(world, i)->chosen, 0);
+        atomic_store(&device_of(world, i)->chosen_before, 0);
+    }
+}
+
 static void test_best(void **state)
 {
     struct world world = world_with_pool(4);
     pool_device *device = NULL;
     uint64_t calls;
+    int seen[4] = {0};
 
     (void)state;
     pool_mock_set_free(world.mock, 0, 10 * GIB);
@@ -125,28 +135,67 @@ static void test_best(void **state)
     assert_int_equal(pool_device_index(device), 1);
     calls = pool_mock_calls(world.mock, NULL);
     pool_mock_set_free(world.mock, 3, 50 * GIB);
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 20; i++) {
         assert_ok(pool_best_device(world.pool, &device));
-    /* Twenty calls take no 10 ms, unless the machine stood still: then the sample was renewed. */
-    if (pool_mock_calls(world.mock, NULL) == calls)
-        assert_int_equal(pool_device_index(device), 1);
+        seen[pool_device_index(device)]++;
+    }
+    /* Twenty calls take no 10 ms, unless the machine stood still: then the sample was renewed. In
+     * between the choices go by the free memory that those who asked before leave each other. */
+    if (pool_mock_calls(world.mock, NULL) == calls) {
+        assert_in_range(seen[0], 3, 4);
+        assert_in_range(seen[1], 8, 9);
+        assert_in_range(seen[2], 6, 7);
+        assert_in_range(seen[3], 1, 2);
+    }
     let_sample_age(&world);
+    forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 3);
     assert_int_equal(pool_mock_depth(world.mock), 0);
 
     /* Net of what is promised, plus what our own memory pool holds. */
     device_reserved_changed(device_of(&world, 3), (int64_t)(25 * GIB));
+    forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 1);
     device_set_unused(device_of(&world, 2), 11 * GIB);
+    forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 2);
     device_reserved_changed(device_of(&world, 3), -(int64_t)(25 * GIB));
+    forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 3);
     device_reserved_changed(device_of(&world, 3), INT64_MAX);
     assert_int_equal(device_net_free(device_of(&world, 3)), 0);
+    world_end(&world);
+}
+
+/* Many who ask at once, sample or not: the choice is by what each would have for itself. */
+static void test_best_shares_by_size(void **state)
+{
+    struct world world = world_with_pool(3);
+    pool_device *device = NULL;
+    unsigned chosen;
+    int seen[3] = {0};
+
+    (void)state;
+    pool_mock_set_free(world.mock, 0, 60 * GIB);
+    pool_mock_set_free(world.mock, 1, 30 * GIB);
+    pool_mock_set_free(world.mock, 2, 30 * GIB);
+    for (int i = 0; i < 8; i++) {
+        assert_ok(pool_best_device(world.pool, &device));
+        seen[pool_device_index(device)]++;
+        /* As if a context had been made: the sample is renewed, the choices count on; and then
+         * never again. */
+        if (i < 2)
+            atomic_store(&world.pool->sampled_at, i ? UINT64_MAX / 2 : 1);
+    }
+    assert_int_equal(seen[0], 4);
+    assert_int_equal(seen[1], 2);
+    assert_int_equal(seen[2], 2);
+    assert_int_equal(device_share(device_of(&world, 0), &chosen), 12 * GIB);
+    assert_int_equal(atomic_load(&device_of(&world, 0)->chosen_before), 1);
     world_end(&world);
 }
 
@@ -248,6 +297,7 @@ static void test_pick(void **state)
     assert_ok(pool_pick_device(world.pool, &pick, &device));
     assert_int_equal(pool_device_index(device), 2);
     assert_ok(pool_bind(device_of(&world, 2)));
+    forget_choices(&world);
     assert_ok(pool_pick_device(world.pool, &pick, &device));
     assert_int_equal(pool_device_index(device), 4);
     assert_ok(pool_unbind(device_of(&world, 2)));
@@ -317,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_counter_end),
         cmocka_unit_test(test_none_left),
         cmocka_unit_test(test_best),
+        cmocka_unit_test(test_best_shares_by_size),
         cmocka_unit_test(test_best_shares_ties),
         cmocka_unit_test(test_best_with_failing_sample),
         cmocka_unit_test(test_pick),

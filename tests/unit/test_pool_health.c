@@ -14,7 +14,8 @@ struct heard {
     int device_faults, process_faults;
     int code;
     pool_device *device;
-    char message[512];
+    pool_device *shown_on;
+    char message[1024];
     device_pool *pool;
     pool_error_class health;
 };
@@ -30,6 +31,7 @@ static void hear(void *user, const pool_fault *fault)
         heard->process_faults++;
     heard->code = fault->driver_code;
     heard->device = fault->device;
+    heard->shown_on = fault->shown_on;
     snprintf(heard->message, sizeof(heard->message), "%s", fault->message);
     if (heard->pool && !pool_health(heard->pool, &health))
         heard->health = health.harmed;
@@ -64,7 +66,8 @@ static void test_poison(void **state)
         POOL_ERR_PROCESS_POISONED);
     assert_int_equal(heard.process_faults, 1);
     assert_int_equal(heard.code, POOL_CU_ILLEGAL_ADDRESS);
-    assert_ptr_equal(heard.device, device_of(&world, 1));
+    assert_ptr_equal(heard.shown_on, device_of(&world, 1));
+    assert_null(heard.device); /* nothing was launched: nobody is accused */
     assert_int_equal(heard.health, POOL_CLASS_PROCESS);
     assert_int_equal(device_leave(&scope, POOL_ERR_PROCESS_POISONED), POOL_ERR_PROCESS_POISONED);
 
@@ -125,7 +128,8 @@ static void test_poison_while_creating(void **state)
     assert_int_equal(pool_create(&world.pool, &world.params), POOL_ERR_PROCESS_POISONED);
     assert_null(world.pool);
     assert_int_equal(heard.process_faults, 1);
-    assert_non_null(heard.device);
+    assert_non_null(heard.shown_on);
+    assert_null(heard.device);
     pool_mock_destroy(&world.mock);
 }
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work in flight on the devices of a pool: asked for where a choice, a free or an unload needs it.
+ */
+#include "driver/work.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "pool/pool.h"
+
+/*
+ * cuStreamQuery takes under a microsecond, and a choice by load asks every stream that had
+ * something to do: eight streams each millisecond are less than one per cent of a core.
+ */
+#define POLL_NS 1000000u
+
+struct driver_work *device_work(pool_device *device)
+{
+    return &device->work;
+}
+
+pool_status device_is_idle(pool_device *device)
+{
+    return driver_work_poll(&device->work, 1);
+}
+
+static int can_be_asked(const pool_device *device)
+{
+    return atomic_load_explicit(&device->context, memory_order_acquire) &&
+           atomic_load(&device->state) == POOL_DEVICE_READY;
+}
+
+static pool_status poll_device(pool_device *device, int all)
+{
+    struct device_scope scope;
+    pool_status status = device_enter_uncounted(device, &scope), left;
+
+    if (status)
+        return status;
+    status = driver_work_poll(&device->work, all);
+    if (status != POOL_ERR_NOT_READY)
+        return device_leave(&scope, status);
+    left = device_leave(&scope, POOL_OK);
+    return left ? left : status;
+}
+
+pool_status device_pool_is_idle(pool_device *device)
+{
+    device_pool *pool = device->pool;
+    pool_status first = POOL_OK;
+
+    /* All of them, also after one that is busy: what has finished there may be waited for. */
+    for (size_t i = 0; i < pool->count && (!first || first == POOL_ERR_NOT_READY); i++) {
+        pool_status status = POOL_OK;
+
+        if (can_be_asked(&pool->devices[i]))
+            status = poll_device(&pool->devices[i], 1);
+        if (!first || (status && status != POOL_ERR_NOT_READY))
+            first = status;
+    }
+    return first;
+}
+
+pool_status device_pool_poll_work(device_pool *pool)
+{
+    uint64_t now = base_clock_ns();
+    uint64_t before = atomic_load_explicit(&pool->polled_at, memory_order_relaxed);
+    pool_status status = POOL_OK;
+
+    if ((before && now < before + POLL_NS) ||
+        !atomic_compare_exchange_strong(&pool->polled_at, &before, now))
+        return POOL_OK;
+    for (size_t i = 0; i < pool->count; i++) {
+        pool_device *device = &pool->devices[i];
+
+        if (!can_be_asked(device) || !driver_work_load(&device->work).streams)
+            continue;
+        status = poll_device(device, 0);
+        if (status && device_pool_check(pool))
+            return device_pool_check(pool);
+    }
+    return POOL_OK;
+}
+
+pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count)
+{
+    device_pool *pool = device->pool;
+    struct driver_mark *made;
+    uint32_t used = 0, room = 0;
+
+    for (size_t i = 0; i < pool->count; i++)
+        room += driver_work_unfinished(&pool->devices[i].work, NULL, 0);
+    *marks = NULL;
+    *count = 0;
+    if (!room)
+        return POOL_OK;
+    room += 16; /* streams that get work meanwhile cannot matter, but are as good as others */
+    made = base_calloc(room, sizeof(*made));
+    if (!made)
+        return base_fail_memory("the work that a free waits for");
+    for (size_t i = 0; i < pool->count; i++)
+        used += driver_work_unfinished(&pool->devices[i].work, made + used, room - used);
+    *marks = made;
+    *count = used;
+    return POOL_OK;
+}
