@@ -18,7 +18,7 @@ extern "C" {
 
 /*
  * A loaded module: code and variables on one device. Any thread may use it. It must be destroyed
- * before its pool, and after the work launched from it has finished.
+ * before its pool. Work launched from it may still be unfinished then.
  */
 typedef struct pool_module pool_module;
 
@@ -68,7 +68,11 @@ POOL_API pool_status pool_module_compile(
 POOL_API pool_status pool_module_load(
     pool_device *device, const void *image, size_t size, pool_module **module);
 
-/* Unloads and sets *module to NULL; its kernels are gone. NULL and a pointer to NULL are nothing.
+/*
+ * Unloads and sets *module to NULL; its kernels are gone. NULL and a pointer to NULL are nothing.
+ * The driver's unloading waits for all work of the device; this does not: while anything is
+ * unfinished there, the module is unloaded later, when the device is idle, with pool_trim, or at
+ * pool_destroy.
  */
 POOL_API void pool_module_destroy(pool_module **module);
 

@@ -105,8 +105,8 @@ POOL_API pool_status pool_create(device_pool **pool, const pool_params *params);
  * Destroys the pool and sets *pool to NULL; NULL and a pointer to NULL are nothing. Refused with
  * POOL_ERR_BUSY, the pool staying as it was, while threads hold a binding or buffers, streams or
  * modules of it exist; the text counts them. Work that is still enqueued ends first, as the driver
- * waits for it. After a sticky fault, in a forked child and during process exit only host memory is
- * freed.
+ * waits for it: a kernel that never ends keeps this from returning. After a sticky fault, in a
+ * forked child and during process exit only host memory is freed.
  */
 POOL_API pool_status pool_destroy(device_pool **pool);
 

@@ -342,27 +342,32 @@ static void test_choosing(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
-/* A kernel that traps on the last device: every device of the process is lost, and it is said. */
+/* A kernel that traps on the last device, and calls on the first one show it: every device of the
+ * process is lost, and it is said, with the device that it was. */
 static int child_poison(void)
 {
     static const char ptx[] = ".version 6.3\n.target sm_70\n.address_size 64\n"
                               ".visible .entry stop()\n{\n\ttrap;\n\tret;\n}\n";
     device_pool *pool = make_pool("all", POOL_CONTEXT_PRIMARY, 0);
-    const pool_cuda_api *cuda = cuda_of(pool);
     size_t count = pool_device_count(pool);
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
     pool_health_info health = {.struct_size = sizeof(health)};
-    struct device_scope scope;
     pool_device *device = NULL;
-    CUmodule module = NULL;
-    CUfunction function = NULL;
-    pool_status status;
+    pool_module *module = NULL;
+    pool_kernel *kernel = NULL;
+    pool_buffer *buffer = NULL;
+    pool_status status = POOL_OK;
 
-    assert_ok(device_enter(device_of(pool, count - 1), &scope));
-    assert_int_equal(cuda->ModuleLoadData(&module, ptx), 0);
-    assert_int_equal(cuda->ModuleGetFunction(&function, module, "stop"), 0);
-    assert_int_equal(cuda->LaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
-    status = DRIVER_CALL(scope.driver, CtxSynchronize());
-    assert_int_equal(device_leave(&scope, status), POOL_ERR_PROCESS_POISONED);
+    assert_ok(pool_module_load(device_of(pool, count - 1), ptx, sizeof(ptx), &module));
+    assert_ok(pool_kernel_get(module, "stop", &kernel));
+    assert_ok(pool_launch(kernel, &shape, NULL, NULL));
+    for (int i = 0; i < 10000 && !status; i++) {
+        status = pool_buffer_alloc(device_of(pool, 0), 4096, &buffer);
+        if (!status)
+            status = pool_buffer_free(&buffer);
+        usleep(1000);
+    }
+    assert_int_equal(status, POOL_ERR_PROCESS_POISONED);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(pool_bind(device_of(pool, i)), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(pool_next_device(pool, &device), POOL_ERR_PROCESS_POISONED);
@@ -370,7 +375,11 @@ static int child_poison(void)
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(health.usable_devices, 0);
     printf("first cause: %s\n", health.first_cause);
+    assert_int_equal(health.fault_device, count - 1);
+    assert_int_equal(health.fault_shown_on, 0);
     assert_non_null(strstr(health.first_cause, pool_device_uuid(device_of(pool, count - 1))));
+    assert_non_null(strstr(health.first_cause, "stop"));
+    pool_module_destroy(&module);
     assert_ok(pool_destroy(&pool));
     return 0;
 }
