@@ -45,7 +45,7 @@ static pool_status number(pool_device *device, void *arg)
     int n = EACH;
     CUdeviceptr address;
     void *arguments[] = {&address, &worker->first, &n};
-    pool_launch_shape shape;
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
     pool_stream *stream;
     pool_status status;
 

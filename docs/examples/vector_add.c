@@ -38,7 +38,7 @@ static void run_job(pool_device *device, unsigned job)
     CUdeviceptr addresses[3];
     int n = N;
     void *arguments[] = {&addresses[0], &addresses[1], &addresses[2], &n};
-    pool_launch_shape shape;
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
     pool_module *module;
     pool_kernel *kernel;
     pool_stream *stream;

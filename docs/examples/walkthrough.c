@@ -36,7 +36,7 @@ static void launch_sine(pool_device *device, pool_buffer *out, const pool_buffer
         .struct_size = sizeof(params), .source = source, .name = "sine.cu"};
     CUdeviceptr out_address, in_address;
     void *arguments[] = {&out_address, &in_address, &n};
-    pool_launch_shape shape;
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
     pool_module *module;
     pool_kernel *kernel;
     pool_stream *stream;

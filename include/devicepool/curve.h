@@ -64,8 +64,8 @@ typedef struct pool_curve_params {
             NULL, NULL, 0, 0, NULL, NULL                                                           \
     }
 
-/* Sets struct_size and clears the rest, for bindings that cannot use the macro. NULL is nothing. */
-POOL_API void pool_curve_params_init(pool_curve_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_curve_params_init(pool_curve_params *params, size_t struct_size);
 
 /*
  * Checks that the discriminant is not zero, that the generator lies on the curve and is not the

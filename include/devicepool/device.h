@@ -34,8 +34,7 @@ typedef enum pool_device_state {
 
 /*
  * What a device is. Sizes are bytes, clocks kHz. A member that the driver cannot tell is 0, or -1
- * where 0 would be a value (numa_node). Set struct_size before the call; the library fills at most
- * that much.
+ * where 0 would be a value (numa_node). Set struct_size before the call.
  */
 typedef struct pool_device_info {
     size_t struct_size;
@@ -76,7 +75,7 @@ typedef struct pool_device_info {
     char reason[256]; /* why it is not READY, else "" */
 } pool_device_info;
 
-/* Fills `info` (whose struct_size is set). Makes no context. */
+/* Fills `info`, whose struct_size the caller has set. Makes no context. */
 POOL_API pool_status pool_device_get_info(pool_device *device, pool_device_info *info);
 
 /* Peer access from one device to another of the same pool, from the driver's P2P attributes. */

@@ -75,8 +75,8 @@ typedef struct pool_field_params {
         sizeof(pool_field_params), NULL, NULL, NULL, NULL                                          \
     }
 
-/* Sets struct_size and clears the rest, for bindings that cannot use the macro. NULL is nothing. */
-POOL_API void pool_field_params_init(pool_field_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_field_params_init(pool_field_params *params, size_t struct_size);
 
 /*
  * Checks the modulus (Baillie-PSW and further Miller-Rabin rounds with bases drawn from the

@@ -55,8 +55,8 @@ typedef struct pool_file_params {
     const pool_field *field;
 } pool_file_params;
 
-/* Sets struct_size and all defaults, for bindings. NULL is nothing. */
-POOL_API void pool_file_params_init(pool_file_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_file_params_init(pool_file_params *params, size_t struct_size);
 
 /*
  * Opens a file, reads its header and checks every count, offset and length against its size.
@@ -97,7 +97,7 @@ typedef struct pool_file_info {
     uint64_t constraints;        /* r1cs */
 } pool_file_info;
 
-/* Fills `info`, whose struct_size is set. */
+/* Fills `info`, whose struct_size the caller has set. */
 POOL_API pool_status pool_file_get_info(const pool_file *file, pool_file_info *info);
 
 /* What the items of a section are. */

@@ -59,8 +59,8 @@ typedef struct pool_buffer_params {
     pool_stream *stream;
 } pool_buffer_params;
 
-/* Sets struct_size and all defaults. For bindings; in C `{.struct_size = sizeof(…)}`. */
-POOL_API void pool_buffer_params_init(pool_buffer_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_buffer_params_init(pool_buffer_params *params, size_t struct_size);
 
 /*
  * Makes a buffer from the device's memory pool; its address is a multiple of 256. The buffer is the

@@ -143,8 +143,9 @@ typedef struct pool_launch_shape {
  */
 
 /*
- * The shape for one thread an item: blocks of 256 threads in x. POOL_ERR_INVALID_ARGUMENT above
- * 2^31−1 blocks. n = 0 gives one block, whose threads have to check their index as always.
+ * Fills `shape` (struct_size set) for one thread an item: blocks of 256 threads in x.
+ * POOL_ERR_INVALID_ARGUMENT above 2^31−1 blocks. n = 0 gives one block, whose threads have to check
+ * their index as always.
  */
 POOL_API pool_status pool_shape_for(uint64_t n, pool_launch_shape *shape);
 

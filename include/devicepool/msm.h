@@ -65,8 +65,8 @@ typedef struct pool_points_params {
 
 #define POOL_PRECOMPUTE_ALL UINT32_MAX
 
-/* Sets struct_size and clears the rest, for bindings. NULL is nothing. */
-POOL_API void pool_points_params_init(pool_points_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_points_params_init(pool_points_params *params, size_t struct_size);
 
 /*
  * Brings points to a device, and makes the tables. Blocks until they are there. Host memory of any
@@ -133,7 +133,7 @@ typedef struct pool_msm_params {
         *device; /* NULL: that of `points`, else the one that the calling thread has bound */
     pool_stream *stream;             /* of that device; NULL: its default stream */
     pool_points *points;             /* instead of a span of points */
-    uint64_t first_point;            /* the handle's point that scalar 0 belongs to */
+    uint64_t first_point;            /* of `points`: the one that scalar 0 belongs to; without: 0 */
     pool_point_layout point_layout;  /* of the span of points */
     pool_point_layout result_layout; /* form and stride are the result span's */
     uint64_t batch;                  /* sums; 0: 1 */
@@ -142,12 +142,13 @@ typedef struct pool_msm_params {
      * 1: all sums are over the same points.
      */
     int32_t shared_points;
-    /* Scalars are below 2^scalar_bits; 0: below the order. Fewer bits cost less. Larger scalars are
+    /* Scalars are below 2^scalar_bits; 0: below the order; at most the bits that an element of the
+     * scalar field has in memory. Fewer bits cost less. Larger scalars are
      * trusted not to be there, or refused; to be reduced, scalars have to be of the order's bits.
      */
     uint32_t scalar_bits;
     pool_scalar_check scalar_check;
-    pool_point_check point_check; /* of a span of points */
+    pool_point_check point_check; /* of a span of points; with `points`: 0 */
     uint32_t window_bits;         /* 2 … 24; 0: chosen from sizes, chip and memory */
     /*
      * 0: the result is there when the call returns. 1: the work is enqueued on `stream`; host
@@ -170,8 +171,8 @@ typedef struct pool_msm_params {
     void *user;
 } pool_msm_params;
 
-/* Sets struct_size and all defaults, for bindings. NULL is nothing. */
-POOL_API void pool_msm_params_init(pool_msm_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
 
 /*
  * results[b] = sum over i < n of scalars[b n + i] * points[b n + i] (or points[i], when shared) for

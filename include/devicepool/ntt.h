@@ -47,8 +47,8 @@ typedef struct pool_ntt_domain_params {
     const char *coset;      /* coset generator g; NULL: the generator of the field */
 } pool_ntt_domain_params;
 
-/* Sets struct_size and clears the rest, for bindings. NULL is nothing. */
-POOL_API void pool_ntt_domain_params_init(pool_ntt_domain_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_ntt_domain_params_init(pool_ntt_domain_params *params, size_t struct_size);
 
 /*
  * Makes a domain; no device is touched. The caller owns one reference. POOL_ERR_INVALID_ARGUMENT:
@@ -113,11 +113,13 @@ typedef struct pool_ntt_params {
      */
     int32_t is_async;
     int32_t check; /* 1: refuse inputs that are not below the modulus; waits for the check */
-    pool_buffer *workspace; /* NULL: allocated in the order of the stream and freed again */
+    /* NULL: allocated in the order of the stream and freed again. Else memory of the device at a
+     * multiple of 16, of as many bytes as pool_ntt_workspace says. */
+    pool_buffer *workspace;
 } pool_ntt_params;
 
-/* Sets struct_size and all defaults, for bindings. NULL is nothing. */
-POOL_API void pool_ntt_params_init(pool_ntt_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
 
 /*
  * Transforms batch * 2^log_size elements from `in` to `out`. Each may be in host or device memory,
@@ -131,10 +133,10 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params);
  * Refused with POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` that is not batch * 2^log_size,
  * a product of batch, size and stride that overflows, a stride that is smaller than an element or
  * no multiple of 4, device memory that is not aligned to 4 bytes, overlaps, a workspace that is too
- * small, values that are no member of their enum. POOL_ERR_WRONG_DEVICE: a stream or workspace of
- * another device. POOL_ERR_BAD_DATA with `check`: the text has the first place. POOL_ERR_NOT_BOUND,
- * POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_ERR_COMPILE and what the device's state gives. Elements that
- * are not below the modulus give wrong results when they are not checked.
+ * small or not aligned, values that are no member of their enum. POOL_ERR_WRONG_DEVICE: a stream or
+ * workspace of another device. POOL_ERR_BAD_DATA with `check`: the text has the first place.
+ * POOL_ERR_NOT_BOUND, POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_ERR_COMPILE and what the device's state
+ * gives. Elements that are not below the modulus give wrong results when they are not checked.
  */
 POOL_API pool_status pool_ntt(const pool_ntt_params *params, const pool_span *in, pool_span *out);
 

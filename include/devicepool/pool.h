@@ -90,8 +90,8 @@ typedef struct pool_params {
     const pool_cuda_api *driver; /* NULL: libcuda.so.1 (or the simulated driver for "sim") */
 } pool_params;
 
-/* Sets struct_size and all defaults. For bindings; in C `{.struct_size = sizeof(pool_params)}`. */
-POOL_API void pool_params_init(pool_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_params_init(pool_params *params, size_t struct_size);
 
 /*
  * Makes a pool; params may be NULL. Devices that cannot be used are skipped and kept with their

@@ -98,14 +98,14 @@ typedef struct pool_poseidon_params {
     uint32_t input_lane;    /* first lane of the inputs; 0 is lane 1 unless inputs is given */
     uint32_t rate;          /* lanes of a sponge's block, from the input lane on; 0: inputs */
     uint32_t tag_lane;      /* lane of the tag */
-    const void *domain_tag; /* one element; NULL: 0 */
+    const void *domain_tag; /* one element; NULL: 0. Not 0 only where tag_lane is no input's */
     uint32_t output_lane;   /* first lane of the digest */
     uint32_t digest;        /* elements of a digest; 0: 1 */
     int32_t feed_forward;   /* 1: the hash adds the state before the permutation to that after it */
 } pool_poseidon_params;
 
-/* Sets struct_size and clears the rest. NULL is nothing. */
-POOL_API void pool_poseidon_params_init(pool_poseidon_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_poseidon_params_init(pool_poseidon_params *params, size_t struct_size);
 
 /*
  * Checks everything (sizes, elements below p, alpha coprime to p - 1, matrices invertible, lanes
@@ -167,8 +167,8 @@ typedef struct pool_poseidon_run {
     int32_t check;
 } pool_poseidon_run;
 
-/* Sets struct_size and clears the rest. NULL is nothing. */
-POOL_API void pool_poseidon_run_init(pool_poseidon_run *run);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_poseidon_run_init(pool_poseidon_run *run, size_t struct_size);
 
 /*
  * All functions below check that the elements of their inputs are below p when `run` says so, on a
@@ -208,11 +208,14 @@ typedef struct pool_poseidon_sponge_params {
     uint32_t rate;     /* 0: the set's */
     pool_sponge_mode mode;
     pool_sponge_padding padding;
-    const void *tag; /* element in the set's tag lane at the start, standard form, host; NULL: 0 */
+    /* Element in the set's tag lane at the start, standard form, host; NULL: 0. Not 0 only where
+       that lane is none of the rate. */
+    const void *tag;
 } pool_poseidon_sponge_params;
 
-/* Sets struct_size and clears the rest. NULL is nothing. */
-POOL_API void pool_poseidon_sponge_params_init(pool_poseidon_sponge_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_poseidon_sponge_params_init(
+    pool_poseidon_sponge_params *params, size_t struct_size);
 
 /*
  * Absorbs each message block by block, permuting after each block, then gives `squeezed` elements
@@ -239,8 +242,8 @@ typedef struct pool_merkle_params {
     const void *padding; /* digest in standard form, host memory; NULL: zeros */
 } pool_merkle_params;
 
-/* Sets struct_size and clears the rest. NULL is nothing. */
-POOL_API void pool_merkle_params_init(pool_merkle_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_merkle_params_init(pool_merkle_params *params, size_t struct_size);
 
 /* Rows hold only nodes with a leaf below: row r has ceil(leaves / arity^r), the last one 1. */
 typedef struct pool_merkle_shape {

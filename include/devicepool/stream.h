@@ -53,8 +53,8 @@ typedef struct pool_stream_params {
     uint32_t flags; /* POOL_STREAM_… */
 } pool_stream_params;
 
-/* Sets struct_size and all defaults. For bindings; in C `{.struct_size = sizeof(…)}`. */
-POOL_API void pool_stream_params_init(pool_stream_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_stream_params_init(pool_stream_params *params, size_t struct_size);
 
 /* The least and the most urgent priority of the device; both 0 where it has none. */
 POOL_API pool_status pool_stream_priority_range(

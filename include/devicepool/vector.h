@@ -42,8 +42,8 @@ typedef struct pool_vector_params {
     int32_t check;
 } pool_vector_params;
 
-/* Sets struct_size and all defaults, for bindings. NULL is nothing. */
-POOL_API void pool_vector_params_init(pool_vector_params *params);
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_vector_params_init(pool_vector_params *params, size_t struct_size);
 
 /* Element by element: out[i] = a[i] + b[i], a[i] - b[i], a[i] b[i]. */
 POOL_API pool_status pool_vector_add(

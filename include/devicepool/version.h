@@ -15,6 +15,16 @@ extern "C" {
 #define POOL_API
 #endif
 
+/*
+ * Structs that begin with struct_size may grow at their end from one version to the next. The
+ * caller sets struct_size to the struct's sizeof: `{.struct_size = sizeof(params)}`, or with the
+ * `…_init` function, which takes that size and clears the rest. Then a program runs with a newer
+ * library and, unless it uses what is new, with an older one: members that the caller's struct
+ * lacks have their default, which is zero; members that the library does not know have to be zero
+ * (POOL_ERR_INVALID_ARGUMENT) and are set to zero in structs that the library fills. No byte beyond
+ * struct_size is read or written. A struct_size that the struct has had in no version is refused.
+ */
+
 /* Version of the headers a program was compiled with. */
 #define POOL_VERSION_MAJOR 0
 #define POOL_VERSION_MINOR 1

@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
 #include "curve/cofactor.h"
 #include "curve/curve.h"
 #include "field/integer.h"
 
-void pool_curve_params_init(pool_curve_params *params)
+static const struct base_struct curve_params_type = BASE_STRUCT(pool_curve_params);
+
+void pool_curve_params_init(pool_curve_params *params, size_t struct_size)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
+    base_struct_init(params, struct_size);
 }
 
 static pool_status read_coordinate(const struct field_extension *f, uint64_t *x,
@@ -193,22 +193,21 @@ static pool_status take_scalar_field(const pool_curve_params *params, pool_field
 
 static pool_status read_params(pool_curve_params *given, const pool_curve_params *params)
 {
-    size_t size = params->struct_size;
+    pool_status status =
+        base_struct_read(&curve_params_type, "pool_curve_create", "params", params, given);
 
-    if (size < offsetof(pool_curve_params, cofactor))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_params.struct_size is %zu", size);
-    memset(given, 0, sizeof(*given));
-    memcpy(given, params, size < sizeof(*given) ? size : sizeof(*given));
+    if (!status)
+        status = base_check_ranges("pool_curve_create", {"reserved", given->reserved, 0, 0});
+    if (status)
+        return status;
     if (!given->name)
         given->name = "custom";
     if (strlen(given->name) > FIELD_MAX_NAME)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the curve's name has %zu characters, %d are allowed", strlen(given->name),
             FIELD_MAX_NAME);
-    if (given->reserved)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_params.reserved is not 0");
     if (!given->field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a curve needs a field");
+        return base_fail_null("pool_curve_create", "params->field");
     if (given->field->bits == 2)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "there is no short Weierstrass form over the field of 3 elements");
@@ -222,8 +221,8 @@ pool_status pool_curve_create(const pool_curve_params *params, pool_curve **curv
     pool_curve *made;
     pool_status status;
 
-    if (!params || !curve)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_create: an argument is NULL");
+    if (!curve)
+        return base_fail_null("pool_curve_create", "curve");
     status = read_params(&given, params);
     if (!status)
         status = take_scalar_field(&given, &scalar_field);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "field/field.h"
 #include "field/integer.h"
@@ -13,12 +14,11 @@ enum {
     FACTOR_LIMIT = 1 << 16
 }; /* prime factors of p - 1 that a given generator is checked against */
 
-void pool_field_params_init(pool_field_params *params)
+static const struct base_struct field_params_type = BASE_STRUCT(pool_field_params);
+
+void pool_field_params_init(pool_field_params *params, size_t struct_size)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
+    base_struct_init(params, struct_size);
 }
 
 static pool_status read_number(uint64_t *limbs, const char *text, const char *what)
@@ -153,16 +153,14 @@ pool_status field_create(const pool_field_params *params, const char *what, pool
 
 pool_status pool_field_create(const pool_field_params *params, pool_field **field)
 {
-    pool_field_params given = POOL_FIELD_PARAMS_INIT;
-    size_t size;
+    pool_field_params given;
+    pool_status status =
+        base_struct_read(&field_params_type, "pool_field_create", "params", params, &given);
 
-    if (!params || !field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_create: an argument is NULL");
-    size = params->struct_size;
-    if (size < offsetof(pool_field_params, name))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_params.struct_size is %zu", size);
-    memcpy(&given, params, size < sizeof(given) ? size : sizeof(given));
-    return field_create(&given, "modulus", field);
+    if (!status)
+        status = base_check_pointers(
+            "pool_field_create", {"params->modulus", given.modulus}, {"field", field});
+    return status ? status : field_create(&given, "modulus", field);
 }
 
 pool_field *pool_field_retain(const pool_field *field)
@@ -212,7 +210,7 @@ pool_status pool_field_fingerprint(
     const pool_field *field, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
     if (!field || !fingerprint)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_fingerprint: an argument is NULL");
+        return base_fail_null("pool_field_fingerprint", field ? "fingerprint" : "field");
     memcpy(fingerprint, field->fingerprint, POOL_FINGERPRINT_BYTES);
     return POOL_OK;
 }

@@ -11,15 +11,15 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "formats/formats.h"
 
-void pool_file_params_init(pool_file_params *params)
+static const struct base_struct file_params_type = BASE_STRUCT(pool_file_params);
+
+void pool_file_params_init(pool_file_params *params, size_t struct_size)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
+    base_struct_init(params, struct_size);
 }
 
 const char *pool_file_kind_name(pool_file_kind kind)
@@ -191,28 +191,21 @@ static pool_status read_kind(pool_file *file, const pool_file_params *params)
 
 static pool_status read_params(const pool_file_params *params, pool_file_params *given)
 {
-    pool_file_params_init(given);
-    if (!params)
-        return POOL_OK;
-    if (params->struct_size < offsetof(pool_file_params, layout))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_file_params.struct_size is %zu", params->struct_size);
-    memcpy(
-        given, params, params->struct_size < sizeof(*given) ? params->struct_size : sizeof(*given));
-    if ((size_t)given->kind > POOL_FILE_KZG)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_file_kind", (int)given->kind);
-    if (given->reserved)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_file_params.reserved is not 0");
+    static const pool_file_params none = {.struct_size = sizeof(none)};
+    pool_status status = base_struct_read(
+        &file_params_type, "pool_file_open", "params", params ? params : &none, given);
+
+    if (!status)
+        status = base_check_ranges("pool_file_open", {"kind", given->kind, 0, POOL_FILE_KZG},
+            {"reserved", given->reserved, 0, 0}, {"form", given->form, 0, POOL_FORM_MONTGOMERY},
+            {"layout", given->layout, 0, POOL_POINT_XYZZ});
+    if (status)
+        return status;
     if (given->kind != POOL_FILE_RAW)
         return POOL_OK;
     if (!given->curve && !given->field)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "a raw file needs the curve of its points or the field of its elements");
-    if (given->form != POOL_FORM_STANDARD && given->form != POOL_FORM_MONTGOMERY)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)given->form);
-    if (given->curve && !pool_point_bytes(given->curve, given->layout))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%d is no pool_point_layout", (int)given->layout);
     return POOL_OK;
 }
 
@@ -287,7 +280,7 @@ pool_status pool_file_open(const char *path, const pool_file_params *params, poo
     pool_status status;
 
     if (!path || !file)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_file_open: path or file is NULL");
+        return base_fail_null("pool_file_open", path ? "file" : "path");
     status = open_regular(path, &descriptor, &size);
     if (!status)
         status = read_file(path, descriptor, NULL, size, params, file);
@@ -312,15 +305,11 @@ void pool_file_close(pool_file **file)
 
 pool_status pool_file_get_info(const pool_file *file, pool_file_info *info)
 {
-    pool_file_info given;
-    size_t size;
+    static const struct base_struct type = BASE_STRUCT(pool_file_info);
+    pool_status status = file ? base_struct_check(&type, "pool_file_get_info", "info", info)
+                              : base_fail_null("pool_file_get_info", "file");
 
-    if (!file || !info || info->struct_size < sizeof(info->struct_size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_file_get_info: an argument is NULL, or info->struct_size is not set");
-    size = info->struct_size < sizeof(given) ? info->struct_size : sizeof(given);
-    given = file->info;
-    given.struct_size = info->struct_size;
-    memcpy(info, &given, size);
-    return POOL_OK;
+    if (!status)
+        base_struct_write(&type, &file->info, info);
+    return status;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "formats/formats.h"
 
@@ -37,20 +38,12 @@ pool_file_section *formats_add_points(
     return section;
 }
 
+static const struct base_struct section_type = BASE_STRUCT(pool_file_section);
+
 static pool_status give(const pool_file_section *found, pool_file_section *section)
 {
-    size_t size = section->struct_size < sizeof(*found) ? section->struct_size : sizeof(*found);
-    pool_file_section given = *found;
-
-    given.struct_size = section->struct_size;
-    memcpy(section, &given, size);
+    base_struct_write(&section_type, found, section);
     return POOL_OK;
-}
-
-static pool_status fail_unset(const char *call)
-{
-    return base_fail(POOL_ERR_INVALID_ARGUMENT,
-        "%s: an argument is NULL, or section->struct_size is not set", call);
 }
 
 static pool_status fail_name(const pool_file *file, const char *name)
@@ -102,9 +95,13 @@ pool_status pool_file_get_section(
     const pool_file *file, const char *name, pool_file_section *section)
 {
     size_t length;
+    pool_status status =
+        base_check_pointers("pool_file_get_section", {"file", file}, {"name", name});
 
-    if (!file || !name || !section || section->struct_size < sizeof(section->struct_size))
-        return fail_unset("pool_file_get_section");
+    if (!status)
+        status = base_struct_check(&section_type, "pool_file_get_section", "section", section);
+    if (status)
+        return status;
     length = strcspn(name, ":");
     for (uint64_t i = 0; i < file->info.sections; i++) {
         const pool_file_section *found = &file->sections[i];
@@ -121,8 +118,12 @@ pool_status pool_file_get_section(
 
 pool_status pool_file_section_at(const pool_file *file, uint64_t index, pool_file_section *section)
 {
-    if (!file || !section || section->struct_size < sizeof(section->struct_size))
-        return fail_unset("pool_file_section_at");
+    pool_status status =
+        file ? base_struct_check(&section_type, "pool_file_section_at", "section", section)
+             : base_fail_null("pool_file_section_at", "file");
+
+    if (status)
+        return status;
     if (index >= file->info.sections)
         return base_fail(POOL_ERR_NOT_FOUND, "%s has %" PRIu64 " sections, none at %" PRIu64,
             file->path, file->info.sections, index);

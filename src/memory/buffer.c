@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
-void pool_buffer_params_init(pool_buffer_params *params)
+static const struct base_struct buffer_params_type = BASE_STRUCT(pool_buffer_params);
+
+void pool_buffer_params_init(pool_buffer_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
 static pool_status check(const pool_buffer *buffer, const char *what)
@@ -115,25 +115,21 @@ static pool_status create(struct device_scope *scope, const struct memory_reques
 pool_status pool_buffer_create(
     pool_device *device, const pool_buffer_params *params, pool_buffer **buffer)
 {
-    pool_buffer_params wanted = {.struct_size = sizeof(wanted)};
+    pool_buffer_params wanted;
     struct memory_request request = {0};
     struct device_scope scope;
     pool_buffer *made = NULL;
     pool_status status;
 
-    if (!buffer)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the buffer");
-    if (!device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the device is NULL");
-    if (!params || params->struct_size < sizeof(size_t))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_buffer_params is NULL or its struct_size is not set");
-    memcpy(&wanted, params,
-        params->struct_size < sizeof(wanted) ? params->struct_size : sizeof(wanted));
-    if (wanted.flags & ~(POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no buffer has", wanted.flags);
-    status = stream_handle_on(wanted.stream, device, &request.stream);
+    status = base_check_pointers("pool_buffer_create", {"device", device}, {"buffer", buffer});
+    if (!status)
+        status =
+            base_struct_read(&buffer_params_type, "pool_buffer_create", "params", params, &wanted);
+    if (!status)
+        status = base_flags_check(
+            "pool_buffer_create", "flags", wanted.flags, POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET);
+    if (!status)
+        status = stream_handle_on(wanted.stream, device, &request.stream);
     if (status)
         return status;
     request.bytes = wanted.bytes;

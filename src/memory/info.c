@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
@@ -56,16 +57,14 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
 
 pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_memory_info);
     pool_memory_info read = {0};
     struct device_memory *memory;
     struct device_scope scope;
-    size_t size;
-    pool_status status;
+    pool_status status = base_struct_check(&type, "pool_memory_get_info", "info", info);
 
-    if (!info || info->struct_size < sizeof(size_t))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_memory_info is NULL or its struct_size is not set");
-    status = enter(device, &scope, &memory);
+    if (!status)
+        status = enter(device, &scope, &memory);
     if (status)
         return status;
     read_gauges(memory, &read);
@@ -73,9 +72,7 @@ pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
     if (status)
         return status;
     memory_note_kept(memory, read.reserved_bytes);
-    size = info->struct_size < sizeof(read) ? info->struct_size : sizeof(read);
-    read.struct_size = info->struct_size;
-    memcpy(info, &read, size);
+    base_struct_write(&type, &read, info);
     return POOL_OK;
 }
 

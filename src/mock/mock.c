@@ -149,17 +149,25 @@ static void free_mock(pool_mock *mock)
     free(mock);
 }
 
-/* What the caller's (perhaps older) struct holds, the rest zero. */
+bool mock_struct_read(const void *from, void *known, size_t known_bytes)
+{
+    size_t size;
+
+    memcpy(&size, from, sizeof(size));
+    if (size < known_bytes || size > MOCK_STRUCT_BYTES_MAX)
+        return false;
+    for (size_t i = known_bytes; i < size; i++)
+        if (((const unsigned char *)from)[i])
+            return false;
+    memcpy(known, from, known_bytes);
+    return true;
+}
+
 static bool read_params(const pool_mock_params *from, pool_mock_params *params)
 {
     memset(params, 0, sizeof(*params));
-    if (from) {
-        size_t size = from->struct_size;
-
-        if (size < sizeof(size_t))
-            return false;
-        memcpy(params, from, size < sizeof(*params) ? size : sizeof(*params));
-    }
+    if (from && !mock_struct_read(from, params, sizeof(*params)))
+        return false;
     if (params->devices == POOL_MOCK_NO_DEVICES)
         return true;
     if (params->devices == 0)

@@ -34,6 +34,7 @@ POOL_CUDA_FUNCTIONS(MOCK_DECLARE)
 #define MOCK_LOG_LINES 4096
 #define MOCK_LAUNCHES 1024
 #define MOCK_ARGUMENTS 64
+#define MOCK_STRUCT_BYTES_MAX 4096 /* a struct_size above this was never set */
 
 /* ---- handles (account.c) -------------------------------------------------------------------- */
 
@@ -390,6 +391,12 @@ void mock_device_defaults(struct mock_device *device, int index, int count, uint
 void mock_text_add(struct mock_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Keeps a mistake of the test for pool_mock_verify and returns the status. Lock held. */
+/*
+ * The caller's struct, whose size must be ours, or larger with nothing but zeros behind what we
+ * know; false for others. The mock has public headers only, so base/params.h is not for it.
+ */
+bool mock_struct_read(const void *from, void *known, size_t known_bytes);
+
 pool_status mock_misuse(pool_mock *mock, pool_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Locks and finds a device; NULL: misuse kept, not locked. */

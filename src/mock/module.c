@@ -60,9 +60,8 @@ pool_status pool_mock_add_kernel(pool_mock *mock, const pool_mock_kernel *from)
 {
     pool_mock_kernel asked = {0};
 
-    if (!mock || !from || from->struct_size < offsetof(pool_mock_kernel, argument_bytes))
+    if (!mock || !from || !mock_struct_read(from, &asked, sizeof(asked)))
         return POOL_ERR_INVALID_ARGUMENT;
-    memcpy(&asked, from, from->struct_size < sizeof(asked) ? from->struct_size : sizeof(asked));
     if (!asked.name || asked.argument_count > MOCK_ARGUMENTS ||
         (asked.argument_count > 0 && !asked.argument_bytes))
         return POOL_ERR_INVALID_ARGUMENT;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/work.h"
@@ -165,21 +166,20 @@ static pool_status fill_info(
 
 pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_kernel_info);
     pool_kernel_info facts = {0};
     struct device_scope scope;
-    pool_status status;
+    pool_status status = kernel ? base_struct_check(&type, "pool_kernel_get_info", "info", info)
+                                : base_fail_null("pool_kernel_get_info", "kernel");
 
-    if (!kernel || !info || info->struct_size < sizeof(info->struct_size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_kernel_get_info: kernel or info is NULL, or its struct_size is not set");
-    status = device_enter(kernel->module->device, &scope);
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
     status = device_leave(&scope, fill_info(scope.driver, kernel, &facts));
     if (status)
         return status;
-    facts.struct_size = info->struct_size < sizeof(facts) ? info->struct_size : sizeof(facts);
-    memcpy(info, &facts, facts.struct_size);
+    base_struct_write(&type, &facts, info);
     return POOL_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
@@ -14,24 +15,25 @@
 /* Threads a block of pool_shape_for: enough to hide latency on every chip, and allowed by all. */
 #define SHAPE_BLOCK 256u
 
+static const struct base_struct shape_type = BASE_STRUCT(pool_launch_shape);
+
 pool_status pool_shape_for(uint64_t n, pool_launch_shape *shape)
 {
     uint64_t blocks = n / SHAPE_BLOCK + (n % SHAPE_BLOCK != 0);
 
-    if (!shape)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_shape_for: shape is NULL");
+    pool_launch_shape made = {.grid = {1, 1, 1}, .block = {SHAPE_BLOCK, 1, 1}};
+    pool_status status = base_struct_check(&shape_type, "pool_shape_for", "shape", shape);
+
+    if (status)
+        return status;
     if (blocks > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_shape_for: %llu items need more than 2^31-1 blocks of %u threads; let each "
-            "thread "
-            "do several items",
+            "thread do several items",
             (unsigned long long)n, SHAPE_BLOCK);
-    memset(shape, 0, sizeof(*shape));
-    shape->struct_size = sizeof(*shape);
-    shape->grid[0] = blocks ? (uint32_t)blocks : 1;
-    shape->grid[1] = shape->grid[2] = 1;
-    shape->block[0] = SHAPE_BLOCK;
-    shape->block[1] = shape->block[2] = 1;
+    if (blocks)
+        made.grid[0] = (uint32_t)blocks;
+    base_struct_write(&shape_type, &made, shape);
     return POOL_OK;
 }
 
@@ -39,7 +41,7 @@ static pool_status check_arguments(
     const struct pool_kernel *kernel, const pool_launch_shape *shape, void **arguments)
 {
     if (shape->argument_count && !arguments)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_launch: arguments is NULL");
+        return base_fail_null("pool_launch", "arguments");
     for (uint32_t i = 0; i < shape->argument_count; i++)
         if (!arguments[i])
             return base_fail(
@@ -156,11 +158,13 @@ static pool_status launch(struct device_scope *scope, struct pool_kernel *kernel
 
 static pool_status copy_shape(const pool_launch_shape *given, pool_launch_shape *shape)
 {
-    if (!given || given->struct_size < offsetof(pool_launch_shape, dynamic_shared_bytes))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_launch: shape is NULL or its struct_size is not set (pool_shape_for does)");
-    memset(shape, 0, sizeof(*shape));
-    memcpy(shape, given, given->struct_size < sizeof(*shape) ? given->struct_size : sizeof(*shape));
+    pool_status status = base_struct_read(&shape_type, "pool_launch", "shape", given, shape);
+
+    if (!status)
+        status = base_check_ranges("pool_launch", {"cooperative", shape->cooperative, 0, 1},
+            {"pdl", shape->pdl, 0, 1});
+    if (status)
+        return status;
     for (int i = 0; i < 3; i++) {
         shape->grid[i] += !shape->grid[i];
         shape->block[i] += !shape->block[i];
@@ -177,7 +181,7 @@ pool_status pool_launch(
     pool_status status;
 
     if (!kernel)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_launch: kernel is NULL");
+        return base_fail_null("pool_launch", "kernel");
     status = copy_shape(shape, &copy);
     if (!status)
         status = check_shape(kernel, &copy);

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/nvrtc.h"
@@ -102,40 +103,40 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     return POOL_OK;
 }
 
-static pool_status texts_are_given(const char *const *texts, size_t count, const char *what)
+static pool_status texts_are_given(
+    const char *call, const char *const *texts, size_t count, const char *what)
 {
     for (size_t i = 0; i < count; i++)
         if (!texts || !texts[i])
             return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: %s %zu is NULL", what, i);
+                POOL_ERR_INVALID_ARGUMENT, "%s: `%s[%zu]` must not be NULL", call, what, i);
     return POOL_OK;
 }
 
-static pool_status check_params(const pool_module_params *params)
+static pool_status check_params(const char *call, const pool_module_params *params)
 {
-    pool_status status;
+    pool_status status = base_check_ranges(call, {"no_cache", params->no_cache, 0, 1});
 
+    if (status)
+        return status;
     if (!params->source)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: there is no source");
+        return base_fail_null(call, "params->source");
     for (size_t i = 0; i < params->header_count; i++)
         if (!params->headers || !params->headers[i].name || !params->headers[i].text)
-            return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: header %zu is NULL", i);
-    status = texts_are_given(params->defines, params->define_count, "define");
-    return status ? status : texts_are_given(params->options, params->option_count, "option");
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: name and text of `headers[%zu]` must not be NULL", call, i);
+    status = texts_are_given(call, params->defines, params->define_count, "defines");
+    return status ? status
+                  : texts_are_given(call, params->options, params->option_count, "options");
 }
 
-pool_status module_params_copy(const pool_module_params *given, pool_module_params *params)
+pool_status module_params_copy(
+    const char *call, const pool_module_params *given, pool_module_params *params)
 {
-    size_t size;
+    static const struct base_struct type = BASE_STRUCT(pool_module_params);
+    pool_status status = base_struct_read(&type, call, "params", given, params);
 
-    if (!given || given->struct_size < offsetof(pool_module_params, name))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_module_compile: params is NULL or its struct_size is not set");
-    size = given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params);
-    memset(params, 0, sizeof(*params));
-    memcpy(params, given, size);
-    return check_params(params);
+    return status ? status : check_params(call, params);
 }
 
 pool_status module_compile(
@@ -147,9 +148,8 @@ pool_status module_compile(
     pool_status status;
 
     if (!device || !module)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_module_compile: device or module is NULL");
-    status = module_params_copy(params, &copy);
+        return base_fail_null("pool_module_compile", device ? "module" : "device");
+    status = module_params_copy("pool_module_compile", params, &copy);
     if (!status)
         status = driver_usable(device_driver(device));
     if (status)
@@ -180,10 +180,10 @@ pool_status pool_module_load(
     char *text = NULL;
     int is_text;
 
-    if (!device || !image || !module)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_module_load: device, image or module is NULL");
-    status = module_image_check(image, size, &is_text);
+    status = base_check_pointers(
+        "pool_module_load", {"device", device}, {"image", image}, {"module", module});
+    if (!status)
+        status = module_image_check(image, size, &is_text);
     if (status)
         return status;
     if (is_text) {

@@ -45,7 +45,8 @@ struct pool_module {
 pool_status module_image_check(const void *image, size_t size, int *is_text);
 
 /* A checked copy of the caller's params, whose struct may be older and shorter than ours. */
-pool_status module_params_copy(const pool_module_params *given, pool_module_params *params);
+pool_status module_params_copy(
+    const char *call, const pool_module_params *given, pool_module_params *params);
 
 /* pool_module_compile; with only_ready what has to be compiled is left, and *module too. */
 pool_status module_compile(

@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/parallel.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "module/resident.h"
 
@@ -19,7 +20,7 @@ static pool_status warm_one(pool_device *device, const pool_module_params *given
     pool_module *module = NULL;
     pool_module_params params;
     struct module_key id;
-    pool_status status = module_params_copy(given, &params);
+    pool_status status = module_params_copy("pool_warm_up", given, &params);
 
     request.params = &params;
     if (!status)
@@ -78,17 +79,37 @@ static pool_status no_device(device_pool *pool)
                   : base_fail(POOL_ERR_NO_DEVICE, "pool_warm_up: the pool has no usable device");
 }
 
+/* The first struct's size is the step to all others, so they are checked before anything runs. */
+static pool_status check_modules(const pool_module_params *modules, size_t count)
+{
+    pool_module_params params;
+    pool_status status = POOL_OK;
+
+    if (!modules)
+        return base_fail_null("pool_warm_up", "modules");
+    for (size_t i = 0; i < count && !status; i++) {
+        const pool_module_params *given = nth_params(modules, i);
+
+        status = module_params_copy("pool_warm_up", given, &params);
+        if (!status && given->struct_size != modules->struct_size)
+            status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_warm_up: modules[%zu].struct_size is %zu, modules[0].struct_size is %zu", i,
+                given->struct_size, modules->struct_size);
+    }
+    return status;
+}
+
 pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, size_t count)
 {
     struct warm_up all = {.modules = modules};
     struct base_parallel job = {.task = warm_nth, .user = &all, .tries_all = true};
     pool_device *first;
-    pool_status status;
+    pool_status status = pool ? POOL_OK : base_fail_null("pool_warm_up", "pool");
 
-    if (!pool || (count && (!modules || !modules->struct_size)))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_warm_up: pool or modules is NULL, or struct_size is not set");
-    status = pool_device_at(pool, 0, &first);
+    if (!status && count)
+        status = check_modules(modules, count);
+    if (!status)
+        status = pool_device_at(pool, 0, &first);
     if (!status)
         status = device_check_forked(first);
     if (status)

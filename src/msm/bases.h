@@ -58,9 +58,9 @@ static inline uint64_t points_bytes(const struct pool_points *points)
     return points->count * points->levels * msm_affine_bytes(points->curve);
 }
 
-/* bases_precompute.c: the caller's params, whole, with a curve and without members that mean
- * nothing. */
-pool_status points_params_copy(const pool_points_params *given, pool_points_params *params);
+/* bases_precompute.c: the caller's params, checked. */
+pool_status points_params_copy(
+    const char *call, const pool_points_params *given, pool_points_params *params);
 pool_status points_cancelled(const pool_cancel *cancel);
 /* What params->check asks for of points from a file, whose multiples are computed anew then. */
 pool_status points_check_loaded(

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/new_file.h"
+#include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
 #include "msm/bases.h"
@@ -195,7 +196,7 @@ pool_status pool_points_save(pool_points *points, const char *path)
     pool_status status;
 
     if (!points || !path)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the points or the path is NULL");
+        return base_fail_null("pool_points_save", points ? "path" : "points");
     status = pool_points_fingerprint(points, fingerprint);
     if (status)
         return status;
@@ -371,10 +372,10 @@ pool_status pool_points_load(
     pool_points_params params;
     struct memory_site site;
     struct device_scope scope;
-    pool_status status = points_params_copy(given, &params);
+    pool_status status = points_params_copy("pool_points_load", given, &params);
 
     if (!status && (!path || !points))
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the path or the place is NULL");
+        status = base_fail_null("pool_points_load", path ? "points" : "path");
     if (!status)
         status = memory_site_init(&site, params.device, params.stream);
     if (!status)

@@ -5,34 +5,35 @@
  */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "msm/bases.h"
 
 enum { ALIGNMENT = 256 };
 
-void pool_points_params_init(pool_points_params *params)
+static const struct base_struct points_params_type = BASE_STRUCT(pool_points_params);
+
+void pool_points_params_init(pool_points_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
-pool_status points_params_copy(const pool_points_params *given, pool_points_params *params)
+pool_status points_params_copy(
+    const char *call, const pool_points_params *given, pool_points_params *params)
 {
-    pool_points_params_init(params);
-    if (!given || given->struct_size < sizeof(size_t))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_points_params is NULL or its struct_size is not set");
-    memcpy(
-        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
-    if (!params->curve)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "points need a curve");
-    if (!pool_point_bytes(params->curve, params->layout) ||
-        (unsigned)params->check > POOL_POINTS_SUBGROUP || params->reserved)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a member of pool_points_params has a value that means nothing");
-    return POOL_OK;
+    pool_status status = base_struct_read(&points_params_type, call, "params", given, params);
+
+    if (!status && !params->curve)
+        status = base_fail_null(call, "params->curve");
+    if (!status)
+        status = base_check_ranges(call, {"layout", params->layout, 0, POOL_POINT_XYZZ},
+            {"check", params->check, 0, POOL_POINTS_SUBGROUP},
+            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes},
+            {"reserved", params->reserved, 0, 0});
+    if (!status && params->window_bits)
+        status = base_check_ranges(
+            call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
+    return status;
 }
 
 pool_status points_cancelled(const pool_cancel *cancel)
@@ -263,12 +264,13 @@ pool_status pool_points_create(
     pool_points_params params;
     struct memory_site site;
     struct device_scope scope;
-    pool_status status = points_params_copy(given, &params);
+    pool_status status = points_params_copy("pool_points_create", given, &params);
 
     if (status)
         return status;
-    if (!span || !points)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span or the place of the handle is NULL");
+    status = base_check_pointers("pool_points_create", {"points", span}, {"handle", points});
+    if (status)
+        return status;
     status = memory_site_init(&site, params.device, params.stream);
     const struct memory_item item = {
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};

@@ -6,58 +6,72 @@
 
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "memory/memory.h"
 
 /* Calls that take less than this ask the driver for memory without asking how much there is. */
 #define SMALL_BYTES ((uint64_t)256 << 20)
 
-void pool_msm_params_init(pool_msm_params *params)
+static const struct base_struct msm_params_type = BASE_STRUCT(pool_msm_params);
+
+void pool_msm_params_init(pool_msm_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
-static bool is_known(const pool_msm_params *params)
+static pool_status read_params(
+    const char *call, const pool_msm_params *given, pool_msm_params *params)
 {
-    return (unsigned)params->point_layout <= POOL_POINT_XYZZ &&
-           (unsigned)params->result_layout <= POOL_POINT_XYZZ &&
-           (unsigned)params->shared_points <= 1 && (unsigned)params->is_async <= 1 &&
-           (unsigned)params->scalar_check <= POOL_SCALARS_REDUCED &&
-           (unsigned)params->point_check <= POOL_POINTS_SUBGROUP &&
-           !(params->scalar_check == POOL_SCALARS_REDUCED && params->scalar_bits) &&
-           (!params->window_bits || (params->window_bits >= MSM_MIN_WINDOW_BITS &&
-                                        params->window_bits <= MSM_MAX_WINDOW_BITS));
-}
+    pool_status status = base_struct_read(&msm_params_type, call, "params", given, params);
 
-static pool_status copy_params(const pool_msm_params *given, pool_msm_params *params)
-{
-    pool_msm_params_init(params);
-    if (!given || given->struct_size < sizeof(size_t))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_msm_params is NULL or its struct_size is not set");
-    memcpy(
-        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
+    if (!status)
+        status = base_check_ranges(call, {"point_layout", params->point_layout, 0, POOL_POINT_XYZZ},
+            {"result_layout", params->result_layout, 0, POOL_POINT_XYZZ},
+            {"shared_points", params->shared_points, 0, 1},
+            {"scalar_check", params->scalar_check, 0, POOL_SCALARS_REDUCED},
+            {"point_check", params->point_check, 0, POOL_POINTS_SUBGROUP},
+            {"is_async", params->is_async, 0, 1});
+    if (!status && params->window_bits)
+        status = base_check_ranges(
+            call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
+    if (status)
+        return status;
+    if (!params->curve && !params->points)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `curve` and `points` are both NULL; one of them is required", call);
+    if (params->scalar_check == POOL_SCALARS_REDUCED && params->scalar_bits)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %u for `scalar_bits`; it must be 0 where scalars are reduced",
+            call, params->scalar_bits);
+    if (!params->points && params->first_point)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %llu for `first_point`; it must be 0 without `points`", call,
+            (unsigned long long)params->first_point);
+    if (params->points && params->point_check)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %d for `point_check`; it must be 0 with `points`, whose points "
+            "are checked where they are made",
+            call, (int)params->point_check);
     if (!params->batch)
         params->batch = 1;
-    if (!params->curve && !params->points)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a sum needs a curve or a handle of points");
-    if (!is_known(params))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a member of pool_msm_params has a value that means nothing");
     return POOL_OK;
 }
 
+static pool_status check_scalar_bits(const char *name, const struct msm_call *call)
+{
+    return base_check_ranges(
+        name, {"scalar_bits", call->params.scalar_bits, 0, 8 * call->curve->scalar_field->bytes});
+}
+
 /* A handle's curve and device are the call's; another curve that computes the same will do. */
-static pool_status take_handle(struct msm_call *call)
+static pool_status take_handle(const char *name, struct msm_call *call)
 {
     const struct pool_points *points = call->params.points;
 
     if (!points) {
         call->curve = call->params.curve;
-        return POOL_OK;
+        return check_scalar_bits(name, call);
     }
     call->curve = points->curve;
     if (call->params.curve && memcmp(call->params.curve->fingerprint, points->curve->fingerprint,
@@ -71,28 +85,28 @@ static pool_status take_handle(struct msm_call *call)
     if (points->levels > 1 && call->params.window_bits &&
         call->params.window_bits != points->window_bits)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the tables are for windows of %u bits, not of %u", points->window_bits,
-            call->params.window_bits);
-    return POOL_OK;
+            "%s: unsupported value %u for `window_bits`; the tables are for %u", name,
+            call->params.window_bits, points->window_bits);
+    return check_scalar_bits(name, call);
 }
 
-static pool_status prepare(const pool_msm_params *given, const pool_span *points,
+static pool_status prepare(const char *name, const pool_msm_params *given, const pool_span *points,
     const pool_span *scalars, const pool_span *results, struct msm_call *call)
 {
     pool_status status;
 
     memset(call, 0, sizeof(*call));
-    status = copy_params(given, &call->params);
+    status = read_params(name, given, &call->params);
+    if (!status)
+        status = base_check_pointers(name, {"scalars", scalars}, {"results", results});
     if (status)
         return status;
-    if (!scalars || !results)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "the span of the scalars or the results is NULL");
     if (!points == !call->params.points)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a sum has a span of points or a handle of points, %s",
-            points ? "not both" : "and here is neither");
-    status = take_handle(call);
+            points ? "%s: `points` and `params->points` are both given; one of them must be NULL"
+                   : "%s: `points` and `params->points` are both NULL; one of them is required",
+            name);
+    status = take_handle(name, call);
     if (!status)
         status = memory_site_init(&call->site, call->params.device, call->params.stream);
     if (status)
@@ -320,7 +334,7 @@ pool_status pool_msm(const pool_msm_params *params, const pool_span *points,
 {
     struct device_scope scope;
     struct msm_call call;
-    pool_status status = prepare(params, points, scalars, results, &call);
+    pool_status status = prepare("pool_msm", params, points, scalars, results, &call);
 
     if (!status)
         status = device_enter(call.site.device, &scope);
@@ -334,8 +348,8 @@ pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *p
     pool_status status;
 
     if (!bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the bytes");
-    status = prepare(params, points, scalars, results, &call);
+        return base_fail_null("pool_msm_workspace", "bytes");
+    status = prepare("pool_msm_workspace", params, points, scalars, results, &call);
     if (!status)
         status = check_spans(&call, check_shapes);
     if (!status)
@@ -351,7 +365,7 @@ pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device)
     pool_status status;
 
     if (!curve)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the curve is NULL");
+        return base_fail_null("pool_msm_warm_up", "curve");
     status = device_or_bound(device, &device);
     return status ? status : msm_load_programs(device, curve);
 }

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 
-void pool_ntt_domain_params_init(pool_ntt_domain_params *params)
+static const struct base_struct ntt_domain_params_type = BASE_STRUCT(pool_ntt_domain_params);
+
+void pool_ntt_domain_params_init(pool_ntt_domain_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
 /* An element from text, as Montgomery limbs. */
@@ -93,26 +93,21 @@ static void set_inverses(pool_ntt_domain *domain)
 
 static pool_status copy_params(const pool_ntt_domain_params *given, pool_ntt_domain_params *params)
 {
-    pool_ntt_domain_params_init(params);
-    if (!given || given->struct_size < sizeof(size_t))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_ntt_domain_params is NULL or its struct_size is not set");
-    memcpy(
-        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
-    if (!params->field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a domain needs a field");
-    if (params->root && params->convention)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "a domain takes a root or a convention, not both");
-    if (params->reserved)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the reserved member is not 0");
-    if (params->log_size > params->field->two_adicity || params->log_size > POOL_NTT_MAX_LOG_SIZE)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s has transforms of at most 2^%u points, not 2^%u", params->field->name,
-            params->field->two_adicity < POOL_NTT_MAX_LOG_SIZE ? params->field->two_adicity
-                                                               : POOL_NTT_MAX_LOG_SIZE,
-            params->log_size);
-    return POOL_OK;
+    static const char call[] = "pool_ntt_domain_create";
+    uint32_t most;
+    pool_status status = base_struct_read(&ntt_domain_params_type, call, "params", given, params);
+
+    if (!status && !params->field)
+        status = base_fail_null(call, "params->field");
+    if (!status && params->root && params->convention)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `root` and `convention` are both given; one of them has to be NULL", call);
+    if (status)
+        return status;
+    most = params->field->two_adicity < POOL_NTT_MAX_LOG_SIZE ? params->field->two_adicity
+                                                              : POOL_NTT_MAX_LOG_SIZE;
+    return base_check_ranges(
+        call, {"log_size", params->log_size, 0, most}, {"reserved", params->reserved, 0, 0});
 }
 
 static void free_host(pool_ntt_domain *domain)
@@ -130,7 +125,7 @@ pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt
     pool_status status;
 
     if (!domain)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the domain");
+        return base_fail_null("pool_ntt_domain_create", "domain");
     status = copy_params(given, &params);
     if (status)
         return status;
@@ -226,13 +221,16 @@ uint32_t pool_ntt_domain_log_size(const pool_ntt_domain *domain)
     return domain ? domain->log_size : 0;
 }
 
-static pool_status give(
-    const pool_ntt_domain *domain, const uint64_t *limbs, pool_form form, void *packed)
+static pool_status give(const char *call, const pool_ntt_domain *domain, const uint64_t *limbs,
+    pool_form form, void *packed)
 {
     uint64_t value[FIELD_MAX_LIMBS];
+    pool_status status = base_check_pointers(call, {"domain", domain}, {"the element", packed});
 
-    if (!packed || (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "no place for the element, or no such form");
+    if (!status)
+        status = base_check_ranges(call, {"form", form, 0, POOL_FORM_MONTGOMERY});
+    if (status)
+        return status;
     field_copy(domain->field, value, limbs);
     if (form == POOL_FORM_STANDARD)
         field_from_montgomery(domain->field, value, value);
@@ -242,14 +240,12 @@ static pool_status give(
 
 pool_status pool_ntt_domain_root(const pool_ntt_domain *domain, pool_form form, void *root)
 {
-    if (!domain)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the domain is NULL");
-    return give(domain, domain->root[POOL_NTT_FORWARD], form, root);
+    return give(
+        "pool_ntt_domain_root", domain, domain ? domain->root[POOL_NTT_FORWARD] : NULL, form, root);
 }
 
 pool_status pool_ntt_domain_coset(const pool_ntt_domain *domain, pool_form form, void *coset)
 {
-    if (!domain)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the domain is NULL");
-    return give(domain, domain->coset[POOL_NTT_FORWARD], form, coset);
+    return give("pool_ntt_domain_coset", domain, domain ? domain->coset[POOL_NTT_FORWARD] : NULL,
+        form, coset);
 }

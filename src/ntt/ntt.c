@@ -6,42 +6,33 @@
 
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "ntt/call.h"
 #include "vector/check.h"
 
-void pool_ntt_params_init(pool_ntt_params *params)
+static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
+
+void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
-static bool is_known(const pool_ntt_params *params)
+static pool_status read_params(
+    const char *call, const pool_ntt_params *given, pool_ntt_params *params)
 {
-    return (unsigned)params->direction <= POOL_NTT_INVERSE &&
-           (unsigned)params->order <= POOL_NTT_RR && (unsigned)params->layout <= POOL_NTT_COLUMNS &&
-           (unsigned)params->coset <= 1 && (unsigned)params->is_async <= 1 &&
-           (unsigned)params->check <= 1;
-}
+    pool_status status = base_struct_read(&ntt_params_type, call, "params", given, params);
 
-static pool_status copy_params(const pool_ntt_params *given, pool_ntt_params *params)
-{
-    pool_ntt_params_init(params);
-    if (!given || given->struct_size < sizeof(size_t))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_ntt_params is NULL or its struct_size is not set");
-    memcpy(
-        params, given, given->struct_size < sizeof(*params) ? given->struct_size : sizeof(*params));
-    if (!params->domain)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a transform needs a domain");
-    if (!is_known(params))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a member of pool_ntt_params has a value that means nothing");
+    if (!status && !params->domain)
+        status = base_fail_null(call, "params->domain");
+    if (!status)
+        status = base_check_ranges(call, {"direction", params->direction, 0, POOL_NTT_INVERSE},
+            {"order", params->order, 0, POOL_NTT_RR},
+            {"layout", params->layout, 0, POOL_NTT_COLUMNS}, {"coset", params->coset, 0, 1},
+            {"is_async", params->is_async, 0, 1}, {"check", params->check, 0, 1});
     if (!params->batch)
         params->batch = 1;
-    return POOL_OK;
+    return status;
 }
 
 static pool_status check_count(
@@ -94,15 +85,14 @@ static void init_run(struct ntt_call *call)
             .coset_out = params->coset && is_inverse}};
 }
 
-static pool_status prepare(
-    const pool_ntt_params *given, const pool_span *in, const pool_span *out, struct ntt_call *call)
+static pool_status prepare(const char *name, const pool_ntt_params *given, const pool_span *in,
+    const pool_span *out, struct ntt_call *call)
 {
-    pool_status status;
+    pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
 
     memset(call, 0, sizeof(*call));
-    if (!in || !out)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the input or output is NULL");
-    status = copy_params(given, &call->params);
+    if (!status)
+        status = read_params(name, given, &call->params);
     if (status)
         return status;
     call->in = *in;
@@ -145,17 +135,48 @@ static pool_status take_workspace(struct ntt_call *call, uint64_t bytes)
 {
     pool_buffer *given = call->params.workspace;
 
+    return given ? pool_buffer_address(given, &call->run.workspace)
+                 : ntt_temporary(&call->place, bytes, &call->workspace, &call->run.workspace);
+}
+
+/* What pool_ntt_workspace answers: a strided host span is first copied with what lies between. */
+static uint64_t workspace_bytes(const struct ntt_call *call)
+{
+    struct needs needs = needs_of(call);
+    uint64_t copies = (uint64_t)(needs.in + needs.out + needs.workspace);
+    bool has_gaps =
+        call->in.place == POOL_PLACE_HOST && !ntt_span_is_packed(call->place.field, &call->in);
+
+    return copies * bytes_of(call) + (has_gaps ? call->in.count * call->in.stride : 0);
+}
+
+/* Refused or not whether this size of transform has a use for it or not. */
+static pool_status check_workspace(const struct ntt_call *call)
+{
+    pool_buffer *given = call->params.workspace;
+    uint64_t bytes = workspace_bytes(call);
+    CUdeviceptr address = 0;
+    pool_status status;
+
     if (!given)
-        return ntt_temporary(&call->place, bytes, &call->workspace, &call->run.workspace);
+        return POOL_OK;
+    status = pool_buffer_address(given, &address);
+    if (status)
+        return status;
     if (pool_buffer_device(given) != call->place.device)
-        return base_fail(POOL_ERR_WRONG_DEVICE, "the workspace is memory of another device");
+        return base_fail(POOL_ERR_WRONG_DEVICE,
+            "pool_ntt: `workspace` is memory of device %d, not %d",
+            pool_device_ordinal(pool_buffer_device(given)),
+            pool_device_ordinal(call->place.device));
     if (pool_buffer_size(given) < bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace has %llu bytes, not %llu",
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt: `workspace` has %llu bytes; pool_ntt_workspace says %llu",
             (unsigned long long)pool_buffer_size(given), (unsigned long long)bytes);
-    pool_status status = pool_buffer_address(given, &call->run.workspace);
-    if (!status && call->run.workspace % 16)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace is not aligned to 16 bytes");
-    return status;
+    if (address % 16)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt: `workspace` is at 0x%llx, which is no multiple of 16",
+            (unsigned long long)address);
+    return POOL_OK;
 }
 
 /* Strided or unaligned input becomes packed; a host's copy already may be. */
@@ -276,6 +297,8 @@ static pool_status run_inside(struct ntt_call *call)
         init_run(call);
         status = ntt_run_plan(&call->run, &call->plan);
     }
+    if (!status)
+        status = check_workspace(call);
     if (status)
         return status;
     status = ntt_call_is_chunked(call) ? ntt_call_enqueue_chunks(call) : enqueue(call);
@@ -286,7 +309,7 @@ pool_status pool_ntt(const pool_ntt_params *params, const pool_span *in, pool_sp
 {
     struct device_scope scope;
     struct ntt_call call;
-    pool_status status = prepare(params, in, out, &call);
+    pool_status status = prepare("pool_ntt", params, in, out, &call);
 
     if (!status)
         status = device_enter(call.place.device, &scope);
@@ -300,22 +323,15 @@ pool_status pool_ntt_workspace(
     pool_status status;
 
     if (!bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the bytes");
-    status = prepare(params, in, out, &call);
+        return base_fail_null("pool_ntt_workspace", "bytes");
+    status = prepare("pool_ntt_workspace", params, in, out, &call);
     if (!status)
         status = check_spans(&call);
     if (status)
         return status;
     init_run(&call);
     status = ntt_run_plan(&call.run, &call.plan);
-    if (status)
-        return status;
-    struct needs needs = needs_of(&call);
-    uint64_t copies = (uint64_t)(needs.in + needs.out + needs.workspace);
-    /* A strided host span is first copied with what lies between. */
-    uint64_t gaps = call.in.place == POOL_PLACE_HOST && !ntt_span_is_packed(call.place.field, in)
-                        ? call.in.count * call.in.stride
-                        : 0;
-    *bytes = copies * bytes_of(&call) + gaps;
-    return POOL_OK;
+    if (!status)
+        *bytes = workspace_bytes(&call);
+    return status;
 }

@@ -6,18 +6,18 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
 #include "pool/source.h"
 #include "sim/driver/sim.h"
 
-void pool_params_init(pool_params *params)
+static const struct base_struct params_type = BASE_STRUCT(pool_params);
+
+void pool_params_init(pool_params *params, size_t struct_size)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
+    base_struct_init(params, struct_size);
 }
 
 static pool_status check_adopt(const pool_params *params)
@@ -40,17 +40,16 @@ static pool_status check_adopt(const pool_params *params)
 
 static pool_status read_params(pool_params *params, const pool_params *given)
 {
-    size_t size = given ? given->struct_size : sizeof(*params);
+    static const pool_params none = {.struct_size = sizeof(none)};
+    pool_status status =
+        base_struct_read(&params_type, "pool_create", "params", given ? given : &none, params);
 
-    pool_params_init(params);
-    if (size < sizeof(size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: struct_size is %zu; set it to sizeof(pool_params)", size);
-    if (given)
-        memcpy(params, given, size < sizeof(*params) ? size : sizeof(*params));
-    if ((unsigned)params->context_mode > POOL_CONTEXT_ADOPT)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: there is no context mode %d",
-            (int)params->context_mode);
+    if (!status)
+        status = base_check_ranges("pool_create",
+            {"context_mode", params->context_mode, 0, POOL_CONTEXT_ADOPT},
+            {"lazy", params->lazy, 0, 1});
+    if (status)
+        return status;
     if (params->context_flags && params->context_mode != POOL_CONTEXT_OWN)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: context_flags are for POOL_CONTEXT_OWN; other contexts are not only the "
@@ -198,7 +197,7 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
     pool_status status;
 
     if (!pool)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: pool is NULL");
+        return base_fail_null("pool_create", "pool");
     status = read_params(&params, given);
     if (!status)
         status = device_source_open(&params, &source);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
@@ -205,12 +206,13 @@ const char *device_state_name(pool_device_state state)
 
 pool_status pool_health(device_pool *pool, pool_health_info *info)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_health_info);
     pool_health_info now = {.struct_size = sizeof(now), .fault_device = -1, .fault_shown_on = -1};
-    size_t size;
+    pool_status status = pool ? base_struct_check(&type, "pool_health", "info", info)
+                              : base_fail_null("pool_health", "pool");
 
-    if (!pool || !info || info->struct_size < sizeof(info->struct_size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_health: pool or info is NULL, or info->struct_size is not set");
+    if (status)
+        return status;
     if (pool->generation != driver_fork_generation())
         return device_pool_refusal(pool);
     now.devices = (uint32_t)pool->count;
@@ -235,8 +237,6 @@ pool_status pool_health(device_pool *pool, pool_health_info *info)
             now.fault_shown_on = pool->fault_shown_on;
         }
     }
-    size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
-    now.struct_size = info->struct_size;
-    memcpy(info, &now, size);
+    base_struct_write(&type, &now, info);
     return POOL_OK;
 }

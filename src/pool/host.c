@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/driver.h"
 #include "driver/nvrtc.h"
@@ -48,17 +49,17 @@ static void look_at_compiler(pool_component *component)
 
 pool_status pool_get_host_info(pool_host_info *info)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_host_info);
     struct base_error_copy before;
     pool_host_info found = {0};
+    pool_status status = base_struct_check(&type, "pool_get_host_info", "info", info);
 
-    if (!info || info->struct_size < sizeof(info->struct_size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_get_host_info: info is NULL or its struct_size is not set");
+    if (status)
+        return status;
     base_error_save(&before);
     look_at_driver(&found.driver);
     look_at_compiler(&found.compiler);
     base_error_restore(&before); /* what is missing is an answer here */
-    found.struct_size = info->struct_size < sizeof(found) ? info->struct_size : sizeof(found);
-    memcpy(info, &found, found.struct_size);
+    base_struct_write(&type, &found, info);
     return POOL_OK;
 }

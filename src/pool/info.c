@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
@@ -30,21 +31,19 @@ static pool_status fill(pool_device *device, pool_device_info *info)
 
 pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_device_info);
     pool_device_info now;
-    pool_status status;
-    size_t size;
+    pool_status status = device ? base_struct_check(&type, "pool_device_get_info", "info", info)
+                                : base_fail_null("pool_device_get_info", "device");
 
-    if (!device || !info || info->struct_size < sizeof(info->struct_size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_device_get_info: device or info is NULL, or info->struct_size is not set");
+    if (status)
+        return status;
     if (device->pool->generation != driver_fork_generation())
         return device_pool_refusal(device->pool);
     status = fill(device, &now);
     if (status)
         return status;
-    size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
-    now.struct_size = info->struct_size;
-    memcpy(info, &now, size);
+    base_struct_write(&type, &now, info);
     return POOL_OK;
 }
 
@@ -75,13 +74,14 @@ out:
 
 pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_info *info)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_peer_info);
     pool_peer_info now = {0};
-    pool_status status;
-    size_t size;
+    pool_status status = base_check_pointers("pool_device_get_peer", {"from", from}, {"to", to});
 
-    if (!from || !to || !info || info->struct_size < sizeof(info->struct_size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_device_get_peer: a device or info is NULL, or info->struct_size is not set");
+    if (!status)
+        status = base_struct_check(&type, "pool_device_get_peer", "info", info);
+    if (status)
+        return status;
     if (from->pool != to->pool)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_device_get_peer: the devices are of two pools");
@@ -92,8 +92,6 @@ pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_i
         status = device_read_peer(from, to, &now);
     if (status)
         return status;
-    size = info->struct_size < sizeof(now) ? info->struct_size : sizeof(now);
-    now.struct_size = info->struct_size;
-    memcpy(info, &now, size);
+    base_struct_write(&type, &now, info);
     return POOL_OK;
 }

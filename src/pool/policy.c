@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
@@ -296,17 +297,16 @@ static pool_status pick_from_many(
 
 static pool_status check_pick(const pool_pick *given, pool_pick *pick)
 {
-    size_t size = given ? given->struct_size : sizeof(*pick);
+    static const struct base_struct type = BASE_STRUCT(pool_pick);
+    static const pool_pick none = {.struct_size = sizeof(none)};
+    pool_status status =
+        base_struct_read(&type, "pool_pick_device", "pick", given ? given : &none, pick);
 
-    memset(pick, 0, sizeof(*pick));
-    if (size < sizeof(size))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_pick_device: struct_size is %zu; set it to sizeof(pool_pick)", size);
-    if (given)
-        memcpy(pick, given, size < sizeof(*pick) ? size : sizeof(*pick));
-    if ((unsigned)pick->policy > POOL_POLICY_SCORE)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_pick_device: there is no policy %d",
-            (int)pick->policy);
+    if (!status)
+        status =
+            base_check_ranges("pool_pick_device", {"policy", pick->policy, 0, POOL_POLICY_SCORE});
+    if (status)
+        return status;
     if (pick->policy == POOL_POLICY_SCORE && !pick->score)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_pick_device: POOL_POLICY_SCORE needs the score callback");

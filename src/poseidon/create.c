@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
 #include "field/integer.h"
@@ -16,36 +17,23 @@
  * constant memory of a multiprocessor while the gain shrinks below 1 in 11. */
 enum { SCALED_WIDTH_MAX = 5 };
 
-pool_status poseidon_params_copy(void *params, size_t size, const void *given, const char *what)
-{
-    size_t given_size;
+static const struct base_struct poseidon_params_type = BASE_STRUCT(pool_poseidon_params);
 
-    memset(params, 0, size);
-    if (!given)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s are NULL", what);
-    memcpy(&given_size, given, sizeof(given_size));
-    if (given_size < sizeof(size_t))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s have no struct_size", what);
-    memcpy(params, given, given_size < size ? given_size : size);
-    return POOL_OK;
-}
-
-void pool_poseidon_params_init(pool_poseidon_params *params)
+void pool_poseidon_params_init(pool_poseidon_params *params, size_t struct_size)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
+    base_struct_init(params, struct_size);
 }
 
 static pool_status check_rounds(const pool_poseidon_params *params)
 {
-    if (!params->field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the field is missing");
-    if (params->kind != POOL_POSEIDON && params->kind != POOL_POSEIDON2)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no kind %d", (int)params->kind);
-    if (params->form != POOL_FORM_STANDARD && params->form != POOL_FORM_MONTGOMERY)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no form %d", (int)params->form);
+    pool_status status = params->field ? base_check_ranges("pool_poseidon_create",
+                                             {"kind", params->kind, 0, POOL_POSEIDON2},
+                                             {"form", params->form, 0, POOL_FORM_MONTGOMERY},
+                                             {"feed_forward", params->feed_forward, 0, 1})
+                                       : base_fail_null("pool_poseidon_create", "field");
+
+    if (status)
+        return status;
     if (params->width < 2 || params->width > POOL_POSEIDON_MAX_WIDTH)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the width is %u, 2 to %d are possible",
             params->width, POOL_POSEIDON_MAX_WIDTH);
@@ -146,10 +134,12 @@ static pool_status read_lanes(pool_poseidon *set, const pool_poseidon_params *pa
             t);
     if (set->tag_lane >= t)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "tag lane %u of %u lanes", set->tag_lane, t);
-    if (params->domain_tag && set->tag_lane >= set->input_lane &&
+    if (!field_is_zero(set->field, set->tag) && set->tag_lane >= set->input_lane &&
         set->tag_lane < set->input_lane + set->inputs)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "the tag's lane %u is an input's", set->tag_lane);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_poseidon_create: `domain_tag` is not 0 and `tag_lane` %u is an input's: inputs "
+            "are in lanes %u to %u",
+            set->tag_lane, set->input_lane, set->input_lane + set->inputs - 1);
     return POOL_OK;
 }
 
@@ -283,7 +273,7 @@ static void set_free(pool_poseidon *set)
 static pool_status set_fill(pool_poseidon *set, const pool_poseidon_params *params)
 {
     size_t t = params->width;
-    pool_status status;
+    pool_status status = POOL_OK;
 
     set->kind = params->kind;
     set->width = params->width;
@@ -292,10 +282,11 @@ static pool_status set_fill(pool_poseidon *set, const pool_poseidon_params *para
     set->partial_rounds = params->partial_rounds;
     set->partial_lane = params->partial_lane;
     set->constant_count = params->round_constant_count;
-    status = read_lanes(set, params);
-    if (!status && params->domain_tag)
+    if (params->domain_tag)
         status = poseidon_load(
             set->field, set->tag, params->domain_tag, 1, params->form, "the domain tag");
+    if (!status)
+        status = read_lanes(set, params);
     if (!status)
         status = copy_elements(set, &set->constants, params->round_constants, set->constant_count,
             params->form, "round constant");
@@ -318,10 +309,11 @@ pool_status pool_poseidon_create(const pool_poseidon_params *given, pool_poseido
 {
     pool_poseidon_params params;
     pool_poseidon *made;
-    pool_status status = poseidon_params_copy(&params, sizeof(params), given, "Poseidon params");
+    pool_status status =
+        base_struct_read(&poseidon_params_type, "pool_poseidon_create", "params", given, &params);
 
     if (!status && !set)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "no place for the Poseidon set");
+        status = base_fail_null("pool_poseidon_create", "set");
     if (!status && params.name && strlen(params.name) > POSEIDON_MAX_NAME)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the set's name has %zu characters, %d are allowed", strlen(params.name),
@@ -399,8 +391,7 @@ pool_status pool_poseidon_fingerprint(
     const pool_poseidon *set, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
     if (!set || !fingerprint)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_poseidon_fingerprint: %s is NULL",
-            set ? "the fingerprint" : "the set");
+        return base_fail_null("pool_poseidon_fingerprint", set ? "fingerprint" : "set");
     memcpy(fingerprint, set->fingerprint, POOL_FINGERPRINT_BYTES);
     return POOL_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "poseidon/poseidon.h"
 
@@ -32,44 +33,36 @@ void poseidon_hash_one(
     }
 }
 
-void pool_poseidon_sponge_params_init(pool_poseidon_sponge_params *params)
+pool_status poseidon_sponge_read(const pool_poseidon *set,
+    const pool_poseidon_sponge_params *params, struct poseidon_sponge *sponge)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
-}
-
-pool_status poseidon_sponge_read(const pool_poseidon *set, const pool_poseidon_sponge_params *given,
-    struct poseidon_sponge *sponge)
-{
-    pool_poseidon_sponge_params params;
-    pool_status status = poseidon_params_copy(&params, sizeof(params), given, "sponge's params");
+    pool_status status =
+        base_check_ranges("a Poseidon sponge", {"mode", params->mode, 0, POOL_SPONGE_OVERWRITE},
+            {"padding", params->padding, 0, POOL_SPONGE_ONE_ZEROS});
 
     if (status)
         return status;
     memset(sponge, 0, sizeof(*sponge));
-    sponge->elements = params.elements;
-    sponge->squeezed = params.squeezed ? params.squeezed : set->digest;
-    sponge->rate = params.rate ? params.rate : set->rate;
-    sponge->mode = params.mode;
-    sponge->padding = params.padding;
+    sponge->elements = params->elements;
+    sponge->squeezed = params->squeezed ? params->squeezed : set->digest;
+    sponge->rate = params->rate ? params->rate : set->rate;
+    sponge->mode = params->mode;
+    sponge->padding = params->padding;
     if (sponge->rate > set->width - set->input_lane)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "a rate of %u from lane %u on does not fit %u lanes", sponge->rate, set->input_lane,
             set->width);
-    if (params.mode != POOL_SPONGE_ADD && params.mode != POOL_SPONGE_OVERWRITE)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a sponge has no mode %d", (int)params.mode);
-    if (params.padding != POOL_SPONGE_NO_PADDING && params.padding != POOL_SPONGE_ONE_ZEROS)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "a sponge has no padding %d", (int)params.padding);
-    if (!params.tag)
+    if (!params->tag)
         return POOL_OK;
-    if (set->tag_lane >= set->input_lane && set->tag_lane < set->input_lane + sponge->rate)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "the tag's lane %u is one of the rate", set->tag_lane);
-    return poseidon_load(
-        set->field, sponge->tag, params.tag, 1, POOL_FORM_STANDARD, "the sponge's tag");
+    status = poseidon_load(
+        set->field, sponge->tag, params->tag, 1, POOL_FORM_STANDARD, "the sponge's tag");
+    if (!status && !field_is_zero(set->field, sponge->tag) && set->tag_lane >= set->input_lane &&
+        set->tag_lane < set->input_lane + sponge->rate)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_poseidon_sponge: `tag` is not 0 and the set's tag lane %u is one of the rate: "
+            "lanes %u to %u",
+            set->tag_lane, set->input_lane, set->input_lane + sponge->rate - 1);
+    return status;
 }
 
 /* One block of `count` elements, padded as it is the last or not, then the permutation. */

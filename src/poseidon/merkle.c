@@ -6,17 +6,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "poseidon/poseidon.h"
 
 enum { ARITY_MAX = 16, HEIGHT_MAX = 64 };
 
-void pool_merkle_params_init(pool_merkle_params *params)
+static const struct base_struct merkle_params_type = BASE_STRUCT(pool_merkle_params);
+
+void pool_merkle_params_init(pool_merkle_params *params, size_t struct_size)
 {
-    if (!params)
-        return;
-    memset(params, 0, sizeof(*params));
-    params->struct_size = sizeof(*params);
+    base_struct_init(params, struct_size);
 }
 
 static pool_status read_shape(const pool_poseidon *set, const pool_merkle_params *params,
@@ -98,27 +98,29 @@ uint64_t poseidon_tree_work(const struct poseidon_tree *tree)
     return read;
 }
 
-pool_status poseidon_tree_read(const pool_poseidon *set, const pool_merkle_params *given,
-    uint64_t leaves, struct poseidon_tree *tree)
+pool_status poseidon_tree_read(const char *call, const pool_poseidon *set,
+    const pool_merkle_params *given, uint64_t leaves, struct poseidon_tree *tree)
 {
     pool_merkle_params params;
-    pool_status status = poseidon_params_copy(&params, sizeof(params), given, "tree's params");
+    pool_status status = base_struct_read(&merkle_params_type, call, "params", given, &params);
     uint64_t count = leaves;
 
     memset(tree, 0, sizeof(*tree));
     if (!status && !set)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the Poseidon set is NULL");
+        status = base_fail_null(call, "set");
     if (!status)
         status = read_shape(set, &params, leaves, tree);
     if (!status)
         status = read_leaf(set, &params, tree);
     if (status)
         return status;
+    tree->params = params;
     for (uint32_t row = 0; row <= tree->height; row++) {
         tree->row_count[row] = count;
         tree->row_start[row] = tree->digests;
-        if (row >= tree->first_row)
-            tree->digests += count;
+        if (row >= tree->first_row && __builtin_add_overflow(tree->digests, count, &tree->digests))
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: the kept rows of %llu leaves are too many", call, (unsigned long long)leaves);
         count = count / tree->arity + (count % tree->arity != 0);
     }
     status = make_padding(set, &params, tree);
@@ -136,23 +138,20 @@ void poseidon_tree_free(struct poseidon_tree *tree)
 pool_status pool_merkle_get_shape(const pool_poseidon *set, const pool_merkle_params *params,
     uint64_t leaves, pool_merkle_shape *shape)
 {
+    static const struct base_struct type = BASE_STRUCT(pool_merkle_shape);
     struct poseidon_tree tree;
     pool_merkle_shape found = {0};
-    size_t size = shape ? shape->struct_size : 0;
-    pool_status status;
+    pool_status status = base_struct_check(&type, "pool_merkle_get_shape", "shape", shape);
 
-    if (size < sizeof(size_t))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the tree's shape %s",
-            shape ? "has no struct_size" : "is NULL");
-    status = poseidon_tree_read(set, params, leaves, &tree);
+    if (!status)
+        status = poseidon_tree_read("pool_merkle_get_shape", set, params, leaves, &tree);
     if (status)
         return status;
-    found.struct_size = size;
     found.height = tree.height;
     found.first_row = tree.first_row;
     found.digests = tree.digests;
     found.path = (uint64_t)tree.height * (tree.arity - 1);
-    memcpy(shape, &found, size < sizeof(found) ? size : sizeof(found));
+    base_struct_write(&type, &found, shape);
     poseidon_tree_free(&tree);
     return POOL_OK;
 }
@@ -226,17 +225,18 @@ pool_status pool_poseidon_merkle_verify(const pool_poseidon *set, const pool_mer
     struct poseidon_tree tree;
     uint64_t beyond = index;
     bool member = false;
-    pool_status status = poseidon_tree_read(set, params, 1, &tree);
+    pool_status status = poseidon_tree_read("pool_poseidon_merkle_verify", set, params, 1, &tree);
 
     if (status)
         return status;
     for (uint32_t row = 0; row < tree.height; row++)
         beyond /= tree.arity;
-    if (!root || !leaf || (!path && tree.height) || !is_member)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "root, leaf, path or answer is NULL");
-    else if (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no form %d", (int)form);
-    else if (beyond == 0)
+    status = base_check_pointers("pool_poseidon_merkle_verify", {"root", root}, {"leaf", leaf},
+        {"path", tree.height ? path : root}, {"is_member", is_member});
+    if (!status)
+        status = base_check_ranges(
+            "pool_poseidon_merkle_verify", {"form", form, 0, POOL_FORM_MONTGOMERY});
+    if (!status && beyond == 0)
         status = verify_inside(set, &tree, form, root, leaf, index, path, &member);
     poseidon_tree_free(&tree);
     if (!status)

@@ -14,7 +14,6 @@ struct opening {
     const pool_poseidon *set;
     pool_poseidon_run run;
     struct poseidon_tree tree;
-    const pool_merkle_params *params;
     uint64_t *path; /* digests in limbs */
     uint64_t count; /* of digests that are there already */
 };
@@ -66,18 +65,6 @@ static pool_status put_siblings(struct opening *opening, const struct poseidon_t
     return POOL_OK;
 }
 
-/* Params of the subtree below a node of the lowest kept row. */
-static pool_status subtree_params(struct opening *opening, pool_merkle_params *params)
-{
-    pool_status status =
-        poseidon_params_copy(params, sizeof(*params), opening->params, "tree's params");
-
-    params->struct_size = sizeof(*params);
-    params->height = opening->tree.first_row;
-    params->kept_rows = 0;
-    return status;
-}
-
 static pool_status put_rebuilt(
     struct opening *opening, const pool_span *leaves, uint64_t index, uint64_t width)
 {
@@ -85,16 +72,17 @@ static pool_status put_rebuilt(
     size_t leaf_bytes = (size_t)opening->tree.leaf_elements * set->field->bytes;
     uint64_t start = index - index % width;
     uint64_t rest = opening->tree.leaves - start;
-    pool_merkle_params params;
+    pool_merkle_params params = opening->tree.params;
     pool_span subtree = *leaves;
     pool_span rows = {.form = POOL_FORM_MONTGOMERY, .place = POOL_PLACE_HOST};
     struct poseidon_tree tree;
-    pool_status status = subtree_params(opening, &params);
+    pool_status status;
 
+    params.height = opening->tree.first_row;
+    params.kept_rows = 0;
     subtree.data = poseidon_span_item(leaves, leaf_bytes, start);
     subtree.count = rest < width ? rest : width;
-    if (!status)
-        status = poseidon_tree_read(set, &params, subtree.count, &tree);
+    status = poseidon_tree_read("pool_poseidon_merkle_open", set, &params, subtree.count, &tree);
     if (status)
         return status;
     rows.count = tree.digests;
@@ -189,11 +177,12 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_posei
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *rows, uint64_t index, const pool_span *path)
 {
-    struct opening opening = {.set = set, .params = params};
-    pool_status status = poseidon_run_read(&opening.run, run);
+    struct opening opening = {.set = set};
+    pool_status status = poseidon_run_read("pool_poseidon_merkle_open", run, &opening.run);
 
     if (!status)
-        status = poseidon_tree_read(set, params, leaf_count, &opening.tree);
+        status =
+            poseidon_tree_read("pool_poseidon_merkle_open", set, params, leaf_count, &opening.tree);
     if (status)
         return status;
     opening.run.is_async = 0;

@@ -5,33 +5,39 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "poseidon/poseidon.h"
 #include "vector/check.h"
 
-void pool_poseidon_run_init(pool_poseidon_run *run)
+static const struct base_struct poseidon_run_type = BASE_STRUCT(pool_poseidon_run);
+
+void pool_poseidon_run_init(pool_poseidon_run *run, size_t struct_size)
 {
-    if (!run)
-        return;
-    memset(run, 0, sizeof(*run));
-    run->struct_size = sizeof(*run);
+    base_struct_init(run, struct_size);
 }
 
-pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *given)
+static const struct base_struct poseidon_sponge_params_type =
+    BASE_STRUCT(pool_poseidon_sponge_params);
+
+void pool_poseidon_sponge_params_init(pool_poseidon_sponge_params *params, size_t struct_size)
+{
+    base_struct_init(params, struct_size);
+}
+
+pool_status poseidon_run_read(
+    const char *call, const pool_poseidon_run *given, pool_poseidon_run *run)
 {
     pool_poseidon_run none = {.struct_size = sizeof(none)};
-
     pool_status status =
-        poseidon_params_copy(run, sizeof(*run), given ? given : &none, "run's params");
+        base_struct_read(&poseidon_run_type, call, "run", given ? given : &none, run);
+
+    if (!status)
+        status = base_check_ranges(call, {"is_async", run->is_async, 0, 1},
+            {"on_host", run->on_host, 0, 1}, {"check", run->check, 0, 1});
     if (!status && run->on_host && (run->device || run->stream || run->is_async))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "on_host is set, and a device, a stream or is_async as well");
-    if (!status && (unsigned)run->is_async > 1)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_poseidon_run: unsupported value %d for `is_async`: 0 or 1", run->is_async);
-    if (!status && (unsigned)run->check > 1)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_poseidon_run: unsupported value %d for `check`: 0 or 1", run->check);
+            "%s: `on_host` is set, and `device`, `stream` or `is_async` as well", call);
     return status;
 }
 
@@ -91,9 +97,10 @@ static pool_status check_on_host(const pool_poseidon *set, const pool_poseidon_r
     return run->check ? poseidon_host_check(set, in, &items) : POOL_OK;
 }
 
-static pool_status check_set(const pool_poseidon *set)
+static pool_status begin(const char *call, const pool_poseidon *set, const pool_poseidon_run *given,
+    pool_poseidon_run *run)
 {
-    return set ? POOL_OK : base_fail(POOL_ERR_INVALID_ARGUMENT, "the Poseidon set is NULL");
+    return set ? poseidon_run_read(call, given, run) : base_fail_null(call, "set");
 }
 
 pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_run *given,
@@ -101,10 +108,8 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_
 {
     pool_poseidon_run run;
     struct poseidon_watch watch;
-    pool_status status = check_set(set);
+    pool_status status = begin("pool_poseidon_permute", set, given, &run);
 
-    if (!status)
-        status = poseidon_run_read(&run, given);
     if (!status)
         status = check_spans(set, &run, states, set->width, "states", results,
             states ? states->count : 0, set->width, "results");
@@ -123,13 +128,12 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run
 {
     pool_poseidon_run run;
     struct poseidon_watch watch;
-    pool_status status = check_set(set);
+    pool_status status = begin("pool_poseidon_hash", set, given, &run);
 
     if (!status && (elements == 0 || elements > set->inputs))
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%u inputs: %s hashes 1 to %u", elements,
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_poseidon_hash: unsupported value %u for `elements`; %s hashes 1 to %u", elements,
             set->name, set->inputs);
-    if (!status)
-        status = poseidon_run_read(&run, given);
     if (!status)
         status = check_spans(set, &run, inputs, elements, "inputs", digests,
             inputs ? inputs->count : 0, set->digest, "digests");
@@ -146,15 +150,17 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run
 pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_run *given,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
 {
+    pool_poseidon_sponge_params known;
     pool_poseidon_run run;
     struct poseidon_sponge sponge;
     struct poseidon_watch watch;
-    pool_status status = check_set(set);
+    pool_status status = begin("pool_poseidon_sponge", set, given, &run);
 
     if (!status)
-        status = poseidon_run_read(&run, given);
+        status = base_struct_read(
+            &poseidon_sponge_params_type, "pool_poseidon_sponge", "params", params, &known);
     if (!status)
-        status = poseidon_sponge_read(set, params, &sponge);
+        status = poseidon_sponge_read(set, &known, &sponge);
     if (!status)
         status = check_spans(set, &run, messages, sponge.elements, "messages", results,
             messages ? messages->count : 0, sponge.squeezed, "results");
@@ -175,14 +181,13 @@ pool_status poseidon_build(const pool_poseidon *set, const pool_poseidon_run *gi
     pool_poseidon_run run;
     struct poseidon_tree tree;
     struct poseidon_watch watch;
-    pool_status status = check_set(set);
+    pool_status status = begin("pool_poseidon_merkle_build", set, given, &run);
 
-    if (!status)
-        status = poseidon_run_read(&run, given);
     if (!status && !leaves)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the leaves is NULL");
+        status = base_fail_null("pool_poseidon_merkle_build", "leaves");
     if (!status)
-        status = poseidon_tree_read(set, params, leaves->count, &tree);
+        status =
+            poseidon_tree_read("pool_poseidon_merkle_build", set, params, leaves->count, &tree);
     if (status)
         return status;
     status = check_spans(

@@ -94,9 +94,6 @@ static inline const uint64_t *poseidon_final_constants(const pool_poseidon *set)
     return set->constant_count > of_rounds ? set->constants + of_rounds * set->field->limbs : NULL;
 }
 
-/* create.c */
-/* A copy of the caller's params, whose struct may be older and shorter than ours. */
-pool_status poseidon_params_copy(void *params, size_t size, const void *given, const char *what);
 /* partial_rounds.c: makes set->window, with is_used false where there is no such form. */
 pool_status poseidon_derive_window(pool_poseidon *set, bool is_scaled);
 void poseidon_free_window(struct poseidon_window *window);
@@ -148,11 +145,13 @@ struct poseidon_sponge {
 };
 void poseidon_sponge_one(const pool_poseidon *set, const struct poseidon_sponge *sponge,
     const uint64_t *message, uint64_t *result);
-pool_status poseidon_sponge_read(const pool_poseidon *set, const pool_poseidon_sponge_params *given,
-    struct poseidon_sponge *sponge);
+/* Its params checked, after base_struct_read. */
+pool_status poseidon_sponge_read(const pool_poseidon *set,
+    const pool_poseidon_sponge_params *params, struct poseidon_sponge *sponge);
 
 /* A tree, its params read and checked. */
 struct poseidon_tree {
+    pool_merkle_params params;
     uint32_t arity;
     uint32_t height;
     uint32_t first_row;
@@ -167,8 +166,9 @@ struct poseidon_tree {
 };
 /* The children and hashed leaves that building it reads, for a watch. */
 uint64_t poseidon_tree_work(const struct poseidon_tree *tree);
-pool_status poseidon_tree_read(const pool_poseidon *set, const pool_merkle_params *given,
-    uint64_t leaves, struct poseidon_tree *tree);
+/* `call` is the public function, for texts. */
+pool_status poseidon_tree_read(const char *call, const pool_poseidon *set,
+    const pool_merkle_params *given, uint64_t leaves, struct poseidon_tree *tree);
 void poseidon_tree_free(struct poseidon_tree *tree);
 void poseidon_leaf_digest(const pool_poseidon *set, const struct poseidon_tree *tree,
     const uint64_t *leaf, uint64_t *digest);
@@ -205,7 +205,8 @@ void poseidon_store(
     const pool_field *field, void *packed, const uint64_t *limbs, size_t count, pool_form form);
 
 /* poseidon.c: a checked copy; NULL stands for zeros. */
-pool_status poseidon_run_read(pool_poseidon_run *run, const pool_poseidon_run *given);
+pool_status poseidon_run_read(
+    const char *call, const pool_poseidon_run *given, pool_poseidon_run *run);
 
 /* Somebody who watches a call, and may end it: what the run's members say. */
 struct poseidon_watch {

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 
-void pool_stream_params_init(pool_stream_params *params)
+static const struct base_struct stream_params_type = BASE_STRUCT(pool_stream_params);
+
+void pool_stream_params_init(pool_stream_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
 pool_status stream_check(const pool_stream *stream)
@@ -149,17 +149,16 @@ pool_status pool_stream_create(
     pool_status status;
 
     if (!stream)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the stream");
+        return base_fail_null("pool_stream_create", "stream");
     if (params) {
-        if (params->struct_size < sizeof(size_t))
-            return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "pool_stream_params.struct_size is not set");
-        memcpy(&wanted, params,
-            params->struct_size < sizeof(wanted) ? params->struct_size : sizeof(wanted));
+        status =
+            base_struct_read(&stream_params_type, "pool_stream_create", "params", params, &wanted);
+        if (status)
+            return status;
     }
-    if (wanted.flags & ~POOL_STREAM_BLOCKING)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no stream has", wanted.flags);
+    status = base_flags_check("pool_stream_create", "flags", wanted.flags, POOL_STREAM_BLOCKING);
+    if (status)
+        return status;
     status = device_enter(device, &scope);
     if (status)
         return status;

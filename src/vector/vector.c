@@ -7,38 +7,34 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "vector/check.h"
 #include "vector/vector.h"
 
 enum { BLOCK = 256 };
 
-void pool_vector_params_init(pool_vector_params *params)
+static const struct base_struct vector_params_type = BASE_STRUCT(pool_vector_params);
+
+void pool_vector_params_init(pool_vector_params *params, size_t struct_size)
 {
-    if (params) {
-        memset(params, 0, sizeof(*params));
-        params->struct_size = sizeof(*params);
-    }
+    base_struct_init(params, struct_size);
 }
 
 pool_status ntt_vector_begin(
     const pool_vector_params *given, struct ntt_vector_call *call, const char *name)
 {
+    pool_status status;
+
     memset(call, 0, sizeof(*call));
-    pool_vector_params_init(&call->params);
-    if (!given || given->struct_size < sizeof(size_t))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: pool_vector_params is NULL or its struct_size is not set", name);
-    memcpy(&call->params, given,
-        given->struct_size < sizeof(call->params) ? given->struct_size : sizeof(call->params));
-    if (!call->params.field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the field is NULL", name);
-    if ((unsigned)call->params.is_async > 1)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%s: is_async is %d", name, call->params.is_async);
-    if ((unsigned)call->params.check > 1)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `check`: 0 or 1",
-            name, call->params.check);
+    status = base_struct_read(&vector_params_type, name, "params", given, &call->params);
+    if (!status && !call->params.field)
+        status = base_fail_null(name, "params->field");
+    if (!status)
+        status = base_check_ranges(
+            name, {"is_async", call->params.is_async, 0, 1}, {"check", call->params.check, 0, 1});
+    if (status)
+        return status;
     return ntt_place_init(
         &call->place, call->params.device, call->params.field, call->params.stream);
 }

@@ -14,7 +14,7 @@
 
 static struct functions {
     const pool_error *(*last_error)(void);
-    void (*params_init)(pool_params *params);
+    void (*params_init)(pool_params *params, size_t struct_size);
     pool_status (*create)(device_pool **pool, const pool_params *params);
     pool_status (*destroy)(device_pool **pool);
     pool_status (*next_device)(device_pool *pool, pool_device **device);
@@ -41,7 +41,7 @@ static int check_error(const char *device)
 
     if (functions.last_error()->status != POOL_OK)
         return 1;
-    functions.params_init(&params);
+    functions.params_init(&params, sizeof(params));
     params.devices = device;
     status = functions.create(&pool, &params);
     if (status == POOL_OK || functions.last_error()->status != status ||
@@ -58,7 +58,7 @@ static int use_devices(void)
     pool_device *device = NULL;
     pool_params params;
 
-    functions.params_init(&params);
+    functions.params_init(&params, sizeof(params));
     params.devices = "sim:2";
     return functions.create(&pool, &params) || functions.next_device(pool, &device) ||
            functions.destroy(&pool);

@@ -56,7 +56,7 @@ struct subject {
 static double time_ours(struct subject *s)
 {
     void *arguments[] = {&s->address, &s->number};
-    pool_launch_shape shape;
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
     uint64_t start;
 
     MUST(pool_shape_for(32, &shape));

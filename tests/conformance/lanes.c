@@ -128,7 +128,7 @@ static void launch(pool_module *module, size_t index, pool_buffer *in, pool_buff
 {
     CUdeviceptr in_address, out_address;
     void *arguments[] = {&in_address, &out_address, &count};
-    pool_launch_shape shape;
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
     pool_kernel *kernel;
     char name[32];
 

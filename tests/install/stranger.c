@@ -40,12 +40,12 @@ static int transform(pool_device *device)
     pool_ntt_params params;
     pool_ntt_domain *domain;
 
-    pool_ntt_domain_params_init(&wanted);
+    pool_ntt_domain_params_init(&wanted, sizeof(wanted));
     wanted.field = pool_field_by_name("goldilocks");
     wanted.log_size = LOG_SIZE;
     if (pool_ntt_domain_create(&wanted, &domain))
         return failed("domain");
-    pool_ntt_params_init(&params);
+    pool_ntt_params_init(&params, sizeof(params));
     params.domain = domain;
     params.device = device;
     if (pool_ntt(&params, &from, &between))
@@ -71,7 +71,7 @@ int main(void)
 
     for (int i = 0; i < COUNT; i++)
         input[i] = (uint64_t)i * 0x9e3779b97f4a7c15u >> 1;
-    pool_params_init(&params);
+    pool_params_init(&params, sizeof(params));
     params.devices = "sim:2";
     if (pool_create(&pool, &params) || pool_next_device(pool, &device))
         return failed("pool");

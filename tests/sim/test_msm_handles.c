@@ -456,7 +456,7 @@ static void test_short_tables(void **state)
     msm_compare(&problem, &params, NULL);
     params.window_bits = pool_points_window_bits(params.points) + 1;
     assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
-    assert_says("the tables are for windows of");
+    assert_says("the tables are for");
     assert_ok(pool_points_destroy(&params.points));
     msm_problem_free(&problem);
 }
@@ -479,11 +479,11 @@ static void test_refusals(void **state)
 
     (void)state;
     REFUSE(params.struct_size = 0, POOL_ERR_INVALID_ARGUMENT, "struct_size");
-    REFUSE(params.curve = NULL, POOL_ERR_INVALID_ARGUMENT, "need a curve");
+    REFUSE(params.curve = NULL, POOL_ERR_INVALID_ARGUMENT, "params->curve must not be NULL");
     REFUSE(params.device = NULL, POOL_ERR_NOT_BOUND, "");
-    REFUSE(params.reserved = 1, POOL_ERR_INVALID_ARGUMENT, "means nothing");
-    REFUSE(params.check = (pool_point_check)3, POOL_ERR_INVALID_ARGUMENT, "means nothing");
-    REFUSE(params.layout = (pool_point_layout)5, POOL_ERR_INVALID_ARGUMENT, "means nothing");
+    REFUSE(params.reserved = 1, POOL_ERR_INVALID_ARGUMENT, "for `reserved`; it must be 0");
+    REFUSE(params.check = (pool_point_check)3, POOL_ERR_INVALID_ARGUMENT, "value 3 for `check`");
+    REFUSE(params.layout = (pool_point_layout)5, POOL_ERR_INVALID_ARGUMENT, "value 5 for `layout`");
     REFUSE(span.stride = 60, POOL_ERR_INVALID_ARGUMENT, "stride of 60 bytes");
     REFUSE(span.stride = 66, POOL_ERR_INVALID_ARGUMENT, "stride of 66 bytes");
     REFUSE(span.data = NULL, POOL_ERR_INVALID_ARGUMENT, "at NULL");
@@ -494,7 +494,9 @@ static void test_refusals(void **state)
     REFUSE((span.count = (uint64_t)1 << 30, params.precompute_factor = 4),
         POOL_ERR_INVALID_ARGUMENT, "more than 2^31 - 1");
     REFUSE((params.precompute_factor = 2, params.window_bits = 25), POOL_ERR_INVALID_ARGUMENT,
-        "windows have");
+        "value 25 for `window_bits`");
+    REFUSE(params.window_bits = 1, POOL_ERR_INVALID_ARGUMENT, "value 1 for `window_bits`");
+    REFUSE(params.scalar_bits = 5000, POOL_ERR_INVALID_ARGUMENT, "value 5000 for `scalar_bits`");
     assert_ok(pool_cancel_create(&cancel));
     pool_cancel_request(cancel);
     REFUSE(params.cancel = cancel, POOL_ERR_CANCELLED, "");

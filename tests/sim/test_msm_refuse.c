@@ -54,17 +54,21 @@ static void test_params(void **state)
 
     (void)state;
     REFUSE(call.params.struct_size = 0, "struct_size");
-    REFUSE(call.params.curve = NULL, "needs a curve or a handle");
-    REFUSE(call.params.point_layout = (pool_point_layout)5, "means nothing");
-    REFUSE(call.params.result_layout = (pool_point_layout)-1, "means nothing");
-    REFUSE(call.params.shared_points = 2, "means nothing");
-    REFUSE(call.params.is_async = 2, "means nothing");
-    REFUSE(call.params.scalar_check = (pool_scalar_check)3, "means nothing");
-    REFUSE(call.params.point_check = (pool_point_check)3, "means nothing");
-    REFUSE(call.params.window_bits = 1, "means nothing");
-    REFUSE(call.params.window_bits = 25, "means nothing");
+    REFUSE(call.params.curve = NULL, "one of them is required");
+    REFUSE(call.params.point_layout = (pool_point_layout)5,
+        "pool_msm: unsupported value 5 for `point_layout`; it must be 0 to 4");
+    REFUSE(call.params.result_layout = (pool_point_layout)-1, "for `result_layout`");
+    REFUSE(call.params.shared_points = 2, "value 2 for `shared_points`");
+    REFUSE(call.params.is_async = 2, "value 2 for `is_async`");
+    REFUSE(call.params.scalar_check = (pool_scalar_check)3, "value 3 for `scalar_check`");
+    REFUSE(call.params.point_check = (pool_point_check)3, "value 3 for `point_check`");
+    REFUSE(call.params.window_bits = 1, "value 1 for `window_bits`; it must be 2 to 24");
+    REFUSE(call.params.window_bits = 25, "value 25 for `window_bits`");
     REFUSE((call.params.scalar_bits = 9, call.params.scalar_check = POOL_SCALARS_REDUCED),
-        "means nothing");
+        "value 9 for `scalar_bits`");
+    REFUSE(call.params.scalar_bits = 257, "value 257 for `scalar_bits`; it must be 0 to 256");
+    REFUSE(call.params.scalar_bits = 5000, "value 5000 for `scalar_bits`");
+    REFUSE(call.params.first_point = 3, "value 3 for `first_point`; it must be 0 without `points`");
     REFUSE_AS(POOL_ERR_NOT_BOUND, call.params.device = NULL, "");
     assert_ok(pool_stream_create(other, NULL, &stream));
     REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.params.stream = stream, "");
@@ -74,7 +78,7 @@ static void test_params(void **state)
 static void test_spans(void **state)
 {
     (void)state;
-    REFUSE(call.points_given = NULL, "here is neither");
+    REFUSE(call.points_given = NULL, "are both NULL");
     REFUSE(call.scalars.count = COUNT - 1, "there are 12 points for 11");
     REFUSE(call.points.count = COUNT + 1, "there are 13 points for 12");
     REFUSE(call.params.batch = 5, "12 scalars are not those of 5 sums");
@@ -112,13 +116,16 @@ static void test_devices(void **state)
 
     (void)state;
     assert_ok(pool_points_create(&make, &span, &points));
-    REFUSE(call.params.points = points, "not both");
+    REFUSE(call.params.points = points, "are both given");
     REFUSE((call.points_given = NULL, call.params.points = points,
                call.params.curve = pool_curve_by_name("bn254_g2")),
         "the points are of bn254_g1, not of bn254_g2");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
         (call.points_given = NULL, call.params.points = points, call.params.device = other),
         "the points are on device 0, not on 1");
+    REFUSE((call.points_given = NULL, call.params.points = points,
+               call.params.point_check = POOL_POINTS_ON_CURVE),
+        "for `point_check`; it must be 0 with `points`");
     REFUSE((call.points_given = NULL, call.params.points = points, call.params.first_point = 1),
         "12 points from 1 on are more than the handle's 12");
     REFUSE((call.points_given = NULL, call.params.points = points,

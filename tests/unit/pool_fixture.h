@@ -44,7 +44,7 @@ static inline struct world world_of(uint32_t devices)
     pool_mock_params params = {.struct_size = sizeof(params), .devices = devices};
 
     assert_ok(pool_mock_create(&world.mock, &params));
-    pool_params_init(&world.params);
+    pool_params_init(&world.params, sizeof(world.params));
     world.params.driver = pool_mock_table(world.mock);
     return world;
 }

@@ -22,7 +22,7 @@
 /* y^2 = x^3 + 2 x + 3 over F_97: 100 points = 4 * 25; (3, 6) has order 5. */
 static void fill_params(pool_curve_params *params, const pool_field *field)
 {
-    pool_curve_params_init(params);
+    pool_curve_params_init(params, sizeof(*params));
     params->field = field;
     params->a[0] = "2";
     params->b[0] = "3";
@@ -94,7 +94,7 @@ static void test_refused(void **state)
     fill_params(&good, field);
     params = good;
     params.field = NULL;
-    assert_refused(&params, "needs a field");
+    assert_refused(&params, "field must not be NULL");
     params = good;
     params.field = three;
     assert_refused(&params, "3 elements");
@@ -273,8 +273,8 @@ static void test_null_arguments(void **state)
     int equal;
 
     (void)state;
-    pool_curve_params_init(NULL);
-    pool_curve_params_init(&params);
+    pool_curve_params_init(NULL, 64);
+    pool_curve_params_init(&params, sizeof(params));
     assert_null(pool_curve_by_name(NULL));
     assert_int_equal(pool_curve_create(NULL, &curve), bad);
     assert_int_equal(pool_curve_create(&params, NULL), bad);

@@ -99,7 +99,7 @@ static void make_points(void)
     pool_span span = {.data = bytes, .count = POINTS};
     pool_status status;
 
-    pool_points_params_init(&params);
+    pool_points_params_init(&params, sizeof(params));
     params.curve = curve;
     params.device = h.device;
     assert_ok(pool_random_points(curve, 1, POINTS, bytes, NULL, NULL));
@@ -114,7 +114,7 @@ static void make_handles(void)
     pool_params params;
     char bytes[1024] = "";
 
-    pool_params_init(&params);
+    pool_params_init(&params, sizeof(params));
     params.devices = "sim:2";
     assert_ok(pool_create(&h.pool, &params));
     assert_ok(pool_device_at(h.pool, 0, &h.device));
@@ -127,7 +127,7 @@ static void make_handles(void)
     assert_ok(pool_pinned_alloc(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
     assert_ok(pool_module_load(h.device, kernel_text, sizeof(kernel_text), &h.module));
     assert_ok(pool_kernel_get(h.module, "nothing", &h.kernel));
-    pool_ntt_domain_params_init(&domain);
+    pool_ntt_domain_params_init(&domain, sizeof(domain));
     domain.field = pool_field_by_name("goldilocks");
     domain.log_size = LOG_SIZE;
     assert_ok(pool_ntt_domain_create(&domain, &h.domain));
@@ -358,13 +358,13 @@ static void call_msm(void)
     pool_msm_params params;
     uint64_t bytes;
 
-    pool_msm_params_init(&params);
+    pool_msm_params_init(&params, sizeof(params));
     params.curve = curve;
     params.device = h.device;
     REFUSED(pool_msm(&params, &in, &by, &out));
     REFUSED(pool_msm_workspace(&params, &in, &by, &out, &bytes));
     REFUSED(pool_msm_warm_up(curve, h.device));
-    pool_points_params_init(&points_params);
+    pool_points_params_init(&points_params, sizeof(points_params));
     points_params.curve = curve;
     points_params.device = h.device;
     REFUSED(pool_points_create(&points_params, &in, &made));
@@ -394,7 +394,7 @@ static void call_ntt(void)
     pool_ntt_params params;
     uint64_t bytes;
 
-    pool_ntt_params_init(&params);
+    pool_ntt_params_init(&params, sizeof(params));
     params.domain = h.domain;
     params.device = h.device;
     REFUSED(pool_ntt(&params, &in, &out));
@@ -406,7 +406,7 @@ static void call_ntt(void)
     ANSWERS(pool_ntt_domain_log_size(h.domain));
     ANSWERS(pool_ntt_domain_root(h.domain, POOL_FORM_STANDARD, values));
     ANSWERS(pool_ntt_domain_coset(h.domain, POOL_FORM_STANDARD, values));
-    pool_vector_params_init(&vector);
+    pool_vector_params_init(&vector, sizeof(vector));
     vector.field = pool_field_by_name("goldilocks");
     vector.device = h.device;
     REFUSED(pool_vector_add(&vector, &in, &in, &out));
@@ -429,12 +429,12 @@ static void call_poseidon(void)
     pool_merkle_params merkle;
     pool_poseidon_run run;
 
-    pool_poseidon_run_init(&run);
+    pool_poseidon_run_init(&run, sizeof(run));
     run.device = h.device;
-    pool_poseidon_sponge_params_init(&sponge);
+    pool_poseidon_sponge_params_init(&sponge, sizeof(sponge));
     sponge.elements = 2;
     sponge.squeezed = 1;
-    pool_merkle_params_init(&merkle);
+    pool_merkle_params_init(&merkle, sizeof(merkle));
     merkle.arity = 2;
     REFUSED(pool_poseidon_permute(h.set, &run, &in, &out));
     REFUSED(pool_poseidon_hash(h.set, &run, &in, 2, &out));

@@ -110,7 +110,7 @@ static void test_kind(void **state)
     bytes = iden3_compose(&made, &size);
     write_file(bytes, size);
     free(bytes);
-    pool_file_params_init(&params);
+    pool_file_params_init(&params, sizeof(params));
     params.kind = POOL_FILE_WTNS;
     assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
     assert_non_null(file->mapping);
@@ -120,21 +120,18 @@ static void test_kind(void **state)
     params.kind = POOL_FILE_ZKEY;
     check_fails(path, &params, POOL_ERR_BAD_DATA, "is a wtns file, a zkey file was expected");
     params.kind = (pool_file_kind)7;
-    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "7 is no pool_file_kind");
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "unsupported value 7 for `kind`");
     params.kind = (pool_file_kind)-1;
-    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "-1 is no pool_file_kind");
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "for `kind`");
     params = (pool_file_params){.struct_size = sizeof(params), .reserved = 1};
     check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "reserved");
     params.struct_size = 8;
     check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "struct_size is 8");
-    params.struct_size = offsetof(pool_file_params, layout);
-    assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
-    pool_file_close(&file);
     assert_string_equal(pool_file_kind_name(POOL_FILE_PTAU), "ptau");
     assert_string_equal(pool_file_kind_name(POOL_FILE_KZG), "kzg");
     assert_string_equal(pool_file_kind_name((pool_file_kind)7), "?");
     assert_string_equal(pool_file_kind_name((pool_file_kind)-1), "?");
-    pool_file_params_init(NULL);
+    pool_file_params_init(NULL, 64);
 }
 
 static void test_raw(void **state)
@@ -173,10 +170,10 @@ static void test_raw(void **state)
     write_file(bytes, 5 * 72 - 1);
     check_fails(path, &params, POOL_ERR_BAD_DATA, "byte 288: 71 bytes are left behind");
     params.layout = (pool_point_layout)9;
-    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "9 is no pool_point_layout");
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "unsupported value 9 for `layout`");
     params.layout = POOL_POINT_AFFINE;
     params.form = (pool_form)2;
-    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "2 is no pool_form");
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "unsupported value 2 for `form`");
 }
 
 /* A curve of the caller's own outlives the caller's reference. */

@@ -227,7 +227,7 @@ static void test_kernels_and_variables(void **state)
 
 static void test_shapes(void **state)
 {
-    pool_launch_shape shape;
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
 
     (void)state;
     assert_int_equal(pool_shape_for(0, &shape), POOL_OK);

@@ -416,7 +416,7 @@ static void test_all_null(void **state)
     char *text = NULL;
 
     (void)state;
-    pool_params_init(NULL);
+    pool_params_init(NULL, 64);
     assert_refused(pool_create(NULL, NULL));
     assert_ok(pool_destroy(NULL));
     assert_ok(pool_destroy(&(device_pool *){NULL}));

@@ -85,9 +85,9 @@ static void test_refused(void **state)
     (void)state;
     parts_init(&parts);
     expect(&parts, POOL_OK, "");
-    parts.params.field = NULL, refuse(&parts, "field is missing");
-    parts.params.kind = (pool_poseidon_kind)2, refuse(&parts, "no kind");
-    parts.params.form = (pool_form)2, refuse(&parts, "no form");
+    parts.params.field = NULL, refuse(&parts, "field must not be NULL");
+    parts.params.kind = (pool_poseidon_kind)2, refuse(&parts, "value 2 for `kind`");
+    parts.params.form = (pool_form)2, refuse(&parts, "value 2 for `form`");
     parts.params.width = 1, refuse(&parts, "width is 1");
     parts.params.width = 65, refuse(&parts, "width is 65");
     parts.params.alpha = 1, refuse(&parts, "alpha is 1");
@@ -118,7 +118,7 @@ static void test_refused(void **state)
     parts.params.output_lane = 3, refuse(&parts, "digest of 1 from lane 3");
     parts.params.tag_lane = 3, refuse(&parts, "tag lane 3");
     parts.params.tag_lane = 1, parts.params.domain_tag = &parts.tag;
-    refuse(&parts, "lane 1 is an input's");
+    refuse(&parts, "`tag_lane` 1 is an input's");
     parts.params.name = "a name that is longer than the sixty-three characters that are allowed";
     refuse(&parts, "63 are allowed");
     parts.params.struct_size = 0, refuse(&parts, "struct_size");
@@ -137,6 +137,54 @@ static void test_refused(void **state)
     expect(&parts, POOL_OK, "");
     memset(parts.diagonal, 0, sizeof(parts.diagonal));
     expect(&parts, POOL_ERR_INVALID_ARGUMENT, "internal matrix is not invertible");
+}
+
+/* A tag of 0 is no tag, whether it is not given or given as 0: also in a lane of inputs. */
+static void test_tag_of_zero(void **state)
+{
+    struct parts parts;
+    uint32_t zero = 0, message = 5, results[2];
+    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+    pool_poseidon_sponge_params params = {.struct_size = sizeof(params), .elements = 1, .rate = 2};
+    pool_span in = {.data = &message, .count = 1}, out = {.data = results, .count = 1};
+    pool_poseidon *set = NULL;
+
+    (void)state;
+    parts_init(&parts);
+    parts.params.tag_lane = 1;
+    parts.params.domain_tag = &zero;
+    assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
+    assert_int_equal(pool_poseidon_sponge(set, &run, &params, &in, &out), POOL_OK);
+    out.data = results + 1;
+    params.tag = &zero;
+    assert_int_equal(pool_poseidon_sponge(set, &run, &params, &in, &out), POOL_OK);
+    assert_int_equal(results[0], results[1]);
+    params.tag = &message;
+    assert_int_equal(
+        pool_poseidon_sponge(set, &run, &params, &in, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "`tag` is not 0"));
+    pool_poseidon_destroy(&set);
+}
+
+/* Members with few values take no others; runs too. */
+static void test_unknown_values(void **state)
+{
+    struct parts parts;
+    pool_poseidon *set = get("circom-bn254-t3");
+    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 2};
+    pool_span none = {0};
+
+    (void)state;
+    parts_init(&parts);
+    parts.params.feed_forward = 2;
+    refuse(&parts, "pool_poseidon_create: unsupported value 2 for `feed_forward`");
+    assert_int_equal(pool_poseidon_permute(set, &run, &none, &none), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message,
+        "pool_poseidon_permute: unsupported value 2 for `on_host`; it must be 0 to 1"));
+    run = (pool_poseidon_run){.struct_size = sizeof(run), .is_async = -1};
+    assert_int_equal(pool_poseidon_hash(set, &run, &none, 1, &none), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "value -1 for `is_async`"));
+    pool_poseidon_destroy(&set);
 }
 
 /* Every member that changes the function changes the fingerprint; the name does not. */
@@ -484,6 +532,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_failing_memory), /* first: sets are not made yet */
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_tag_of_zero),
+        cmocka_unit_test(test_unknown_values),
         cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_forms_agree),
         cmocka_unit_test(test_no_window),

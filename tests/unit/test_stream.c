@@ -19,7 +19,7 @@ static void test_nulls(void **state)
     uint32_t flags;
 
     (void)state;
-    pool_stream_params_init(NULL);
+    pool_stream_params_init(NULL, 64);
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_event_create(device, POOL_EVENT_TIMING, &event));
 #define REFUSED(call) assert_status((call), POOL_ERR_INVALID_ARGUMENT)

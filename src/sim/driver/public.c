@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "sim/driver/state.h"
 
@@ -71,19 +72,14 @@ pool_status pool_sim_reports(uint32_t reports)
 
 pool_status pool_sim_last_fault(pool_sim_fault *fault)
 {
-    pool_status status;
-    size_t size;
+    static const struct base_struct type = BASE_STRUCT(pool_sim_fault);
+    pool_status status = base_struct_check(&type, "pool_sim_last_fault", "fault", fault);
 
-    if (!fault || fault->struct_size < sizeof fault->struct_size)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_sim_last_fault needs a pool_sim_fault "
-                                                    "with its struct_size set");
-    size = fault->struct_size < sizeof *fault ? fault->struct_size : sizeof *fault;
-    status = sim_lock();
+    if (!status)
+        status = sim_lock();
     if (status)
         return status;
-    memcpy((char *)fault + sizeof fault->struct_size,
-        (const char *)&sim_state.fault + sizeof fault->struct_size,
-        size - sizeof fault->struct_size);
+    base_struct_write(&type, &sim_state.fault, fault);
     pthread_mutex_unlock(&sim_state.lock);
     return POOL_OK;
 }
