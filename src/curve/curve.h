@@ -131,9 +131,13 @@ void curve_store_affine(const pool_curve *curve, void *memory, const pool_point_
 /* NULL or what is wrong; `checks` as in POOL_CHECK_…. */
 const char *curve_check(const pool_curve *curve, const struct curve_jacobian *p, uint32_t checks);
 /* Refuses unknown layouts and forms and strides that are too small. NULL means all zeros and gives
- * that in *given. */
-pool_status curve_read_format(
-    const pool_curve *curve, const pool_point_format *format, pool_point_format *given);
+ * that in *given. `call` is the public function, for texts, here and below. */
+pool_status curve_read_format(const char *call, const pool_curve *curve,
+    const pool_point_format *format, pool_point_format *given);
+/* Points that the caller gives or wants: there, unless there are none, and no more than memory. */
+pool_status curve_check_array(const char *call, const pool_curve *curve, const void *points,
+    const pool_point_format *format, size_t count);
+pool_status curve_check_checks(const char *call, uint32_t checks); /* POOL_CHECK_… */
 
 /* encoding.c: NULL or what is wrong with an encoded point. That y belongs to x is sure for the
  * compressed encoding only. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "curve/curve.h"
 #include "field/integer.h"
@@ -284,29 +285,31 @@ const char *curve_decode(
 }
 
 /* The bytes from one encoded point to the next go to *stride, which 0 leaves packed. */
-static pool_status check_arguments(const pool_curve *curve, pool_encoding encoding, const void *one,
-    const void *other, size_t count, const pool_point_format *format, pool_point_format *given,
-    size_t *stride)
+static pool_status check_arguments(const char *call, const pool_curve *curve,
+    pool_encoding encoding, const void *bytes, const void *points, size_t count,
+    const pool_point_format *format, pool_point_format *given, size_t *stride)
 {
     size_t size = pool_encoding_bytes(curve, encoding);
+    pool_status status =
+        base_check_ranges(call, {"encoding", encoding, 0, POOL_ENCODING_ARKWORKS_UNCOMPRESSED});
 
-    if (!curve || ((!one || !other) && count))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "encoding of points: an argument is NULL");
-    if ((int)encoding < 0 || encoding > POOL_ENCODING_ARKWORKS_UNCOMPRESSED)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_encoding", (int)encoding);
+    if (!status && (!curve || (!bytes && count)))
+        status = base_fail_null(call, curve ? "bytes" : "curve");
+    if (status)
+        return status;
     if (!size)
         return base_fail(POOL_ERR_UNSUPPORTED,
-            "points of %s, whose field has %u bits, do not have encoding %d", curve->name,
+            "%s: points of %s, whose field has %u bits, do not have encoding %d", call, curve->name,
             curve->coordinates.field->bits, (int)encoding);
     if (*stride && *stride < size)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "unsupported value %zu for `stride`: an encoded point of %s has %zu bytes", *stride,
-            curve->name, size);
+            "%s: unsupported value %zu for `stride`: an encoded point of %s has %zu bytes", call,
+            *stride, curve->name, size);
     *stride = *stride ? *stride : size;
-    if (count > SIZE_MAX / *stride)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%zu encoded points, %zu bytes apart, exceed the address space", count, *stride);
-    return curve_read_format(curve, format, given);
+    status = curve_read_format(call, curve, format, given);
+    if (!status)
+        status = base_check_array(call, "encoded points", count, *stride, size);
+    return status ? status : curve_check_array(call, curve, points, given, count);
 }
 
 /* Encodings without flags keep all zeros for infinity. */
@@ -332,8 +335,8 @@ pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, 
 {
     pool_point_format given;
     struct shape shape;
-    pool_status status =
-        check_arguments(curve, encoding, points, bytes, count, format, &given, &stride);
+    pool_status status = check_arguments(
+        "pool_points_encode", curve, encoding, bytes, points, count, format, &given, &stride);
 
     if (status)
         return status;
@@ -383,16 +386,15 @@ pool_status pool_points_decode(const pool_curve *curve, pool_encoding encoding,
     /* with a flag, so that (0, 0) on a curve with b = 0 stays what it is */
     const pool_point_format own = {POOL_POINT_AFFINE_FLAG, POOL_FORM_MONTGOMERY, 0};
     pool_point_format given;
-    pool_status status =
-        check_arguments(curve, encoding, bytes, points, count, format, &given, &stride);
+    pool_status status = check_arguments(
+        "pool_points_decode", curve, encoding, bytes, points, count, format, &given, &stride);
     struct shape shape;
     uint8_t *decoded;
 
+    if (!status)
+        status = curve_check_checks("pool_points_decode", checks);
     if (status)
         return status;
-    if (checks != POOL_CHECK_CANONICAL && checks != POOL_CHECK_ON_CURVE &&
-        checks != POOL_CHECK_SUBGROUP)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%u are no POOL_CHECK_…", checks);
     decoded = base_calloc(count, curve_point_stride(curve, &own));
     if (!decoded)
         return base_fail_memory("decoded points");

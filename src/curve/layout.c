@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "curve/curve.h"
 
@@ -34,24 +35,42 @@ size_t curve_point_stride(const pool_curve *curve, const pool_point_format *form
     return format->stride ? (size_t)format->stride : pool_point_bytes(curve, format->layout);
 }
 
-pool_status curve_read_format(
-    const pool_curve *curve, const pool_point_format *format, pool_point_format *given)
+pool_status curve_read_format(const char *call, const pool_curve *curve,
+    const pool_point_format *format, pool_point_format *given)
 {
     const pool_point_format standard = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
     size_t packed;
+    pool_status status;
 
     *given = format ? *format : standard;
+    status = base_check_ranges(call, {"format->layout", given->layout, 0, POOL_POINT_XYZZ},
+        {"format->form", given->form, 0, POOL_FORM_MONTGOMERY});
+    if (status)
+        return status;
     packed = pool_point_bytes(curve, given->layout);
-    if (!packed)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%d is no pool_point_layout", (int)given->layout);
-    if (given->form != POOL_FORM_STANDARD && given->form != POOL_FORM_MONTGOMERY)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)given->form);
     if (given->stride && given->stride < packed)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "points of %zu bytes do not fit into a stride of %llu", packed,
-            (unsigned long long)given->stride);
+            "%s: unsupported value %llu for `format->stride`; points of %s have %zu bytes", call,
+            (unsigned long long)given->stride, curve->name, packed);
     return POOL_OK;
+}
+
+pool_status curve_check_checks(const char *call, uint32_t checks)
+{
+    if (checks != POOL_CHECK_CANONICAL && checks != POOL_CHECK_ON_CURVE &&
+        checks != POOL_CHECK_SUBGROUP)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %u for `checks`; it must be a POOL_CHECK_… value", call, checks);
+    return POOL_OK;
+}
+
+pool_status curve_check_array(const char *call, const pool_curve *curve, const void *points,
+    const pool_point_format *format, size_t count)
+{
+    if (!points && count)
+        return base_fail_null(call, "points");
+    return base_check_array(call, "points", count, curve_point_stride(curve, format),
+        pool_point_bytes(curve, format->layout));
 }
 
 /* Coordinate `index` of a point in memory. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "curve/curve.h"
 #include "field/integer.h"
@@ -12,11 +13,6 @@
 /* Points converted with one inversion: enough that it costs less than the rest, little enough for
  * the stack. */
 enum { CHUNK = 32 };
-
-static pool_status fail_null(const char *call)
-{
-    return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: an argument is NULL", call);
-}
 
 static pool_status fail_point(const pool_curve *curve, size_t index, const char *wrong)
 {
@@ -38,13 +34,16 @@ static const char *check_target(
     return "is (0, 0), which POOL_POINT_AFFINE keeps for infinity";
 }
 
-static pool_status check_all(const pool_curve *curve, const void *points,
+static pool_status check_all(const char *call, const pool_curve *curve, const void *points,
     const pool_point_format *format, size_t count, uint32_t checks, const pool_point_format *target,
     size_t *first_bad)
 {
-    if (checks != POOL_CHECK_CANONICAL && checks != POOL_CHECK_ON_CURVE &&
-        checks != POOL_CHECK_SUBGROUP)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%u are no POOL_CHECK_…", checks);
+    pool_status status = curve_check_array(call, curve, points, format, count);
+
+    if (!status)
+        status = curve_check_checks(call, checks);
+    if (status)
+        return status;
     for (size_t i = 0; i < count; i++) {
         struct curve_jacobian p;
         const char *wrong = curve_load(curve, &p, format, point_at(curve, points, format, i));
@@ -67,12 +66,12 @@ pool_status pool_points_check(const pool_curve *curve, const void *points,
     pool_point_format given;
     pool_status status;
 
-    if (!curve || (!points && count))
-        return fail_null("pool_points_check");
-    status = curve_read_format(curve, format, &given);
+    if (!curve)
+        return base_fail_null("pool_points_check", "curve");
+    status = curve_read_format("pool_points_check", curve, format, &given);
     if (status)
         return status;
-    return check_all(curve, points, &given, count, checks, NULL, first_bad);
+    return check_all("pool_points_check", curve, points, &given, count, checks, NULL, first_bad);
 }
 
 static void convert_chunk(const pool_curve *curve, const void *from,
@@ -108,13 +107,16 @@ pool_status pool_points_convert(const pool_curve *curve, const void *from,
     pool_point_format target;
     pool_status status;
 
-    if (!curve || ((!from || !to) && count))
-        return fail_null("pool_points_convert");
-    status = curve_read_format(curve, from_format, &source);
+    if (!curve)
+        return base_fail_null("pool_points_convert", "curve");
+    status = curve_read_format("pool_points_convert", curve, from_format, &source);
     if (!status)
-        status = curve_read_format(curve, to_format, &target);
+        status = curve_read_format("pool_points_convert", curve, to_format, &target);
     if (!status)
-        status = check_all(curve, from, &source, count, checks, &target, NULL);
+        status = curve_check_array("pool_points_convert", curve, to, &target, count);
+    if (!status)
+        status =
+            check_all("pool_points_convert", curve, from, &source, count, checks, &target, NULL);
     for (size_t i = 0; i < count && !status; i += CHUNK) {
         size_t chunk = count - i < CHUNK ? count - i : CHUNK;
 
@@ -154,9 +156,11 @@ pool_status pool_point_add(const pool_curve *curve, const pool_point_format *for
     struct curve_jacobian right;
     pool_status status;
 
-    if (!curve || !p || !q || !sum)
-        return fail_null("pool_point_add");
-    status = curve_read_format(curve, format, &given);
+    status =
+        base_check_pointers("pool_point_add", {"curve", curve}, {"p", p}, {"q", q}, {"sum", sum});
+    if (status)
+        return status;
+    status = curve_read_format("pool_point_add", curve, format, &given);
     if (!status)
         status = load_checked(curve, &left, &given, p);
     if (!status)
@@ -175,9 +179,13 @@ pool_status pool_point_mul(const pool_curve *curve, const pool_point_format *for
     struct curve_jacobian result;
     pool_status status;
 
-    if (!curve || !p || !product || (!scalar && scalar_bytes))
-        return fail_null("pool_point_mul");
-    status = curve_read_format(curve, format, &given);
+    status = base_check_pointers("pool_point_mul", {"curve", curve}, {"p", p},
+        {"scalar", scalar_bytes ? scalar : p}, {"product", product});
+    if (!status)
+        status = base_check_array("pool_point_mul", "bytes of 8 bits", scalar_bytes, 8, 8);
+    if (status)
+        return status;
+    status = curve_read_format("pool_point_mul", curve, format, &given);
     if (!status)
         status = load_checked(curve, &base, &given, p);
     if (status)
@@ -200,11 +208,13 @@ pool_status pool_point_equal(const pool_curve *curve, const void *p,
     struct curve_jacobian right;
     pool_status status;
 
-    if (!curve || !p || !q || !equal)
-        return fail_null("pool_point_equal");
-    status = curve_read_format(curve, p_format, &p_given);
+    status = base_check_pointers(
+        "pool_point_equal", {"curve", curve}, {"p", p}, {"q", q}, {"equal", equal});
+    if (status)
+        return status;
+    status = curve_read_format("pool_point_equal", curve, p_format, &p_given);
     if (!status)
-        status = curve_read_format(curve, q_format, &q_given);
+        status = curve_read_format("pool_point_equal", curve, q_format, &q_given);
     if (!status)
         status = load_checked(curve, &left, &p_given, p);
     if (!status)
@@ -222,9 +232,10 @@ pool_status pool_curve_generator(
     struct curve_jacobian generator;
     pool_status status;
 
-    if (!curve || !point)
-        return fail_null("pool_curve_generator");
-    status = curve_read_format(curve, format, &given);
+    status = base_check_pointers("pool_curve_generator", {"curve", curve}, {"point", point});
+    if (status)
+        return status;
+    status = curve_read_format("pool_curve_generator", curve, format, &given);
     if (status)
         return status;
     curve_jacobian_from_affine(curve, &generator, &curve->generator);

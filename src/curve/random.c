@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "curve/curve.h"
 
@@ -137,9 +138,14 @@ pool_status pool_random_points(const pool_curve *curve, uint64_t seed, size_t co
     pool_point_format given;
     pool_status status;
 
-    if (!curve || (!points && count))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_random_points: an argument is NULL");
-    status = curve_read_format(curve, format, &given);
+    if (!curve)
+        return base_fail_null("pool_random_points", "curve");
+    status = curve_read_format("pool_random_points", curve, format, &given);
+    if (!status)
+        status = curve_check_array("pool_random_points", curve, points, &given, count);
+    if (!status && scalars)
+        status = base_check_array("pool_random_points", "scalars", count,
+            curve->scalar_field->bytes, curve->scalar_field->bytes);
     if (status || !count)
         return status;
     table.points = base_calloc(entries, sizeof(*table.points));

@@ -5,20 +5,23 @@
  */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "field/field.h"
 #include "field/integer.h"
 
-static pool_status fail_null(const char *call)
+static pool_status check_form(const char *call, pool_form form)
 {
-    return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: an argument is NULL", call);
+    return base_check_ranges(call, {"form", form, 0, POOL_FORM_MONTGOMERY});
 }
 
-static pool_status check_form(pool_form form)
+/* An array that the caller gives or wants: there, unless it is empty, and no larger than memory. */
+static pool_status check_array(
+    const char *call, const char *name, const void *array, size_t count, size_t bytes)
 {
-    if (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)form);
-    return POOL_OK;
+    if (!array && count)
+        return base_fail_null(call, name);
+    return base_check_array(call, name, count, bytes, bytes);
 }
 
 /* One Montgomery element out in the form asked for. */
@@ -36,18 +39,24 @@ static void store_in_form(
 
 pool_status pool_field_modulus(const pool_field *field, void *modulus)
 {
-    if (!field || !modulus)
-        return fail_null("pool_field_modulus");
+    pool_status status =
+        base_check_pointers("pool_field_modulus", {"field", field}, {"modulus", modulus});
+
+    if (status)
+        return status;
     field_store(field, modulus, field->modulus);
     return POOL_OK;
 }
 
 pool_status pool_field_generator(const pool_field *field, pool_form form, void *generator)
 {
-    if (!field || !generator)
-        return fail_null("pool_field_generator");
-    if (check_form(form))
-        return POOL_ERR_INVALID_ARGUMENT;
+    pool_status status =
+        base_check_pointers("pool_field_generator", {"field", field}, {"generator", generator});
+
+    if (!status)
+        status = check_form("pool_field_generator", form);
+    if (status)
+        return status;
     store_in_form(field, generator, form, field->generator);
     return POOL_OK;
 }
@@ -55,16 +64,16 @@ pool_status pool_field_generator(const pool_field *field, pool_form form, void *
 pool_status pool_field_root_of_unity(const pool_field *field, const char *convention,
     uint32_t log2_order, pool_form form, void *root)
 {
+    static const char call[] = "pool_field_root_of_unity";
     uint64_t power[FIELD_MAX_LIMBS];
+    pool_status status = base_check_pointers(call, {"field", field}, {"root", root});
 
-    if (!field || !root)
-        return fail_null("pool_field_root_of_unity");
-    if (check_form(form))
-        return POOL_ERR_INVALID_ARGUMENT;
-    if (log2_order > field->two_adicity)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the field %s has roots of unity of order 2^%u at most, not 2^%u", field->name,
-            field->two_adicity, log2_order);
+    if (!status)
+        status = check_form(call, form);
+    if (!status)
+        status = base_check_ranges(call, {"log2_order", log2_order, 0, field->two_adicity});
+    if (status)
+        return status;
     if (convention) {
         const char *text = field_convention_generator(field, convention);
         uint64_t generator[FIELD_MAX_LIMBS];
@@ -89,11 +98,13 @@ pool_status pool_field_parse(
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
     const char *wrong;
+    pool_status status = base_check_pointers(
+        "pool_field_parse", {"field", field}, {"text", text}, {"element", element});
 
-    if (!field || !text || !element)
-        return fail_null("pool_field_parse");
-    if (check_form(form))
-        return POOL_ERR_INVALID_ARGUMENT;
+    if (!status)
+        status = check_form("pool_field_parse", form);
+    if (status)
+        return status;
     wrong = field_integer_parse(limbs, field->limbs, text);
     if (!wrong && !field_is_canonical(field, limbs))
         wrong = "is not below the modulus";
@@ -109,9 +120,12 @@ pool_status pool_field_check(
     const pool_field *field, const void *elements, size_t count, size_t *first_bad)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
+    pool_status status =
+        field ? check_array("pool_field_check", "elements", elements, count, field->bytes)
+              : base_fail_null("pool_field_check", "field");
 
-    if (!field || (!elements && count))
-        return fail_null("pool_field_check");
+    if (status)
+        return status;
     for (size_t i = 0; i < count; i++) {
         field_load(field, limbs, (const uint8_t *)elements + i * field->bytes);
         if (field_is_canonical(field, limbs))
@@ -126,15 +140,17 @@ pool_status pool_field_check(
 
 typedef void (*unary)(const pool_field *field, uint64_t *result, const uint64_t *x);
 
-static pool_status convert_all(
-    const pool_field *field, const void *from, size_t count, void *to, unary convert)
+static pool_status convert_all(const char *call, const pool_field *field, const void *from,
+    size_t count, void *to, unary convert)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
-    pool_status status;
+    pool_status status = field ? check_array(call, "elements to convert", from, count, field->bytes)
+                               : base_fail_null(call, "field");
 
-    if (!field || ((!from || !to) && count))
-        return fail_null("conversion of elements");
-    status = pool_field_check(field, from, count, NULL);
+    if (!status)
+        status = check_array(call, "elements of the result", to, count, field->bytes);
+    if (!status)
+        status = pool_field_check(field, from, count, NULL);
     for (size_t i = 0; i < count && !status; i++) {
         field_load(field, limbs, (const uint8_t *)from + i * field->bytes);
         convert(field, limbs, limbs);
@@ -146,35 +162,43 @@ static pool_status convert_all(
 pool_status pool_field_to_montgomery(
     const pool_field *field, const void *standard, size_t count, void *montgomery)
 {
-    return convert_all(field, standard, count, montgomery, field_to_montgomery);
+    return convert_all(
+        "pool_field_to_montgomery", field, standard, count, montgomery, field_to_montgomery);
 }
 
 pool_status pool_field_from_montgomery(
     const pool_field *field, const void *montgomery, size_t count, void *standard)
 {
-    return convert_all(field, montgomery, count, standard, field_from_montgomery);
+    return convert_all(
+        "pool_field_from_montgomery", field, montgomery, count, standard, field_from_montgomery);
 }
 
-static pool_status check_bytes_arguments(const pool_field *field, const void *one,
-    const void *other, size_t count, pool_byte_order order, pool_form form)
+static pool_status check_bytes_arguments(const char *call, const pool_field *field,
+    const void *bytes, size_t width, const void *elements, size_t count, pool_byte_order order,
+    pool_form form)
 {
-    if (!field || ((!one || !other) && count))
-        return fail_null("conversion of bytes");
-    if (order != POOL_LITTLE_ENDIAN && order != POOL_BIG_ENDIAN)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_byte_order", (int)order);
-    return check_form(form);
+    pool_status status =
+        base_check_ranges(call, {"order", order, 0, POOL_BIG_ENDIAN}, {"form", form, 0, 1});
+
+    if (!status && !field)
+        status = base_fail_null(call, "field");
+    if (!status)
+        status = check_array(call, "bytes", bytes, count, width);
+    return status ? status : check_array(call, "elements", elements, count, field->bytes);
 }
 
 pool_status pool_field_from_bytes(const pool_field *field, const uint8_t *bytes, size_t width,
     pool_byte_order order, size_t count, pool_form form, void *elements)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
-    pool_status status = check_bytes_arguments(field, bytes, elements, count, order, form);
+    pool_status status = check_bytes_arguments(
+        "pool_field_from_bytes", field, bytes, width, elements, count, order, form);
 
     if (status)
         return status;
     if (!width)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "byte strings of width 0 hold no element");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_field_from_bytes: unsupported value 0 for `width`; it must be at least 1");
     for (size_t i = 0; i < count; i++) {
         if (!field_integer_from_bytes(
                 limbs, field->limbs, bytes + i * width, width, order == POOL_BIG_ENDIAN) ||
@@ -196,13 +220,15 @@ pool_status pool_field_to_bytes(const pool_field *field, const void *elements, p
     size_t count, size_t width, pool_byte_order order, uint8_t *bytes)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
-    pool_status status = check_bytes_arguments(field, elements, bytes, count, order, form);
+    pool_status status = check_bytes_arguments(
+        "pool_field_to_bytes", field, bytes, width, elements, count, order, form);
 
     if (status)
         return status;
     if (width < (field->bits + 7) / 8)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%zu bytes are too few for the %u bits of %s",
-            width, field->bits, field->name);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_field_to_bytes: unsupported value %zu for `width`; %s needs at least %u", width,
+            field->name, (field->bits + 7) / 8);
     status = pool_field_check(field, elements, count, NULL);
     for (size_t i = 0; i < count && !status; i++) {
         field_load(field, limbs, (const uint8_t *)elements + i * field->bytes);

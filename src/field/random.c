@@ -3,6 +3,7 @@
  * Reproducible elements for tests and measurements: element i of a seed is the same whatever else
  * is asked for.
  */
+#include "base/params.h"
 #include "base/status.h"
 #include "field/field.h"
 
@@ -36,10 +37,15 @@ pool_status pool_random_scalars(
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
 
-    if (!field || (!elements && count))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_random_scalars: an argument is NULL");
-    if (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%d is no pool_form", (int)form);
+    static const char call[] = "pool_random_scalars";
+    pool_status status = base_check_ranges(call, {"form", form, 0, POOL_FORM_MONTGOMERY});
+
+    if (!status && (!field || (!elements && count)))
+        status = base_fail_null(call, field ? "elements" : "field");
+    if (!status)
+        status = base_check_array(call, "elements", count, field->bytes, field->bytes);
+    if (status)
+        return status;
     for (size_t i = 0; i < count; i++) {
         field_random(field, seed, i, limbs);
         if (form == POOL_FORM_MONTGOMERY)

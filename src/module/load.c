@@ -121,6 +121,16 @@ static pool_status check_params(const char *call, const pool_module_params *para
         return status;
     if (!params->source)
         return base_fail_null(call, "params->source");
+    status = base_check_array(
+        call, "headers", params->header_count, sizeof(*params->headers), sizeof(*params->headers));
+    if (!status)
+        status =
+            base_check_array(call, "defines", params->define_count, sizeof(char *), sizeof(char *));
+    if (!status)
+        status =
+            base_check_array(call, "options", params->option_count, sizeof(char *), sizeof(char *));
+    if (status)
+        return status;
     for (size_t i = 0; i < params->header_count; i++)
         if (!params->headers || !params->headers[i].name || !params->headers[i].text)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -182,6 +192,8 @@ pool_status pool_module_load(
 
     status = base_check_pointers(
         "pool_module_load", {"device", device}, {"image", image}, {"module", module});
+    if (!status)
+        status = base_check_array("pool_module_load", "bytes of an image", size, 1, 1);
     if (!status)
         status = module_image_check(image, size, &is_text);
     if (status)

@@ -87,6 +87,10 @@ static pool_status check_modules(const pool_module_params *modules, size_t count
 
     if (!modules)
         return base_fail_null("pool_warm_up", "modules");
+    status = module_params_copy("pool_warm_up", modules, &params);
+    if (!status)
+        status = base_check_array(
+            "pool_warm_up", "modules", count, modules->struct_size, modules->struct_size);
     for (size_t i = 0; i < count && !status; i++) {
         const pool_module_params *given = nth_params(modules, i);
 

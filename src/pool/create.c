@@ -22,6 +22,8 @@ void pool_params_init(pool_params *params, size_t struct_size)
 
 static pool_status check_adopt(const pool_params *params)
 {
+    pool_status status;
+
     if (params->context_mode != POOL_CONTEXT_ADOPT) {
         if (params->contexts || params->context_count)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -31,6 +33,10 @@ static pool_status check_adopt(const pool_params *params)
     if (!params->contexts || !params->context_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: POOL_CONTEXT_ADOPT needs contexts and context_count");
+    status = base_check_array("pool_create", "contexts", params->context_count,
+        sizeof(*params->contexts), sizeof(*params->contexts));
+    if (status)
+        return status;
     if (params->devices && !sim_spec_is_sim(params->devices))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: with POOL_CONTEXT_ADOPT the contexts say which devices, so devices has "
