@@ -46,7 +46,7 @@ static void set_up(void)
     static device_pool *pool;
     pool_params params;
 
-    pool_params_init(&params);
+    pool_params_init(&params, sizeof(params));
     params.devices = "sim:1";
     curve = pool_curve_by_name("bn254_g1");
     if (!mkdtemp(folder) || !curve || pool_create(&pool, &params) ||
