@@ -5,6 +5,8 @@
 #include "ntt_support.h"
 #include "pool_support.h"
 
+#include <time.h>
+
 static pool_device *other;
 
 static void refuse_domain(pool_ntt_domain_params params, pool_status status, const char *text)
@@ -223,11 +225,67 @@ static int open_both(void **state)
     return open_pool(state) || pool_device_at(pool, 1, &other);
 }
 
+static void pause_stream(void *user)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+
+    (void)user;
+    nanosleep(&pause, NULL);
+}
+
+/* A call that fails once work is enqueued has ended on the device when it returns: nothing reads or
+ * writes the caller's pinned memory any more. */
+static void test_failures_wait(void **state)
+{
+    enum { LOG_SIZE = 4, BATCH = 8, COUNT = BATCH << LOG_SIZE };
+    static const char *const rules[] = {"cuMemcpyDtoHAsync@1=801", "cuMemcpyHtoDAsync@3=801",
+        "cuLaunchKernel*@2=801", "cuEventRecord@3=801", "cuStreamWaitEvent@5=801"};
+    const pool_field *field = ntt_field("babybear");
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = ntt_domain(field, LOG_SIZE),
+        .device = device,
+        .batch = BATCH,
+        .is_async = 1};
+    pool_vector_params vector = {
+        .struct_size = sizeof(vector), .field = field, .device = device, .is_async = 1};
+    pool_pinned *pinned = NULL;
+    int failures = 0;
+
+    (void)state;
+    assert_ok(pool_stream_create(device, NULL, &params.stream));
+    vector.stream = params.stream;
+    assert_ok(pool_pinned_alloc(device, COUNT * 4, 0, &pinned));
+    memset(pool_pinned_data(pinned), 0, COUNT * 4);
+    pool_span span = {.data = pool_pinned_data(pinned), .count = COUNT};
+    assert_ok(pool_ntt(&params, &span, &span)); /* kernels and tables are there from here on */
+    assert_ok(pool_vector_mul(&vector, &span, &span, &span));
+    for (size_t i = 0; i < 3 * sizeof(rules) / sizeof(rules[0]); i++) {
+        pool_status status;
+
+        ntt_part_bytes_set(i % 3 == 1 ? 128 : 0); /* in chunks on streams of their own */
+        assert_ok(pool_stream_synchronize(params.stream));
+        assert_ok(pool_stream_call(params.stream, pause_stream, NULL));
+        assert_ok(pool_sim_faults(rules[i / 3]));
+        status = i % 3 == 2 ? pool_vector_mul(&vector, &span, &span, &span)
+                            : pool_ntt(&params, &span, &span);
+        assert_ok(pool_sim_faults(""));
+        failures += status != POOL_OK;
+        if (status)
+            assert_ok(pool_stream_query(params.stream));
+    }
+    ntt_part_bytes_set(0);
+    assert_true(failures > 6);
+    assert_ok(pool_stream_synchronize(params.stream));
+    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_stream_destroy(&params.stream));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_domains), cmocka_unit_test(test_roots),
         cmocka_unit_test(test_calls), cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_vectors_refuse)};
+        cmocka_unit_test(test_vectors_refuse), cmocka_unit_test(test_failures_wait)};
 
     return cmocka_run_group_tests(tests, open_both, close_pool);
 }
