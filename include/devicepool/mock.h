@@ -173,7 +173,7 @@ void pool_mock_get_balance(pool_mock *mock, pool_mock_balance *balance);
 
 /*
  * "" when nothing is live, swept or stacked, else a line for each by name, with device and size.
- * Refused handles are not listed.
+ * Refused handles are not listed, and after a sticky fault no handles and no memory are.
  */
 const char *pool_mock_leaks(pool_mock *mock);
 

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/text.h"
 
 /* The thread's detail, and what pool_last_error returns: its error or a constant one. */
 static _Thread_local struct base_error_copy *detail __attribute__((tls_model("initial-exec")));
@@ -167,7 +168,7 @@ static void record(pool_status status, int driver_code, const char *driver_name,
     const char *format, va_list arguments)
 {
     struct base_error_copy *own = open_detail();
-    char message[sizeof(own->message)];
+    char message[sizeof(own->message) + 1]; /* one more shows that the text is too long */
 
     /* The arguments may point into the old detail, so the text is made apart. */
     vsnprintf(message, sizeof(message), format, arguments);
@@ -176,7 +177,7 @@ static void record(pool_status status, int driver_code, const char *driver_name,
         own->error.driver_code = driver_code;
         own->error.driver_name = driver_name;
         snprintf(own->call, sizeof(own->call), "%s", call);
-        memcpy(own->message, message, sizeof(message));
+        base_text_copy(own->message, sizeof(own->message), message);
         show(own);
     } else {
         show_bare(status);

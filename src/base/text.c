@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct base_size_text base_size_text(uint64_t bytes)
 {
@@ -25,4 +26,26 @@ struct base_size_text base_size_text(uint64_t bytes)
         snprintf(made.text, sizeof(made.text), "%.2f %s (%llu bytes)",
             (double)bytes / (double)scale, units[unit], (unsigned long long)bytes);
     return made;
+}
+
+void base_text_copy(char *to, size_t size, const char *text)
+{
+    static const char mark[] = "…";
+    size_t length = strlen(text);
+
+    if (length < size) {
+        memcpy(to, text, length + 1);
+        return;
+    }
+    length = size - sizeof(mark);
+    for (size_t at = length; at > length / 2; at--)
+        if (text[at] == ' ' || text[at] == '\n') {
+            length = at;
+            break;
+        }
+    /* Without a space near the end: at least no part of a UTF-8 character. */
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    memcpy(to, text, length);
+    memcpy(to + length, mark, sizeof(mark));
 }

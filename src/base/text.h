@@ -3,6 +3,7 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* By value, so that an argument of a message needs no buffer of its own. */
@@ -15,6 +16,12 @@ struct base_size_text {
  * more has both: "1.50 GiB (1610612737 bytes)".
  */
 struct base_size_text base_size_text(uint64_t bytes);
+
+/*
+ * Copies a text; one that does not fit ends after a whole word, with "…". `to` may be `text`'s own
+ * memory only when it fits.
+ */
+void base_text_copy(char *to, size_t size, const char *text);
 
 /* "s" unless there is one: "%llu element%s". */
 static inline const char *base_plural(uint64_t count)

@@ -23,7 +23,7 @@ static void explain(const struct driver *driver, const char *log)
 {
     pool_error error = *pool_last_error();
     char hint[256] = "";
-    char call[64];
+    char call[128];
     const struct nvrtc *nvrtc;
     struct base_error_copy first;
 
@@ -41,7 +41,7 @@ static void explain(const struct driver *driver, const char *log)
     if (!log[0] && !hint[0])
         return;
     snprintf(call, sizeof(call), "%s", error.call);
-    base_fail_driver(error.status, error.driver_code, error.driver_name, call, "%.900s%s%s%.1000s",
+    base_fail_driver(error.status, error.driver_code, error.driver_name, call, "%s%s%s%s",
         error.message, hint, log[0] ? "; the driver's log: " : "", log);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "pool/pool.h"
 
 pool_status device_pool_refusal(const device_pool *pool)
@@ -84,7 +85,7 @@ int device_lose(pool_device *device)
     pthread_mutex_lock(&pool->state_lock);
     is_first = atomic_load(&device->state) == POOL_DEVICE_READY;
     if (is_first) {
-        snprintf(device->reason, sizeof(device->reason), "%.255s", pool_last_error()->message);
+        base_text_copy(device->reason, sizeof(device->reason), pool_last_error()->message);
         atomic_store(&device->state, POOL_DEVICE_UNUSABLE);
     }
     pthread_mutex_unlock(&pool->state_lock);

@@ -7,6 +7,7 @@
 
 #include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
 
@@ -23,9 +24,9 @@ static pool_status fill(pool_device *device, pool_device_info *info)
     /* The question itself may have shown that the device or the process is lost. */
     info->state = device_state(device);
     if (info->state == POOL_DEVICE_UNUSABLE)
-        snprintf(info->reason, sizeof(info->reason), "%.255s", device->reason);
+        base_text_copy(info->reason, sizeof(info->reason), device->reason);
     else if (info->state == POOL_DEVICE_POISONED)
-        snprintf(info->reason, sizeof(info->reason), "%.255s", device->driver->fault.message);
+        base_text_copy(info->reason, sizeof(info->reason), device->driver->fault.message);
     return info->state == POOL_DEVICE_READY ? status : POOL_OK;
 }
 

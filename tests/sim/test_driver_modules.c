@@ -65,8 +65,8 @@ static void test_log_buffers(void **state)
     sim_begin_context("sim");
     memset(error, 'x', sizeof error);
     assert_int_equal(cu->ModuleLoadDataEx(&module, wrong, 4, options, values), 218);
-    assert_non_null(strstr(error, "ptxas application ptx input, line 6; error"));
-    assert_non_null(strstr(error, "frobnicate"));
+    assert_non_null(strstr(error, "simulated device, PTX line 6: unknown opcode"));
+    assert_non_null(strstr(error, "frobnicate.u32'; simulated devices do not execute it"));
     assert_int_equal((uintptr_t)values[1], strlen(error) + 1);
     assert_string_equal(info, "");
     values[0] = small;

@@ -57,6 +57,10 @@ static void test_unknown_is_named(void **state)
         "atom.global.add.b32");
     expect(BODY("shfl.bfly.b32 %r1, %r2, 1, 31;"), SIM_LOAD_UNSUPPORTED, 5, "shfl.bfly.b32");
     expect(BODY("call gone;"), SIM_LOAD_INVALID, 5, "gone");
+    expect(BODY("bar.sync 99;"), SIM_LOAD_INVALID, 5,
+        "barrier 99 of 'bar.sync' is out of range, expected 0 to 15");
+    expect(BODY("barrier.arrive 16, 64;"), SIM_LOAD_INVALID, 5, "barrier 16");
+    expect(BODY("bar.red.popc.u32 %r1, 16, %p1;"), SIM_LOAD_INVALID, 5, "barrier 16");
     expect(BODY("mbarrier.init.shared.b64 [%rd1], 1;"), SIM_LOAD_UNSUPPORTED, 5, "mbarrier.init");
 }
 

@@ -11,6 +11,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,21 @@ static void test_size_texts(void **state)
     assert_string_equal(base_plural(0), "s");
 }
 
+static void test_text_copy(void **state)
+{
+    char small[20];
+
+    (void)state;
+    base_text_copy(small, sizeof(small), "it fits as it is");
+    assert_string_equal(small, "it fits as it is");
+    base_text_copy(small, sizeof(small), "the driver refused an argument");
+    assert_string_equal(small, "the driver…");
+    base_text_copy(small, sizeof(small), "0123456789012345678901234567890");
+    assert_string_equal(small, "0123456789012345…");
+    base_text_copy(small, sizeof(small), "0123456789012345678");
+    assert_string_equal(small, "0123456789012345678");
+}
+
 static void test_error_detail(void **state)
 {
     (void)state;
@@ -73,6 +89,19 @@ static void test_error_detail(void **state)
     assert_string_equal(pool_last_error()->message, "after: waited 5 ms");
     assert_string_equal(pool_last_error()->call, "cuY(z)");
     assert_int_equal(pool_last_error()->driver_code, 700);
+
+    /* A message that is too long ends after a whole word. */
+    {
+        char *words = calloc(1, 8001);
+
+        for (int i = 0; i < 8000; i++)
+            words[i] = i % 8 == 7 ? ' ' : 'w';
+        base_fail(POOL_ERR_INTERNAL, "%s", words);
+        assert_non_null(strstr(pool_last_error()->message, "wwwwwww…"));
+        assert_true(strlen(pool_last_error()->message) > 4000);
+        free(words);
+        base_fail_driver(POOL_ERR_DRIVER, 700, "X", "cuY(z)", "after: waited 5 ms");
+    }
 
     struct base_error_copy copy;
     base_error_save(&copy);
@@ -300,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status_classes),
         cmocka_unit_test(test_size_texts),
+        cmocka_unit_test(test_text_copy),
         cmocka_unit_test(test_error_detail),
         cmocka_unit_test(test_error_detail_is_per_thread),
         cmocka_unit_test(test_error_detail_without_memory),

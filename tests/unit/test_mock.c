@@ -389,11 +389,13 @@ static void test_refused_release_is_no_leak(void **state)
 static void test_sticky_fault(void **state)
 {
     CUcontext context = NULL;
+    CUdeviceptr address = 0;
     size_t a;
     int count = 0;
 
     (void)state;
     with_context();
+    assert_int_equal(cu->MemAlloc(&address, 64), 0);
     pool_mock_fail(mock, "cuCtxSynchronize", 1, POOL_CU_ILLEGAL_ADDRESS, POOL_MOCK_ONCE);
     assert_int_equal(cu->CtxSynchronize(), 700);
     assert_int_equal(pool_mock_poisoned(mock), 700);
@@ -404,8 +406,11 @@ static void test_sticky_fault(void **state)
     /* What touches no device goes on. */
     assert_int_equal(cu->DeviceGetCount(&count), 0);
     assert_int_equal(cu->CtxPopCurrent(&context), 0);
+    /* Nothing can be given back any more, so nothing is a leak. */
+    assert_string_equal(pool_mock_leaks(mock), "");
     assert_int_equal(pool_mock_poison(mock, POOL_CU_OUT_OF_MEMORY), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_mock_poison(mock, POOL_CU_SUCCESS), POOL_OK);
+    assert_non_null(strstr(pool_mock_leaks(mock), "was not freed"));
     assert_int_equal(cu->DevicePrimaryCtxRelease(0), 0);
 }
 

@@ -16,8 +16,16 @@ static pool_cu_result load_code(enum sim_load load)
     return load == SIM_LOAD_NO_MEMORY ? POOL_CU_OUT_OF_MEMORY : POOL_CU_INVALID_PTX;
 }
 
-static void report_parse(const struct sim_jit *jit, const struct sim_load_error *error)
+/* What the text asks for may be right on a GPU: then it is this device that is at fault. */
+static void report_parse(
+    const struct sim_jit *jit, enum sim_load load, const struct sim_load_error *error)
 {
+    if (load == SIM_LOAD_UNSUPPORTED) {
+        sim_jit_error(jit,
+            "simulated device, PTX line %u: %s; simulated devices do not execute it, a GPU may\n",
+            error->line, error->text);
+        return;
+    }
     if (error->line)
         sim_jit_error(
             jit, "ptxas application ptx input, line %u; error   : %s\n", error->line, error->text);
@@ -111,7 +119,7 @@ static pool_cu_result parse(
         return POOL_CU_UNSUPPORTED_PTX_VERSION;
     enum sim_load load = sim_program_parse(image, length, &made, &error);
     if (load) {
-        report_parse(jit, &error);
+        report_parse(jit, load, &error);
         return load_code(load);
     }
     code = check_fit(made, image, jit);

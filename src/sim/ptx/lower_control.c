@@ -234,6 +234,16 @@ void ptx_lower_nothing(struct ptx_lowering *l)
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
+/* Blocks have the barriers 0 to 15; a number out of these is refused as ptxas does. */
+static uint32_t barrier_id(struct ptx_lowering *l, const struct ptx_operand *id)
+{
+    if (id->kind == PTX_OPERAND_INTEGER && id->value > 15)
+        ptx_bad(l, SIM_LOAD_INVALID, "barrier %llu of '%.*s' is out of range, expected 0 to 15",
+            (unsigned long long)id->value, (int)l->instruction->mnemonic->length,
+            l->instruction->mnemonic->text);
+    return ptx_source(l, id, PTX_U32);
+}
+
 static void lower_bar_red(struct ptx_lowering *l, uint32_t aligned)
 {
     bool is_popc = ptx_l_has(l, PTX_M_POPC);
@@ -241,7 +251,7 @@ static void lower_bar_red(struct ptx_lowering *l, uint32_t aligned)
     if ((count != 3 && count != 4) || ptx_l_type(l, 0) != (is_popc ? PTX_U32 : PTX_PRED) ||
         is_popc + ptx_l_has(l, PTX_M_AND) + ptx_l_has(l, PTX_M_OR) != 1)
         ptx_bad_operands(l);
-    uint32_t id = ptx_source(l, ptx_operand(l, 1), PTX_U32);
+    uint32_t id = barrier_id(l, ptx_operand(l, 1));
     uint32_t threads = count == 4 ? ptx_source(l, ptx_operand(l, 2), PTX_U32) : 0;
     uint32_t p = ptx_predicate(l, ptx_operand(l, count - 1));
     const struct ptx_operand *d = ptx_operand(l, 0);
@@ -269,7 +279,7 @@ void ptx_lower_bar(struct ptx_lowering *l)
     bool is_arrive = ptx_l_has(l, PTX_M_ARRIVE);
     if (is_arrive == ptx_l_has(l, PTX_M_SYNC) || count < (is_arrive ? 2 : 1) || count > 2)
         ptx_bad_operands(l);
-    uint32_t id = ptx_source(l, ptx_operand(l, 0), PTX_U32);
+    uint32_t id = barrier_id(l, ptx_operand(l, 0));
     uint32_t threads = count == 2 ? ptx_source(l, ptx_operand(l, 1), PTX_U32) : 0;
     ptx_emit(l, is_arrive ? SIM_BAR_ARRIVE : SIM_BAR, PTX_NONE, 0, id, threads, 0,
         aligned | (count == 2));
