@@ -118,24 +118,24 @@ struct msm_shape_of_call {
     pool_point_layout layout; /* of points */
     pool_form form;
     uint64_t gap; /* bytes between items, a multiple of 4 */
-    pool_place place;
+    pool_memory_space place;
     pool_form scalar_form;
     uint64_t scalar_gap;
-    pool_place scalar_place;
+    pool_memory_space scalar_place;
     pool_point_layout result_layout;
     pool_form result_form;
     uint64_t result_gap;
-    pool_place result_place;
+    pool_memory_space result_place;
 };
 
 /* Host memory, or a copy on the device in *buffer. */
-static inline pool_span msm_place(pool_device *device, pool_place place, void *data, uint64_t count,
-    uint64_t stride, pool_form form, pool_buffer **buffer)
+static inline pool_span msm_place(pool_device *device, pool_memory_space place, void *data,
+    uint64_t count, uint64_t stride, pool_form form, pool_buffer **buffer)
 {
     pool_span span = {.data = data, .count = count, .stride = stride, .form = form, .place = place};
     CUdeviceptr address = 0;
 
-    if (place == POOL_PLACE_DEVICE) {
+    if (place == POOL_MEMORY_DEVICE) {
         assert_ok(pool_buffer_from_host(device, data, count * stride + 4, buffer));
         assert_ok(pool_buffer_address(*buffer, &address));
         span.data = (void *)(uintptr_t)address;
@@ -205,7 +205,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
                 assert_int_equal(got[(i + 1) * result_format.stride - shape->result_gap + j], 0xa5);
     }
     for (int i = 0; i < 3; i++)
-        assert_ok(pool_buffer_free(&buffers[i]));
+        assert_ok(pool_buffer_destroy(&buffers[i]));
     free(given);
     free(scalars);
     free(got);

@@ -58,7 +58,7 @@ int main(int count, char **arguments)
         return fprintf(stderr, "too many leaves\n"), 1;
     must(pool_create(&pool, &params));
     must(pool_next_device(pool, &run.device));
-    must(pool_poseidon_get("circom-bn254-t3", &set));
+    must(pool_poseidon_by_name("circom-bn254-t3", &set));
     leaves = calloc(leaf_count, ELEMENT);
     if (!leaves)
         return 1;

@@ -92,7 +92,7 @@ static pool_status enqueue(pool_device *device, void *argument)
     pool_status status = pool_stream_create(device, NULL, &share->stream);
 
     if (!status)
-        status = pool_pinned_alloc(device, POINT, 0, &share->pinned);
+        status = pool_pinned_create(device, POINT, 0, &share->pinned);
     params.stream = share->stream;
     sum.data = pool_pinned_data(share->pinned);
     return status ? status : pool_msm(&params, &share->points, &share->scalars, &sum);
@@ -106,7 +106,7 @@ static pool_status collect(pool_device *device, void *argument)
     (void)device;
     if (!status)
         memcpy(share->sum, pool_pinned_data(share->pinned), POINT);
-    must(pool_pinned_free(&share->pinned));
+    must(pool_pinned_destroy(&share->pinned));
     must(pool_stream_destroy(&share->stream));
     return status;
 }

@@ -24,7 +24,7 @@ static void must(pool_status status)
 
 static pool_span on_device(pool_buffer *buffer, uint64_t count)
 {
-    pool_span span = {.count = count, .place = POOL_PLACE_DEVICE};
+    pool_span span = {.count = count, .place = POOL_MEMORY_DEVICE};
     CUdeviceptr address;
 
     must(pool_buffer_address(buffer, &address));
@@ -111,8 +111,8 @@ int main(int count, char **arguments)
     printf("a product of 2^%u coefficients by device %d, %d of them checked\n", log_size,
         pool_device_ordinal(device), CHECKED);
 
-    must(pool_buffer_free(&a_buffer));
-    must(pool_buffer_free(&b_buffer));
+    must(pool_buffer_destroy(&a_buffer));
+    must(pool_buffer_destroy(&b_buffer));
     must(pool_stream_destroy(&stream));
     must(pool_ntt_domain_destroy(&domain));
     must(pool_destroy(&pool));

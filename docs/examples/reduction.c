@@ -97,7 +97,7 @@ int main(int count, char **arguments)
     must(pool_module_compile(device, &text, &module));
     must(pool_kernel_get(module, "reduce", &kernel));
     must(pool_kernel_get_info(kernel, &info));
-    must(pool_kernel_best_block(kernel, 0, &threads, &blocks));
+    must(pool_kernel_get_best_block(kernel, 0, &threads, &blocks));
     must(pool_buffer_from_host(device, numbers, sizeof(numbers), &in));
     must(pool_buffer_alloc(device, blocks * 8ull, &sums));
     must(pool_buffer_alloc(device, 8, &total));
@@ -110,9 +110,9 @@ int main(int count, char **arguments)
     printf("%d numbers summed by %u blocks of %u threads, %d registers each\n", N, blocks, threads,
         info.registers);
 
-    must(pool_buffer_free(&total));
-    must(pool_buffer_free(&sums));
-    must(pool_buffer_free(&in));
+    must(pool_buffer_destroy(&total));
+    must(pool_buffer_destroy(&sums));
+    must(pool_buffer_destroy(&in));
     pool_module_destroy(&module);
     must(pool_destroy(&pool));
     return 0;

@@ -82,7 +82,7 @@ static pool_status on_device(pool_buffer *buffer, uint64_t count, pool_span *spa
 
     if (!status)
         *span = (pool_span){
-            .data = (void *)(uintptr_t)address, .count = count, .place = POOL_PLACE_DEVICE};
+            .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
     return status;
 }
 
@@ -128,8 +128,8 @@ static pool_status work_run(
 /* In stream order, so that nothing here waits for a job that has missed its deadline. */
 static pool_status work_end(struct work *work)
 {
-    pool_status status = pool_buffer_free_on(&work->leaves, work->stream);
-    pool_status second = pool_buffer_free_on(&work->root, work->stream);
+    pool_status status = pool_buffer_destroy_on(&work->leaves, work->stream);
+    pool_status second = pool_buffer_destroy_on(&work->root, work->stream);
     pool_status third = pool_stream_destroy(&work->stream);
 
     return status ? status : second ? second : third;
@@ -273,7 +273,7 @@ static void print_metrics(void)
                 pool_device_uuid(device), memory.used_bytes);
     }
     pthread_mutex_unlock(&service.lock);
-    if (!pool_health(service.pool, &health))
+    if (!pool_get_health(service.pool, &health))
         fprintf(stderr, "pool_devices %u\npool_usable_devices %u\npool_lost %d\n%s%s%s",
             health.devices, health.usable_devices, health.harmed == POOL_CLASS_PROCESS,
             health.first_cause[0] ? "# " : "", health.first_cause,
@@ -313,7 +313,7 @@ static int start(const char *devices)
     pool_status status = pool_create(&service.pool, &params);
 
     if (!status)
-        status = pool_poseidon_get("circom-bn254-t3", &service.set);
+        status = pool_poseidon_by_name("circom-bn254-t3", &service.set);
     if (!status)
         return 0;
     fprintf(stderr, "%s\n", pool_last_error()->message);

@@ -53,7 +53,7 @@ static pool_status number(pool_device *device, void *arg)
     if (status)
         return status;
     pool_buffer_address(worker->slice, &address);
-    pool_shape_for(EACH, &shape);
+    pool_launch_shape_for(EACH, &shape);
     shape.argument_count = 3;
     status = pool_launch(worker->kernel, &shape, arguments, stream);
     if (!status)
@@ -101,7 +101,7 @@ int main(int count, char **arguments)
     for (int i = 0; i < THREADS; i++) {
         pthread_join(workers[i].thread, NULL);
         must(workers[i].status);
-        must(pool_buffer_free(&workers[i].slice));
+        must(pool_buffer_destroy(&workers[i].slice));
     }
     must(pool_copy_to_host(answer, buffer, 0, sizeof(answer), NULL));
     for (uint32_t i = 0; i < THREADS * EACH; i++)
@@ -109,7 +109,7 @@ int main(int count, char **arguments)
             return fprintf(stderr, "place %u holds %u\n", i, answer[i]), 1;
     printf("%d threads on device %d numbered %d places\n", THREADS, pool_device_ordinal(device),
         THREADS * EACH);
-    must(pool_buffer_free(&buffer));
+    must(pool_buffer_destroy(&buffer));
     pool_module_destroy(&module);
     must(pool_destroy(&pool));
     return 0;

@@ -56,7 +56,7 @@ static void run_job(pool_device *device, unsigned job)
     }
     must(pool_copy_to_device(buffers[1], 0, a, sizeof(a), stream));
     must(pool_copy_to_device(buffers[2], 0, b, sizeof(b), stream));
-    must(pool_shape_for(N, &shape));
+    must(pool_launch_shape_for(N, &shape));
     shape.argument_count = 4;
     must(pool_launch(kernel, &shape, arguments, stream));
     must(pool_copy_to_host(c, buffers[0], 0, sizeof(c), stream));
@@ -68,7 +68,7 @@ static void run_job(pool_device *device, unsigned job)
         }
     printf("job %u: %d sums by device %d\n", job, N, pool_device_ordinal(device));
     for (int i = 0; i < 3; i++)
-        must(pool_buffer_free(&buffers[i]));
+        must(pool_buffer_destroy(&buffers[i]));
     pool_module_destroy(&module);
     must(pool_stream_destroy(&stream));
 }

@@ -45,7 +45,7 @@ static void launch_sine(pool_device *device, pool_buffer *out, const pool_buffer
     must(pool_kernel_get(module, "sine", &kernel));
     must(pool_buffer_address(out, &out_address));
     must(pool_buffer_address(in, &in_address));
-    must(pool_shape_for((uint64_t)n, &shape));
+    must(pool_launch_shape_for((uint64_t)n, &shape));
     shape.argument_count = 3;
     must(pool_launch(kernel, &shape, arguments, NULL));
     must(pool_stream_default(device, &stream));
@@ -84,9 +84,9 @@ int main(int count, char **arguments)
             return fprintf(stderr, "the slice differs at %d\n", i), 1;
     printf("%d sines by device %d, all right\n", N, pool_device_ordinal(device));
 
-    must(pool_buffer_free(&half));
-    must(pool_buffer_free(&in));
-    must(pool_buffer_free(&out));
+    must(pool_buffer_destroy(&half));
+    must(pool_buffer_destroy(&in));
+    must(pool_buffer_destroy(&out));
     must(pool_destroy(&pool));
     return 0;
 }

@@ -36,7 +36,7 @@ typedef struct pool_cache_entry {
  * The folder that is or would be used, in `path` (at most `size` bytes with the end). When the
  * cache is off the status is POOL_ERR_UNSUPPORTED and the text says why.
  */
-POOL_API pool_status pool_cache_folder(char *path, size_t size);
+POOL_API pool_status pool_cache_directory(char *path, size_t size);
 
 /* Calls `visit` for each entry, damaged ones included, until it answers other than 0. */
 typedef int (*pool_cache_visitor)(void *user, const pool_cache_entry *entry);

@@ -74,7 +74,7 @@ POOL_API pool_status pool_file_open(
 
 /* Unmaps the file and sets *file to NULL; sections, names and fields from it end with it. NULL is
  * nothing. */
-POOL_API void pool_file_close(pool_file **file);
+POOL_API void pool_file_destroy(pool_file **file);
 
 /* What the header says. Counts that the kind does not have are 0, fields and curves NULL. */
 typedef struct pool_file_info {

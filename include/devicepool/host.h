@@ -37,7 +37,7 @@ typedef struct pool_host_info {
  * the driver (up to a second), makes no context. POOL_OK also when something is missing: the answer
  * is in `info`. Any thread.
  */
-POOL_API pool_status pool_get_host_info(pool_host_info *info);
+POOL_API pool_status pool_host_get_info(pool_host_info *info);
 
 #ifdef __cplusplus
 }

@@ -12,8 +12,9 @@
  * Secrets. Memory made with POOL_BUFFER_SECRET or POOL_PINNED_SECRET is overwritten with zeros
  * before anybody else can get it: when it is freed, when making it fails half-way, and in every
  * staging buffer that a copy from or to it went through. Should the overwriting itself fail, the
- * memory is kept back (pool_memory_info.withheld_bytes), and tried again by pool_trim. The flag
- * belongs to the buffer and its slices, not to the data: a copy in another buffer is not secret.
+ * memory is kept back (pool_memory_info.withheld_bytes), and tried again by pool_memory_trim. The
+ * flag belongs to the buffer and its slices, not to the data: a copy in another buffer is not
+ * secret.
  *
  * Every buffer and pinned block keeps its pool from being destroyed. Every function leaves the
  * calling thread's current context as it found it. All sizes and offsets are bytes.
@@ -64,11 +65,11 @@ POOL_API void pool_buffer_params_init(pool_buffer_params *params, size_t struct_
 
 /*
  * Makes a buffer from the device's memory pool; its address is a multiple of 256. The buffer is the
- * caller's, to be freed with pool_buffer_free. When the device is full, the call waits for frees
- * under way on `stream` and by pool_buffer_free, gives unused pool memory back and tries once more,
- * then POOL_ERR_OUT_OF_DEVICE_MEMORY; its text has the asked, free and reserved bytes. The short
- * forms: no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call returns).
- * Drivers without memory pools are served by plain allocations.
+ * caller's, to be freed with pool_buffer_destroy. When the device is full, the call waits for frees
+ * under way on `stream` and by pool_buffer_destroy, gives unused pool memory back and tries once
+ * more, then POOL_ERR_OUT_OF_DEVICE_MEMORY; its text has the asked, free and reserved bytes. The
+ * short forms: no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call
+ * returns). Drivers without memory pools are served by plain allocations.
  */
 POOL_API pool_status pool_buffer_create(
     pool_device *device, const pool_buffer_params *params, pool_buffer **buffer);
@@ -100,18 +101,18 @@ POOL_API pool_status pool_buffer_slice(
  * not told of (pool_stream_adopt) must be finished. Does not wait, except where the driver has no
  * memory pools. Failures as with pool_stream_destroy.
  *
- * pool_buffer_free_on is the cheaper form for one stream: the memory is used again after what was
- * enqueued on `stream` (NULL: the default stream); that work on other streams is finished or
+ * pool_buffer_destroy_on is the cheaper form for one stream: the memory is used again after what
+ * was enqueued on `stream` (NULL: the default stream); that work on other streams is finished or
  * ordered before, the caller promises. A stream of another device is refused and the buffer stays.
  */
-POOL_API pool_status pool_buffer_free(pool_buffer **buffer);
-POOL_API pool_status pool_buffer_free_on(pool_buffer **buffer, pool_stream *stream);
+POOL_API pool_status pool_buffer_destroy(pool_buffer **buffer);
+POOL_API pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream);
 
 /* The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL for
  * NULL).
  */
 POOL_API pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address);
-POOL_API uint64_t pool_buffer_size(const pool_buffer *buffer);
+POOL_API uint64_t pool_buffer_bytes(const pool_buffer *buffer);
 POOL_API uint32_t pool_buffer_flags(const pool_buffer *buffer);
 POOL_API pool_device *pool_buffer_device(const pool_buffer *buffer);
 
@@ -149,7 +150,7 @@ POOL_API pool_status pool_copy_to_host(
  * was read first. `stream` is of either device. Between devices the copy goes straight from one to
  * the other where the hardware can, else through the host, by the driver.
  */
-POOL_API pool_status pool_copy_between(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
+POOL_API pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
     uint64_t from_offset, uint64_t bytes, pool_stream *stream);
 
 /*
@@ -157,7 +158,7 @@ POOL_API pool_status pool_copy_between(pool_buffer *to, uint64_t to_offset, cons
  * plain allocations. Errors: UNSUPPORTED when the hardware cannot, WRONG_DEVICE for a device of
  * another driver. Twice is fine. It lasts as long as the pool.
  */
-POOL_API pool_status pool_enable_peer(pool_device *device, pool_device *peer);
+POOL_API pool_status pool_device_enable_peer(pool_device *device, pool_device *peer);
 
 /* Flags of pinned memory. */
 #define POOL_PINNED_SECRET 1u         /* overwritten before it is given back */
@@ -168,7 +169,7 @@ POOL_API pool_status pool_enable_peer(pool_device *device, pool_device *peer);
  * caller's own, which must outlive the handle. Both can take long (about 0.3 ms a MB). Errors:
  * INVALID_ARGUMENT (0 bytes, an overlap with registered memory), OUT_OF_HOST_MEMORY.
  */
-POOL_API pool_status pool_pinned_alloc(
+POOL_API pool_status pool_pinned_create(
     pool_device *device, uint64_t bytes, uint32_t flags, pool_pinned **pinned);
 POOL_API pool_status pool_pinned_register(
     pool_device *device, void *data, uint64_t bytes, uint32_t flags, pool_pinned **pinned);
@@ -179,15 +180,15 @@ POOL_API pool_status pool_pinned_register(
  * of the pool: it is freed when that has finished. The driver's own free waits for all work of the
  * device; this one does not: while anything is unfinished the memory is put aside, serves later
  * allocations once nothing uses it, and goes back to the driver when the devices are idle, with
- * pool_trim, or when the pool is destroyed. A secret is overwritten before. Registered memory is
- * the caller's again when this returns: work that uses it must be done, and the driver may wait for
- * all other work of the device. Failures as with pool_stream_destroy.
+ * pool_memory_trim, or when the pool is destroyed. A secret is overwritten before. Registered
+ * memory is the caller's again when this returns: work that uses it must be done, and the driver
+ * may wait for all other work of the device. Failures as with pool_stream_destroy.
  */
-POOL_API pool_status pool_pinned_free(pool_pinned **pinned);
+POOL_API pool_status pool_pinned_destroy(pool_pinned **pinned);
 
 /* The memory, its size and device; NULL or 0 for NULL. */
 POOL_API void *pool_pinned_data(const pool_pinned *pinned);
-POOL_API uint64_t pool_pinned_size(const pool_pinned *pinned);
+POOL_API uint64_t pool_pinned_bytes(const pool_pinned *pinned);
 POOL_API pool_device *pool_pinned_device(const pool_pinned *pinned);
 
 /* A device's memory, all in bytes. Set struct_size before the call. */
@@ -205,14 +206,14 @@ typedef struct pool_memory_info {
     uint64_t withheld_bytes;        /* secrets that could not be overwritten, see above */
     uint64_t buffers;               /* handles, slices and adopted ones included */
     int32_t memory_pool;            /* 1: stream-ordered, 0: plain allocations */
-    uint64_t pinned_deferred_bytes; /* freed by pool_pinned_free and not yet given back */
+    uint64_t pinned_deferred_bytes; /* freed by pool_pinned_destroy and not yet given back */
 } pool_memory_info;
 
 /* Fills `info` (struct_size set); asks the driver for what is free and reserved. */
 POOL_API pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info);
 
 /* Makes the high marks start again from what is used and reserved now. */
-POOL_API pool_status pool_memory_reset_high(pool_device *device);
+POOL_API pool_status pool_memory_reset_high_water(pool_device *device);
 
 /*
  * How many unused bytes the device's pool keeps for later buffers; UINT64_MAX, which is where it
@@ -225,7 +226,7 @@ POOL_API pool_status pool_memory_set_threshold(pool_device *device, uint64_t byt
  * unused, frees idle staging buffers, and gives back pinned memory and modules that were freed
  * while work was unfinished. Waits for frees that are under way, and with them for that work.
  */
-POOL_API pool_status pool_trim(pool_device *device, uint64_t keep_bytes);
+POOL_API pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes);
 
 /*
  * The raw memory pool of the device, for callers who allocate from it themselves. It stays the

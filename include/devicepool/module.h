@@ -71,8 +71,8 @@ POOL_API pool_status pool_module_load(
 /*
  * Unloads and sets *module to NULL; its kernels are gone. NULL and a pointer to NULL are nothing.
  * The driver's unloading waits for all work of the device; this does not: while anything is
- * unfinished there, the module is unloaded later, when the device is idle, with pool_trim, or at
- * pool_destroy.
+ * unfinished there, the module is unloaded later, when the device is idle, with pool_memory_trim,
+ * or at pool_destroy.
  */
 POOL_API void pool_module_destroy(pool_module **module);
 
@@ -109,15 +109,15 @@ POOL_API pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info 
 
 /* Offset and size of a parameter; POOL_ERR_UNSUPPORTED before CUDA 12.4, NOT_FOUND past the last.
  */
-POOL_API pool_status pool_kernel_parameter(
+POOL_API pool_status pool_kernel_get_parameter(
     pool_kernel *kernel, size_t index, uint64_t *offset, uint64_t *bytes);
 
 /* Blocks of that size that one multiprocessor holds at once. */
-POOL_API pool_status pool_kernel_occupancy(pool_kernel *kernel, uint32_t block_threads,
+POOL_API pool_status pool_kernel_get_occupancy(pool_kernel *kernel, uint32_t block_threads,
     uint64_t dynamic_shared_bytes, uint32_t *blocks_per_multiprocessor);
 
 /* The block size with most threads in flight, and the blocks that then fill the device. */
-POOL_API pool_status pool_kernel_best_block(
+POOL_API pool_status pool_kernel_get_best_block(
     pool_kernel *kernel, uint64_t dynamic_shared_bytes, uint32_t *block_threads, uint32_t *blocks);
 
 /* Shape of a launch. A zero dimension counts as 1, zero is the default of every other member. */
@@ -129,7 +129,7 @@ typedef struct pool_launch_shape {
     int32_t cooperative;           /* 1: all blocks run at once and may synchronise as a grid */
     uint32_t argument_count;       /* entries of `arguments` in pool_launch */
     const size_t *argument_bytes;  /* NULL, or the size of each, to be checked */
-    int32_t pdl;          /* 1: see below */
+    int32_t pdl;                   /* 1: see below */
 } pool_launch_shape;
 
 /*
@@ -147,7 +147,7 @@ typedef struct pool_launch_shape {
  * POOL_ERR_INVALID_ARGUMENT above 2^31−1 blocks. n = 0 gives one block, whose threads have to check
  * their index as always.
  */
-POOL_API pool_status pool_shape_for(uint64_t n, pool_launch_shape *shape);
+POOL_API pool_status pool_launch_shape_for(uint64_t n, pool_launch_shape *shape);
 
 /*
  * Enqueues the kernel on `stream` (NULL: the device's default stream) with `arguments`, an array of

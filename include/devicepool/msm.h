@@ -39,10 +39,10 @@ typedef enum pool_point_check {
  * every sum over them cheaper. Immutable: any number of threads and jobs may use one at once.
  * Counts references. It keeps its pool from being destroyed.
  */
-typedef struct pool_points pool_points;
+typedef struct pool_bases pool_bases;
 
 /* Zero is the default of every member but struct_size and curve. */
-typedef struct pool_points_params {
+typedef struct pool_bases_params {
     size_t struct_size;
     const pool_curve *curve;  /* required; the handle holds a reference */
     pool_device *device;      /* NULL: the one that the calling thread has bound */
@@ -61,12 +61,12 @@ typedef struct pool_points_params {
     pool_cancel *cancel;  /* looked at between parts */
     void (*progress)(void *user, uint64_t done, uint64_t total); /* points; on the calling thread */
     void *user;
-} pool_points_params;
+} pool_bases_params;
 
 #define POOL_PRECOMPUTE_ALL UINT32_MAX
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
-POOL_API void pool_points_params_init(pool_points_params *params, size_t struct_size);
+POOL_API void pool_bases_params_init(pool_bases_params *params, size_t struct_size);
 
 /*
  * Brings points to a device, and makes the tables. Blocks until they are there. Host memory of any
@@ -75,41 +75,41 @@ POOL_API void pool_points_params_init(pool_points_params *params, size_t struct_
  * - 1 points times factor. POOL_ERR_BAD_DATA: what `check` found. POOL_ERR_OUT_OF_DEVICE_MEMORY,
  * POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what the device's state gives.
  */
-POOL_API pool_status pool_points_create(
-    const pool_points_params *params, const pool_span *points, pool_points **handle);
+POOL_API pool_status pool_bases_create(
+    const pool_bases_params *params, const pool_span *points, pool_bases **handle);
 
-/* One more reference, to be given back by pool_points_destroy. NULL gives NULL. */
-POOL_API pool_points *pool_points_retain(pool_points *points);
+/* One more reference, to be given back by pool_bases_destroy. NULL gives NULL. */
+POOL_API pool_bases *pool_bases_retain(pool_bases *points);
 
 /*
  * Gives one reference back, frees the memory with the last one and sets *points to NULL. Sums over
  * it that are enqueued end first. NULL is nothing.
  */
-POOL_API pool_status pool_points_destroy(pool_points **points);
+POOL_API pool_status pool_bases_destroy(pool_bases **points);
 
 /* Facts. Any thread. With NULL: NULL or 0. Curve and device are borrowed. */
-POOL_API const pool_curve *pool_points_curve(const pool_points *points);
-POOL_API pool_device *pool_points_device(const pool_points *points);
-POOL_API uint64_t pool_points_count(const pool_points *points);
-POOL_API uint64_t pool_points_bytes(const pool_points *points); /* of device memory */
-POOL_API uint32_t pool_points_factor(const pool_points *points);
-POOL_API uint32_t pool_points_window_bits(const pool_points *points); /* 0 without tables */
+POOL_API const pool_curve *pool_bases_curve(const pool_bases *points);
+POOL_API pool_device *pool_bases_device(const pool_bases *points);
+POOL_API uint64_t pool_bases_count(const pool_bases *points);
+POOL_API uint64_t pool_bases_bytes(const pool_bases *points); /* of device memory */
+POOL_API uint32_t pool_bases_precompute_factor(const pool_bases *points);
+POOL_API uint32_t pool_bases_window_bits(const pool_bases *points); /* 0 without tables */
 
 /*
  * SHA-256 over the curve's fingerprint, the count and the affine points in standard form: the same
  * for the same points, in whatever layout they were given and with or without tables. Computed at
  * the first call, which reads the points back; then kept.
  */
-POOL_API pool_status pool_points_fingerprint(
-    pool_points *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+POOL_API pool_status pool_bases_fingerprint(
+    pool_bases *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 
 /*
  * The handle of that fingerprint and factor that lives on the device, with one more reference;
  * POOL_ERR_NOT_FOUND. Handles are found whose fingerprint was asked for, or loaded from a file,
  * before.
  */
-POOL_API pool_status pool_points_find(pool_device *device,
-    const uint8_t fingerprint[POOL_FINGERPRINT_BYTES], uint32_t factor, pool_points **points);
+POOL_API pool_status pool_bases_find(pool_device *device,
+    const uint8_t fingerprint[POOL_FINGERPRINT_BYTES], uint32_t factor, pool_bases **points);
 
 /*
  * Writes points and tables to a file, over an old one only when all went well (until then it is
@@ -121,9 +121,9 @@ POOL_API pool_status pool_points_find(pool_device *device,
  * POOL_ERR_BAD_DATA: not such a file, of another curve, truncated, damaged, with another
  * fingerprint than its points have, and what `check` found. POOL_ERR_IO.
  */
-POOL_API pool_status pool_points_save(pool_points *points, const char *path);
-POOL_API pool_status pool_points_load(
-    const pool_points_params *params, const char *path, pool_points **points);
+POOL_API pool_status pool_bases_save(pool_bases *points, const char *path);
+POOL_API pool_status pool_bases_load(
+    const pool_bases_params *params, const char *path, pool_bases **points);
 
 /* Zero is the default of every member but struct_size, and curve where no handle is given. */
 typedef struct pool_msm_params {
@@ -132,7 +132,7 @@ typedef struct pool_msm_params {
     pool_device
         *device; /* NULL: that of `points`, else the one that the calling thread has bound */
     pool_stream *stream;             /* of that device; NULL: its default stream */
-    pool_points *points;             /* instead of a span of points */
+    pool_bases *points;              /* instead of a span of points */
     uint64_t first_point;            /* of `points`: the one that scalar 0 belongs to; without: 0 */
     pool_point_layout point_layout;  /* of the span of points */
     pool_point_layout result_layout; /* form and stride are the result span's */

@@ -60,7 +60,7 @@ typedef struct pool_fault {
 /*
  * Runs on the thread that met the fault, once for the process's first sticky fault and once for
  * each device that becomes unusable, at creation too (then before pool_create has returned). It may
- * call pool_health and the texts of status.h, nothing that waits.
+ * call pool_get_health and the texts of status.h, nothing that waits.
  */
 typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 
@@ -244,7 +244,7 @@ typedef struct pool_health_info {
  * Fills `info` (struct_size set) without a driver call. Returns POOL_OK also when the process is
  * poisoned: the answer is in `info`. Only in a forked child it fails (POOL_ERR_FORKED).
  */
-POOL_API pool_status pool_health(device_pool *pool, pool_health_info *info);
+POOL_API pool_status pool_get_health(device_pool *pool, pool_health_info *info);
 
 #ifdef __cplusplus
 }

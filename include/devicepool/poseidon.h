@@ -63,7 +63,7 @@ POOL_API const char *pool_poseidon_name_at(size_t index);
  * The built-in set of that name, made at its first use (milliseconds) and kept. The caller owns one
  * reference. POOL_ERR_NOT_FOUND, POOL_ERR_OUT_OF_HOST_MEMORY.
  */
-POOL_API pool_status pool_poseidon_get(const char *name, pool_poseidon **set);
+POOL_API pool_status pool_poseidon_by_name(const char *name, pool_poseidon **set);
 
 /*
  * A set of one's own. Elements are packed field elements in `form`; arrays are copied. Zero is the
@@ -196,8 +196,8 @@ typedef enum pool_sponge_mode {
 
 /* What follows the last element of a message. */
 typedef enum pool_sponge_padding {
-    POOL_SPONGE_NO_PADDING = 0, /* an empty message is not permuted at all */
-    POOL_SPONGE_ONE_ZEROS = 1   /* a 1 and then zeros up to a whole block, always */
+    POOL_SPONGE_PAD_NONE = 0, /* an empty message is not permuted at all */
+    POOL_SPONGE_PAD_10 = 1    /* a 1 and then zeros up to a whole block, always */
 } pool_sponge_padding;
 
 /* Zero is the default of every member but struct_size and `elements`. */

@@ -42,7 +42,7 @@ extern "C" {
  * The first rule that matches and whose turn it is decides. POOL_ERR_INVALID_ARGUMENT names the
  * place where `rules` is wrong; then the earlier rules stay.
  */
-POOL_API pool_status pool_sim_faults(const char *rules);
+POOL_API pool_status pool_sim_set_faults(const char *rules);
 
 /* Lets everything that hangs by a rule complete. */
 POOL_API pool_status pool_sim_resume(void);
@@ -55,9 +55,9 @@ POOL_API pool_status pool_sim_resume(void);
 /*
  * Sets which checks are on (0: none); `report=` of the device string does the same. A finding of
  * the first two ends the launch with CUDA_ERROR_LAUNCH_FAILED, sticky as ever, and is described by
- * pool_sim_last_fault. POOL_ERR_NOT_FOUND while there is no simulated driver.
+ * pool_sim_get_last_fault. POOL_ERR_NOT_FOUND while there is no simulated driver.
  */
-POOL_API pool_status pool_sim_reports(uint32_t reports);
+POOL_API pool_status pool_sim_set_reports(uint32_t reports);
 
 /* What went wrong first. Texts are "" and numbers 0 where they do not apply. */
 typedef struct pool_sim_fault {
@@ -82,7 +82,7 @@ typedef struct pool_sim_fault {
  * Fills `fault` (struct_size set). It stays until the simulated driver starts anew, also after the
  * last pool was destroyed.
  */
-POOL_API pool_status pool_sim_last_fault(pool_sim_fault *fault);
+POOL_API pool_status pool_sim_get_last_fault(pool_sim_fault *fault);
 
 #define POOL_SIM_CLASSES 10
 

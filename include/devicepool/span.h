@@ -15,22 +15,22 @@ extern "C" {
 #endif
 
 /* Which memory a span lies in. */
-typedef enum pool_place {
-    POOL_PLACE_HOST = 0,  /* any host memory, pageable or pinned */
-    POOL_PLACE_DEVICE = 1 /* memory of the device that the operation runs on */
-} pool_place;
+typedef enum pool_memory_space {
+    POOL_MEMORY_HOST = 0,  /* any host memory, pageable or pinned */
+    POOL_MEMORY_DEVICE = 1 /* memory of the device that the operation runs on */
+} pool_memory_space;
 
 /*
  * A plain value: it owns nothing, and is copied by the operation. Inputs are only read. Items must
  * not overlap each other; input and output may be the same memory only where the operation says so.
  */
 typedef struct pool_span {
-    void *data;       /* first item: a host pointer, or a device address cast to a pointer; may be
-                         NULL when count is 0 */
-    uint64_t count;   /* items */
-    uint64_t stride;  /* bytes from one item's start to the next one's; 0: packed */
-    pool_form form;   /* of the field elements inside */
-    pool_place place; /* of `data` */
+    void *data;      /* first item: a host pointer, or a device address cast to a pointer; may be
+                        NULL when count is 0 */
+    uint64_t count;  /* items */
+    uint64_t stride; /* bytes from one item's start to the next one's; 0: packed */
+    pool_form form;  /* of the field elements inside */
+    pool_memory_space place; /* of `data` */
 } pool_span;
 
 #ifdef __cplusplus

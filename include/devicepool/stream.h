@@ -47,7 +47,7 @@ typedef struct pool_stream_params {
     size_t struct_size;
     /*
      * As the driver counts: 0 is normal, lower is more urgent. Numbers outside of what
-     * pool_stream_priority_range says are brought to its nearest end.
+     * pool_stream_get_priority_range says are brought to its nearest end.
      */
     int32_t priority;
     uint32_t flags; /* POOL_STREAM_… */
@@ -57,7 +57,7 @@ typedef struct pool_stream_params {
 POOL_API void pool_stream_params_init(pool_stream_params *params, size_t struct_size);
 
 /* The least and the most urgent priority of the device; both 0 where it has none. */
-POOL_API pool_status pool_stream_priority_range(
+POOL_API pool_status pool_stream_get_priority_range(
     pool_device *device, int32_t *least, int32_t *most_urgent);
 
 /*
@@ -85,7 +85,7 @@ POOL_API pool_status pool_stream_default(pool_device *device, pool_stream **stre
 /*
  * Destroys the stream and sets *stream to NULL; NULL and a pointer to NULL are nothing. Does not
  * wait: work that is still enqueued is finished by the driver, and memory freed later by
- * pool_buffer_free stays untouched until that work is done. A failure of the driver is returned;
+ * pool_buffer_destroy stays untouched until that work is done. A failure of the driver is returned;
  * the object is gone all the same, unless *stream still is set: then the device's context could not
  * be entered and the call can be made again. After a sticky fault, in a forked child and during
  * process exit only host memory is freed. A default stream is refused with

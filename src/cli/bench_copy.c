@@ -69,7 +69,7 @@ static pool_status open_copying(struct bench_work *work)
     if (!status && !copying->to_device && !copying->to_host)
         status = pool_buffer_zeroed(other, work->size, &copying->other);
     if (!status && is_pinned)
-        status = pool_pinned_alloc(work->device, work->size, 0, &copying->pinned);
+        status = pool_pinned_create(work->device, work->size, 0, &copying->pinned);
     if (status)
         return status;
     if (is_pinned)
@@ -90,7 +90,7 @@ static pool_status run_copying(struct bench_work *work)
         return pool_copy_to_device(copying->buffer, 0, copying->host, work->size, work->stream);
     if (copying->to_host)
         return pool_copy_to_host(copying->host, copying->buffer, 0, work->size, work->stream);
-    return pool_copy_between(copying->other, 0, copying->buffer, 0, work->size, work->stream);
+    return pool_copy_device(copying->other, 0, copying->buffer, 0, work->size, work->stream);
 }
 
 static pool_status check_copying(struct bench_work *work, int *is_right)
@@ -119,9 +119,9 @@ static void close_copying(struct bench_work *work)
 
     if (!copying)
         return;
-    pool_buffer_free(&copying->buffer);
-    pool_buffer_free(&copying->other);
-    pool_pinned_free(&copying->pinned);
+    pool_buffer_destroy(&copying->buffer);
+    pool_buffer_destroy(&copying->other);
+    pool_pinned_destroy(&copying->pinned);
     free(copying->pageable);
     free(copying);
 }

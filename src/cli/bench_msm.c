@@ -33,13 +33,13 @@ static int knows_curve(const char *subject)
 
 static pool_status load_points(struct bench_work *work, struct summing *summing)
 {
-    pool_points_params params = {.struct_size = sizeof(params),
+    pool_bases_params params = {.struct_size = sizeof(params),
         .curve = summing->curve,
         .device = work->device,
         .precompute_factor = (uint32_t)work->request->precompute};
     pool_span span = {.data = summing->points, .count = work->size, .form = POOL_FORM_MONTGOMERY};
 
-    return pool_points_create(&params, &span, &summing->params.points);
+    return pool_bases_create(&params, &span, &summing->params.points);
 }
 
 static pool_status make_buffers(struct bench_work *work, struct summing *summing)
@@ -152,9 +152,9 @@ static void close_summing(struct bench_work *work)
 
     if (!summing)
         return;
-    pool_buffer_free(&summing->scalar_buffer);
-    pool_buffer_free(&summing->workspace);
-    pool_points_destroy(&summing->params.points);
+    pool_buffer_destroy(&summing->scalar_buffer);
+    pool_buffer_destroy(&summing->workspace);
+    pool_bases_destroy(&summing->params.points);
     free(summing->scalars);
     free(summing->points);
     free(summing->logs);

@@ -122,9 +122,9 @@ static void close_transform(struct bench_work *work)
 
     if (!transform)
         return;
-    pool_buffer_free(&transform->in_buffer);
-    pool_buffer_free(&transform->out_buffer);
-    pool_buffer_free(&transform->workspace);
+    pool_buffer_destroy(&transform->in_buffer);
+    pool_buffer_destroy(&transform->out_buffer);
+    pool_buffer_destroy(&transform->workspace);
     pool_ntt_domain_destroy(&transform->params.domain);
     free(transform->in);
     free(transform);

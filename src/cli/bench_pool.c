@@ -63,7 +63,7 @@ static pool_status call_alloc(struct bench_work *work)
         pool_status status = pool_buffer_alloc(work->device, 1 << 20, &buffer);
 
         if (!status)
-            status = pool_buffer_free(&buffer);
+            status = pool_buffer_destroy(&buffer);
         if (status)
             return status;
     }

@@ -27,7 +27,7 @@ struct hashing {
 static int knows_set(const char *subject)
 {
     pool_poseidon *set = NULL;
-    pool_status status = pool_poseidon_get(subject, &set);
+    pool_status status = pool_poseidon_by_name(subject, &set);
 
     pool_poseidon_destroy(&set);
     return !status;
@@ -55,7 +55,7 @@ static pool_status open_hashing(struct bench_work *work)
     pool_status status;
 
     work->state = hashing;
-    status = pool_poseidon_get(work->subject, &hashing->set);
+    status = pool_poseidon_by_name(work->subject, &hashing->set);
     if (status)
         return status;
     field = pool_poseidon_field(hashing->set);
@@ -131,8 +131,8 @@ static void close_hashing(struct bench_work *work)
 
     if (!hashing)
         return;
-    pool_buffer_free(&hashing->input_buffer);
-    pool_buffer_free(&hashing->digest_buffer);
+    pool_buffer_destroy(&hashing->input_buffer);
+    pool_buffer_destroy(&hashing->digest_buffer);
     pool_poseidon_destroy(&hashing->set);
     free(hashing->inputs);
     free(hashing);

@@ -117,7 +117,7 @@ int cli_run_cache(const struct cli_command *self, int count, char **arguments)
     if (code != CLI_GO)
         return code;
     verb = line.operand_count ? line.operands[0] : "list";
-    status = pool_cache_folder(folder, sizeof(folder));
+    status = pool_cache_directory(folder, sizeof(folder));
     if (status)
         return cli_fail(status, line.as_json);
     if (strcmp(verb, "list") == 0)

@@ -82,7 +82,7 @@ static void print_opening(struct demo *demo)
             cli_colour(stdout, CLI_DIM), (int)strcspn(demo->why_simulated, ":"),
             demo->why_simulated, cli_colour(stdout, CLI_PLAIN));
     print_devices(demo);
-    pool_get_host_info(&host);
+    pool_host_get_info(&host);
     if (host.compiler.status)
         puts("\nThere is no NVRTC here, so the kernels are the prebuilt ones of the library.");
     else

@@ -85,7 +85,7 @@ int demo_data_open(const char *folder, struct demo_data *data)
     if (!status)
         status = pool_ntt_domain_create(&domain, &data->domain);
     if (!status)
-        status = pool_poseidon_get("circom-bn254-t3", &data->set);
+        status = pool_poseidon_by_name("circom-bn254-t3", &data->set);
     cli_progress_end();
     return status ? cli_fail(status, 0) : CLI_GO;
 }
@@ -96,8 +96,8 @@ void demo_data_close(struct demo_data *data)
         free(data->blobs[i]);
     pool_ntt_domain_destroy(&data->domain);
     pool_poseidon_destroy(&data->set);
-    pool_file_close(&data->kzg);
-    pool_file_close(&data->ptau);
+    pool_file_destroy(&data->kzg);
+    pool_file_destroy(&data->ptau);
 }
 
 /* The sum on the bound device, as a packed affine point in standard form. */

@@ -275,7 +275,7 @@ static pool_status upload_rows(struct prover *prover, pool_span *rows)
     *rows = (pool_span){.data = (void *)(uintptr_t)address,
         .count = 3 * n,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
     free(host_rows);
     return status;
 }
@@ -502,7 +502,7 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
         free(result->proof);
         result->proof = NULL;
     }
-    pool_buffer_free(&prover.rows);
+    pool_buffer_destroy(&prover.rows);
     pool_stream_destroy(&prover.stream);
     return status;
 }

@@ -141,6 +141,6 @@ int cli_run_info(const struct cli_command *self, int count, char **arguments)
     }
     cJSON_Delete(report);
     cJSON_Delete(sections);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     return status ? cli_fail(status, line.as_json) : CLI_OK;
 }

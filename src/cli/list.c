@@ -44,7 +44,7 @@ static pool_status list_sets(cJSON *rows)
 {
     for (size_t i = 0; i < pool_poseidon_count(); i++) {
         pool_poseidon *set = NULL;
-        pool_status status = pool_poseidon_get(pool_poseidon_name_at(i), &set);
+        pool_status status = pool_poseidon_by_name(pool_poseidon_name_at(i), &set);
         cJSON *row;
 
         if (status)

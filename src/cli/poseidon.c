@@ -244,7 +244,7 @@ int cli_run_poseidon(const struct cli_command *self, int count, char **arguments
         return code;
     if (request.arity < 2 || request.arity > 16)
         return cli_usage(self, "--arity is 2 to 16");
-    if (pool_poseidon_get(request.set_name, &request.set))
+    if (pool_poseidon_by_name(request.set_name, &request.set))
         return cli_usage(
             self, "there is no set '%s'; 'devicepool list sets' has them", request.set_name);
     code = run_file(self, &request, &line);

@@ -132,7 +132,7 @@ int cli_run_prove(const struct cli_command *self, int count, char **arguments)
     if (code == CLI_GO)
         code = prove(&job, outputs, &line);
     code = cli_output_close(&outputs[1], cli_output_close(&outputs[0], code));
-    pool_file_close(&witness);
-    pool_file_close(&key);
+    pool_file_destroy(&witness);
+    pool_file_destroy(&key);
     return code;
 }

@@ -312,7 +312,7 @@ int cli_run_selftest(const struct cli_command *self, int count, char **arguments
     code = cli_open_pool(&line, 0, &test.pool);
     if (code != CLI_GO)
         return code;
-    pool_get_host_info(&host);
+    pool_host_get_info(&host);
     test.has_compiler = !host.compiler.status;
     test.rows = cJSON_CreateArray();
     for (size_t i = 0; i < pool_device_count(test.pool); i++)

@@ -42,7 +42,7 @@ static pool_status through_pageable(pool_device *device, uint8_t *sent, uint8_t 
 
     if (!status)
         status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
-    pool_buffer_free(&buffer);
+    pool_buffer_destroy(&buffer);
     return status;
 }
 
@@ -50,7 +50,7 @@ static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *b
 {
     pool_pinned *pinned = NULL;
     pool_buffer *buffer = NULL;
-    pool_status status = pool_pinned_alloc(device, BYTES, 0, &pinned);
+    pool_status status = pool_pinned_create(device, BYTES, 0, &pinned);
 
     if (!status)
         status = pool_buffer_alloc(device, BYTES, &buffer);
@@ -64,8 +64,8 @@ static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *b
     }
     if (!status)
         memcpy(back, pool_pinned_data(pinned), BYTES);
-    pool_buffer_free(&buffer);
-    pool_pinned_free(&pinned);
+    pool_buffer_destroy(&buffer);
+    pool_pinned_destroy(&pinned);
     return status;
 }
 
@@ -80,7 +80,7 @@ static pool_status through_fill(pool_device *device, uint8_t *sent, uint8_t *bac
         status = pool_buffer_fill8(buffer, 1000, 12345, 0xa5, NULL);
     if (!status)
         status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
-    pool_buffer_free(&buffer);
+    pool_buffer_destroy(&buffer);
     return status;
 }
 
@@ -96,11 +96,11 @@ static pool_status through_slice(pool_device *device, uint8_t *sent, uint8_t *ba
     if (!status)
         status = pool_buffer_slice(buffer, 1, BYTES, &slice);
     if (!status)
-        status = pool_copy_between(slice, 0, buffer, 0, BYTES, NULL);
+        status = pool_copy_device(slice, 0, buffer, 0, BYTES, NULL);
     if (!status)
         status = pool_copy_to_host(back, slice, 0, BYTES, NULL);
-    pool_buffer_free(&slice);
-    pool_buffer_free(&buffer);
+    pool_buffer_destroy(&slice);
+    pool_buffer_destroy(&buffer);
     return status;
 }
 
@@ -123,13 +123,13 @@ static pool_status through_others(
             continue;
         status = pool_buffer_alloc(other, BYTES, &next);
         if (!status)
-            status = pool_copy_between(next, 0, buffer, 0, BYTES, NULL);
-        pool_buffer_free(&buffer);
+            status = pool_copy_device(next, 0, buffer, 0, BYTES, NULL);
+        pool_buffer_destroy(&buffer);
         buffer = next;
     }
     if (!status)
         status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
-    pool_buffer_free(&buffer);
+    pool_buffer_destroy(&buffer);
     return status;
 }
 

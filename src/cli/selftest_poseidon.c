@@ -90,7 +90,7 @@ static pool_status run_set(device_pool *pool, pool_device *device, size_t index,
     const char *name = pool_poseidon_name_at(index);
     pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
     pool_poseidon *set = NULL;
-    pool_status status = pool_poseidon_get(name, &set);
+    pool_status status = pool_poseidon_by_name(name, &set);
 
     (void)pool;
     if (status)

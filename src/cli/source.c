@@ -174,7 +174,7 @@ int cli_source_open(
 
 void cli_source_close(struct cli_source *source)
 {
-    pool_file_close(&source->file);
+    pool_file_destroy(&source->file);
     free(source->owned);
     source->owned = NULL;
 }

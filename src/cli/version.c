@@ -45,7 +45,7 @@ int cli_run_version(const struct cli_command *self, int count, char **arguments)
 
     if (code != CLI_GO)
         return code;
-    status = pool_get_host_info(&info);
+    status = pool_host_get_info(&info);
     if (status)
         return cli_fail(status, line.as_json);
     if (line.as_json) {

@@ -59,7 +59,7 @@ static int find_subject(const char *name, struct subject *subject)
     *subject = (struct subject){.name = name, .field = pool_field_by_name(name)};
     if (!subject->field)
         subject->curve = pool_curve_by_name(name);
-    return subject->field || subject->curve || !pool_poseidon_get(name, &subject->set);
+    return subject->field || subject->curve || !pool_poseidon_by_name(name, &subject->set);
 }
 
 static const char *kind_of(const struct subject *subject)

@@ -241,7 +241,7 @@ static pool_status read_file(const char *path, int descriptor, const uint8_t *by
     status = read_kind(made, &given);
     made->descriptor = -1;
     if (status)
-        pool_file_close(&made);
+        pool_file_destroy(&made);
     else
         *file = made;
     return status;
@@ -288,7 +288,7 @@ pool_status pool_file_open(const char *path, const pool_file_params *params, poo
     return status;
 }
 
-void pool_file_close(pool_file **file)
+void pool_file_destroy(pool_file **file)
 {
     pool_file *closed = file ? *file : NULL;
 

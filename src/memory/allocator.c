@@ -415,7 +415,7 @@ pool_status memory_of(struct device_scope *scope, struct device_memory **memory)
     return status;
 }
 
-pool_status pool_trim(pool_device *device, uint64_t keep_bytes)
+pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
 {
     struct device_memory *memory;
     struct device_scope scope;

@@ -325,7 +325,7 @@ static pool_status free_buffer(pool_buffer **buffer, const pool_stream *stream, 
     return status;
 }
 
-pool_status pool_buffer_free(pool_buffer **buffer)
+pool_status pool_buffer_destroy(pool_buffer **buffer)
 {
     pool_status status;
 
@@ -342,7 +342,7 @@ void memory_discard(pool_buffer *made)
     pool_buffer *left = made;
 
     base_error_save(&first);
-    (void)pool_buffer_free(&left);
+    (void)pool_buffer_destroy(&left);
     base_error_restore(&first);
     if (left) {
         memory_withhold(block);
@@ -351,7 +351,7 @@ void memory_discard(pool_buffer *made)
     }
 }
 
-pool_status pool_buffer_free_on(pool_buffer **buffer, pool_stream *stream)
+pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream)
 {
     CUstream handle;
     pool_status status;
@@ -375,7 +375,7 @@ pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
     return status;
 }
 
-uint64_t pool_buffer_size(const pool_buffer *buffer)
+uint64_t pool_buffer_bytes(const pool_buffer *buffer)
 {
     return buffer && !check(buffer, "the buffer") ? buffer->bytes : 0;
 }

@@ -70,7 +70,7 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         return status;
     if (place == MEMORY_ON_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%p is device memory: pool_buffer_adopt and pool_copy_between are for that",
+            "%p is device memory: pool_buffer_adopt and pool_copy_device are for that",
             (void *)t->host);
     driver_work_begin(copy->queue);
     if (place == MEMORY_PAGEABLE)

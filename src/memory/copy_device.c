@@ -211,7 +211,7 @@ static pool_status wait_default(pool_device *device)
     return device_leave(&scope, stream_settle(scope.driver, NULL, stream_queue_on(NULL, device)));
 }
 
-pool_status pool_copy_between(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
+pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
     uint64_t from_offset, uint64_t bytes, pool_stream *stream)
 {
     struct peer_copy copy = {.pair = {.bytes = bytes}};

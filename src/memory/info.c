@@ -76,7 +76,7 @@ pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
     return POOL_OK;
 }
 
-pool_status pool_memory_reset_high(pool_device *device)
+pool_status pool_memory_reset_high_water(pool_device *device)
 {
     struct device_memory *memory;
     struct device_scope scope;

@@ -166,7 +166,7 @@ pool_status memory_of_both(pool_device *first, pool_device *second,
     return device_leave(&scope, memory_of(&scope, second_memory));
 }
 
-pool_status pool_enable_peer(pool_device *device, pool_device *peer)
+pool_status pool_device_enable_peer(pool_device *device, pool_device *peer)
 {
     struct device_memory *memory, *addressed;
     int direct = 1;

@@ -123,7 +123,7 @@ static void discard(pool_pinned *made)
     pool_pinned *left = made;
 
     base_error_save(&first);
-    (void)pool_pinned_free(&left);
+    (void)pool_pinned_destroy(&left);
     base_error_restore(&first);
     if (left) {
         stream_keep_orphan(left->memory->streams,
@@ -167,7 +167,7 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     return status;
 }
 
-pool_status pool_pinned_alloc(
+pool_status pool_pinned_create(
     pool_device *device, uint64_t bytes, uint32_t flags, pool_pinned **pinned)
 {
     pool_pinned wanted = {.bytes = bytes, .flags = flags};
@@ -227,7 +227,7 @@ static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
     return idle ? idle : DRIVER_CALL_FOR(scope->driver, MemFreeHost(gone->data), "%p", gone->data);
 }
 
-pool_status pool_pinned_free(pool_pinned **pinned)
+pool_status pool_pinned_destroy(pool_pinned **pinned)
 {
     struct device_scope scope;
     pool_pinned *gone;
@@ -257,7 +257,7 @@ void *pool_pinned_data(const pool_pinned *pinned)
     return pinned && !check(pinned) ? pinned->data : NULL;
 }
 
-uint64_t pool_pinned_size(const pool_pinned *pinned)
+uint64_t pool_pinned_bytes(const pool_pinned *pinned)
 {
     return pinned && !check(pinned) ? pinned->bytes : 0;
 }

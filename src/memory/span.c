@@ -91,7 +91,7 @@ pool_status memory_span_check_shape(
 
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s has no form %d", what, (int)span->form);
-    if (span->place != POOL_PLACE_HOST && span->place != POOL_PLACE_DEVICE)
+    if (span->place != POOL_MEMORY_HOST && span->place != POOL_MEMORY_DEVICE)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the %s has no place %d", what, (int)span->place);
     if (stride < item->bytes || stride % 4)
@@ -118,7 +118,7 @@ pool_status memory_span_check(const struct memory_site *site, const pool_span *s
         return status;
     if (!span->data)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is at NULL", what);
-    if (span->place == POOL_PLACE_HOST)
+    if (span->place == POOL_MEMORY_HOST)
         return POOL_OK;
     if ((uintptr_t)span->data % 4)
         return base_fail(
@@ -155,7 +155,7 @@ pool_status memory_temporary_free(
     if (!*buffer)
         return status;
     base_error_save(&first);
-    end = pool_buffer_free_on(buffer, site->stream);
+    end = pool_buffer_destroy_on(buffer, site->stream);
     /* Nobody else has the handle: what cannot be given back now the memory room keeps. */
     if (*buffer)
         memory_discard(*buffer);

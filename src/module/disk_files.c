@@ -90,22 +90,22 @@ static pool_status open_for(const char *call, int *folder)
     return POOL_OK;
 }
 
-pool_status pool_cache_folder(char *path, size_t size)
+pool_status pool_cache_directory(char *path, size_t size)
 {
     char found[4096];
     char reason[256];
     int folder;
 
     if (!path || !size)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_folder: no room for the path");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_directory: no room for the path");
     folder = disk_open_folder(0, found, sizeof(found), reason, sizeof(reason));
     base_close(folder);
     if (folder < 0 && (!found[0] || access(found, F_OK) == 0))
         return base_fail(
-            POOL_ERR_UNSUPPORTED, "pool_cache_folder: the disk cache is off: %s", reason);
+            POOL_ERR_UNSUPPORTED, "pool_cache_directory: the disk cache is off: %s", reason);
     if (strlen(found) >= size)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_folder: the path needs %zu bytes",
-            strlen(found) + 1);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_cache_directory: the path needs %zu bytes", strlen(found) + 1);
     memcpy(path, found, strlen(found) + 1);
     return POOL_OK;
 }

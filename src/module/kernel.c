@@ -183,12 +183,12 @@ pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info)
     return POOL_OK;
 }
 
-pool_status pool_kernel_parameter(
+pool_status pool_kernel_get_parameter(
     pool_kernel *kernel, size_t index, uint64_t *offset, uint64_t *bytes)
 {
     if (!kernel || !offset || !bytes)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_parameter: kernel, offset or bytes is NULL");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_kernel_get_parameter: kernel, offset or bytes is NULL");
     if (kernel->parameter_count < 0)
         return base_fail(POOL_ERR_UNSUPPORTED,
             "this driver does not tell the parameters of \"%s\" (CUDA 12.4 does)", kernel->name);
@@ -200,7 +200,7 @@ pool_status pool_kernel_parameter(
     return POOL_OK;
 }
 
-pool_status pool_kernel_occupancy(pool_kernel *kernel, uint32_t block_threads,
+pool_status pool_kernel_get_occupancy(pool_kernel *kernel, uint32_t block_threads,
     uint64_t dynamic_shared_bytes, uint32_t *blocks_per_multiprocessor)
 {
     struct device_scope scope;
@@ -209,7 +209,7 @@ pool_status pool_kernel_occupancy(pool_kernel *kernel, uint32_t block_threads,
 
     if (!kernel || !blocks_per_multiprocessor || !block_threads || block_threads > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_kernel_occupancy: kernel or result is NULL, or there are no threads");
+            "pool_kernel_get_occupancy: kernel or result is NULL, or there are no threads");
     status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
@@ -223,7 +223,7 @@ pool_status pool_kernel_occupancy(pool_kernel *kernel, uint32_t block_threads,
     return status;
 }
 
-pool_status pool_kernel_best_block(
+pool_status pool_kernel_get_best_block(
     pool_kernel *kernel, uint64_t dynamic_shared_bytes, uint32_t *block_threads, uint32_t *blocks)
 {
     struct device_scope scope;
@@ -233,7 +233,7 @@ pool_status pool_kernel_best_block(
 
     if (!kernel || !block_threads || !blocks)
         return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_best_block: kernel or a result is NULL");
+            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_get_best_block: kernel or a result is NULL");
     status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;

@@ -12,23 +12,25 @@
 #include "driver/attributes.h"
 #include "stream/stream.h"
 
-/* Threads a block of pool_shape_for: enough to hide latency on every chip, and allowed by all. */
+/* Threads a block of pool_launch_shape_for: enough to hide latency on every chip, and allowed by
+ * all. */
 #define SHAPE_BLOCK 256u
 
 static const struct base_struct shape_type = BASE_STRUCT(pool_launch_shape);
 
-pool_status pool_shape_for(uint64_t n, pool_launch_shape *shape)
+pool_status pool_launch_shape_for(uint64_t n, pool_launch_shape *shape)
 {
     uint64_t blocks = n / SHAPE_BLOCK + (n % SHAPE_BLOCK != 0);
 
     pool_launch_shape made = {.grid = {1, 1, 1}, .block = {SHAPE_BLOCK, 1, 1}};
-    pool_status status = base_struct_check(&shape_type, "pool_shape_for", "shape", shape);
+    pool_status status = base_struct_check(&shape_type, "pool_launch_shape_for", "shape", shape);
 
     if (status)
         return status;
     if (blocks > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_shape_for: %llu items need more than 2^31-1 blocks of %u threads; let each "
+            "pool_launch_shape_for: %llu items need more than 2^31-1 blocks of %u threads; let "
+            "each "
             "thread do several items",
             (unsigned long long)n, SHAPE_BLOCK);
     if (blocks)
@@ -161,8 +163,8 @@ static pool_status copy_shape(const pool_launch_shape *given, pool_launch_shape 
     pool_status status = base_struct_read(&shape_type, "pool_launch", "shape", given, shape);
 
     if (!status)
-        status = base_check_ranges("pool_launch", {"cooperative", shape->cooperative, 0, 1},
-            {"pdl", shape->pdl, 0, 1});
+        status = base_check_ranges(
+            "pool_launch", {"cooperative", shape->cooperative, 0, 1}, {"pdl", shape->pdl, 0, 1});
     if (status)
         return status;
     for (int i = 0; i < 3; i++) {

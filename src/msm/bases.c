@@ -37,9 +37,9 @@ static const struct device_keep kind = {
     .name = "the list of points", .make = make_list, .unmake = unmake_list};
 
 pool_status points_begin(
-    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_points **points)
+    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **points)
 {
-    struct pool_points *made;
+    struct pool_bases *made;
     void *list = NULL;
     pool_status status = device_kept(device, &kind, &list);
 
@@ -58,20 +58,20 @@ pool_status points_begin(
     return POOL_OK;
 }
 
-pool_status points_allocate(struct pool_points *points, pool_stream *stream)
+pool_status points_allocate(struct pool_bases *points, pool_stream *stream)
 {
     const struct memory_site site = {points->device, stream};
 
     return memory_temporary(&site, points_bytes(points), &points->buffer, &points->address);
 }
 
-static void free_host(struct pool_points *points)
+static void free_host(struct pool_bases *points)
 {
     pool_curve_destroy(&points->curve);
     base_free(points);
 }
 
-pool_status points_discard(struct pool_points *points, pool_status status)
+pool_status points_discard(struct pool_bases *points, pool_status status)
 {
     struct base_error_copy first;
 
@@ -83,8 +83,7 @@ pool_status points_discard(struct pool_points *points, pool_status status)
     return status;
 }
 
-void points_make_known(
-    struct pool_points *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
+void points_make_known(struct pool_bases *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
     struct points_list *list = points->list;
 
@@ -98,7 +97,7 @@ void points_make_known(
     pthread_mutex_unlock(&list->lock);
 }
 
-pool_points *pool_points_retain(pool_points *points)
+pool_bases *pool_bases_retain(pool_bases *points)
 {
     if (points)
         atomic_fetch_add_explicit(&points->references, 1, memory_order_relaxed);
@@ -109,10 +108,10 @@ pool_points *pool_points_retain(pool_points *points)
  * Whether this was the last reference; then it can no longer be found. In a forked child nothing is
  * found, and the list may be half changed.
  */
-static bool release(struct pool_points *points)
+static bool release(struct pool_bases *points)
 {
     struct points_list *list = points->list;
-    struct pool_points **at = &list->first;
+    struct pool_bases **at = &list->first;
     bool is_last;
 
     if (device_is_forked(points->device))
@@ -129,7 +128,7 @@ static bool release(struct pool_points *points)
     return is_last;
 }
 
-pool_status points_hand_over(struct pool_points *made, pool_status status, pool_points **points)
+pool_status points_hand_over(struct pool_bases *made, pool_status status, pool_bases **points)
 {
     if (!status)
         *points = made;
@@ -138,9 +137,9 @@ pool_status points_hand_over(struct pool_points *made, pool_status status, pool_
     return status;
 }
 
-pool_status pool_points_destroy(pool_points **points)
+pool_status pool_bases_destroy(pool_bases **points)
 {
-    pool_points *gone = points ? *points : NULL;
+    pool_bases *gone = points ? *points : NULL;
     pool_status status;
 
     if (!gone)
@@ -148,7 +147,7 @@ pool_status pool_points_destroy(pool_points **points)
     *points = NULL;
     if (!release(gone))
         return POOL_OK;
-    status = pool_buffer_free(&gone->buffer);
+    status = pool_buffer_destroy(&gone->buffer);
     if (gone->buffer) {
         /* The device could not be entered: the handle stays for another try. */
         atomic_store_explicit(&gone->references, 1, memory_order_relaxed);
@@ -159,38 +158,38 @@ pool_status pool_points_destroy(pool_points **points)
     return status;
 }
 
-const pool_curve *pool_points_curve(const pool_points *points)
+const pool_curve *pool_bases_curve(const pool_bases *points)
 {
     return points ? points->curve : NULL;
 }
 
-pool_device *pool_points_device(const pool_points *points)
+pool_device *pool_bases_device(const pool_bases *points)
 {
     return points ? points->device : NULL;
 }
 
-uint64_t pool_points_count(const pool_points *points)
+uint64_t pool_bases_count(const pool_bases *points)
 {
     return points ? points->count : 0;
 }
 
-uint64_t pool_points_bytes(const pool_points *points)
+uint64_t pool_bases_bytes(const pool_bases *points)
 {
     return points ? points_bytes(points) : 0;
 }
 
-uint32_t pool_points_factor(const pool_points *points)
+uint32_t pool_bases_precompute_factor(const pool_bases *points)
 {
     return points ? points->levels : 0;
 }
 
-uint32_t pool_points_window_bits(const pool_points *points)
+uint32_t pool_bases_window_bits(const pool_bases *points)
 {
     return points ? points->window_bits : 0;
 }
 
 /* The standard form of `count` points from `first` on, through scratch, to the host. */
-static pool_status read_standard(const struct pool_points *points, const struct msm_run *run,
+static pool_status read_standard(const struct pool_bases *points, const struct msm_run *run,
     pool_buffer *scratch, uint64_t first, uint64_t count, uint8_t *host)
 {
     const pool_field *field = points->curve->coordinates.field;
@@ -213,7 +212,7 @@ static pool_status read_standard(const struct pool_points *points, const struct 
     return status ? status : pool_stream_synchronize(run->stream);
 }
 
-static pool_status digest_points(const struct pool_points *points, const struct msm_run *run,
+static pool_status digest_points(const struct pool_bases *points, const struct msm_run *run,
     pool_buffer *scratch, uint8_t *host, struct base_sha256 *digest)
 {
     uint64_t bytes = msm_affine_bytes(points->curve);
@@ -234,7 +233,7 @@ static pool_status digest_points(const struct pool_points *points, const struct 
     return status;
 }
 
-static pool_status compute(struct pool_points *points, uint8_t *fingerprint)
+static pool_status compute(struct pool_bases *points, uint8_t *fingerprint)
 {
     struct msm_run run = {.device = points->device, .curve = points->curve};
     uint64_t part = points->count < POINTS_PART ? points->count : POINTS_PART;
@@ -265,8 +264,7 @@ static pool_status compute(struct pool_points *points, uint8_t *fingerprint)
     return status;
 }
 
-pool_status pool_points_fingerprint(
-    pool_points *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
+pool_status pool_bases_fingerprint(pool_bases *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
     uint8_t computed[POOL_FINGERPRINT_BYTES];
     pool_status status;
@@ -290,10 +288,10 @@ pool_status pool_points_fingerprint(
     return POOL_OK;
 }
 
-pool_status pool_points_find(pool_device *device, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES],
-    uint32_t factor, pool_points **points)
+pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES],
+    uint32_t factor, pool_bases **points)
 {
-    struct pool_points *found;
+    struct pool_bases *found;
     struct points_list *list;
     void *object = NULL;
     pool_status status;
@@ -310,7 +308,7 @@ pool_status pool_points_find(pool_device *device, const uint8_t fingerprint[POOL
     while (found && ((found->asked != factor && found->levels != factor) ||
                         memcmp(found->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES) != 0))
         found = found->next;
-    pool_points_retain(found);
+    pool_bases_retain(found);
     pthread_mutex_unlock(&list->lock);
     if (!found)
         return base_fail(POOL_ERR_NOT_FOUND, "no points of that fingerprint and factor are there");

@@ -10,7 +10,7 @@
 #include "memory/span.h"
 #include "msm/convert.h"
 
-struct pool_points {
+struct pool_bases {
     atomic_uint references; /* the last one is given back under list->lock */
     struct points_list *list;
     pool_device *device;
@@ -25,13 +25,13 @@ struct pool_points {
     CUdeviceptr address;
     int is_known;                                /* guarded by list->lock: in the list */
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES]; /* once it is known */
-    struct pool_points *next;                    /* guarded by list->lock */
+    struct pool_bases *next;                     /* guarded by list->lock */
 };
 
 /* A device's handles whose fingerprint is known. */
 struct points_list {
     pthread_mutex_t lock;
-    struct pool_points *first;
+    struct pool_bases *first;
 };
 
 /* Levels of a table: more than the bits of a scalar have no use. */
@@ -42,28 +42,28 @@ enum { POINTS_MAX_LEVELS = POOL_FIELD_MAX_BITS };
 
 /* A handle without memory and with one reference; device, curve and count from the arguments. */
 pool_status points_begin(
-    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_points **points);
+    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **points);
 /* Memory for all levels. */
-pool_status points_allocate(struct pool_points *points, pool_stream *stream);
+pool_status points_allocate(struct pool_bases *points, pool_stream *stream);
 /* Frees a handle that nobody got; returns `status`, whose detail stays. */
-pool_status points_discard(struct pool_points *points, pool_status status);
+pool_status points_discard(struct pool_bases *points, pool_status status);
 /* The handle to the caller, or, when leaving the device failed after all, away. */
-pool_status points_hand_over(struct pool_points *made, pool_status status, pool_points **points);
+pool_status points_hand_over(struct pool_bases *made, pool_status status, pool_bases **points);
 /* Puts it into the list; where two threads do that at once the second changes nothing. */
 void points_make_known(
-    struct pool_points *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+    struct pool_bases *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 /* Bytes of a point, and of all levels. */
-static inline uint64_t points_bytes(const struct pool_points *points)
+static inline uint64_t points_bytes(const struct pool_bases *points)
 {
     return points->count * points->levels * msm_affine_bytes(points->curve);
 }
 
 /* bases_precompute.c: the caller's params, checked. */
 pool_status points_params_copy(
-    const char *call, const pool_points_params *given, pool_points_params *params);
+    const char *call, const pool_bases_params *given, pool_bases_params *params);
 pool_status points_cancelled(const pool_cancel *cancel);
 /* What params->check asks for of points from a file, whose multiples are computed anew then. */
 pool_status points_check_loaded(
-    struct pool_points *points, const pool_points_params *params, const struct memory_site *site);
+    struct pool_bases *points, const pool_bases_params *params, const struct memory_site *site);
 
 #endif

@@ -41,7 +41,7 @@ static uint64_t get(const uint8_t *bytes, int size)
     return value;
 }
 
-static void encode(const struct pool_points *points, uint8_t header[HEADER_BYTES])
+static void encode(const struct pool_bases *points, uint8_t header[HEADER_BYTES])
 {
     memset(header, 0, HEADER_BYTES);
     memcpy(header, magic, sizeof(magic));
@@ -64,7 +64,7 @@ static pool_status bad(const char *path, const char *what)
 
 /* Fills the handle, which has device and curve. */
 static pool_status decode(
-    const uint8_t header[HEADER_BYTES], const char *path, struct pool_points *points)
+    const uint8_t header[HEADER_BYTES], const char *path, struct pool_bases *points)
 {
     if (memcmp(header, magic, sizeof(magic)) != 0)
         return bad(path, "is no file of points");
@@ -89,14 +89,14 @@ static pool_status decode(
 
 /* A file of points under way, and the bytes that pass through the host. */
 struct transfer {
-    struct pool_points *points;
+    struct pool_bases *points;
     pool_stream *stream;
     struct base_sha256 *digest;
     struct base_sha256 *fingerprint; /* of a load: of the points that were read */
     uint8_t *host;                   /* PART_BYTES */
     const char *path;
     int file;
-    const pool_points_params *params; /* of a load */
+    const pool_bases_params *params; /* of a load */
 };
 
 static pool_status begin(struct transfer *transfer)
@@ -188,7 +188,7 @@ static pool_status save_beside(struct transfer *transfer, const char *prefix)
     return status;
 }
 
-pool_status pool_points_save(pool_points *points, const char *path)
+pool_status pool_bases_save(pool_bases *points, const char *path)
 {
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
     struct transfer transfer = {.points = points, .path = path, .file = -1};
@@ -196,8 +196,8 @@ pool_status pool_points_save(pool_points *points, const char *path)
     pool_status status;
 
     if (!points || !path)
-        return base_fail_null("pool_points_save", points ? "path" : "points");
-    status = pool_points_fingerprint(points, fingerprint);
+        return base_fail_null("pool_bases_save", points ? "path" : "points");
+    status = pool_bases_fingerprint(points, fingerprint);
     if (status)
         return status;
     prefix = base_format("%s.", path);
@@ -304,7 +304,7 @@ static pool_status read_part(struct transfer *transfer, uint64_t at, uint64_t si
 
 static pool_status read_points(struct transfer *transfer)
 {
-    const pool_points_params *params = transfer->params;
+    const pool_bases_params *params = transfer->params;
     uint64_t total = points_bytes(transfer->points), count = transfer->points->count;
     uint64_t part = PART_BYTES - PART_BYTES % msm_affine_bytes(transfer->points->curve);
     pool_status status = points_allocate(transfer->points, transfer->stream);
@@ -342,8 +342,8 @@ static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYT
     return status ? status : check_fingerprint(transfer, header);
 }
 
-static pool_status load_inside(const pool_points_params *params, const struct memory_site *site,
-    struct transfer *transfer, pool_points **points)
+static pool_status load_inside(const pool_bases_params *params, const struct memory_site *site,
+    struct transfer *transfer, pool_bases **points)
 {
     uint8_t header[HEADER_BYTES];
     pool_status status = points_begin(site->device, params->curve, 0, &transfer->points);
@@ -364,18 +364,17 @@ static pool_status load_inside(const pool_points_params *params, const struct me
     return POOL_OK;
 }
 
-pool_status pool_points_load(
-    const pool_points_params *given, const char *path, pool_points **points)
+pool_status pool_bases_load(const pool_bases_params *given, const char *path, pool_bases **points)
 {
     struct transfer transfer = {.path = path, .file = -1};
-    pool_points *made = NULL;
-    pool_points_params params;
+    pool_bases *made = NULL;
+    pool_bases_params params;
     struct memory_site site;
     struct device_scope scope;
-    pool_status status = points_params_copy("pool_points_load", given, &params);
+    pool_status status = points_params_copy("pool_bases_load", given, &params);
 
     if (!status && (!path || !points))
-        status = base_fail_null("pool_points_load", path ? "points" : "path");
+        status = base_fail_null("pool_bases_load", path ? "points" : "path");
     if (!status)
         status = memory_site_init(&site, params.device, params.stream);
     if (!status)

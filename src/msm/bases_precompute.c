@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_points_create: points brought to a device part by part, checked, and multiplied for tables.
+ * pool_bases_create: points brought to a device part by part, checked, and multiplied for tables.
  * Points from a file are checked here, too.
  */
 #include <string.h>
@@ -11,15 +11,15 @@
 
 enum { ALIGNMENT = 256 };
 
-static const struct base_struct points_params_type = BASE_STRUCT(pool_points_params);
+static const struct base_struct points_params_type = BASE_STRUCT(pool_bases_params);
 
-void pool_points_params_init(pool_points_params *params, size_t struct_size)
+void pool_bases_params_init(pool_bases_params *params, size_t struct_size)
 {
     base_struct_init(params, struct_size);
 }
 
 pool_status points_params_copy(
-    const char *call, const pool_points_params *given, pool_points_params *params)
+    const char *call, const pool_bases_params *given, pool_bases_params *params)
 {
     pool_status status = base_struct_read(&points_params_type, call, "params", given, params);
 
@@ -44,7 +44,7 @@ pool_status points_cancelled(const pool_cancel *cancel)
 }
 
 /* How the table is cut, by the plan of a sum over all points. */
-static pool_status set_table(const pool_points_params *params, struct pool_points *points)
+static pool_status set_table(const pool_bases_params *params, struct pool_bases *points)
 {
     const struct msm_chip chip = msm_chip_of(points->device);
     const pool_field *order = points->curve->scalar_field;
@@ -80,8 +80,8 @@ static pool_status set_table(const pool_points_params *params, struct pool_point
 
 /* A making under way, and its scratch memory. */
 struct making {
-    struct pool_points *points;
-    const pool_points_params *params;
+    struct pool_bases *points;
+    const pool_bases_params *params;
     const pool_span *span;
     struct msm_source source;
     struct msm_run run;
@@ -95,7 +95,7 @@ struct making {
 static pool_status take_scratch(struct making *making)
 {
     uint64_t count = making->span->count < POINTS_PART ? making->span->count : POINTS_PART;
-    uint64_t raw = making->span->place == POOL_PLACE_HOST ? count * making->source.stride * 4 : 0;
+    uint64_t raw = making->span->place == POOL_MEMORY_HOST ? count * making->source.stride * 4 : 0;
     uint64_t doubled =
         making->points->levels > 1 ? 2 * count * msm_affine_bytes(making->points->curve) : 0;
 
@@ -119,7 +119,7 @@ static pool_status bring(struct making *making, uint64_t first, uint64_t count)
 
     part.data = (CUdeviceptr)(uintptr_t)making->span->data + first * stride;
     part.count = count;
-    if (making->span->place == POOL_PLACE_HOST) {
+    if (making->span->place == POOL_MEMORY_HOST) {
         uint64_t size =
             (count - 1) * stride + pool_point_bytes(making->points->curve, making->params->layout);
 
@@ -136,7 +136,7 @@ static pool_status bring(struct making *making, uint64_t first, uint64_t count)
 
 static pool_status multiply(struct making *making, uint64_t first, uint64_t count)
 {
-    const struct pool_points *points = making->points;
+    const struct pool_bases *points = making->points;
     uint64_t bytes = msm_affine_bytes(points->curve);
     pool_status status = POOL_OK;
 
@@ -155,7 +155,7 @@ static pool_status multiply(struct making *making, uint64_t first, uint64_t coun
 
 static pool_status make_parts(struct making *making)
 {
-    const pool_points_params *params = making->params;
+    const pool_bases_params *params = making->params;
     uint64_t total = making->span->count;
     pool_status status = POOL_OK;
 
@@ -215,13 +215,13 @@ static pool_status check_parts(struct making *making)
 }
 
 pool_status points_check_loaded(
-    struct pool_points *points, const pool_points_params *params, const struct memory_site *site)
+    struct pool_bases *points, const pool_bases_params *params, const struct memory_site *site)
 {
     const pool_span span = {.data = (void *)(uintptr_t)points->address,
         .count = points->count,
         .form = field_device_degree(points->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
                                                                       : POOL_FORM_STANDARD,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
     struct making making = {.points = points, .params = params, .span = &span, .site = *site};
     pool_status status;
 
@@ -237,8 +237,8 @@ pool_status points_check_loaded(
     return status ? status : pool_stream_synchronize(site->stream);
 }
 
-static pool_status create_inside(const pool_points_params *params, const struct memory_site *site,
-    const pool_span *span, pool_points **points)
+static pool_status create_inside(const pool_bases_params *params, const struct memory_site *site,
+    const pool_span *span, pool_bases **points)
 {
     struct making making = {.params = params, .span = span, .site = *site};
     pool_status status = points_begin(site->device, params->curve, span->count, &making.points);
@@ -257,18 +257,18 @@ static pool_status create_inside(const pool_points_params *params, const struct 
     return POOL_OK;
 }
 
-pool_status pool_points_create(
-    const pool_points_params *given, const pool_span *span, pool_points **points)
+pool_status pool_bases_create(
+    const pool_bases_params *given, const pool_span *span, pool_bases **points)
 {
-    pool_points *made = NULL;
-    pool_points_params params;
+    pool_bases *made = NULL;
+    pool_bases_params params;
     struct memory_site site;
     struct device_scope scope;
-    pool_status status = points_params_copy("pool_points_create", given, &params);
+    pool_status status = points_params_copy("pool_bases_create", given, &params);
 
     if (status)
         return status;
-    status = base_check_pointers("pool_points_create", {"points", span}, {"handle", points});
+    status = base_check_pointers("pool_bases_create", {"points", span}, {"handle", points});
     if (status)
         return status;
     status = memory_site_init(&site, params.device, params.stream);

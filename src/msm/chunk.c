@@ -75,7 +75,7 @@ static pool_status close_feed(struct feed *feed, pool_status status)
 static pool_status copy_in(const struct feed *feed, const pool_span *span, uint64_t stride,
     uint64_t item_bytes, uint64_t first, uint64_t count, uint64_t at)
 {
-    if (span->place == POOL_PLACE_DEVICE || count == 0)
+    if (span->place == POOL_MEMORY_DEVICE || count == 0)
         return POOL_OK;
     return pool_copy_to_device(feed->call->workspace, at,
         (const uint8_t *)span->data + first * stride, (count - 1) * stride + item_bytes,
@@ -142,7 +142,7 @@ static pool_status bring_points(
     pool_status status = POOL_OK;
 
     source.count = msm_piece_points(call, piece);
-    if (call->points.place == POOL_PLACE_HOST)
+    if (call->points.place == POOL_MEMORY_HOST)
         source.data = call->address + call->cut.points_at[point_slot(feed)];
     else
         source.data += first_point(call, piece) * call->point_stride;
@@ -162,7 +162,7 @@ static pool_status bring_points(
 static void take_handle(
     const struct msm_call *call, const struct msm_piece *piece, struct msm_part *part)
 {
-    const struct pool_points *points = call->params.points;
+    const struct pool_bases *points = call->params.points;
 
     part->points = points->address;
     part->point_stride = msm_affine_bytes(call->curve);
@@ -180,7 +180,7 @@ static pool_status bring_scalars(
         .address = call->address + call->cut.answer_at,
         .place = first_scalar(call, piece)};
 
-    part->scalars = call->scalars.place == POOL_PLACE_HOST
+    part->scalars = call->scalars.place == POOL_MEMORY_HOST
                         ? call->address + call->cut.scalars_at[feed->slot]
                         : (CUdeviceptr)(uintptr_t)call->scalars.data +
                               first_scalar(call, piece) * call->scalar_stride;

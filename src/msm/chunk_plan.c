@@ -22,12 +22,12 @@ static uint64_t aligned(uint64_t bytes)
 
 static bool has_host_points(const struct msm_call *call)
 {
-    return !call->params.points && call->points.place == POOL_PLACE_HOST;
+    return !call->params.points && call->points.place == POOL_MEMORY_HOST;
 }
 
 static bool has_host_scalars(const struct msm_call *call)
 {
-    return call->scalars.place == POOL_PLACE_HOST;
+    return call->scalars.place == POOL_MEMORY_HOST;
 }
 
 static bool is_whole(const struct msm_call *call, const struct msm_cut *cut)
@@ -47,7 +47,7 @@ bool msm_cut_is_one_run(const struct msm_call *call, const struct msm_cut *cut)
 
 bool msm_call_is_direct(const struct msm_call *call, const struct msm_cut *cut)
 {
-    return call->results.place == POOL_PLACE_DEVICE && msm_cut_is_one_run(call, cut) &&
+    return call->results.place == POOL_MEMORY_DEVICE && msm_cut_is_one_run(call, cut) &&
            !msm_call_combines_on_host(call);
 }
 
@@ -113,7 +113,7 @@ bool msm_cut_next(const struct msm_call *call, const struct msm_cut *cut, struct
 static struct msm_job job_of(const struct msm_call *call, const struct msm_cut *cut, uint64_t sums)
 {
     const pool_field *order = call->curve->scalar_field;
-    const struct pool_points *points = call->params.points;
+    const struct pool_bases *points = call->params.points;
 
     return (struct msm_job){.coordinate_words = call->curve->coordinates.bytes / 4,
         .scalar_words = order->words,
@@ -139,7 +139,7 @@ pool_status msm_cut_plan(
 /* Buckets may take half of the memory: more bits make them many, fewer make more entries. */
 static bool choose_window(const struct msm_call *call, uint64_t limit, struct msm_cut *cut)
 {
-    const pool_points *points = call->params.points;
+    const pool_bases *points = call->params.points;
     bool is_given = call->params.window_bits || (points && points->levels > 1);
     struct msm_job job;
     struct msm_plan plan;
@@ -206,7 +206,7 @@ static void place(const struct msm_call *call, struct msm_cut *cut)
         at += aligned(call->params.batch * cut->groups * set_bytes);
     cut->results_at = at;
     if (!msm_call_is_direct(call, cut) &&
-        !(msm_call_combines_on_host(call) && call->results.place == POOL_PLACE_HOST))
+        !(msm_call_combines_on_host(call) && call->results.place == POOL_MEMORY_HOST))
         at += aligned(call->params.batch * call->result_bytes);
     cut->answer_at = at;
     cut->bytes = at + checks * ALIGNMENT;

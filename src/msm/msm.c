@@ -67,7 +67,7 @@ static pool_status check_scalar_bits(const char *name, const struct msm_call *ca
 /* A handle's curve and device are the call's; another curve that computes the same will do. */
 static pool_status take_handle(const char *name, struct msm_call *call)
 {
-    const struct pool_points *points = call->params.points;
+    const struct pool_bases *points = call->params.points;
 
     if (!points) {
         call->curve = call->params.curve;
@@ -147,7 +147,7 @@ static pool_status check_counts(struct msm_call *call)
 /* Tables made for short scalars have no multiples for longer ones: there is nothing to read. */
 static pool_status check_table(const struct msm_call *call)
 {
-    const struct pool_points *points = call->params.points;
+    const struct pool_bases *points = call->params.points;
     struct msm_cut cut = {.count = 1};
     struct msm_plan plan;
     pool_status status;
@@ -202,7 +202,7 @@ static pool_status check_spans(struct msm_call *call, span_check check)
     if (!status && !call->params.points) {
         msm_source_init(&call->source, curve, &call->points, call->params.point_layout);
         /* It comes to an aligned place. */
-        if (call->points.place == POOL_PLACE_HOST)
+        if (call->points.place == POOL_MEMORY_HOST)
             call->source.data = 0;
     }
     return status;
@@ -216,7 +216,7 @@ static pool_status find_results(struct msm_call *call)
     struct device_scope scope;
     pool_status status;
 
-    if (!call->params.is_async || call->results.place == POOL_PLACE_DEVICE)
+    if (!call->params.is_async || call->results.place == POOL_MEMORY_DEVICE)
         return POOL_OK;
     status = device_enter(call->site.device, &scope);
     if (status)
@@ -249,9 +249,9 @@ static pool_status use_given(struct msm_call *call)
         return status;
     if (pool_buffer_device(given) != call->site.device)
         return base_fail(POOL_ERR_WRONG_DEVICE, "the workspace is memory of another device");
-    if (pool_buffer_size(given) < call->cut.bytes)
+    if (pool_buffer_bytes(given) < call->cut.bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace has %llu bytes, not %llu",
-            (unsigned long long)pool_buffer_size(given), (unsigned long long)call->cut.bytes);
+            (unsigned long long)pool_buffer_bytes(given), (unsigned long long)call->cut.bytes);
     status = pool_buffer_address(given, &call->address);
     if (!status && call->address % 256)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace is not aligned to 256 bytes");

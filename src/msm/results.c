@@ -106,7 +106,7 @@ static pool_status put_combined(struct msm_call *call, const void *sums)
     uint8_t *packed;
 
     plan.job.batch = call->params.batch;
-    if (call->results.place == POOL_PLACE_HOST) {
+    if (call->results.place == POOL_MEMORY_HOST) {
         format.stride = call->results.stride;
         msm_combine_on_host(call->curve, &plan, sums, call->results.data, &format);
         return POOL_OK;
@@ -147,7 +147,7 @@ pool_status msm_deliver_all(struct msm_call *call)
         return combine_on_host(call);
     if (msm_call_is_direct(call, &call->cut))
         return POOL_OK;
-    if (call->results.place == POOL_PLACE_DEVICE)
+    if (call->results.place == POOL_MEMORY_DEVICE)
         return spread_on_device(call);
     return call->enqueues_results ? enqueue_to_host(call) : spread_on_host(call);
 }

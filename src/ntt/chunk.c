@@ -52,7 +52,7 @@ bool ntt_call_is_chunked(const struct ntt_call *call)
 {
     const pool_field *field = call->place.field;
 
-    return call->in.place == POOL_PLACE_HOST && call->out.place == POOL_PLACE_HOST &&
+    return call->in.place == POOL_MEMORY_HOST && call->out.place == POOL_MEMORY_HOST &&
            ntt_span_is_packed(field, &call->in) && ntt_span_is_packed(field, &call->out) &&
            call->params.layout == POOL_NTT_ROWS && !call->params.workspace &&
            call->params.batch > rows_of_part(call);

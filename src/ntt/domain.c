@@ -179,7 +179,7 @@ static pool_status free_device(pool_ntt_domain *gone, pool_status *first)
     }
     while (gone->tables) {
         struct ntt_tables *tables = gone->tables;
-        pool_status status = pool_buffer_free(&tables->buffer);
+        pool_status status = pool_buffer_destroy(&tables->buffer);
 
         if (tables->buffer)
             return status;

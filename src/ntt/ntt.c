@@ -117,8 +117,8 @@ struct needs {
 static struct needs needs_of(const struct ntt_call *call)
 {
     const pool_field *field = call->place.field;
-    bool in_fits = call->in.place == POOL_PLACE_DEVICE && ntt_span_is_packed(field, &call->in);
-    bool out_fits = call->out.place == POOL_PLACE_DEVICE && ntt_span_is_packed(field, &call->out);
+    bool in_fits = call->in.place == POOL_MEMORY_DEVICE && ntt_span_is_packed(field, &call->in);
+    bool out_fits = call->out.place == POOL_MEMORY_DEVICE && ntt_span_is_packed(field, &call->out);
     struct needs needs = {.in = !in_fits};
     bool is_in_place = in_fits && out_fits && call->in.data == call->out.data;
 
@@ -145,7 +145,7 @@ static uint64_t workspace_bytes(const struct ntt_call *call)
     struct needs needs = needs_of(call);
     uint64_t copies = (uint64_t)(needs.in + needs.out + needs.workspace);
     bool has_gaps =
-        call->in.place == POOL_PLACE_HOST && !ntt_span_is_packed(call->place.field, &call->in);
+        call->in.place == POOL_MEMORY_HOST && !ntt_span_is_packed(call->place.field, &call->in);
 
     return copies * bytes_of(call) + (has_gaps ? call->in.count * call->in.stride : 0);
 }
@@ -168,10 +168,10 @@ static pool_status check_workspace(const struct ntt_call *call)
             "pool_ntt: `workspace` is memory of device %d, not %d",
             pool_device_ordinal(pool_buffer_device(given)),
             pool_device_ordinal(call->place.device));
-    if (pool_buffer_size(given) < bytes)
+    if (pool_buffer_bytes(given) < bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt: `workspace` has %llu bytes; pool_ntt_workspace says %llu",
-            (unsigned long long)pool_buffer_size(given), (unsigned long long)bytes);
+            (unsigned long long)pool_buffer_bytes(given), (unsigned long long)bytes);
     if (address % 16)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt: `workspace` is at 0x%llx, which is no multiple of 16",
@@ -233,7 +233,7 @@ static pool_status find_output(struct ntt_call *call, const struct needs *needs)
         call->run.out = call->target.address;
         return status;
     }
-    if (call->out.place == POOL_PLACE_DEVICE && ntt_span_is_packed(call->place.field, &call->out))
+    if (call->out.place == POOL_MEMORY_DEVICE && ntt_span_is_packed(call->place.field, &call->out))
         call->run.out = (CUdeviceptr)(uintptr_t)call->out.data;
     else
         call->run.out = call->run.in;
@@ -250,7 +250,7 @@ static pool_status deliver(struct ntt_call *call)
         .stride = call->out.stride ? call->out.stride : call->place.field->bytes,
         .count = call->out.count};
 
-    if (call->out.place == POOL_PLACE_HOST)
+    if (call->out.place == POOL_MEMORY_HOST)
         return ntt_operand_deliver(&call->place, &result, &call->out);
     return there.address == result.address ? POOL_OK : ntt_copy(&call->place, &result, &there);
 }

@@ -49,7 +49,7 @@ bool ntt_span_is_packed(const pool_field *field, const pool_span *span)
     uint32_t alignment = field->words % 4 == 0 ? 16 : field->words % 2 == 0 ? 8 : 4;
 
     return stride_of(field, span) == field->bytes &&
-           (span->place == POOL_PLACE_HOST || (uintptr_t)span->data % alignment == 0);
+           (span->place == POOL_MEMORY_HOST || (uintptr_t)span->data % alignment == 0);
 }
 
 pool_status ntt_span_check_overlap(
@@ -88,7 +88,7 @@ pool_status ntt_operand_in(
     *operand = (struct ntt_operand){.address = (CUdeviceptr)(uintptr_t)span->data,
         .stride = stride_of(place->field, span),
         .count = span->count};
-    if (span->place == POOL_PLACE_DEVICE)
+    if (span->place == POOL_MEMORY_DEVICE)
         return POOL_OK;
     status = ntt_temporary(place, bytes, &operand->owned, &operand->address);
     if (!status && bytes)
@@ -102,7 +102,7 @@ pool_status ntt_operand_out(
     *operand = (struct ntt_operand){.address = (CUdeviceptr)(uintptr_t)span->data,
         .stride = stride_of(place->field, span),
         .count = span->count};
-    if (span->place == POOL_PLACE_DEVICE)
+    if (span->place == POOL_MEMORY_DEVICE)
         return POOL_OK;
     operand->stride = place->field->bytes;
     return ntt_temporary(
@@ -132,7 +132,7 @@ static pool_status scatter(
 pool_status ntt_operand_deliver(
     const struct ntt_place *place, const struct ntt_operand *operand, const pool_span *span)
 {
-    if (span->place == POOL_PLACE_DEVICE || span->count == 0)
+    if (span->place == POOL_MEMORY_DEVICE || span->count == 0)
         return POOL_OK;
     if (stride_of(place->field, span) != place->field->bytes)
         return scatter(place, operand, span);

@@ -138,7 +138,7 @@ static pool_status write_page(device_pool *pool, const struct pool_snapshot *sna
     char reason[DRIVER_NVRTC_REASON];
     const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
 
-    pool_health(pool, &health);
+    pool_get_health(pool, &health);
     write_text(&page, "driver    %s, CUDA %d.%d\n", driver->path, driver->version / 1000,
         driver->version % 1000 / 10);
     if (nvrtc)

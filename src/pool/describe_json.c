@@ -164,7 +164,7 @@ static int fill_pool(cJSON *root, device_pool *pool)
     pool_health_info health = {.struct_size = sizeof(health)};
     cJSON *driver = cJSON_AddObjectToObject(root, "driver");
 
-    pool_health(pool, &health);
+    pool_get_health(pool, &health);
     return driver && add_text(driver, "path", pool->driver->path) &&
            add_number(driver, "version", pool->driver->version) && fill_compiler(root) &&
            add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&

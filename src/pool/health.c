@@ -205,12 +205,12 @@ const char *device_state_name(pool_device_state state)
     return "?";
 }
 
-pool_status pool_health(device_pool *pool, pool_health_info *info)
+pool_status pool_get_health(device_pool *pool, pool_health_info *info)
 {
     static const struct base_struct type = BASE_STRUCT(pool_health_info);
     pool_health_info now = {.struct_size = sizeof(now), .fault_device = -1, .fault_shown_on = -1};
-    pool_status status = pool ? base_struct_check(&type, "pool_health", "info", info)
-                              : base_fail_null("pool_health", "pool");
+    pool_status status = pool ? base_struct_check(&type, "pool_get_health", "info", info)
+                              : base_fail_null("pool_get_health", "pool");
 
     if (status)
         return status;

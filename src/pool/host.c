@@ -47,12 +47,12 @@ static void look_at_compiler(pool_component *component)
     snprintf(component->path, sizeof(component->path), "%s", nvrtc->path);
 }
 
-pool_status pool_get_host_info(pool_host_info *info)
+pool_status pool_host_get_info(pool_host_info *info)
 {
     static const struct base_struct type = BASE_STRUCT(pool_host_info);
     struct base_error_copy before;
     pool_host_info found = {0};
-    pool_status status = base_struct_check(&type, "pool_get_host_info", "info", info);
+    pool_status status = base_struct_check(&type, "pool_host_get_info", "info", info);
 
     if (status)
         return status;

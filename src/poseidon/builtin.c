@@ -438,13 +438,13 @@ const char *pool_poseidon_name_at(size_t index)
     return index < RULE_COUNT ? rules[index].name : NULL;
 }
 
-pool_status pool_poseidon_get(const char *name, pool_poseidon **set)
+pool_status pool_poseidon_by_name(const char *name, pool_poseidon **set)
 {
     pool_status status = POOL_OK;
     size_t i = 0;
 
     if (!name || !set)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_poseidon_get: the %s is NULL",
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_poseidon_by_name: the %s is NULL",
             name ? "place for the set" : "name");
     while (i < RULE_COUNT && strcmp(rules[i].name, name))
         i++;

@@ -40,8 +40,8 @@ struct feed {
 static uint64_t items_of_piece(const struct poseidon_pieces *pieces)
 {
     size_t larger = pieces->in_bytes > pieces->out_bytes ? pieces->in_bytes : pieces->out_bytes;
-    bool on_device = pieces->in->place == POOL_PLACE_DEVICE &&
-                     (!pieces->out || pieces->out->place == POOL_PLACE_DEVICE);
+    bool on_device = pieces->in->place == POOL_MEMORY_DEVICE &&
+                     (!pieces->out || pieces->out->place == POOL_MEMORY_DEVICE);
     uint64_t items = poseidon_piece_bytes / larger / pieces->unit * pieces->unit;
 
     items = items ? items : pieces->unit;

@@ -85,7 +85,7 @@ pool_status poseidon_device_read(
     const pool_poseidon_run *run, const void *from, void *to, size_t bytes)
 {
     const pool_span span = {
-        .data = (void *)(uintptr_t)from, .count = 1, .place = POOL_PLACE_DEVICE};
+        .data = (void *)(uintptr_t)from, .count = 1, .place = POOL_MEMORY_DEVICE};
     struct memory_site site;
     pool_buffer *view = NULL;
     pool_status status = memory_site_init(&site, run->device, run->stream);
@@ -99,7 +99,7 @@ pool_status poseidon_device_read(
     if (!status)
         status = pool_stream_synchronize(site.stream);
     if (view) {
-        pool_status freed = pool_buffer_free(&view);
+        pool_status freed = pool_buffer_destroy(&view);
         status = status ? status : freed;
     }
     return status;

@@ -38,7 +38,7 @@ pool_status poseidon_sponge_read(const pool_poseidon *set,
 {
     pool_status status =
         base_check_ranges("a Poseidon sponge", {"mode", params->mode, 0, POOL_SPONGE_OVERWRITE},
-            {"padding", params->padding, 0, POOL_SPONGE_ONE_ZEROS});
+            {"padding", params->padding, 0, POOL_SPONGE_PAD_10});
 
     if (status)
         return status;
@@ -101,9 +101,9 @@ void poseidon_sponge_one(const pool_poseidon *set, const struct poseidon_sponge 
         absorb(set, sponge, state, message + (size_t)done * field->limbs, sponge->rate, false);
         done += sponge->rate;
     }
-    if (sponge->padding == POOL_SPONGE_ONE_ZEROS || done < sponge->elements)
+    if (sponge->padding == POOL_SPONGE_PAD_10 || done < sponge->elements)
         absorb(set, sponge, state, message + (size_t)done * field->limbs, sponge->elements - done,
-            sponge->padding == POOL_SPONGE_ONE_ZEROS);
+            sponge->padding == POOL_SPONGE_PAD_10);
     for (uint32_t i = 0; i < sponge->squeezed; i++) {
         if (i > 0 && i % sponge->rate == 0)
             poseidon_permute(set, state);

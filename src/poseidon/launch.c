@@ -51,7 +51,7 @@ void poseidon_pass_sponge(struct poseidon_pass *pass, const struct poseidon_spon
     pass->items.rate = sponge->rate;
     pass->items.squeezed = sponge->squeezed;
     pass->items.overwrites = sponge->mode == POOL_SPONGE_OVERWRITE;
-    pass->items.is_padded = sponge->padding == POOL_SPONGE_ONE_ZEROS;
+    pass->items.is_padded = sponge->padding == POOL_SPONGE_PAD_10;
     poseidon_device_words(pass->set->field, pass->items.tag, sponge->tag);
 }
 
@@ -60,7 +60,7 @@ pool_status poseidon_pass_check(
 {
     const struct memory_item item = {item_bytes, "items", "the set"};
 
-    return span->place == POOL_PLACE_DEVICE ? memory_span_check(site, span, &item, what) : POOL_OK;
+    return span->place == POOL_MEMORY_DEVICE ? memory_span_check(site, span, &item, what) : POOL_OK;
 }
 
 pool_span poseidon_span_part(
@@ -89,7 +89,7 @@ pool_status poseidon_landing_make(struct poseidon_landing *landing, const struct
     const pool_span *span, size_t item_bytes, uint64_t most)
 {
     *landing = (struct poseidon_landing){.item_bytes = item_bytes};
-    if (!span || span->place == POOL_PLACE_DEVICE)
+    if (!span || span->place == POOL_MEMORY_DEVICE)
         return POOL_OK;
     if (memory_span_stride(span, item_bytes) != item_bytes) {
         landing->packed = base_calloc(most, item_bytes);
@@ -114,7 +114,7 @@ pool_span poseidon_landing_there(const struct poseidon_landing *landing, const p
     if (landing->buffer) {
         there.data = (void *)(uintptr_t)landing->address;
         there.stride = 0;
-        there.place = POOL_PLACE_DEVICE;
+        there.place = POOL_MEMORY_DEVICE;
     }
     return there;
 }

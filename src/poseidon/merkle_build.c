@@ -54,7 +54,7 @@ static pool_status row_span(struct building *building, uint32_t row, pool_span *
         *span = (pool_span){.data = (void *)(uintptr_t)address,
             .count = tree->row_count[row],
             .form = device_form(building->set),
-            .place = POOL_PLACE_DEVICE};
+            .place = POOL_MEMORY_DEVICE};
     return status;
 }
 
@@ -213,7 +213,7 @@ static pool_status open_home(struct building *building, const pool_span *rows)
     building->kept = *rows;
     building->wanted = rows;
     building->way_home = building->site;
-    if (rows->place == POOL_PLACE_DEVICE)
+    if (rows->place == POOL_MEMORY_DEVICE)
         return POOL_OK;
     status = poseidon_landing_make(
         &building->home, &building->site, rows, building->bytes, tree->digests);
@@ -252,7 +252,7 @@ static pool_status close_home(struct building *building, pool_status status)
     struct base_error_copy first;
     pool_status ends[2];
 
-    if (building->wanted->place == POOL_PLACE_DEVICE)
+    if (building->wanted->place == POOL_MEMORY_DEVICE)
         return status;
     status = end_home(building, status);
     base_error_save(&first);

@@ -34,7 +34,7 @@ static pool_status put_sibling(
         memcpy(digest, missing, limbs * sizeof(*digest));
         return POOL_OK;
     }
-    if (rows->place == POOL_PLACE_DEVICE)
+    if (rows->place == POOL_MEMORY_DEVICE)
         status = poseidon_device_read(
             &opening->run, poseidon_span_item(rows, bytes, item), packed, bytes);
     else
@@ -74,7 +74,7 @@ static pool_status put_rebuilt(
     uint64_t rest = opening->tree.leaves - start;
     pool_merkle_params params = opening->tree.params;
     pool_span subtree = *leaves;
-    pool_span rows = {.form = POOL_FORM_MONTGOMERY, .place = POOL_PLACE_HOST};
+    pool_span rows = {.form = POOL_FORM_MONTGOMERY, .place = POOL_MEMORY_HOST};
     struct poseidon_tree tree;
     pool_status status;
 
@@ -140,11 +140,11 @@ static pool_status check(
     if (rows->count < opening->tree.digests)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the kept rows have %llu digests, not %llu",
             (unsigned long long)opening->tree.digests, (unsigned long long)rows->count);
-    if (path->place != POOL_PLACE_HOST ||
+    if (path->place != POOL_MEMORY_HOST ||
         path->count < (uint64_t)opening->tree.height * (opening->tree.arity - 1))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "a path is %u times %u digests in host memory",
             opening->tree.height, opening->tree.arity - 1);
-    if (opening->run.on_host && rows->place != POOL_PLACE_HOST)
+    if (opening->run.on_host && rows->place != POOL_MEMORY_HOST)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "on_host is set, but the rows lie in device memory");
     if (index >= opening->tree.leaves)

@@ -82,9 +82,9 @@ static pool_status check_spans(const pool_poseidon *set, const pool_poseidon_run
     if (out->count < out_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu %s are computed, there is room for %llu",
             (unsigned long long)out_count, out_name, (unsigned long long)out->count);
-    if (run->on_host && (in->place != POOL_PLACE_HOST || out->place != POOL_PLACE_HOST))
+    if (run->on_host && (in->place != POOL_MEMORY_HOST || out->place != POOL_MEMORY_HOST))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "on_host is set, but %s lie in device memory",
-            in->place != POOL_PLACE_HOST ? in_name : out_name);
+            in->place != POOL_MEMORY_HOST ? in_name : out_name);
     return POOL_OK;
 }
 

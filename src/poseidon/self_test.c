@@ -123,7 +123,7 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
     question->sponge = (struct poseidon_sponge){.elements = elements,
         .squeezed = results,
         .rate = set->rate,
-        .padding = POOL_SPONGE_ONE_ZEROS};
+        .padding = POOL_SPONGE_PAD_10};
     return poseidon_host_sponge(set, &question->sponge, &in, &want, &watch);
 }
 
@@ -156,7 +156,7 @@ static pool_status prove(struct question *question, pool_device *device, pool_ke
     if (status)
         return status;
     status = answer(question, kernel, buffer);
-    freed = pool_buffer_free(&buffer);
+    freed = pool_buffer_destroy(&buffer);
     if (buffer)
         memory_discard(buffer);
     if (!status && memcmp(question->got, question->want, question->out_bytes))

@@ -18,7 +18,7 @@ pool_status poseidon_span_check(const pool_span *span, size_t item_bytes, const 
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the %s have no form %d", what, (int)span->form);
-    if (span->place != POOL_PLACE_HOST && span->place != POOL_PLACE_DEVICE)
+    if (span->place != POOL_MEMORY_HOST && span->place != POOL_MEMORY_DEVICE)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the %s have no place %d", what, (int)span->place);
     stride = span->stride ? span->stride : item_bytes;

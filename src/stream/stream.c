@@ -96,7 +96,8 @@ static pool_status wrap(
     return POOL_OK;
 }
 
-pool_status pool_stream_priority_range(pool_device *device, int32_t *least, int32_t *most_urgent)
+pool_status pool_stream_get_priority_range(
+    pool_device *device, int32_t *least, int32_t *most_urgent)
 {
     struct device_scope scope;
     pool_status status;

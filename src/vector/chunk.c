@@ -25,7 +25,7 @@ static void limit(const pool_field *field, const pool_span *span, uint64_t *most
 {
     uint64_t fit;
 
-    if (!span || span->place != POOL_PLACE_HOST)
+    if (!span || span->place != POOL_MEMORY_HOST)
         return;
     fit = part_bytes / stride_of(field, span);
     fit = fit ? fit : 1;

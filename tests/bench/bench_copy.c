@@ -140,17 +140,17 @@ static void out_driver(void)
 
 static void in_place(void)
 {
-    MUST(pool_copy_between(bench.other, 0, bench.buffer, 0, bench.bytes, NULL));
+    MUST(pool_copy_device(bench.other, 0, bench.buffer, 0, bench.bytes, NULL));
 }
 
 static void to_peer(void)
 {
-    MUST(pool_copy_between(bench.there, 0, bench.buffer, 0, bench.bytes, NULL));
+    MUST(pool_copy_device(bench.there, 0, bench.buffer, 0, bench.bytes, NULL));
 }
 
 static void from_peer(void)
 {
-    MUST(pool_copy_between(bench.buffer, 0, bench.there, 0, bench.bytes, NULL));
+    MUST(pool_copy_device(bench.buffer, 0, bench.there, 0, bench.bytes, NULL));
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -248,7 +248,7 @@ static void pairs_library(void)
         pool_buffer *made = NULL;
 
         MUST(pool_buffer_alloc(bench.device, bench.bytes, &made));
-        MUST(pool_buffer_free(&made));
+        MUST(pool_buffer_destroy(&made));
     }
 }
 
@@ -261,7 +261,7 @@ static void pairs_ordered(void)
         pool_buffer *made = NULL;
 
         MUST(pool_buffer_create(bench.device, &params, &made));
-        MUST(pool_buffer_free_on(&made, ordered_on));
+        MUST(pool_buffer_destroy_on(&made, ordered_on));
     }
     MUST(pool_stream_synchronize(ordered_on));
 }
@@ -332,7 +332,7 @@ static void prepare(device_pool *pool, uint64_t most)
     MUST(pool_buffer_alloc(bench.device, most, &bench.other));
     if (bench.peer)
         MUST(pool_buffer_alloc(bench.peer, most, &bench.there));
-    MUST(pool_pinned_alloc(bench.device, most, 0, &bench.pinned));
+    MUST(pool_pinned_create(bench.device, most, 0, &bench.pinned));
 }
 
 static void write_json(const char *path, const char *commit)
@@ -360,10 +360,10 @@ static void write_json(const char *path, const char *commit)
 
 static void finish(device_pool *pool)
 {
-    MUST(pool_pinned_free(&bench.pinned));
-    MUST(pool_buffer_free(&bench.buffer));
-    MUST(pool_buffer_free(&bench.other));
-    MUST(pool_buffer_free(&bench.there));
+    MUST(pool_pinned_destroy(&bench.pinned));
+    MUST(pool_buffer_destroy(&bench.buffer));
+    MUST(pool_buffer_destroy(&bench.other));
+    MUST(pool_buffer_destroy(&bench.there));
     MUST(pool_destroy(&pool));
     free(bench.data);
     free(bench.back);

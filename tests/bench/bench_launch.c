@@ -59,7 +59,7 @@ static double time_ours(struct subject *s)
     pool_launch_shape shape = {.struct_size = sizeof(shape)};
     uint64_t start;
 
-    MUST(pool_shape_for(32, &shape));
+    MUST(pool_launch_shape_for(32, &shape));
     shape.argument_count = 2;
     start = base_clock_ns();
     for (int i = 0; i < LAUNCHES; i++)
@@ -189,7 +189,7 @@ int main(int count, char **arguments)
     printf("| measured | value | target | met |\n|---|---|---|---|\n");
     measure_launches(&subject);
     measure_modules(subject.device);
-    MUST(pool_buffer_free(&buffer));
+    MUST(pool_buffer_destroy(&buffer));
     MUST(pool_stream_destroy(&subject.stream));
     pool_module_destroy(&module);
     MUST(pool_destroy(&pool));

@@ -111,7 +111,7 @@ struct work {
     uint8_t *scalars; /* standard form, packed, pinned */
     pool_buffer *scalar_buffer, *workspace;
     pool_pinned *pinned;
-    pool_points *points;
+    pool_bases *points;
     uint8_t *sums; /* of the sets */
     uint8_t *results;
     double table_ms, first_ms;
@@ -177,7 +177,7 @@ static void make_scalars(struct work *work)
     const pool_field *field = work->curve->scalar_field;
     uint64_t count = work->n * work->row->batch;
 
-    MUST(pool_pinned_alloc(bench.device, count * field->bytes, 0, &work->pinned));
+    MUST(pool_pinned_create(bench.device, count * field->bytes, 0, &work->pinned));
     work->scalars = pool_pinned_data(work->pinned);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t x[FIELD_MAX_LIMBS];
@@ -209,14 +209,14 @@ static void make_base(const pool_curve *curve, uint64_t count)
 static void make_points(struct work *work)
 {
     uint64_t bytes = pool_point_bytes(work->curve, POOL_POINT_AFFINE);
-    pool_points_params params = {.struct_size = sizeof(params),
+    pool_bases_params params = {.struct_size = sizeof(params),
         .curve = work->curve,
         .device = bench.device,
         .precompute_factor =
             work->row->factor == ALL ? POOL_PRECOMPUTE_ALL : (uint32_t)work->row->factor,
         .window_bits = bench.window_bits};
     pool_buffer *given = NULL;
-    pool_span span = {.count = work->n, .form = POOL_FORM_MONTGOMERY, .place = POOL_PLACE_DEVICE};
+    pool_span span = {.count = work->n, .form = POOL_FORM_MONTGOMERY, .place = POOL_MEMORY_DEVICE};
     CUdeviceptr address;
 
     make_base(work->curve, work->n >> LOG_DISTINCT ? (uint64_t)1 << LOG_DISTINCT : work->n);
@@ -230,9 +230,9 @@ static void make_points(struct work *work)
     MUST(pool_buffer_address(given, &address));
     span.data = (void *)(uintptr_t)address;
     uint64_t start = base_clock_ns();
-    MUST(pool_points_create(&params, &span, &work->points));
+    MUST(pool_bases_create(&params, &span, &work->points));
     work->table_ms = (double)(base_clock_ns() - start) * 1e-6;
-    MUST(pool_buffer_free(&given));
+    MUST(pool_buffer_destroy(&given));
 }
 
 static pool_msm_params params_of(const struct work *work)
@@ -255,7 +255,7 @@ static pool_span scalars_of(const struct work *work)
         return span;
     MUST(pool_buffer_address(work->scalar_buffer, &address));
     span.data = (void *)(uintptr_t)address;
-    span.place = POOL_PLACE_DEVICE;
+    span.place = POOL_MEMORY_DEVICE;
     return span;
 }
 
@@ -263,7 +263,7 @@ static void prepare(struct work *work)
 {
     const pool_curve *curve = work->curve;
     const struct msm_chip chip = msm_chip_of(bench.device);
-    const struct pool_points *points = work->points;
+    const struct pool_bases *points = work->points;
     const struct msm_job job = {.coordinate_words = (uint32_t)curve->coordinates.bytes / 4,
         .scalar_words = curve->scalar_field->words,
         .order_bits = curve->scalar_field->bits,
@@ -366,8 +366,8 @@ static void report(
     cJSON_AddStringToObject(made, "scalars", row->skew ? row->skew : "uniform");
     cJSON_AddStringToObject(made, "from", row->from_host ? "pinned host memory" : "device");
     cJSON_AddNumberToObject(made, "window_bits", work->plan.window_bits);
-    cJSON_AddNumberToObject(made, "workspace_bytes", (double)pool_buffer_size(work->workspace));
-    cJSON_AddNumberToObject(made, "points_bytes", (double)pool_points_bytes(work->points));
+    cJSON_AddNumberToObject(made, "workspace_bytes", (double)pool_buffer_bytes(work->workspace));
+    cJSON_AddNumberToObject(made, "points_bytes", (double)pool_bases_bytes(work->points));
     cJSON_AddNumberToObject(made, "points_ms", work->table_ms);
     cJSON_AddNumberToObject(made, "first_ms", work->first_ms);
     cJSON_AddNumberToObject(made, "ms", ms);
@@ -383,7 +383,7 @@ static void report(
         printf(" %s %.3f", names[i], median(stage[i], ROUNDS));
     }
     printf(" %.0f MiB table %.0f first %.0f %s\n",
-        (double)pool_buffer_size(work->workspace) / 1048576, work->table_ms, work->first_ms,
+        (double)pool_buffer_bytes(work->workspace) / 1048576, work->table_ms, work->first_ms,
         right ? "right" : "WRONG");
     fflush(stdout);
     cJSON_AddBoolToObject(made, "checked", right);
@@ -392,10 +392,10 @@ static void report(
 
 static void release(struct work *work)
 {
-    MUST(pool_points_destroy(&work->points));
-    MUST(pool_buffer_free(&work->scalar_buffer));
-    MUST(pool_buffer_free(&work->workspace));
-    MUST(pool_pinned_free(&work->pinned));
+    MUST(pool_bases_destroy(&work->points));
+    MUST(pool_buffer_destroy(&work->scalar_buffer));
+    MUST(pool_buffer_destroy(&work->workspace));
+    MUST(pool_pinned_destroy(&work->pinned));
     free(work->sums);
     free(work->results);
 }

@@ -187,8 +187,8 @@ static void run_row(const struct row *row)
     double busy = measure(&run, &part, times);
     check(&one, &plan, workspace, words);
     report(row, &plan, times, busy);
-    MUST(pool_buffer_free(&scalars));
-    MUST(pool_buffer_free(&workspace));
+    MUST(pool_buffer_destroy(&scalars));
+    MUST(pool_buffer_destroy(&workspace));
     free(words);
 }
 

@@ -85,7 +85,7 @@ static pool_span span_of(pool_buffer *buffer, uint64_t count)
 
     MUST(pool_buffer_address(buffer, &address));
     return (pool_span){
-        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_PLACE_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
 }
 
 /* Random elements made on the device from a few random ones: powers of a random base, so that no
@@ -139,9 +139,9 @@ static void open_work(struct work *work, const struct row *row)
 static void close_work(struct work *work)
 {
     MUST(pool_ntt_domain_destroy(&work->params.domain));
-    MUST(pool_buffer_free(&work->in_buffer));
-    MUST(pool_buffer_free(&work->out_buffer));
-    MUST(pool_buffer_free(&work->params.workspace));
+    MUST(pool_buffer_destroy(&work->in_buffer));
+    MUST(pool_buffer_destroy(&work->out_buffer));
+    MUST(pool_buffer_destroy(&work->params.workspace));
 }
 
 static uint64_t reverse(uint64_t x, uint32_t bits)
@@ -299,7 +299,7 @@ static void run_host(const char *name, uint32_t log_size, uint64_t batch)
     uint8_t *pageable = malloc(bytes);
     MUST(pageable ? POOL_OK : POOL_ERR_OUT_OF_HOST_MEMORY);
     MUST(pool_copy_to_host(pageable, work.in_buffer, 0, bytes, NULL));
-    MUST(pool_pinned_alloc(bench.device, bytes, 0, &pinned));
+    MUST(pool_pinned_create(bench.device, bytes, 0, &pinned));
     memcpy(pool_pinned_data(pinned), pageable, bytes);
     for (int is_pinned = 0; is_pinned < 2; is_pinned++) {
         double times[3];
@@ -307,7 +307,7 @@ static void run_host(const char *name, uint32_t log_size, uint64_t batch)
         work.in =
             (pool_span){.data = is_pinned ? pool_pinned_data(pinned) : pageable, .count = count};
         work.params.is_async = 0;
-        MUST(pool_buffer_free(&work.params.workspace));
+        MUST(pool_buffer_destroy(&work.params.workspace));
         for (int i = 0; i < 3; i++) {
             uint64_t start = base_clock_ns();
 
@@ -321,7 +321,7 @@ static void run_host(const char *name, uint32_t log_size, uint64_t batch)
         (unsigned long long)batch, log_size, ms[0], ms[1]);
     fflush(stdout);
     free(pageable);
-    MUST(pool_pinned_free(&pinned));
+    MUST(pool_pinned_destroy(&pinned));
     close_work(&work);
 }
 

@@ -202,7 +202,7 @@ static void bench_set(const struct row *row, pool_stream *stream)
     pool_buffer *states_there;
     pool_buffer *results;
 
-    OK(pool_poseidon_get(row->set, &job.set));
+    OK(pool_poseidon_by_name(row->set, &job.set));
     field = pool_poseidon_field(job.set);
     size_t bytes = pool_poseidon_width(job.set) * pool_field_element_bytes(field);
     uint64_t count = UINT64_C(1) << (most < logs[0] ? most : logs[0]);
@@ -221,18 +221,18 @@ static void bench_set(const struct row *row, pool_stream *stream)
         job.in = (pool_span){.data = (void *)(uintptr_t)from,
             .count = count,
             .form = form,
-            .place = POOL_PLACE_DEVICE};
+            .place = POOL_MEMORY_DEVICE};
         job.out = (pool_span){.data = (void *)(uintptr_t)to,
             .count = count,
             .form = form,
-            .place = POOL_PLACE_DEVICE};
+            .place = POOL_MEMORY_DEVICE};
         OK(pool_buffer_fill8(results, 0, count * bytes, 0xa5, NULL));
         struct timing timing = measure(permute, &job, stream);
         check_permute(&job, states, results, bytes);
         put("permutation", row->set, count, &timing, i ? 0 : row->peer, i ? 0 : row->target);
     }
-    OK(pool_buffer_free(&states_there));
-    OK(pool_buffer_free(&results));
+    OK(pool_buffer_destroy(&states_there));
+    OK(pool_buffer_destroy(&results));
     free(states);
     pool_poseidon_destroy(&job.set);
 }
@@ -295,7 +295,7 @@ static void check_tree(const struct building *job, const unsigned char *leaves, 
             exit(1);
         }
     }
-    OK(pool_buffer_free(&rows));
+    OK(pool_buffer_destroy(&rows));
     free(path);
 }
 
@@ -326,10 +326,10 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     pool_pinned *home;
     char what[16];
 
-    OK(pool_poseidon_get(row->set, &job.set));
+    OK(pool_poseidon_by_name(row->set, &job.set));
     size_t bytes = pool_field_element_bytes(pool_poseidon_field(job.set));
     OK(pool_merkle_get_shape(job.set, &job.params, count, &shape));
-    OK(pool_pinned_alloc(device, count * bytes, 0, &pinned));
+    OK(pool_pinned_create(device, count * bytes, 0, &pinned));
     unsigned char *leaves = pool_pinned_data(pinned);
     OK(pool_random_scalars(pool_poseidon_field(job.set), 2, POOL_FORM_MONTGOMERY, count, leaves));
     OK(pool_buffer_from_host(device, leaves, count * bytes, &leaves_there));
@@ -339,18 +339,18 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     job.leaves = (pool_span){.data = (void *)(uintptr_t)from,
         .count = count,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
     job.rows = (pool_span){.data = (void *)(uintptr_t)to,
         .count = shape.digests,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
     struct timing timing = measure(build, &job, stream);
     check_tree(&job, leaves, shape.height, shape.digests, bytes);
     snprintf(what, sizeof(what), "tree %u", row->arity);
     put(what, row->set, count, &timing, most == 24 ? row->peer : 0, most == 24 ? row->target : 0);
     /* leaves from pinned host memory, all rows kept on the device */
     job.leaves.data = leaves;
-    job.leaves.place = POOL_PLACE_HOST;
+    job.leaves.place = POOL_MEMORY_HOST;
     job.run.is_async = 0;
     job.run.progress = listen;
     OK(pool_buffer_fill8(results, 0, shape.digests * bytes, 0, NULL));
@@ -363,17 +363,17 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
         exit(1);
     }
     /* the rows in pinned host memory as well; compared with those on the device */
-    OK(pool_pinned_alloc(device, shape.digests * bytes, 0, &home));
+    OK(pool_pinned_create(device, shape.digests * bytes, 0, &home));
     job.rows.data = pool_pinned_data(home);
-    job.rows.place = POOL_PLACE_HOST;
+    job.rows.place = POOL_MEMORY_HOST;
     timing = measure(build, &job, stream);
     check_home(results, job.rows.data, shape.digests * bytes);
     snprintf(what, sizeof(what), "tree %u home", row->arity);
     put(what, row->set, count, &timing, 0, 0);
-    OK(pool_pinned_free(&home));
-    OK(pool_buffer_free(&leaves_there));
-    OK(pool_buffer_free(&results));
-    OK(pool_pinned_free(&pinned));
+    OK(pool_pinned_destroy(&home));
+    OK(pool_buffer_destroy(&leaves_there));
+    OK(pool_buffer_destroy(&results));
+    OK(pool_pinned_destroy(&pinned));
     pool_poseidon_destroy(&job.set);
 }
 

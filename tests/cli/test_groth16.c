@@ -99,7 +99,7 @@ int main(int count, char **arguments)
     for (size_t i = 0; i < 3; i++)
         groth16_result_free(&tasks[i].result);
     pool_destroy(&pool);
-    pool_file_close(&witness);
-    pool_file_close(&key);
+    pool_file_destroy(&witness);
+    pool_file_destroy(&key);
     return 0;
 }

@@ -59,7 +59,7 @@ static int check_set(const struct nvrtc *nvrtc, const char *name, bool is_record
     struct check check = {.nvrtc = nvrtc, .set = name, .is_recording = is_recording};
     pool_poseidon *set;
 
-    if (pool_poseidon_get(name, &set) || poseidon_each_program(set, check_program, &check)) {
+    if (pool_poseidon_by_name(name, &set) || poseidon_each_program(set, check_program, &check)) {
         printf("%s: %s\n", name, pool_last_error()->message);
         return 1;
     }

@@ -136,7 +136,7 @@ static void launch(pool_module *module, size_t index, pool_buffer *in, pool_buff
     must(pool_kernel_get(module, name, &kernel));
     must(pool_buffer_address(in, &in_address));
     must(pool_buffer_address(out, &out_address));
-    must(pool_shape_for(count, &shape));
+    must(pool_launch_shape_for(count, &shape));
     shape.argument_count = 3;
     must(pool_launch(kernel, &shape, arguments, NULL));
     must(pool_copy_to_host(results, out, 0, count * sizeof(*results), NULL));
@@ -165,8 +165,8 @@ static void run_kind(
         runner->run++;
         runner->failed += failed != 0;
     }
-    must(pool_buffer_free(&in));
-    must(pool_buffer_free(&out));
+    must(pool_buffer_destroy(&in));
+    must(pool_buffer_destroy(&out));
     free(results);
 }
 

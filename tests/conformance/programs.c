@@ -44,8 +44,8 @@ static void launch(struct runner *runner, pool_module *module, const struct prog
     must(pool_buffer_address(out_buffer, &out_address));
     must(pool_launch(kernel, &shape, arguments, NULL));
     must(pool_copy_to_host(out, out_buffer, 0, count * sizeof(*out), NULL));
-    must(pool_buffer_free(&in_buffer));
-    must(pool_buffer_free(&out_buffer));
+    must(pool_buffer_destroy(&in_buffer));
+    must(pool_buffer_destroy(&out_buffer));
 }
 
 static int compare(const struct group *group, const struct program_case *program,

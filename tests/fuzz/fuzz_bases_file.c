@@ -56,13 +56,13 @@ static void set_up(void)
     atexit(remove_folder);
 }
 
-static pool_points *load(const char *path, pool_point_check check)
+static pool_bases *load(const char *path, pool_point_check check)
 {
-    pool_points_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
-    pool_points *points = NULL;
+    pool_bases_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_bases *points = NULL;
 
     params.check = check;
-    if (pool_points_load(&params, path, &points) && points)
+    if (pool_bases_load(&params, path, &points) && points)
         abort();
     return points;
 }
@@ -85,7 +85,7 @@ static void compare_saved(const uint8_t *data, size_t size)
 static void try_bytes(const uint8_t *data, size_t size)
 {
     char path[64];
-    pool_points *points, *checked;
+    pool_bases *points, *checked;
     int file = memfd_create("points", MFD_CLOEXEC);
 
     if (file < 0 || write(file, data, size) != (ssize_t)size)
@@ -96,12 +96,12 @@ static void try_bytes(const uint8_t *data, size_t size)
     if (checked && !points)
         abort();
     if (points) {
-        if (pool_points_save(points, saved_path))
+        if (pool_bases_save(points, saved_path))
             abort();
         compare_saved(data, size);
     }
-    pool_points_destroy(&checked);
-    pool_points_destroy(&points);
+    pool_bases_destroy(&checked);
+    pool_bases_destroy(&points);
     close(file);
 }
 

@@ -57,7 +57,7 @@ static void read_file(const uint8_t *data, size_t size, const pool_file_params *
         read_span(&section.span);
         read_levels(file, &section);
     }
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -140,15 +140,15 @@ static struct field_of_points make_points(const char *name, uint32_t bits)
     assert_ok(pool_buffer_alloc(device, count * field->bytes, &made.on_device));
     assert_ok(pool_copy_to_device(made.points, 0, made.host_points, base * made.point_bytes, NULL));
     for (uint64_t done = base; done < count; done *= 2)
-        assert_ok(pool_copy_between(
+        assert_ok(pool_copy_device(
             made.points, done * made.point_bytes, made.points, 0, done * made.point_bytes, NULL));
     return made;
 }
 
 static void free_points(struct field_of_points *points)
 {
-    assert_ok(pool_buffer_free(&points->points));
-    assert_ok(pool_buffer_free(&points->on_device));
+    assert_ok(pool_buffer_destroy(&points->points));
+    assert_ok(pool_buffer_destroy(&points->on_device));
     free(points->host_points);
     free(points->logarithms);
     free(points->scalars);
@@ -197,7 +197,7 @@ static double run_once(pool_msm_params *params, const pool_span *points, const p
 {
     uint8_t got[MSM_POINT_MAX] = {0};
     pool_span result = msm_span(got, 1);
-    const pool_curve *curve = params->points ? pool_points_curve(params->points) : params->curve;
+    const pool_curve *curve = params->points ? pool_bases_curve(params->points) : params->curve;
     double start = seconds(), took;
 
     assert_ok(pool_msm(params, points, scalars, &result));
@@ -223,7 +223,7 @@ static double run(pool_msm_params *params, const pool_span *points, const pool_s
              : first < second && first < third ? second + third - middle
                                                : first;
     printf("  %.3f ms: %s, %llu scalars, %s\n", 1e3 * middle,
-        pool_curve_name(params->points ? pool_points_curve(params->points) : params->curve),
+        pool_curve_name(params->points ? pool_bases_curve(params->points) : params->curve),
         (unsigned long long)scalars->count, what);
     return middle;
 }
@@ -233,7 +233,7 @@ static pool_span device_points(const struct field_of_points *points, uint32_t bi
     return (pool_span){.data = at(points->points),
         .count = (uint64_t)1 << bits,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
 }
 
 static pool_span device_scalars(const struct field_of_points *points, uint32_t bits)
@@ -242,7 +242,7 @@ static pool_span device_scalars(const struct field_of_points *points, uint32_t b
 
     assert_ok(pool_copy_to_device(points->on_device, 0, points->scalars,
         count * pool_curve_scalar_field(points->curve)->bytes, NULL));
-    return (pool_span){.data = at(points->on_device), .count = count, .place = POOL_PLACE_DEVICE};
+    return (pool_span){.data = at(points->on_device), .count = count, .place = POOL_MEMORY_DEVICE};
 }
 
 static pool_msm_params params_of(const pool_curve *curve)
@@ -302,18 +302,18 @@ static void test_host(void **state)
     make_sum(&points, UNIFORM, bits, wanted);
     pool_span in = device_points(&points, bits), by = msm_span(points.scalars, count);
     run(&params, &in, &by, wanted, "scalars pageable");
-    assert_ok(pool_pinned_alloc(device, count * 32, 0, &pinned));
+    assert_ok(pool_pinned_create(device, count * 32, 0, &pinned));
     memcpy(pool_pinned_data(pinned), points.scalars, count * 32);
     by.data = pool_pinned_data(pinned);
     run(&params, &in, &by, wanted, "scalars pinned");
     assert_ok(pool_copy_to_host(on_host, points.points, 0, count * points.point_bytes, NULL));
     in.data = on_host;
-    in.place = POOL_PLACE_HOST;
+    in.place = POOL_MEMORY_HOST;
     run(&params, &in, &by, wanted, "points pageable, scalars pinned");
     params.memory_limit = (uint64_t)64 << 20;
     if (bits > 20)
         run(&params, &in, &by, wanted, "the same within 64 MiB");
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     free(on_host);
     free_points(&points);
 }
@@ -328,7 +328,7 @@ static void test_tables(void **state)
     (void)state;
     make_sum(&points, UNIFORM, bits, wanted);
     for (size_t i = 0; i < 4; i++) {
-        pool_points_params make = {.struct_size = sizeof(make),
+        pool_bases_params make = {.struct_size = sizeof(make),
             .curve = points.curve,
             .device = device,
             .precompute_factor = factors[i]};
@@ -336,11 +336,11 @@ static void test_tables(void **state)
         pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
         char what[64];
 
-        assert_ok(pool_points_create(&make, &in, &params.points));
+        assert_ok(pool_bases_create(&make, &in, &params.points));
         snprintf(what, sizeof(what), "table of %u levels, windows of %u bits",
-            pool_points_factor(params.points), pool_points_window_bits(params.points));
+            pool_bases_precompute_factor(params.points), pool_bases_window_bits(params.points));
         run(&params, NULL, &by, wanted, what);
-        assert_ok(pool_points_destroy(&params.points));
+        assert_ok(pool_bases_destroy(&params.points));
     }
     free_points(&points);
 }

@@ -48,7 +48,7 @@ static pool_span span_of(pool_buffer *buffer, uint64_t count)
 
     assert_ok(pool_buffer_address(buffer, &address));
     return (pool_span){
-        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_PLACE_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
 }
 
 static void check_outputs(const pool_ntt_params *params, const pool_span *in, pool_buffer *out)
@@ -98,7 +98,7 @@ static void check_size(const char *name, uint32_t log_size, pool_ntt_order order
     assert_ok(pool_vector_evaluate(&vector, &out, base, after));
     assert_memory_equal(before, after, field->bytes);
     for (int i = 0; i < 2; i++)
-        assert_ok(pool_buffer_free(&buffers[i]));
+        assert_ok(pool_buffer_destroy(&buffers[i]));
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     free(base);
 }

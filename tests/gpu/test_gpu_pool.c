@@ -364,14 +364,14 @@ static int child_poison(void)
     for (int i = 0; i < 10000 && !status; i++) {
         status = pool_buffer_alloc(device_of(pool, 0), 4096, &buffer);
         if (!status)
-            status = pool_buffer_free(&buffer);
+            status = pool_buffer_destroy(&buffer);
         usleep(1000);
     }
     assert_int_equal(status, POOL_ERR_PROCESS_POISONED);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(pool_bind(device_of(pool, i)), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(pool_next_device(pool, &device), POOL_ERR_PROCESS_POISONED);
-    assert_ok(pool_health(pool, &health));
+    assert_ok(pool_get_health(pool, &health));
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(health.usable_devices, 0);
     printf("first cause: %s\n", health.first_cause);

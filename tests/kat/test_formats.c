@@ -140,7 +140,7 @@ static void check_ptau(const char *name, const char *pairing, uint32_t power)
             check_sum(&section, &powers);
         }
     }
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 static void test_ptau(void **state)
@@ -167,7 +167,7 @@ static void check_order(const char *name, const char *convention)
     }
     read_item(&powers, 1, point);
     assert_memory_equal(sum, point, pool_point_bytes(basis.curve, POOL_POINT_AFFINE));
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 static void test_ptau_order(void **state)
@@ -196,8 +196,8 @@ static void test_ptau_cut(void **state)
         assert_memory_equal(of_small.span.data, of_large.span.data,
             (size_t)(of_small.span.count * of_small.span.stride));
     }
-    pool_file_close(&large);
-    pool_file_close(&small);
+    pool_file_destroy(&large);
+    pool_file_destroy(&small);
 }
 
 /* ---- key, witness, constraints -------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static void check_key(const char *stem, const char *curve, uint64_t variables, u
         check_json_point(
             cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "IC"), (int)i), &section, i);
     cJSON_Delete(json);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 static uint32_t number_at(const uint8_t *bytes)
@@ -296,7 +296,7 @@ static void test_coefficients(void **state)
         ones += !memcmp(entry + POOL_FILE_COEFFICIENT_ELEMENT, squared, 32);
     }
     assert_true(ones > 0);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 static void test_keys(void **state)
@@ -337,7 +337,7 @@ static void check_witness(const char *stem, const char *field, uint64_t count)
         assert_memory_equal(item(&section, (uint64_t)i + 1), expected, 32);
     }
     cJSON_Delete(json);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 static void test_witness(void **state)
@@ -364,7 +364,7 @@ static void test_constraints(void **state)
     assert_int_equal(info.public_signals, 1);
     assert_int_equal(info.labels, 583);
     assert_int_equal(info.sections, 0);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     file = open_vector("iden3/chain_bls12_381.r1cs");
     info = info_of(file);
     assert_ptr_equal(info.field, pool_field_by_name("bls12_381_fr"));
@@ -374,7 +374,7 @@ static void test_constraints(void **state)
     assert_int_equal(info.public_inputs, 1);
     assert_int_equal(info.outputs, 2);
     assert_int_equal(info.labels, 56);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 /* ---- KZG ------------------------------------------------------------------------------------ */
@@ -394,7 +394,7 @@ static void test_kzg(void **state)
     check_generator(&monomial);
     check_generator(&g2);
     check_sum(&lagrange, &monomial);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 /* Writes lines [first, first + count) of the text as a JSON array. */
@@ -443,8 +443,8 @@ static void test_kzg_json(void **state)
     same_section(from_text, from_json, "lagrange");
     same_section(from_text, from_json, "monomial");
     same_section(from_text, from_json, "g2");
-    pool_file_close(&from_json);
-    pool_file_close(&from_text);
+    pool_file_destroy(&from_json);
+    pool_file_destroy(&from_text);
     free(text);
 }
 

@@ -270,7 +270,7 @@ static void read_lagrange(const struct msm_problem *problem)
             (const uint8_t *)section.span.data + i * section.span.stride, &format, 1,
             POOL_CHECK_CANONICAL, msm_point(problem, reversed), NULL));
     }
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 /* Runs "count:hex" to the end of the line, or the name of a file with a line "blob hex". */
@@ -449,7 +449,7 @@ static void test_powers_of_tau(void **state)
     assert_ok(pool_msm(&params, &powers.span, &out, &right_span));
     assert_memory_not_equal(left, right, 64);
     assert_ok(pool_ntt_domain_destroy(&transform.domain));
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 /* Without NVRTC there is no device, and the references alone are asked. */

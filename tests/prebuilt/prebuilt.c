@@ -144,7 +144,7 @@ static pool_status each_ntt(struct job *job, const char *field, const struct ntt
 static pool_status each_poseidon(struct job *job, const char *name)
 {
     pool_poseidon *set;
-    pool_status status = pool_poseidon_get(name, &set);
+    pool_status status = pool_poseidon_by_name(name, &set);
 
     if (status)
         return status;

@@ -60,7 +60,7 @@ static void check_items(const char *name, uint64_t count)
     pool_poseidon_run here = {.struct_size = sizeof(here), .device = device};
     pool_poseidon *set;
 
-    assert_ok(pool_poseidon_get(name, &set));
+    assert_ok(pool_poseidon_by_name(name, &set));
     uint32_t inputs = pool_poseidon_inputs(set);
     pool_poseidon_sponge_params sponge = {
         .struct_size = sizeof(sponge), .elements = inputs, .squeezed = 1};

@@ -98,7 +98,7 @@ static void make_tree(struct tree *tree, const struct shape *shape, uint64_t lea
     memset(tree, 0, sizeof(*tree));
     tree->shape = shape;
     tree->leaves = leaves;
-    assert_int_equal(pool_poseidon_get(shape->set, &tree->set), POOL_OK);
+    assert_int_equal(pool_poseidon_by_name(shape->set, &tree->set), POOL_OK);
     field = pool_poseidon_field(tree->set);
     tree->digest_bytes = pool_poseidon_digest(tree->set) * pool_field_element_bytes(field);
     tree->leaf_bytes = shape->leaf_elements * pool_field_element_bytes(field);
@@ -226,7 +226,7 @@ static void test_refused(void **state)
     int32_t is_member;
 
     (void)state;
-    assert_int_equal(pool_poseidon_get("circom-bn254-t3", &set), POOL_OK);
+    assert_int_equal(pool_poseidon_by_name("circom-bn254-t3", &set), POOL_OK);
 #define REFUSED(call) assert_int_equal(call, POOL_ERR_INVALID_ARGUMENT)
     REFUSED(pool_merkle_get_shape(set, &params, 0, &shape));
     params.arity = 1;

@@ -58,7 +58,7 @@ static inline pool_sim_fault last_fault(void)
 {
     pool_sim_fault fault = {.struct_size = sizeof fault};
 
-    assert_int_equal(pool_sim_last_fault(&fault), POOL_OK);
+    assert_int_equal(pool_sim_get_last_fault(&fault), POOL_OK);
     return fault;
 }
 

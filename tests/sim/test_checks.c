@@ -24,7 +24,7 @@ struct items {
     size_t bytes;
 };
 
-static struct items items_of(uint32_t elements, int is_strided, pool_place place)
+static struct items items_of(uint32_t elements, int is_strided, pool_memory_space place)
 {
     size_t packed = elements * element_bytes(set), stride = packed + (is_strided ? GAP : 0);
     struct items items = {.elements = elements, .bytes = COUNT * stride};
@@ -51,8 +51,8 @@ static const pool_span *place(struct items *items)
     CUdeviceptr address;
 
     items->span.data = items->host;
-    if (items->span.place == POOL_PLACE_DEVICE) {
-        OK(pool_buffer_free(&items->buffer));
+    if (items->span.place == POOL_MEMORY_DEVICE) {
+        OK(pool_buffer_destroy(&items->buffer));
         OK(pool_buffer_from_host(device, items->host, items->bytes, &items->buffer));
         OK(pool_buffer_address(items->buffer, &address));
         items->span.data = (void *)(uintptr_t)address;
@@ -62,7 +62,7 @@ static const pool_span *place(struct items *items)
 
 static void drop(struct items *items)
 {
-    OK(pool_buffer_free(&items->buffer));
+    OK(pool_buffer_destroy(&items->buffer));
     free(items->host);
 }
 
@@ -113,7 +113,7 @@ static void wait_for_default(void)
     OK(pool_stream_synchronize(stream));
 }
 
-static void check_poseidon(int operation, int is_strided, pool_place where, int by_host)
+static void check_poseidon(int operation, int is_strided, pool_memory_space where, int by_host)
 {
     struct items items = items_of(elements_of[operation], is_strided, where);
     pool_poseidon_run run = by_host ? on_host : here();
@@ -124,7 +124,7 @@ static void check_poseidon(int operation, int is_strided, pool_place where, int 
         OK(operate(operation, &run, place(&items)));
     spoil(&items, COUNT - 1, last);
     expect_bad(operation, &run, place(&items), COUNT - 1, last);
-    run.is_async = where == POOL_PLACE_DEVICE && !by_host;
+    run.is_async = where == POOL_MEMORY_DEVICE && !by_host;
     spoil(&items, 17, 1);
     spoil(&items, 18, 0);
     expect_bad(operation, &run, place(&items), 17, 1);
@@ -146,9 +146,9 @@ static void test_poseidon(void **state)
         poseidon_piece_bytes = small ? 500 : whole;
         for (int operation = 0; operation < OPERATIONS; operation++)
             for (int is_strided = 0; is_strided < 2; is_strided++) {
-                check_poseidon(operation, is_strided, POOL_PLACE_HOST, 0);
-                check_poseidon(operation, is_strided, POOL_PLACE_DEVICE, 0);
-                check_poseidon(operation, is_strided, POOL_PLACE_HOST, 1);
+                check_poseidon(operation, is_strided, POOL_MEMORY_HOST, 0);
+                check_poseidon(operation, is_strided, POOL_MEMORY_DEVICE, 0);
+                check_poseidon(operation, is_strided, POOL_MEMORY_HOST, 1);
             }
     }
     poseidon_piece_bytes = whole;
@@ -173,12 +173,12 @@ static void test_long_messages(void **state)
     memset(words + (LONG + 1 + 7) * 32, 255, 64);
     OK(pool_buffer_from_host(device, words, sizeof(words), &buffer));
     OK(pool_buffer_address(buffer, &address));
-    in.data = (void *)(uintptr_t)address, in.place = POOL_PLACE_DEVICE;
+    in.data = (void *)(uintptr_t)address, in.place = POOL_MEMORY_DEVICE;
     assert_int_equal(pool_poseidon_sponge(set, &run, &sponge, &in, &out), POOL_ERR_BAD_DATA);
     assert_non_null(strstr(pool_last_error()->message, "element 7 of item 1 of the messages"));
     in.count = 1;
     OK(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
-    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_destroy(&buffer));
 }
 
 /* Unchecked, the element p + 1 is the element 1, on a device as on the host. */
@@ -209,7 +209,7 @@ static void test_unchecked(void **state)
 typedef pool_status (*binary)(
     const pool_vector_params *, const pool_span *, const pool_span *, pool_span *);
 
-static void check_vectors(int is_strided, pool_place where)
+static void check_vectors(int is_strided, pool_memory_space where)
 {
     static const binary functions[] = {pool_vector_add, pool_vector_sub, pool_vector_mul};
     pool_vector_params params = {
@@ -254,8 +254,8 @@ static void test_vectors(void **state)
     for (int small = 0; small < 2; small++) {
         ntt_vector_part_bytes_set(small ? 200 : 0);
         for (int is_strided = 0; is_strided < 2; is_strided++) {
-            check_vectors(is_strided, POOL_PLACE_HOST);
-            check_vectors(is_strided, POOL_PLACE_DEVICE);
+            check_vectors(is_strided, POOL_MEMORY_HOST);
+            check_vectors(is_strided, POOL_MEMORY_DEVICE);
         }
     }
     ntt_vector_part_bytes_set(0);
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 
     if (open_here(argc, argv))
         return 77;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     field = pool_poseidon_field(set);
     failed = cmocka_run_group_tests(tests, NULL, close_pool);
     pool_poseidon_destroy(&set);

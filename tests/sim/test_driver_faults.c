@@ -8,7 +8,7 @@
 
 static void rules(const char *text)
 {
-    if (pool_sim_faults(text))
+    if (pool_sim_set_faults(text))
         fail_msg("%s", pool_last_error()->message);
 }
 
@@ -89,7 +89,7 @@ static void test_environment(void **state)
     unsetenv("DEVICEPOOL_SIM_FAULTS");
     sim_begin("sim");
     sim_close();
-    assert_int_equal(pool_sim_faults("nonsense"), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_set_faults("nonsense"), POOL_ERR_INVALID_ARGUMENT);
 }
 
 /* Every function that talks to a device answers the sticky code; the thread's stack still works. */
@@ -320,8 +320,9 @@ static void test_exit_with_work(void **state)
         static struct gate gate = GATE_INIT;
         CUcontext context;
         CUstream stream;
-        int wrong = pool_sim_faults("cuEventRecord=hang") || sim_open("sim", &cu) || cu->Init(0) ||
-                    cu->CtxCreate(&context, 0, 0) || cu->StreamCreateWithPriority(&stream, 1, 0) ||
+        int wrong = pool_sim_set_faults("cuEventRecord=hang") || sim_open("sim", &cu) ||
+                    cu->Init(0) || cu->CtxCreate(&context, 0, 0) ||
+                    cu->StreamCreateWithPriority(&stream, 1, 0) ||
                     cu->LaunchHostFunc(stream, gate_function, &gate);
         CUevent event;
         wrong = wrong || cu->EventCreate(&event, 0) || cu->EventRecord(event, NULL);
@@ -336,18 +337,18 @@ static void test_public_refusals(void **state)
     pool_sim_fault fault = {0};
 
     (void)state;
-    assert_int_equal(pool_sim_reports(1), POOL_ERR_NOT_FOUND);
-    assert_int_equal(pool_sim_reports(8), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_set_reports(1), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_sim_set_reports(8), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_kernel_stats_reset(), POOL_ERR_NOT_FOUND);
-    assert_int_equal(pool_sim_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_sim_last_fault(NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_get_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_get_last_fault(NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_kernel_stats_each(NULL, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_kernel_stats_text(0, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_string_equal(pool_sim_class_name(POOL_SIM_CLASSES), "?");
     fault.struct_size = offsetof(pool_sim_fault, kind);
-    assert_int_equal(pool_sim_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_get_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);
     fault.struct_size = sizeof(fault);
-    assert_int_equal(pool_sim_last_fault(&fault), POOL_OK);
+    assert_int_equal(pool_sim_get_last_fault(&fault), POOL_OK);
 }
 
 int main(void)

@@ -293,7 +293,7 @@ static void test_reports(void **state)
 
         (void)state;
         sim_begin_context("sim");
-        assert_int_equal(pool_sim_reports(is_on ? POOL_SIM_REPORT_UNINITIALISED : 0), POOL_OK);
+        assert_int_equal(pool_sim_set_reports(is_on ? POOL_SIM_REPORT_UNINITIALISED : 0), POOL_OK);
         assert_int_equal(cu->MemAlloc(&memory, 256), 0);
         assert_int_equal(launch(kernel(load(kernels_ptx), "reads_shared"), 1, 1, arguments), 0);
         assert_int_equal(cu->CtxSynchronize(), is_on ? 719 : 0);
@@ -413,7 +413,7 @@ static void test_injected_launch_faults(void **state)
     sim_begin_context("sim");
     function = kernel(load(kernels_ptx), "set_count");
     assert_int_equal(
-        pool_sim_faults("cuLaunchKernel@1=701; cuLaunchKernel@2=hang; cuLaunchKernel@3=700"),
+        pool_sim_set_faults("cuLaunchKernel@1=701; cuLaunchKernel@2=hang; cuLaunchKernel@3=700"),
         POOL_OK);
     assert_int_equal(launch(function, 1, 1, arguments), 701); /* harms the call only */
     assert_int_equal(cu->CtxSynchronize(), 0);

@@ -69,7 +69,7 @@ static void test_unusable_device(void **state)
     device_pool *pool = NULL;
 
     (void)state;
-    assert_int_equal(pool_sim_faults("dev1.cuDevicePrimaryCtxRetain=46"), POOL_OK);
+    assert_int_equal(pool_sim_set_faults("dev1.cuDevicePrimaryCtxRetain=46"), POOL_OK);
     assert_int_equal(create(&pool, "sim:3"), POOL_OK);
     assert_int_equal(pool_usable_count(pool), 2);
     assert_int_equal(pool_device_at(pool, 1, &device), POOL_OK);
@@ -77,7 +77,7 @@ static void test_unusable_device(void **state)
     assert_int_equal(info.state, POOL_DEVICE_UNUSABLE);
     assert_non_null(strstr(info.reason, "46"));
     destroy(&pool);
-    assert_int_equal(pool_sim_faults("cuDevicePrimaryCtxRetain=46"), POOL_OK);
+    assert_int_equal(pool_sim_set_faults("cuDevicePrimaryCtxRetain=46"), POOL_OK);
     assert_int_equal(create(&pool, "sim:2"), POOL_ERR_NO_DEVICE);
     assert_null(pool);
 }
@@ -94,10 +94,10 @@ static void test_poison_ends_with_the_driver(void **state)
     assert_int_equal(create(&other, "sim:2"), POOL_OK);
     assert_int_equal(pool_device_at(pool, 0, &device), POOL_OK);
     assert_int_equal(pool_device_context(device, &context), POOL_OK);
-    assert_int_equal(pool_sim_faults("cuMemGetInfo=719"), POOL_OK);
+    assert_int_equal(pool_sim_set_faults("cuMemGetInfo=719"), POOL_OK);
     sleep_ms(20); /* the sample of free memory has become stale */
     assert_int_equal(pool_best_device(pool, &device), POOL_ERR_PROCESS_POISONED);
-    assert_int_equal(pool_health(other, &health), POOL_OK); /* the other pool is told */
+    assert_int_equal(pool_get_health(other, &health), POOL_OK); /* the other pool is told */
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(health.driver_code, 719);
     assert_int_equal(pool_next_device(other, &device), POOL_ERR_PROCESS_POISONED);

@@ -87,7 +87,7 @@ static int check(const char *name, const char *powers_name, const char *basis_na
     same = !memcmp(of_coefficients, of_values, pool_point_bytes(powers.curve, POOL_POINT_AFFINE));
     printf("%s: %s and %s of 2^%u points %s\n", name, powers_name, basis_name, log_size,
         same ? "agree" : "DIFFER");
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     return !same;
 }
 

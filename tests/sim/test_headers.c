@@ -90,7 +90,7 @@ static pool_status compile(
     assert_int_equal(pool_buffer_address(buffer, &address), POOL_OK);
     assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
     assert_int_equal(pool_copy_to_host(value, buffer, 0, 4, NULL), POOL_OK);
-    assert_int_equal(pool_buffer_free(&buffer), POOL_OK);
+    assert_int_equal(pool_buffer_destroy(&buffer), POOL_OK);
     pool_module_destroy(&module);
     return POOL_OK;
 }

@@ -39,7 +39,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    pool_sim_faults(NULL);
+    pool_sim_set_faults(NULL);
     return pool_destroy(&pool) ? -1 : 0;
 }
 
@@ -49,9 +49,9 @@ static pool_stream *hang(pool_buffer *buffer)
     pool_stream *stream = NULL;
 
     OK(pool_stream_create(device, NULL, &stream));
-    OK(pool_sim_faults("cuMemsetD8Async@1=hang"));
+    OK(pool_sim_set_faults("cuMemsetD8Async@1=hang"));
     OK(pool_buffer_fill8(buffer, 0, BYTES, 0x77, stream));
-    OK(pool_sim_faults(NULL));
+    OK(pool_sim_set_faults(NULL));
     return stream;
 }
 
@@ -78,7 +78,7 @@ static void test_deadlines(void **state)
     OK(pool_event_wait(event, 10000000000u));
     OK(pool_event_destroy(&event));
     OK(pool_stream_destroy(&stream));
-    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_destroy(&buffer));
 }
 
 /* What is freed under work is not given out before the work is done, also without its stream. */
@@ -94,7 +94,7 @@ static void free_under_work(int with_stream)
     stream = hang(buffer);
     if (!with_stream)
         OK(pool_stream_destroy(&stream));
-    OK(pool_buffer_free(&buffer)); /* returns although its stream hangs */
+    OK(pool_buffer_destroy(&buffer)); /* returns although its stream hangs */
     OK(pool_buffer_zeroed(device, BYTES, &later));
     OK(pool_buffer_address(later, &other));
     assert_true(other != address);
@@ -104,8 +104,8 @@ static void free_under_work(int with_stream)
     OK(pool_copy_to_host(back, later, 0, BYTES, NULL));
     for (int i = 0; i < BYTES; i++)
         assert_int_equal(back[i], 0);
-    OK(pool_buffer_free(&later));
-    OK(pool_trim(device, 0)); /* waits for the frees */
+    OK(pool_buffer_destroy(&later));
+    OK(pool_memory_trim(device, 0)); /* waits for the frees */
     OK(pool_stream_destroy(&stream));
 }
 
@@ -133,7 +133,7 @@ static void test_events_order(void **state)
     producer = hang(buffer);
     OK(pool_event_record(event, producer));
     OK(pool_stream_wait_event(consumer, event));
-    OK(pool_copy_between(copy, 0, buffer, 0, BYTES, consumer));
+    OK(pool_copy_device(copy, 0, buffer, 0, BYTES, consumer));
     OK(pool_buffer_fill8(copy, 0, 0, 0, third));
     OK(pool_stream_synchronize(third));
     assert_int_equal(pool_stream_wait(consumer, 20000000), POOL_ERR_TIMEOUT);
@@ -145,8 +145,8 @@ static void test_events_order(void **state)
     OK(pool_stream_destroy(&producer));
     OK(pool_stream_destroy(&consumer));
     OK(pool_stream_destroy(&third));
-    OK(pool_buffer_free(&buffer));
-    OK(pool_buffer_free(&copy));
+    OK(pool_buffer_destroy(&buffer));
+    OK(pool_buffer_destroy(&copy));
 }
 
 /* Pageable memory is read when the call returns, though the device gets to it much later. */
@@ -168,8 +168,8 @@ static void test_staged_behind_a_hang(void **state)
     OK(pool_copy_to_host(back, big, 0, sizeof(back), stream));
     for (size_t i = 0; i < sizeof(back); i++)
         assert_int_equal(back[i], 0x42);
-    OK(pool_buffer_free(&buffer));
-    OK(pool_buffer_free(&big));
+    OK(pool_buffer_destroy(&buffer));
+    OK(pool_buffer_destroy(&big));
     OK(pool_stream_destroy(&stream));
 }
 
@@ -182,10 +182,10 @@ static void test_fault_while_waiting(void **state)
     (void)state;
     OK(pool_buffer_zeroed(device, BYTES, &buffer));
     OK(pool_stream_create(device, NULL, &stream));
-    OK(pool_sim_faults("cuMemsetD8Async@1=700"));
+    OK(pool_sim_set_faults("cuMemsetD8Async@1=700"));
     OK(pool_buffer_fill8(buffer, 0, BYTES, 1, stream));
     assert_int_equal(pool_stream_wait(stream, 10000000000u), POOL_ERR_PROCESS_POISONED);
-    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_destroy(&buffer));
     OK(pool_stream_destroy(&stream));
 }
 

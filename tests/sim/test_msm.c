@@ -131,14 +131,14 @@ static void test_shapes(void **state)
             const struct msm_shape_of_call shape = {.layout = (pool_point_layout)(n % 5),
                 .form = (pool_form)(n / 5 % 2),
                 .gap = n % 3 ? 0 : 12,
-                .place = (pool_place)(n / 2 % 2),
+                .place = (pool_memory_space)(n / 2 % 2),
                 .scalar_form = (pool_form)(n / 4 % 2),
                 .scalar_gap = n % 4 ? 0 : 20,
-                .scalar_place = (pool_place)(n % 2),
+                .scalar_place = (pool_memory_space)(n % 2),
                 .result_layout = (pool_point_layout)(n / 3 % 5),
                 .result_form = (pool_form)(n / 7 % 2),
                 .result_gap = n % 5 ? 0 : 4,
-                .result_place = (pool_place)(n / 11 % 2)};
+                .result_place = (pool_memory_space)(n / 11 % 2)};
 
             params.batch = n % 2 ? 5 : n % 4 ? 3 : 1;
             params.shared_points = n % 3 == 0;

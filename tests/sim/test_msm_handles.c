@@ -15,35 +15,35 @@
 static const struct msm_shape_of_call plain;
 static char folder[] = "/tmp/devicepool-points-XXXXXX";
 
-static pool_points_params params_of(const pool_curve *curve)
+static pool_bases_params params_of(const pool_curve *curve)
 {
-    return (pool_points_params){
-        .struct_size = sizeof(pool_points_params), .curve = curve, .device = device};
+    return (pool_bases_params){
+        .struct_size = sizeof(pool_bases_params), .curve = curve, .device = device};
 }
 
-static pool_points *handle_of(
+static pool_bases *handle_of(
     const struct msm_problem *problem, uint64_t count, uint32_t factor, uint32_t window_bits)
 {
-    pool_points_params params = params_of(problem->curve);
+    pool_bases_params params = params_of(problem->curve);
     pool_span span = msm_span(problem->points, count);
-    pool_points *points = NULL;
+    pool_bases *points = NULL;
 
     params.precompute_factor = factor;
     params.window_bits = window_bits;
     params.check = POOL_POINTS_ON_CURVE;
-    assert_ok(pool_points_create(&params, &span, &points));
+    assert_ok(pool_bases_create(&params, &span, &points));
     return points;
 }
 
 /* Level j is 2^(j s) times level 0, by the host. */
-static void check_levels(const struct msm_problem *problem, pool_points *points)
+static void check_levels(const struct msm_problem *problem, pool_bases *points)
 {
     const pool_curve *curve = problem->curve;
     pool_point_format format = {POOL_POINT_AFFINE,
         field_device_degree(pool_curve_base_field(curve)) ? POOL_FORM_MONTGOMERY
                                                           : POOL_FORM_STANDARD,
         0};
-    uint64_t bytes = pool_points_bytes(points);
+    uint64_t bytes = pool_bases_bytes(points);
     uint8_t *all = malloc(bytes);
 
     assert_int_equal(bytes, points->count * points->levels * problem->point_bytes);
@@ -92,7 +92,7 @@ static void check_sums(const struct msm_problem *problem, uint32_t factor, uint3
     msm_expect(&part, wanted);
     assert_ok(msm_call_shaped(&part, &params, &plain, 0, got));
     assert_memory_equal(got, wanted, problem->point_bytes);
-    assert_ok(pool_points_destroy(&params.points));
+    assert_ok(pool_bases_destroy(&params.points));
     assert_null(params.points);
 }
 
@@ -119,30 +119,30 @@ static void test_facts(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     struct msm_problem problem = msm_problem_random(curve, 40, 1);
-    pool_points *points = handle_of(&problem, 40, POOL_PRECOMPUTE_ALL, 8), *again;
+    pool_bases *points = handle_of(&problem, 40, POOL_PRECOMPUTE_ALL, 8), *again;
 
     (void)state;
-    assert_ptr_equal(pool_points_curve(points), curve);
-    assert_ptr_equal(pool_points_device(points), device);
-    assert_int_equal(pool_points_count(points), 40);
-    assert_int_equal(pool_points_window_bits(points), 8);
-    assert_int_equal(pool_points_factor(points), 32);
-    assert_int_equal(pool_points_bytes(points), 40 * 32 * 64);
-    again = pool_points_retain(points);
+    assert_ptr_equal(pool_bases_curve(points), curve);
+    assert_ptr_equal(pool_bases_device(points), device);
+    assert_int_equal(pool_bases_count(points), 40);
+    assert_int_equal(pool_bases_window_bits(points), 8);
+    assert_int_equal(pool_bases_precompute_factor(points), 32);
+    assert_int_equal(pool_bases_bytes(points), 40 * 32 * 64);
+    again = pool_bases_retain(points);
     assert_ptr_equal(again, points);
-    assert_ok(pool_points_destroy(&again));
+    assert_ok(pool_bases_destroy(&again));
     assert_null(again);
     assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY);
-    assert_int_equal(pool_points_count(points), 40);
-    assert_ok(pool_points_destroy(&points));
-    assert_ok(pool_points_destroy(&points));
-    assert_ok(pool_points_destroy(NULL));
-    assert_null(pool_points_retain(NULL));
-    assert_null(pool_points_curve(NULL));
-    assert_int_equal(pool_points_count(NULL), 0);
+    assert_int_equal(pool_bases_count(points), 40);
+    assert_ok(pool_bases_destroy(&points));
+    assert_ok(pool_bases_destroy(&points));
+    assert_ok(pool_bases_destroy(NULL));
+    assert_null(pool_bases_retain(NULL));
+    assert_null(pool_bases_curve(NULL));
+    assert_int_equal(pool_bases_count(NULL), 0);
     points = handle_of(&problem, 0, 2, 0);
-    assert_int_equal(pool_points_bytes(points), 0);
-    assert_ok(pool_points_destroy(&points));
+    assert_int_equal(pool_bases_bytes(points), 0);
+    assert_ok(pool_bases_destroy(&points));
     msm_problem_free(&problem);
 }
 
@@ -153,44 +153,44 @@ static void test_find(void **state)
     const pool_point_format format = {POOL_POINT_XYZZ, POOL_FORM_MONTGOMERY, 0};
     struct msm_problem problem = msm_problem_random(curve, 33, 1);
     uint8_t xyzz[33 * 128], first[32], second[32], third[32];
-    pool_points *handle = handle_of(&problem, 33, 1, 0), *tables = handle_of(&problem, 33, 3, 0);
-    pool_points *found = NULL, *other = NULL;
-    pool_points_params params = params_of(curve);
+    pool_bases *handle = handle_of(&problem, 33, 1, 0), *tables = handle_of(&problem, 33, 3, 0);
+    pool_bases *found = NULL, *other = NULL;
+    pool_bases_params params = params_of(curve);
     pool_span span = {.data = xyzz, .count = 33, .form = POOL_FORM_MONTGOMERY};
 
     (void)state;
     assert_ok(
         pool_points_convert(curve, problem.points, NULL, 33, POOL_CHECK_CANONICAL, xyzz, &format));
     params.layout = POOL_POINT_XYZZ;
-    assert_ok(pool_points_create(&params, &span, &other));
-    assert_ok(pool_points_fingerprint(other, first));
-    assert_ok(pool_points_fingerprint(handle, second));
-    assert_ok(pool_points_fingerprint(tables, third));
+    assert_ok(pool_bases_create(&params, &span, &other));
+    assert_ok(pool_bases_fingerprint(other, first));
+    assert_ok(pool_bases_fingerprint(handle, second));
+    assert_ok(pool_bases_fingerprint(tables, third));
     assert_memory_equal(first, second, 32);
     assert_memory_equal(first, third, 32);
-    assert_ok(pool_points_find(device, first, 3, &found));
+    assert_ok(pool_bases_find(device, first, 3, &found));
     assert_ptr_equal(found, tables);
-    assert_ok(pool_points_destroy(&found));
-    assert_int_equal(pool_points_find(device, first, 2, &found), POOL_ERR_NOT_FOUND);
-    assert_ok(pool_points_destroy(&tables));
-    assert_int_equal(pool_points_find(device, first, 3, &found), POOL_ERR_NOT_FOUND);
-    assert_ok(pool_points_destroy(&other));
-    assert_ok(pool_points_find(device, first, 0, &found));
+    assert_ok(pool_bases_destroy(&found));
+    assert_int_equal(pool_bases_find(device, first, 2, &found), POOL_ERR_NOT_FOUND);
+    assert_ok(pool_bases_destroy(&tables));
+    assert_int_equal(pool_bases_find(device, first, 3, &found), POOL_ERR_NOT_FOUND);
+    assert_ok(pool_bases_destroy(&other));
+    assert_ok(pool_bases_find(device, first, 0, &found));
     assert_ptr_equal(found, handle);
-    assert_ok(pool_points_destroy(&handle));
-    assert_ok(pool_points_find(device, first, 1, &handle));
-    assert_ok(pool_points_destroy(&handle));
-    assert_ok(pool_points_destroy(&found));
-    assert_int_equal(pool_points_find(device, first, 1, &found), POOL_ERR_NOT_FOUND);
+    assert_ok(pool_bases_destroy(&handle));
+    assert_ok(pool_bases_find(device, first, 1, &handle));
+    assert_ok(pool_bases_destroy(&handle));
+    assert_ok(pool_bases_destroy(&found));
+    assert_int_equal(pool_bases_find(device, first, 1, &found), POOL_ERR_NOT_FOUND);
     /* Another point, and one less, are others. */
     problem.points[64 * 5] ^= 1;
     handle = NULL;
     params.layout = POOL_POINT_AFFINE;
     span = msm_span(problem.points, 33);
-    assert_ok(pool_points_create(&params, &span, &handle));
-    assert_ok(pool_points_fingerprint(handle, second));
+    assert_ok(pool_bases_create(&params, &span, &handle));
+    assert_ok(pool_bases_fingerprint(handle, second));
     assert_memory_not_equal(first, second, 32);
-    assert_ok(pool_points_destroy(&handle));
+    assert_ok(pool_bases_destroy(&handle));
     msm_problem_free(&problem);
 }
 
@@ -199,7 +199,7 @@ static void test_fingerprint(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     struct msm_problem problem = msm_problem_random(curve, 21, 1);
-    pool_points *points = handle_of(&problem, 21, 1, 0);
+    pool_bases *points = handle_of(&problem, 21, 1, 0);
     uint8_t text[32 + 8 + 21 * 64], wanted[32], got[32];
 
     (void)state;
@@ -208,9 +208,9 @@ static void test_fingerprint(void **state)
     text[32] = 21;
     memcpy(text + 40, problem.points, 21 * 64);
     assert_ok(base_sha256_of(text, sizeof(text), wanted));
-    assert_ok(pool_points_fingerprint(points, got));
+    assert_ok(pool_bases_fingerprint(points, got));
     assert_memory_equal(got, wanted, 32);
-    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_bases_destroy(&points));
     msm_problem_free(&problem);
 }
 
@@ -253,33 +253,33 @@ static void test_files(void **state)
     for (uint32_t factor = 1; factor < 4; factor += 2) {
         struct msm_problem problem =
             msm_problem_random(pool_curve_by_name("bls12_381_g1"), 60, factor);
-        pool_points_params load = params_of(problem.curve);
-        pool_points *points = handle_of(&problem, 60, factor, 0), *found = NULL;
+        pool_bases_params load = params_of(problem.curve);
+        pool_bases *points = handle_of(&problem, 60, factor, 0), *found = NULL;
         uint8_t first[32], second[32];
 
-        assert_ok(pool_points_save(points, path));
-        assert_ok(pool_points_fingerprint(points, first));
-        assert_ok(pool_points_destroy(&points));
-        assert_ok(pool_points_load(&load, path, &params.points));
+        assert_ok(pool_bases_save(points, path));
+        assert_ok(pool_bases_fingerprint(points, first));
+        assert_ok(pool_bases_destroy(&points));
+        assert_ok(pool_bases_load(&load, path, &params.points));
         assert_int_equal(params.points->levels, factor);
         msm_compare(&problem, &params, NULL);
-        assert_ok(pool_points_find(device, first, factor, &found));
+        assert_ok(pool_bases_find(device, first, factor, &found));
         assert_ptr_equal(found, params.points);
-        assert_ok(pool_points_destroy(&found));
-        assert_ok(pool_points_fingerprint(params.points, second));
+        assert_ok(pool_bases_destroy(&found));
+        assert_ok(pool_bases_fingerprint(params.points, second));
         assert_memory_equal(first, second, 32);
-        assert_ok(pool_points_destroy(&params.points));
+        assert_ok(pool_bases_destroy(&params.points));
         msm_problem_free(&problem);
     }
 }
 
 static void expect_bad(const char *path, const uint8_t *bytes, size_t size, const char *text)
 {
-    pool_points_params load = params_of(pool_curve_by_name("bn254_g1"));
-    pool_points *points = NULL;
+    pool_bases_params load = params_of(pool_curve_by_name("bn254_g1"));
+    pool_bases *points = NULL;
 
     write_file(path, bytes, size);
-    assert_int_equal(pool_points_load(&load, path, &points), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_bases_load(&load, path, &points), POOL_ERR_BAD_DATA);
     assert_says(text);
     assert_null(points);
 }
@@ -287,8 +287,8 @@ static void expect_bad(const char *path, const uint8_t *bytes, size_t size, cons
 static void test_damaged_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
-    pool_points_params load = params_of(pool_curve_by_name("pallas"));
-    pool_points *points = handle_of(&problem, 5, 2, 0);
+    pool_bases_params load = params_of(pool_curve_by_name("pallas"));
+    pool_bases *points = handle_of(&problem, 5, 2, 0);
     char path[128], bad[128];
     uint8_t *bytes;
     size_t size;
@@ -296,11 +296,11 @@ static void test_damaged_files(void **state)
     (void)state;
     path_of("points", path, sizeof(path));
     path_of("bad", bad, sizeof(bad));
-    assert_ok(pool_points_save(points, path));
-    assert_int_equal(pool_points_load(&load, path, &points), POOL_ERR_BAD_DATA);
+    assert_ok(pool_bases_save(points, path));
+    assert_int_equal(pool_bases_load(&load, path, &points), POOL_ERR_BAD_DATA);
     assert_says("another curve");
-    assert_int_equal(pool_points_load(&load, "/tmp/no/such/file", &points), POOL_ERR_IO);
-    assert_int_equal(pool_points_save(points, "/tmp/no/such/file"), POOL_ERR_IO);
+    assert_int_equal(pool_bases_load(&load, "/tmp/no/such/file", &points), POOL_ERR_IO);
+    assert_int_equal(pool_bases_save(points, "/tmp/no/such/file"), POOL_ERR_IO);
     bytes = read_file(path, &size);
     assert_int_equal(size, 112 + 5 * 2 * 64 + 32);
     for (size_t i = 0; i < size; i++) {
@@ -317,9 +317,9 @@ static void test_damaged_files(void **state)
     /* A failed save leaves the old file. */
     assert_int_equal(chmod(folder, 0500), 0);
     if (geteuid() != 0)
-        assert_int_equal(pool_points_save(points, path), POOL_ERR_IO);
+        assert_int_equal(pool_bases_save(points, path), POOL_ERR_IO);
     assert_int_equal(chmod(folder, 0700), 0);
-    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_bases_destroy(&points));
     free(bytes);
     msm_problem_free(&problem);
 }
@@ -347,7 +347,7 @@ static void test_forged_files(void **state)
         {40, 4, 0}, {40, 4, UINT32_MAX}, {44, 4, 1}, {80, 8, 0}};
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
     struct msm_problem other = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 2);
-    pool_points *points = handle_of(&problem, 5, 2, 0), *others = handle_of(&other, 5, 2, 0);
+    pool_bases *points = handle_of(&problem, 5, 2, 0), *others = handle_of(&other, 5, 2, 0);
     char path[128], bad[128];
     uint8_t *bytes, *kept;
     size_t size;
@@ -355,7 +355,7 @@ static void test_forged_files(void **state)
     (void)state;
     path_of("points", path, sizeof(path));
     path_of("bad", bad, sizeof(bad));
-    assert_ok(pool_points_save(points, path));
+    assert_ok(pool_bases_save(points, path));
     bytes = read_file(path, &size);
     kept = read_file(path, &size);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -371,16 +371,16 @@ static void test_forged_files(void **state)
     expect_bad(bad, bytes, 112 + 32, "header that cannot be");
     memcpy(bytes, kept, size);
     /* The fingerprint of other points: those here would be found in their place. */
-    assert_ok(pool_points_fingerprint(others, bytes + 80));
-    assert_ok(pool_points_destroy(&others));
+    assert_ok(pool_bases_fingerprint(others, bytes + 80));
+    assert_ok(pool_bases_destroy(&others));
     seal(bytes, size);
     expect_bad(bad, bytes, size, "has a fingerprint in its header that is not its points'");
-    assert_int_equal(pool_points_find(device, bytes + 80, 2, &others), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_bases_find(device, bytes + 80, 2, &others), POOL_ERR_NOT_FOUND);
     memcpy(bytes, kept, size);
     memset(bytes + 112 + 64 * 4 + 32, 255, 32);
     seal(bytes, size);
     expect_bad(bad, bytes, size, "point 4 has a coordinate that is not below the modulus");
-    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_bases_destroy(&points));
     free(bytes);
     free(kept);
     msm_problem_free(&problem);
@@ -392,18 +392,18 @@ static void test_forged_files(void **state)
 static void test_checked_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 40, 1);
-    pool_points_params params = params_of(problem.curve);
+    pool_bases_params params = params_of(problem.curve);
     pool_msm_params by = {.struct_size = sizeof(by), .device = device};
     pool_span span = msm_span(problem.points, 40);
-    pool_points *points = handle_of(&problem, 40, 3, 0);
+    pool_bases *points = handle_of(&problem, 40, 3, 0);
     char path[128];
     uint8_t *bytes;
     size_t size;
 
     (void)state;
     path_of("points", path, sizeof(path));
-    assert_ok(pool_points_save(points, path));
-    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_bases_save(points, path));
+    assert_ok(pool_bases_destroy(&points));
     bytes = read_file(path, &size);
     memset(bytes + 112 + 40 * 64, 1, 40 * 2 * 64);
     seal(bytes, size);
@@ -411,22 +411,22 @@ static void test_checked_files(void **state)
     free(bytes);
     for (int check = POOL_POINTS_ON_CURVE; check <= POOL_POINTS_SUBGROUP; check++) {
         params.check = (pool_point_check)check;
-        assert_ok(pool_points_load(&params, path, &by.points));
+        assert_ok(pool_bases_load(&params, path, &by.points));
         check_levels(&problem, by.points);
         msm_compare(&problem, &by, NULL);
-        assert_ok(pool_points_destroy(&by.points));
+        assert_ok(pool_bases_destroy(&by.points));
     }
     problem.points[64 * 13 + 40] ^= 1;
     for (uint32_t factor = 1; factor < 3; factor++) {
         params.check = POOL_POINTS_TRUSTED;
         params.precompute_factor = factor;
-        assert_ok(pool_points_create(&params, &span, &points));
-        assert_ok(pool_points_save(points, path));
-        assert_ok(pool_points_destroy(&points));
-        assert_ok(pool_points_load(&params, path, &points));
-        assert_ok(pool_points_destroy(&points));
+        assert_ok(pool_bases_create(&params, &span, &points));
+        assert_ok(pool_bases_save(points, path));
+        assert_ok(pool_bases_destroy(&points));
+        assert_ok(pool_bases_load(&params, path, &points));
+        assert_ok(pool_bases_destroy(&points));
         params.check = POOL_POINTS_ON_CURVE;
-        assert_int_equal(pool_points_load(&params, path, &points), POOL_ERR_BAD_DATA);
+        assert_int_equal(pool_bases_load(&params, path, &points), POOL_ERR_BAD_DATA);
         assert_says("point 13 is not on the curve");
     }
     msm_problem_free(&problem);
@@ -436,7 +436,7 @@ static void test_checked_files(void **state)
 static void test_short_tables(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 90, 1);
-    pool_points_params make = params_of(problem.curve);
+    pool_bases_params make = params_of(problem.curve);
     pool_msm_params params = {.struct_size = sizeof(params)};
     pool_span span = msm_span(problem.points, 90);
     uint8_t got[64];
@@ -444,7 +444,7 @@ static void test_short_tables(void **state)
     (void)state;
     make.precompute_factor = POOL_PRECOMPUTE_ALL;
     make.scalar_bits = 20;
-    assert_ok(pool_points_create(&make, &span, &params.points));
+    assert_ok(pool_bases_create(&make, &span, &params.points));
     assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
     assert_says("and the tables are for");
     params.scalar_bits = 60;
@@ -454,20 +454,20 @@ static void test_short_tables(void **state)
     params.device = device;
     params.scalar_bits = 20;
     msm_compare(&problem, &params, NULL);
-    params.window_bits = pool_points_window_bits(params.points) + 1;
+    params.window_bits = pool_bases_window_bits(params.points) + 1;
     assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
     assert_says("the tables are for");
-    assert_ok(pool_points_destroy(&params.points));
+    assert_ok(pool_bases_destroy(&params.points));
     msm_problem_free(&problem);
 }
 
 #define REFUSE(change, status, text)                                                               \
     do {                                                                                           \
-        pool_points_params params = params_of(problem.curve);                                      \
+        pool_bases_params params = params_of(problem.curve);                                       \
         pool_span span = msm_span(problem.points, 20);                                             \
-        pool_points *made = NULL;                                                                  \
+        pool_bases *made = NULL;                                                                   \
         change;                                                                                    \
-        assert_int_equal(pool_points_create(&params, &span, &made), status);                       \
+        assert_int_equal(pool_bases_create(&params, &span, &made), status);                        \
         assert_says(text);                                                                         \
         assert_null(made);                                                                         \
     } while (0)
@@ -488,7 +488,7 @@ static void test_refusals(void **state)
     REFUSE(span.stride = 66, POOL_ERR_INVALID_ARGUMENT, "stride of 66 bytes");
     REFUSE(span.data = NULL, POOL_ERR_INVALID_ARGUMENT, "at NULL");
     REFUSE(span.form = (pool_form)2, POOL_ERR_INVALID_ARGUMENT, "no form");
-    REFUSE(span.place = POOL_PLACE_DEVICE, POOL_ERR_INVALID_ARGUMENT, "no device memory");
+    REFUSE(span.place = POOL_MEMORY_DEVICE, POOL_ERR_INVALID_ARGUMENT, "no device memory");
     REFUSE(span.count = UINT64_MAX / 2, POOL_ERR_INVALID_ARGUMENT, "too many");
     REFUSE(span.count = (uint64_t)1 << 31, POOL_ERR_INVALID_ARGUMENT, "more than 2^31 - 1");
     REFUSE((span.count = (uint64_t)1 << 30, params.precompute_factor = 4),

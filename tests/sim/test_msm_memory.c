@@ -64,16 +64,16 @@ static void test_workspace(void **state)
         params.point_check = n % 7 == 0 ? POOL_POINTS_ON_CURVE : POOL_POINTS_TRUSTED;
         bytes = workspace_of(&problem, &params, POOL_POINT_AFFINE);
         before = used_bytes();
-        assert_ok(pool_memory_reset_high(device));
+        assert_ok(pool_memory_reset_high_water(device));
         msm_compare(&problem, &params, NULL);
         assert_int_equal(used_high() - before, bytes);
         assert_int_equal(used_bytes(), before);
         assert_ok(pool_buffer_alloc(device, bytes, &workspace));
         params.workspace = workspace;
-        assert_ok(pool_memory_reset_high(device));
+        assert_ok(pool_memory_reset_high_water(device));
         msm_compare(&problem, &params, NULL);
         assert_int_equal(used_high() - before, bytes);
-        assert_ok(pool_buffer_free(&workspace));
+        assert_ok(pool_buffer_destroy(&workspace));
         assert_ok(pool_buffer_alloc(device, bytes - 1, &workspace));
         params.workspace = workspace;
         uint8_t *unused = calloc(6, problem.point_bytes);
@@ -82,7 +82,7 @@ static void test_workspace(void **state)
             POOL_ERR_INVALID_ARGUMENT);
         assert_says("the workspace has");
         free(unused);
-        assert_ok(pool_buffer_free(&workspace));
+        assert_ok(pool_buffer_destroy(&workspace));
         msm_problem_free(&problem);
     }
 }
@@ -100,12 +100,12 @@ static int check_budgets(pool_msm_params params, const struct msm_problem *probl
     for (params.memory_limit = full;; params.memory_limit = params.memory_limit / 8 * 5) {
         pool_status status;
 
-        assert_ok(pool_memory_reset_high(device));
+        assert_ok(pool_memory_reset_high_water(device));
         status = msm_call_shaped(problem, &params, shape, points, got);
         if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
         assert_ok(status);
-        if (shape->place == POOL_PLACE_HOST && shape->scalar_place == POOL_PLACE_HOST)
+        if (shape->place == POOL_MEMORY_HOST && shape->scalar_place == POOL_MEMORY_HOST)
             assert_in_range(used_high() - before, 1, params.memory_limit);
         msm_compare(problem, &params, shape);
         fitted++;
@@ -118,11 +118,11 @@ static int check_budgets(pool_msm_params params, const struct msm_problem *probl
 static void test_budgets(void **state)
 {
     static const struct msm_shape_of_call mixed = {.layout = POOL_POINT_JACOBIAN,
-                                              .scalar_place = POOL_PLACE_DEVICE},
+                                              .scalar_place = POOL_MEMORY_DEVICE},
                                           there = {.form = POOL_FORM_MONTGOMERY,
-                                              .place = POOL_PLACE_DEVICE,
-                                              .scalar_place = POOL_PLACE_DEVICE,
-                                              .result_place = POOL_PLACE_DEVICE};
+                                              .place = POOL_MEMORY_DEVICE,
+                                              .scalar_place = POOL_MEMORY_DEVICE,
+                                              .result_place = POOL_MEMORY_DEVICE};
     pool_msm_params params = params_of("bn254_g1");
     struct msm_problem problem = msm_problem_random(params.curve, 5000, 6);
     int fitted = 0;
@@ -168,9 +168,9 @@ static void test_growing(void **state)
         const struct msm_shape_of_call shape = {
             .layout = n % 5 == 0 ? POOL_POINT_PROJECTIVE : POOL_POINT_AFFINE,
             .form = (pool_form)(n / 2 % 2),
-            .place = (pool_place)(n % 3 == 1),
-            .scalar_place = (pool_place)(n % 3 == 2),
-            .result_place = (pool_place)(n % 4 == 3)};
+            .place = (pool_memory_space)(n % 3 == 1),
+            .scalar_place = (pool_memory_space)(n % 3 == 2),
+            .result_place = (pool_memory_space)(n % 4 == 3)};
         pool_msm_params params = params_of("bn254_g1");
         struct watch watch = {0};
         struct msm_problem problem = msm_problem_random(params.curve, 4200, (uint64_t)n);
@@ -190,7 +190,7 @@ static void test_growing(void **state)
 
 static void test_cancel(void **state)
 {
-    static const struct msm_shape_of_call there = {.result_place = POOL_PLACE_DEVICE};
+    static const struct msm_shape_of_call there = {.result_place = POOL_MEMORY_DEVICE};
     pool_msm_params params = params_of("bn254_g1");
     struct msm_problem problem = msm_problem_random(params.curve, 3000, 1);
     struct watch watch = {.cancel_at = 1};
@@ -240,7 +240,7 @@ static void test_nothing_written(void **state)
 static void test_async(void **state)
 {
     static const struct msm_shape_of_call there = {
-        .result_place = POOL_PLACE_DEVICE, .result_layout = POOL_POINT_JACOBIAN, .result_gap = 8};
+        .result_place = POOL_MEMORY_DEVICE, .result_layout = POOL_POINT_JACOBIAN, .result_gap = 8};
     pool_msm_params params = params_of("bn254_g1");
     struct msm_problem problem = msm_problem_random(params.curve, 90, 2);
     pool_span in = msm_span(problem.points, 90), by = msm_span(problem.scalars, 90);
@@ -263,7 +263,7 @@ static void test_async(void **state)
         for (size_t b = 0; b < 6; b++)
             assert_memory_equal(got + b * (gap ? 72 : 64), wanted + b * 64, 64);
     }
-    assert_ok(pool_pinned_alloc(device, 6 * 72, 0, &pinned));
+    assert_ok(pool_pinned_create(device, 6 * 72, 0, &pinned));
     for (int gap = 0; gap < 2; gap++) {
         out.data = pool_pinned_data(pinned);
         out.stride = gap ? 72 : 0;
@@ -272,7 +272,7 @@ static void test_async(void **state)
         for (size_t b = 0; b < 6; b++)
             assert_memory_equal((uint8_t *)out.data + b * (gap ? 72 : 64), wanted + b * 64, 64);
     }
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_ok(pool_stream_destroy(&params.stream));
     free(wanted);
     msm_problem_free(&problem);
@@ -290,17 +290,17 @@ static void test_full_device(void **state)
 
     (void)state;
     assert_ok(pool_msm_warm_up(params.curve, device));
-    assert_ok(pool_trim(device, 0));
+    assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - needed / 4 * 3, &filler));
     msm_compare(&problem, &params, NULL);
-    assert_ok(pool_buffer_free(&filler));
-    assert_ok(pool_trim(device, 0));
+    assert_ok(pool_buffer_destroy(&filler));
+    assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - 4096, &filler));
     assert_int_equal(
         msm_call_shaped(&problem, &params, &plain, 8000, got), POOL_ERR_OUT_OF_DEVICE_MEMORY);
-    assert_ok(pool_buffer_free(&filler));
+    assert_ok(pool_buffer_destroy(&filler));
     msm_problem_free(&problem);
 }
 

@@ -86,7 +86,7 @@ static void check_import(const struct msm_problem *problem, pool_point_format fo
         .count = COUNT,
         .stride = format.stride,
         .form = format.form,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
     msm_source_init(&source, problem->curve, &span, format.layout);
     assert_ok(msm_import_points(&run, &source, address_of(to)));
     assert_ok(pool_copy_to_host(got, to, 0, COUNT * problem->point_bytes, NULL));
@@ -95,8 +95,8 @@ static void check_import(const struct msm_problem *problem, pool_point_format fo
                 problem->point_bytes) != 0)
             fail_msg("%s layout %d form %d: point %d", pool_curve_name(problem->curve),
                 format.layout, format.form, (int)i);
-    assert_ok(pool_buffer_free(&from));
-    assert_ok(pool_buffer_free(&to));
+    assert_ok(pool_buffer_destroy(&from));
+    assert_ok(pool_buffer_destroy(&to));
     free(given);
     free(wanted);
     free(got);
@@ -155,7 +155,7 @@ static void check_multiples(const pool_curve *curve, uint32_t doublings)
             curve, wanted, NULL, given + i * problem.point_bytes, &format, &equal));
         assert_int_equal(equal, 1);
     }
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     free(given);
     msm_problem_free(&problem);
 }
@@ -185,16 +185,16 @@ static pool_status check_points(
         .count = COUNT,
         .stride = format.stride,
         .form = format.form,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
     const struct msm_answer answer = {.buffer = word, .address = address_of(word), .place = 1000};
     msm_source_init(&source, problem->curve, &span, format.layout);
     status = msm_import_points(&run, &source, address_of(to));
     if (!status)
         status = msm_check_points(
             &run, &source, &answer, address_of(to), problem->point_bytes, (pool_point_check)check);
-    assert_ok(pool_buffer_free(&from));
-    assert_ok(pool_buffer_free(&to));
-    assert_ok(pool_buffer_free(&word));
+    assert_ok(pool_buffer_destroy(&from));
+    assert_ok(pool_buffer_destroy(&to));
+    assert_ok(pool_buffer_destroy(&word));
     return status;
 }
 
@@ -303,8 +303,8 @@ static pool_status check_scalars(
         .form = form,
         .bits = bits};
     status = msm_check_scalars(&run, &scalars, &answer);
-    assert_ok(pool_buffer_free(&from));
-    assert_ok(pool_buffer_free(&word));
+    assert_ok(pool_buffer_destroy(&from));
+    assert_ok(pool_buffer_destroy(&word));
     return status;
 }
 

@@ -95,10 +95,10 @@ static void test_spans(void **state)
     REFUSE(call.scalars.data = NULL, "the span of scalars is at NULL");
     REFUSE(call.results.data = NULL, "the span of results is at NULL");
     REFUSE(call.scalars.form = (pool_form)2, "has no form 2");
-    REFUSE(call.points.place = (pool_place)2, "has no place 2");
-    REFUSE(call.points.place = POOL_PLACE_DEVICE, "no device memory");
+    REFUSE(call.points.place = (pool_memory_space)2, "has no place 2");
+    REFUSE(call.points.place = POOL_MEMORY_DEVICE, "no device memory");
     REFUSE((call.scalars.data = (uint8_t *)problem.scalars + 2,
-               call.scalars.place = POOL_PLACE_DEVICE),
+               call.scalars.place = POOL_MEMORY_DEVICE),
         "not aligned to 4 bytes");
     REFUSE((call.scalars.count = call.points.count = UINT64_MAX / 8), "too many");
     REFUSE(call.results.data = problem.scalars, "the results overlap");
@@ -107,15 +107,15 @@ static void test_spans(void **state)
 
 static void test_devices(void **state)
 {
-    pool_points_params make = {
+    pool_bases_params make = {
         .struct_size = sizeof(make), .curve = problem.curve, .device = device};
     pool_span span = msm_span(problem.points, COUNT);
-    pool_points *points = NULL;
+    pool_bases *points = NULL;
     pool_buffer *buffer = NULL, *slice = NULL;
     CUdeviceptr address = 0;
 
     (void)state;
-    assert_ok(pool_points_create(&make, &span, &points));
+    assert_ok(pool_bases_create(&make, &span, &points));
     REFUSE(call.params.points = points, "are both given");
     REFUSE((call.points_given = NULL, call.params.points = points,
                call.params.curve = pool_curve_by_name("bn254_g2")),
@@ -131,22 +131,22 @@ static void test_devices(void **state)
     REFUSE((call.points_given = NULL, call.params.points = points,
                call.params.first_point = UINT64_MAX),
         "are more than the handle's 12");
-    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_bases_destroy(&points));
     assert_ok(pool_buffer_alloc(other, 1 << 20, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
     REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.params.workspace = buffer, "another device");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
-        (call.points.data = (void *)(uintptr_t)address, call.points.place = POOL_PLACE_DEVICE),
+        (call.points.data = (void *)(uintptr_t)address, call.points.place = POOL_MEMORY_DEVICE),
         "is memory of device 1, not of 0");
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_buffer_alloc(device, 8 << 20, &buffer));
     assert_ok(pool_buffer_slice(buffer, 16, (8 << 20) - 16, &slice));
     REFUSE(call.params.workspace = slice, "not aligned to 256 bytes");
-    assert_ok(pool_buffer_free(&slice));
+    assert_ok(pool_buffer_destroy(&slice));
     assert_ok(pool_buffer_slice(buffer, 0, 4096, &slice));
     REFUSE(call.params.workspace = slice, "the workspace has 4096 bytes, not");
-    assert_ok(pool_buffer_free(&slice));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&slice));
+    assert_ok(pool_buffer_destroy(&buffer));
     REFUSE_AS(POOL_ERR_OUT_OF_DEVICE_MEMORY, call.params.memory_limit = 1, "the smallest part");
 }
 

@@ -108,8 +108,8 @@ static void run_sort(const struct sort_case *one, const uint32_t *words,
     MUST(msm_sort_enqueue(&run, &part));
     MUST(pool_stream_synchronize(stream));
     download(workspace, plan, sorted);
-    MUST(pool_buffer_free(&scalars));
-    MUST(pool_buffer_free(&workspace));
+    MUST(pool_buffer_destroy(&scalars));
+    MUST(pool_buffer_destroy(&workspace));
 }
 
 static void check(const struct sort_case *one)

@@ -209,11 +209,11 @@ static void run_between(const pool_ntt_params *params, const uint8_t *in, const 
     for (int i = 0; i < 2; i++)
         assert_ok(pool_buffer_address(buffers[i], &address[i]));
     from.data =
-        from.place == POOL_PLACE_HOST ? source + skew : (void *)(uintptr_t)(address[0] + skew);
-    to.data = to.place == POOL_PLACE_HOST ? result + skew : (void *)(uintptr_t)(address[1] + skew);
+        from.place == POOL_MEMORY_HOST ? source + skew : (void *)(uintptr_t)(address[0] + skew);
+    to.data = to.place == POOL_MEMORY_HOST ? result + skew : (void *)(uintptr_t)(address[1] + skew);
     from.count = to.count = count;
     assert_ok(pool_ntt(params, &from, &to));
-    if (to.place == POOL_PLACE_DEVICE)
+    if (to.place == POOL_MEMORY_DEVICE)
         assert_ok(pool_copy_to_host(result, buffers[1], 0, count * out_stride + skew, NULL));
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *at = result + skew + i * out_stride;
@@ -226,7 +226,7 @@ static void run_between(const pool_ntt_params *params, const uint8_t *in, const 
             assert_int_equal(at[gap], 0xa5); /* what lies between is the caller's */
     }
     for (int i = 0; i < 2; i++)
-        assert_ok(pool_buffer_free(&buffers[i]));
+        assert_ok(pool_buffer_destroy(&buffers[i]));
     free(source);
     free(result);
     free(value);
@@ -246,8 +246,9 @@ static void shapes(const char *name, uint32_t log_size, pool_ntt_direction direc
     uint8_t *wanted = ntt_expected(&params, in);
 
     for (uint32_t way = 0; way < 64; way += way < 16 ? 1 : 5) {
-        pool_span from = {.form = (pool_form)(way & 1), .place = (pool_place)(way >> 1 & 1)};
-        pool_span to = {.form = (pool_form)(way >> 2 & 1), .place = (pool_place)(way >> 3 & 1)};
+        pool_span from = {.form = (pool_form)(way & 1), .place = (pool_memory_space)(way >> 1 & 1)};
+        pool_span to = {
+            .form = (pool_form)(way >> 2 & 1), .place = (pool_memory_space)(way >> 3 & 1)};
 
         from.stride = way >> 4 & 1 ? field->bytes + 4 : 0;
         to.stride = way >> 5 & 1 ? 2 * (uint64_t)field->bytes : 0;
@@ -289,19 +290,19 @@ static void in_place(pool_ntt_order order, uint32_t log_size)
     assert_ok(pool_buffer_from_host(device, in, bytes, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
     pool_span span = {
-        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_PLACE_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
     assert_ok(pool_ntt_workspace(&params, &span, &span, &needed));
     if (needed) {
         assert_ok(pool_buffer_alloc(device, needed - 1, &params.workspace));
         assert_int_equal(pool_ntt(&params, &span, &span), POOL_ERR_INVALID_ARGUMENT);
-        assert_ok(pool_buffer_free(&params.workspace));
+        assert_ok(pool_buffer_destroy(&params.workspace));
         assert_ok(pool_buffer_alloc(device, needed, &params.workspace));
     }
     assert_ok(pool_ntt(&params, &span, &span));
     assert_ok(pool_copy_to_host(in, buffer, 0, bytes, NULL));
     ntt_assert_same(&params, in, wanted);
-    assert_ok(pool_buffer_free(&params.workspace));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&params.workspace));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_ntt_domain_destroy(&domain));
     free(in);
     free(wanted);

@@ -143,13 +143,13 @@ static void test_calls(void **state)
     REFUSE_ARGUMENT(call.out.stride = 6, "stride of 6");
     REFUSE_ARGUMENT(call.out.stride = UINT64_MAX - 3, "too many");
     REFUSE_ARGUMENT(call.in.form = (pool_form)2, "no form 2");
-    REFUSE_ARGUMENT(call.out.place = (pool_place)2, "no place 2");
+    REFUSE_ARGUMENT(call.out.place = (pool_memory_space)2, "no place 2");
     REFUSE_ARGUMENT(call.in.data = NULL, "at NULL");
     REFUSE_ARGUMENT(call.in.data = call.result + 4, "overlap");
     REFUSE_ARGUMENT((call.in.data = call.result, call.in.stride = 8), "overlap");
-    REFUSE_ARGUMENT(call.in.place = POOL_PLACE_DEVICE, "no device memory");
+    REFUSE_ARGUMENT(call.in.place = POOL_MEMORY_DEVICE, "no device memory");
     REFUSE_ARGUMENT(
-        (call.in.place = POOL_PLACE_DEVICE, call.in.data = call.data + 2), "aligned to 4 bytes");
+        (call.in.place = POOL_MEMORY_DEVICE, call.in.data = call.data + 2), "aligned to 4 bytes");
     assert_int_equal(pool_ntt(&call.params, NULL, &call.out), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_ntt(&call.params, &call.in, NULL), POOL_ERR_INVALID_ARGUMENT);
     REFUSE(call.params.device = NULL, POOL_ERR_NOT_BOUND, "bound");
@@ -161,10 +161,10 @@ static void test_calls(void **state)
     /* A workspace is refused for what it is, also where the transform would do without. */
     assert_ok(pool_buffer_alloc(other, 4096, &small));
     REFUSE(call.params.workspace = small, POOL_ERR_WRONG_DEVICE, "memory of device 1, not 0");
-    assert_ok(pool_buffer_free(&small));
+    assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_buffer_alloc(device, 4, &small));
     REFUSE_ARGUMENT(call.params.workspace = small, "`workspace` has 4 bytes");
-    assert_ok(pool_buffer_free(&small));
+    assert_ok(pool_buffer_destroy(&small));
     /* An element that is the modulus, in host and in strided device memory. */
     const uint32_t modulus = 0x78000001;
     memcpy(call.data + 17 * 4, &modulus, 4);
@@ -254,7 +254,7 @@ static void test_failures_wait(void **state)
     (void)state;
     assert_ok(pool_stream_create(device, NULL, &params.stream));
     vector.stream = params.stream;
-    assert_ok(pool_pinned_alloc(device, COUNT * 4, 0, &pinned));
+    assert_ok(pool_pinned_create(device, COUNT * 4, 0, &pinned));
     memset(pool_pinned_data(pinned), 0, COUNT * 4);
     pool_span span = {.data = pool_pinned_data(pinned), .count = COUNT};
     assert_ok(pool_ntt(&params, &span, &span)); /* kernels and tables are there from here on */
@@ -265,10 +265,10 @@ static void test_failures_wait(void **state)
         ntt_part_bytes_set(i % 3 == 1 ? 128 : 0); /* in chunks on streams of their own */
         assert_ok(pool_stream_synchronize(params.stream));
         assert_ok(pool_stream_call(params.stream, pause_stream, NULL));
-        assert_ok(pool_sim_faults(rules[i / 3]));
+        assert_ok(pool_sim_set_faults(rules[i / 3]));
         status = i % 3 == 2 ? pool_vector_mul(&vector, &span, &span, &span)
                             : pool_ntt(&params, &span, &span);
-        assert_ok(pool_sim_faults(""));
+        assert_ok(pool_sim_set_faults(""));
         failures += status != POOL_OK;
         if (status)
             assert_ok(pool_stream_query(params.stream));
@@ -276,7 +276,7 @@ static void test_failures_wait(void **state)
     ntt_part_bytes_set(0);
     assert_true(failures > 6);
     assert_ok(pool_stream_synchronize(params.stream));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_ok(pool_stream_destroy(&params.stream));
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }

@@ -66,7 +66,7 @@ static void test_every_set(void **state)
         if (only && strncmp(name, only, strlen(only)))
             continue;
         fprintf(stderr, "%s\n", name);
-        OK(pool_poseidon_get(name, &set));
+        OK(pool_poseidon_by_name(name, &set));
         check_permute(set, (pool_form)(i % 2), (pool_form)(i / 2 % 2));
         check_hash(set, pool_poseidon_inputs(set));
         pool_poseidon_destroy(&set);
@@ -87,7 +87,7 @@ static void test_one_thread(void **state)
         pool_poseidon *set;
         if (only && strncmp(names[i], only, strlen(only)))
             continue;
-        OK(pool_poseidon_get(names[i], &set));
+        OK(pool_poseidon_by_name(names[i], &set));
         check_permute(set, POOL_FORM_STANDARD, POOL_FORM_MONTGOMERY);
         check_hash(set, pool_poseidon_inputs(set));
         pool_poseidon_destroy(&set);
@@ -125,7 +125,7 @@ static void test_sponges(void **state)
     (void)state;
     for (size_t n = 0; n < 3; n++) {
         pool_poseidon *set;
-        OK(pool_poseidon_get(names[n], &set));
+        OK(pool_poseidon_by_name(names[n], &set));
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
             for (int how = 0; how < 4; how++) {
                 pool_poseidon_sponge_params params = {.struct_size = sizeof(params),

@@ -41,7 +41,7 @@ static struct operand operand_of(
     CUdeviceptr at;
 
     if (kind == PINNED) {
-        OK(pool_pinned_alloc(device, made.bytes, 0, &made.pinned));
+        OK(pool_pinned_create(device, made.bytes, 0, &made.pinned));
         made.host = pool_pinned_data(made.pinned);
         memset(made.host, 0, made.bytes);
     } else {
@@ -56,7 +56,7 @@ static struct operand operand_of(
     made.span = (pool_span){.data = address,
         .count = count,
         .stride = is_strided ? stride : 0,
-        .place = kind == DEVICE ? POOL_PLACE_DEVICE : POOL_PLACE_HOST};
+        .place = kind == DEVICE ? POOL_MEMORY_DEVICE : POOL_MEMORY_HOST};
     return made;
 }
 
@@ -76,10 +76,10 @@ static void fill(struct operand *operand, uint64_t seed)
 
 static void drop(struct operand *operand)
 {
-    OK(pool_buffer_free(&operand->buffer));
+    OK(pool_buffer_destroy(&operand->buffer));
     if (!operand->pinned)
         free(operand->host);
-    OK(pool_pinned_free(&operand->pinned));
+    OK(pool_pinned_destroy(&operand->pinned));
 }
 
 static pool_status operate(
@@ -107,7 +107,7 @@ static unsigned char *expected(int operation, const struct operand *in)
     pool_span from = in->span;
     pool_span to = {.data = want, .count = out_counts[operation]};
 
-    from.data = in->host, from.place = POOL_PLACE_HOST;
+    from.data = in->host, from.place = POOL_MEMORY_HOST;
     OK(operate(operation, &on_host, &from, &to));
     return want;
 }
@@ -368,7 +368,7 @@ static void test_errors_in_the_middle(void **state)
         want = expected(operation, &in);
         for (int when = 1; status && when < 60; when++) {
             snprintf(rule, sizeof(rule), "%s@%d=801", calls[i / OPERATIONS], when);
-            if (pool_sim_faults(rule) == POOL_ERR_NOT_FOUND)
+            if (pool_sim_set_faults(rule) == POOL_ERR_NOT_FOUND)
                 when = 60; /* no simulated device */
             status = operate(operation, &run, &in.span, &out.span);
             failures += status != POOL_OK;
@@ -376,8 +376,8 @@ static void test_errors_in_the_middle(void **state)
                 OK(pool_stream_query(stream));
         }
         OK(status);
-        if (pool_sim_faults(NULL))
-            pool_sim_faults("");
+        if (pool_sim_set_faults(NULL))
+            pool_sim_set_faults("");
         OK(pool_stream_synchronize(stream));
         expect(&out, want, "after failures");
         free(want);
@@ -392,7 +392,7 @@ static void test_errors_in_the_middle(void **state)
 static int open_stream(void **state)
 {
     (void)state;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     OK(pool_stream_create(device, NULL, &stream));
     return 0;
 }

@@ -24,7 +24,7 @@ static void test_calls(void **state)
     pool_span out = {.data = want, .count = COUNT};
 
     (void)state;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (size_t i = 0; i < COUNT; i++)
         OK(pool_random_scalars(pool_poseidon_field(set), i, POOL_FORM_STANDARD, 2, wide + 72 * i));
     OK(pool_poseidon_hash(set, &on_host, &in, 2, &out));
@@ -42,7 +42,7 @@ static void test_calls(void **state)
     OK(pool_stream_create(device, NULL, &stream));
     OK(pool_buffer_from_host(device, wide, sizeof(wide), &buffer));
     OK(pool_buffer_address(buffer, &address));
-    in.data = (void *)(uintptr_t)address, in.place = POOL_PLACE_DEVICE;
+    in.data = (void *)(uintptr_t)address, in.place = POOL_MEMORY_DEVICE;
     out = in; /* digests over the inputs' first elements */
     run.stream = stream, run.is_async = 1;
     OK(pool_poseidon_hash(set, &run, &in, 2, &out));
@@ -52,7 +52,7 @@ static void test_calls(void **state)
         assert_memory_equal(wide + 72 * i, want + 32 * i, 32);
     in.data = (void *)(uintptr_t)(address + 2);
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_INVALID_ARGUMENT);
-    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_destroy(&buffer));
     OK(pool_stream_destroy(&stream));
     pool_poseidon_destroy(&set);
 }
@@ -94,7 +94,7 @@ static void check_tree(const struct shape *shape)
     pool_poseidon_run run = here();
     size_t leaf = shape->params.leaf_elements;
 
-    OK(pool_poseidon_get(shape->set, &set));
+    OK(pool_poseidon_by_name(shape->set, &set));
     OK(pool_merkle_get_shape(set, &shape->params, shape->leaves, &found));
     size_t bytes = found.digests * pool_poseidon_digest(set) * element_bytes(set);
     unsigned char *elements = random_elements(set, shape->leaves * leaf, POOL_FORM_STANDARD);
@@ -119,10 +119,10 @@ static void check_tree(const struct shape *shape)
     OK(pool_buffer_zeroed(device, bytes, &down));
     OK(pool_buffer_address(up, &address));
     leaves = (pool_span){
-        .data = (void *)(uintptr_t)address, .count = shape->leaves, .place = POOL_PLACE_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = shape->leaves, .place = POOL_MEMORY_DEVICE};
     OK(pool_buffer_address(down, &address));
     rows = (pool_span){
-        .data = (void *)(uintptr_t)address, .count = found.digests, .place = POOL_PLACE_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = found.digests, .place = POOL_MEMORY_DEVICE};
     check_rows(set, shape, &leaves, &rows, NULL, NULL, 0);
     OK(pool_copy_to_host(got, down, 0, bytes, NULL));
     compare(set, "trees in device memory", got, want, bytes);
@@ -131,8 +131,8 @@ static void check_tree(const struct shape *shape)
         set, &run, &shape->params, shape->leaves, &leaves, &rows, shape->leaves - 1, &way));
     compare(
         set, "openings", other, path, found.path * pool_poseidon_digest(set) * element_bytes(set));
-    OK(pool_buffer_free(&up));
-    OK(pool_buffer_free(&down));
+    OK(pool_buffer_destroy(&up));
+    OK(pool_buffer_destroy(&down));
     free(elements);
     free(want);
     free(got);
@@ -162,7 +162,7 @@ static void test_pieces(void **state)
 
     (void)state;
     poseidon_piece_bytes = 500;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (uint64_t stride = 0; stride <= STRIDE; stride += STRIDE) {
         pool_span in = {.data = states, .count = COUNT, .stride = stride};
         pool_span out = {.data = want, .count = COUNT, .stride = stride};
@@ -221,7 +221,7 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
     OK(pool_buffer_from_host(device, elements, LEAVES * leaf * 32, &up));
     OK(pool_buffer_address(up, &address));
     if (on_device)
-        leaves.data = (void *)(uintptr_t)address, leaves.place = POOL_PLACE_DEVICE;
+        leaves.data = (void *)(uintptr_t)address, leaves.place = POOL_MEMORY_DEVICE;
     run.progress = listen;
     run.progress_user = &told;
     OK(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
@@ -237,7 +237,7 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
         pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows), POOL_ERR_CANCELLED);
     assert_int_equal(told.calls, 1);
     pool_cancel_destroy(&told.cancel);
-    OK(pool_buffer_free(&up));
+    OK(pool_buffer_destroy(&up));
     free(elements);
 }
 
@@ -248,7 +248,7 @@ static void test_watched(void **state)
 
     (void)state;
     poseidon_piece_bytes = 500;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (uint32_t leaf = 1; leaf <= 3; leaf += 2) {
         check_watched(set, leaf, 0, 0);
         check_watched(set, leaf, 1, 0);
@@ -269,8 +269,8 @@ static void test_strangers(void **state)
     CUdeviceptr address;
 
     (void)state;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
-    pool_span in = {.data = host, .count = 1, .place = POOL_PLACE_DEVICE};
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
+    pool_span in = {.data = host, .count = 1, .place = POOL_MEMORY_DEVICE};
     assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_INVALID_ARGUMENT);
     OK(pool_buffer_alloc(device, 64, &buffer));
     OK(pool_buffer_address(buffer, &address));
@@ -285,7 +285,7 @@ static void test_strangers(void **state)
         assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_WRONG_DEVICE);
         assert_int_equal(pool_poseidon_permute(set, &run, &out, &in), POOL_ERR_WRONG_DEVICE);
     }
-    OK(pool_buffer_free(&buffer));
+    OK(pool_buffer_destroy(&buffer));
     pool_poseidon_destroy(&set);
 }
 
@@ -308,7 +308,7 @@ static void test_wrong_kernels(void **state)
     pool_mock *mock;
 
     (void)state;
-    OK(pool_poseidon_get("circom-bn254-t3", &set));
+    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     OK(pool_mock_create(&mock, &params));
     OK(pool_mock_add_kernel(mock, &kernel));
     kernel.name = "poseidon_pair_hash";

@@ -123,7 +123,7 @@ CALL(buffer_create)
     pool_buffer *buffer = NULL;
     pool_status status = pool_buffer_create(device, given, &buffer);
 
-    pool_buffer_free(&buffer);
+    pool_buffer_destroy(&buffer);
     return status;
 }
 
@@ -156,7 +156,7 @@ CALL(launch)
 
 CALL(shape_for)
 {
-    return pool_shape_for(1, given);
+    return pool_launch_shape_for(1, given);
 }
 
 static void domain_fill(void *given)
@@ -246,7 +246,7 @@ CALL(vector_evaluate)
 
 static void points_fill(void *given)
 {
-    pool_points_params *params = given;
+    pool_bases_params *params = given;
 
     params->curve = bn254();
     params->device = device;
@@ -255,16 +255,16 @@ static void points_fill(void *given)
 CALL(points_create)
 {
     pool_span wrong = {.stride = 3};
-    pool_points *points;
+    pool_bases *points;
 
-    return pool_points_create(given, &wrong, &points);
+    return pool_bases_create(given, &wrong, &points);
 }
 
 CALL(points_load)
 {
-    pool_points *points;
+    pool_bases *points;
 
-    return pool_points_load(given, "/nowhere/at/all", &points);
+    return pool_bases_load(given, "/nowhere/at/all", &points);
 }
 
 static void msm_fill(void *given)
@@ -402,7 +402,7 @@ CALL(file_open)
     pool_file *file = NULL;
     pool_status status = pool_file_open(world.path, given, &file);
 
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     return status;
 }
 
@@ -433,7 +433,7 @@ CALL(peer_info)
 
 CALL(health)
 {
-    return pool_health(pool, given);
+    return pool_get_health(pool, given);
 }
 
 CALL(memory_info)
@@ -448,12 +448,12 @@ CALL(kernel_info)
 
 CALL(host_info)
 {
-    return pool_get_host_info(given);
+    return pool_host_get_info(given);
 }
 
 CALL(last_fault)
 {
-    return pool_sim_last_fault(given);
+    return pool_sim_get_last_fault(given);
 }
 
 CALL(mock_create)
@@ -509,8 +509,8 @@ static const struct row rows[] = {
     PARAMS(pool_vector_params, vector_fill, vector_transpose, POOL_OK),
     PARAMS(pool_vector_params, vector_fill, vector_powers, POOL_OK),
     PARAMS(pool_vector_params, vector_fill, vector_evaluate, POOL_OK),
-    PARAMS(pool_points_params, points_fill, points_create, BAD),
-    PARAMS(pool_points_params, points_fill, points_load, POOL_ERR_IO),
+    PARAMS(pool_bases_params, points_fill, points_create, BAD),
+    PARAMS(pool_bases_params, points_fill, points_load, POOL_ERR_IO),
     PARAMS(pool_msm_params, msm_fill, msm, BAD),
     PARAMS(pool_msm_params, msm_fill, msm_workspace, BAD),
     PARAMS(pool_poseidon_params, set_fill, set_create, POOL_OK),
@@ -639,10 +639,11 @@ static void test_garbage(void **state)
 #define INITS(X)                                                                                   \
     X(pool_field_params)                                                                           \
     X(pool_curve_params)                                                                           \
-    X(pool_file_params) X(pool_buffer_params) X(pool_points_params) X(pool_msm_params)             \
-        X(pool_ntt_domain_params) X(pool_ntt_params) X(pool_params) X(pool_poseidon_params)        \
-            X(pool_poseidon_run) X(pool_poseidon_sponge_params) X(pool_merkle_params)              \
-                X(pool_stream_params) X(pool_vector_params)
+    X(pool_file_params)                                                                            \
+    X(pool_buffer_params) X(pool_bases_params) X(pool_msm_params) X(pool_ntt_domain_params)        \
+        X(pool_ntt_params) X(pool_params) X(pool_poseidon_params) X(pool_poseidon_run)             \
+            X(pool_poseidon_sponge_params) X(pool_merkle_params) X(pool_stream_params)             \
+                X(pool_vector_params)
 #define INIT_CALL(type)                                                                            \
     static void init_##type(void *params, size_t struct_size)                                      \
     {                                                                                              \
@@ -693,7 +694,7 @@ static int open_world(void **state)
     return pool_module_load(device, source, sizeof(source), &world.module) ||
            pool_kernel_get(world.module, "nothing", &world.kernel) ||
            pool_ntt_domain_create(&domain, &world.domain) ||
-           pool_poseidon_get("circom-bn254-t3", &world.set) ||
+           pool_poseidon_by_name("circom-bn254-t3", &world.set) ||
            pool_file_open(world.path, &raw, &world.file);
 }
 
@@ -702,7 +703,7 @@ static int close_world(void **state)
     pool_module_destroy(&world.module);
     pool_ntt_domain_destroy(&world.domain);
     pool_poseidon_destroy(&world.set);
-    pool_file_close(&world.file);
+    pool_file_destroy(&world.file);
     unlink(world.path);
     munmap(guarded, 2 * PAGE);
     return close_pool(state);

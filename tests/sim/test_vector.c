@@ -44,7 +44,7 @@ static struct given give(const uint8_t *data, uint64_t count, uint32_t way)
     given.span = (pool_span){.count = count,
         .stride = way >> 2 & 1 ? stride : 0,
         .form = (pool_form)(way & 1),
-        .place = (pool_place)(way >> 1 & 1)};
+        .place = (pool_memory_space)(way >> 1 & 1)};
     given.bytes = count * stride;
     given.host = calloc(1, given.bytes + 1);
     for (uint64_t i = 0; data && i < count; i++) {
@@ -55,7 +55,7 @@ static struct given give(const uint8_t *data, uint64_t count, uint32_t way)
             memcpy(given.host + i * stride, data + i * field->bytes, field->bytes);
     }
     given.span.data = given.host;
-    if (given.span.place == POOL_PLACE_DEVICE) {
+    if (given.span.place == POOL_MEMORY_DEVICE) {
         CUdeviceptr address = 0;
 
         assert_ok(pool_buffer_from_host(device, given.host, given.bytes, &given.buffer));
@@ -78,7 +78,7 @@ static void take(struct given *given, const uint8_t *wanted)
             assert_ok(pool_field_from_montgomery(field, given->host + i * stride, 1, value));
         assert_memory_equal(value, wanted + i * field->bytes, field->bytes);
     }
-    assert_ok(pool_buffer_free(&given->buffer));
+    assert_ok(pool_buffer_destroy(&given->buffer));
     free(given->host);
 }
 

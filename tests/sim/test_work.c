@@ -102,9 +102,9 @@ static pool_stream *hang(pool_device *device, pool_kernel *kernel)
     pool_stream *stream = NULL;
 
     OK(pool_stream_create(device, NULL, &stream));
-    OK(pool_sim_faults("cuLaunchKernel@1=hang"));
+    OK(pool_sim_set_faults("cuLaunchKernel@1=hang"));
     launch(kernel, stream);
-    OK(pool_sim_faults(NULL));
+    OK(pool_sim_set_faults(NULL));
     return stream;
 }
 
@@ -119,7 +119,7 @@ static void show_on(pool_device *device)
         status = pool_buffer_alloc(device, BYTES, &buffer);
         if (status)
             break;
-        OK(pool_buffer_free(&buffer));
+        OK(pool_buffer_destroy(&buffer));
         assert_true(base_clock_ns() < end);
         usleep(1000);
     }
@@ -135,7 +135,7 @@ static void check_told(device_pool *pool, int culprit, int shown_on)
     assert_int_equal(heard.calls, 1);
     assert_ptr_equal(heard.device, culprit < 0 ? NULL : at(pool, (size_t)culprit));
     assert_ptr_equal(heard.shown_on, at(pool, (size_t)shown_on));
-    OK(pool_health(pool, &health));
+    OK(pool_get_health(pool, &health));
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(health.fault_device, culprit);
     assert_int_equal(health.fault_shown_on, shown_on);
@@ -253,7 +253,7 @@ static void test_fault_behind_many_launches(void **state)
     for (int i = 0; i < 100; i++)
         launch(nothing, stream);
     OK(pool_stream_synchronize(stream));
-    OK(pool_sim_faults("cuMemAllocFromPoolAsync@1=719"));
+    OK(pool_sim_set_faults("cuMemAllocFromPoolAsync@1=719"));
     assert_int_equal(pool_buffer_alloc(at(pool, 0), BYTES, &buffer), POOL_ERR_PROCESS_POISONED);
     check_told(pool, 1, 0);
     assert_int_equal(heard.kernel_count, 1);
@@ -280,7 +280,7 @@ static void test_fault_of_nobody(void **state)
 
         if (i)
             stream = hang(at(pool, 1), load(at(pool, 1), "nothing", &module));
-        OK(pool_sim_faults(codes[i]));
+        OK(pool_sim_set_faults(codes[i]));
         assert_int_equal(pool_buffer_alloc(at(pool, 0), BYTES, &buffer), POOL_ERR_PROCESS_POISONED);
         check_told(pool, -1, 0);
         assert_int_equal(heard.kernel_count, i);
@@ -312,27 +312,27 @@ static void test_hung_kernel(void **state)
     nothing = load(at(pool, 0), "nothing", &module);
     for (size_t i = 0; i < 2; i++) {
         load(at(pool, i), "nothing", &idle[i]);
-        OK(pool_pinned_alloc(at(pool, i), BYTES, i ? 0 : POOL_PINNED_SECRET, &pinned[i]));
+        OK(pool_pinned_create(at(pool, i), BYTES, i ? 0 : POOL_PINNED_SECRET, &pinned[i]));
     }
     hung = hang(at(pool, 0), nothing);
     start = base_clock_ns();
     for (size_t i = 0; i < 2; i++) {
-        OK(pool_pinned_free(&pinned[i]));
+        OK(pool_pinned_destroy(&pinned[i]));
         pool_module_destroy(&idle[i]);
     }
     assert_true(base_clock_ns() - start < SECOND);
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(deferred_bytes(at(pool, 1)), BYTES);
     /* Nobody knows whether the kernel uses it, so it is not handed out again. */
-    OK(pool_pinned_alloc(at(pool, 0), BYTES, 0, &pinned[0]));
+    OK(pool_pinned_create(at(pool, 0), BYTES, 0, &pinned[0]));
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(pool_stream_query(hung), POOL_ERR_NOT_READY);
     OK(pool_sim_resume());
     OK(pool_stream_synchronize(hung));
     /* The next free finds all idle and gives back what was put aside. */
-    OK(pool_pinned_free(&pinned[0]));
+    OK(pool_pinned_destroy(&pinned[0]));
     assert_int_equal(deferred_bytes(at(pool, 0)), 0);
-    OK(pool_trim(at(pool, 1), 0));
+    OK(pool_memory_trim(at(pool, 1), 0));
     assert_int_equal(deferred_bytes(at(pool, 1)), 0);
     OK(pool_stream_destroy(&hung));
     pool_module_destroy(&module);
@@ -349,10 +349,10 @@ static void test_pool_ends_with_deferred(void **state)
 
     (void)state;
     load(at(pool, 0), "nothing", &idle);
-    OK(pool_pinned_alloc(at(pool, 0), BYTES, 0, &pinned));
+    OK(pool_pinned_create(at(pool, 0), BYTES, 0, &pinned));
     hung = hang(at(pool, 0), load(at(pool, 0), "nothing", &module));
     OK(pool_stream_destroy(&hung)); /* its work goes on */
-    OK(pool_pinned_free(&pinned));
+    OK(pool_pinned_destroy(&pinned));
     pool_module_destroy(&idle);
     pool_module_destroy(&module);
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
@@ -373,20 +373,20 @@ static void test_pinned_in_use(void **state)
     (void)state;
     OK(pool_buffer_alloc(at(pool, 0), BYTES, &buffer));
     /* The memory is of device 1, the copy on device 0. */
-    OK(pool_pinned_alloc(at(pool, 1), BYTES, POOL_PINNED_SECRET, &pinned));
+    OK(pool_pinned_create(at(pool, 1), BYTES, POOL_PINNED_SECRET, &pinned));
     memset(pool_pinned_data(pinned), 0x5a, BYTES);
     hung = hang(at(pool, 0), load(at(pool, 0), "nothing", &module));
     OK(pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), BYTES, hung));
-    OK(pool_pinned_free(&pinned));
-    OK(pool_pinned_alloc(at(pool, 1), BYTES, 0, &other));
+    OK(pool_pinned_destroy(&pinned));
+    OK(pool_pinned_create(at(pool, 1), BYTES, 0, &other));
     memset(pool_pinned_data(other), 0x11, BYTES);
     OK(pool_sim_resume());
     OK(pool_stream_synchronize(hung));
     OK(pool_copy_to_host(back, buffer, 0, BYTES, NULL));
     for (size_t i = 0; i < BYTES; i++)
         assert_int_equal(back[i], 0x5a);
-    OK(pool_pinned_free(&other));
-    OK(pool_buffer_free(&buffer));
+    OK(pool_pinned_destroy(&other));
+    OK(pool_buffer_destroy(&buffer));
     OK(pool_stream_destroy(&hung));
     pool_module_destroy(&module);
     OK(pool_destroy(&pool));
@@ -405,25 +405,25 @@ static void test_pinned_is_used_again(void **state)
     (void)state;
     nothing = load(at(pool, 0), "nothing", &module);
     first = hang(at(pool, 0), nothing);
-    OK(pool_pinned_alloc(at(pool, 0), BYTES, POOL_PINNED_SECRET, &pinned));
+    OK(pool_pinned_create(at(pool, 0), BYTES, POOL_PINNED_SECRET, &pinned));
     data = pool_pinned_data(pinned);
     memset(data, 0x77, BYTES);
-    OK(pool_pinned_free(&pinned));
+    OK(pool_pinned_destroy(&pinned));
     OK(pool_sim_resume());
     OK(pool_stream_synchronize(first));
     second = hang(at(pool, 0), nothing);
-    OK(pool_pinned_alloc(at(pool, 0), BYTES / 4, 0, &pinned)); /* too large for this one */
+    OK(pool_pinned_create(at(pool, 0), BYTES / 4, 0, &pinned)); /* too large for this one */
     assert_ptr_not_equal(pool_pinned_data(pinned), data);
-    OK(pool_pinned_free(&pinned));
-    OK(pool_pinned_alloc(at(pool, 0), BYTES - 1, POOL_PINNED_WRITE_COMBINED, &pinned));
+    OK(pool_pinned_destroy(&pinned));
+    OK(pool_pinned_create(at(pool, 0), BYTES - 1, POOL_PINNED_WRITE_COMBINED, &pinned));
     assert_ptr_not_equal(pool_pinned_data(pinned), data);
-    OK(pool_pinned_free(&pinned));
-    OK(pool_pinned_alloc(at(pool, 0), BYTES - 1, 0, &pinned));
+    OK(pool_pinned_destroy(&pinned));
+    OK(pool_pinned_create(at(pool, 0), BYTES - 1, 0, &pinned));
     assert_ptr_equal(pool_pinned_data(pinned), data);
-    assert_int_equal(pool_pinned_size(pinned), BYTES - 1);
+    assert_int_equal(pool_pinned_bytes(pinned), BYTES - 1);
     for (size_t i = 0; i < BYTES; i++)
         assert_int_equal(((unsigned char *)data)[i], 0);
-    OK(pool_pinned_free(&pinned));
+    OK(pool_pinned_destroy(&pinned));
     OK(pool_sim_resume());
     OK(pool_stream_destroy(&first));
     OK(pool_stream_destroy(&second));
@@ -528,7 +528,7 @@ static void spread(pool_policy policy)
         if (base_clock_ns() - began < 10000000)
             assert_int_equal(seen[i], 2);
         assert_in_range(seen[i], 1, 3);
-        OK(pool_buffer_free(&taken[i]));
+        OK(pool_buffer_destroy(&taken[i]));
     }
     OK(pool_destroy(&pool));
 }
@@ -566,7 +566,7 @@ static void *churn(void *argument)
         if (!status)
             status = pool_stream_create(device, NULL, &stream);
         if (!status)
-            status = pool_pinned_alloc(device, BYTES, 0, &pinned);
+            status = pool_pinned_create(device, BYTES, 0, &pinned);
         kernel = status ? NULL : work->kernels[pool_device_index(device)];
         for (int k = 0; k < 5 && !status; k++)
             status = pool_launch(kernel, &shape, NULL, k % 2 ? stream : NULL);
@@ -576,7 +576,7 @@ static void *churn(void *argument)
             status = pool_stream_synchronize(stream);
         pool_module_destroy(&module);
         if (!status)
-            status = pool_pinned_free(&pinned);
+            status = pool_pinned_destroy(&pinned);
         if (!status)
             status = pool_stream_destroy(&stream);
     }
@@ -608,7 +608,7 @@ static void test_threads(void **state)
     }
     /* The first round waits for what the destroyed streams had left. */
     for (size_t i = 0; i < 4; i++)
-        OK(pool_trim(at(pool, i % 2), 0));
+        OK(pool_memory_trim(at(pool, i % 2), 0));
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(deferred_bytes(at(pool, i)), 0);
         pool_module_destroy(&modules[i]);
@@ -619,7 +619,7 @@ static void test_threads(void **state)
 static int tidy(void **state)
 {
     (void)state;
-    pool_sim_faults(NULL);
+    pool_sim_set_faults(NULL);
     return 0;
 }
 

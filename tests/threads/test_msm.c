@@ -15,7 +15,7 @@ enum { THREADS = 6, CALLS = 4, COUNT = 48 };
 static device_pool *pool;
 static struct msm_problem problem;
 static uint8_t wanted[CALLS][MSM_POINT_MAX];
-static pool_points *handles[2];
+static pool_bases *handles[2];
 static uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
 
 struct worker {
@@ -26,7 +26,7 @@ struct worker {
 
 /* Sum i leaves out the first i products; every other one is over the handle. */
 static pool_status run_call(
-    pool_device *device, pool_stream *stream, pool_points *points, uint64_t i, pool_buffer *result)
+    pool_device *device, pool_stream *stream, pool_bases *points, uint64_t i, pool_buffer *result)
 {
     pool_msm_params params = {.struct_size = sizeof(params),
         .curve = problem.curve,
@@ -39,7 +39,7 @@ static pool_status run_call(
     pool_status status = pool_buffer_address(result, &address);
     pool_span out = {.data = (uint8_t *)(uintptr_t)address + i * problem.point_bytes,
         .count = 1,
-        .place = POOL_PLACE_DEVICE};
+        .place = POOL_MEMORY_DEVICE};
 
     if (i % 2) {
         params.points = points;
@@ -54,22 +54,22 @@ static void *work(void *argument)
     struct worker *worker = argument;
     pool_device *device = NULL;
     pool_stream *stream = NULL;
-    pool_points *points = NULL;
+    pool_bases *points = NULL;
     pool_buffer *result = NULL;
     uint8_t got[CALLS * MSM_POINT_MAX];
 
     worker->wrong = pool_device_at(pool, worker->number % 2, &device) != POOL_OK ||
                     pool_stream_create(device, NULL, &stream) != POOL_OK ||
-                    pool_points_find(device, fingerprint, 2, &points) != POOL_OK ||
+                    pool_bases_find(device, fingerprint, 2, &points) != POOL_OK ||
                     pool_buffer_alloc(device, CALLS * problem.point_bytes, &result) != POOL_OK;
     for (uint64_t i = 0; i < CALLS && !worker->wrong; i++)
         worker->wrong = run_call(device, stream, points, i, result) != POOL_OK;
-    worker->wrong |= pool_points_destroy(&points) != POOL_OK;
+    worker->wrong |= pool_bases_destroy(&points) != POOL_OK;
     worker->wrong |= pool_copy_to_host(got, result, 0, CALLS * problem.point_bytes, stream) != 0;
     worker->wrong |= pool_stream_synchronize(stream) != POOL_OK;
     for (size_t i = 0; i < CALLS; i++)
         worker->wrong |= memcmp(got + i * problem.point_bytes, wanted[i], problem.point_bytes) != 0;
-    worker->wrong |= pool_buffer_free(&result) != POOL_OK;
+    worker->wrong |= pool_buffer_destroy(&result) != POOL_OK;
     worker->wrong |= pool_stream_destroy(&stream) != POOL_OK;
     return NULL;
 }
@@ -77,13 +77,13 @@ static void *work(void *argument)
 static void make_handles(void)
 {
     for (size_t i = 0; i < 2; i++) {
-        pool_points_params params = {
+        pool_bases_params params = {
             .struct_size = sizeof(params), .curve = problem.curve, .precompute_factor = 2};
         pool_span span = msm_span(problem.points, COUNT);
 
         assert_ok(pool_device_at(pool, i, &params.device));
-        assert_ok(pool_points_create(&params, &span, &handles[i]));
-        assert_ok(pool_points_fingerprint(handles[i], fingerprint));
+        assert_ok(pool_bases_create(&params, &span, &handles[i]));
+        assert_ok(pool_bases_fingerprint(handles[i], fingerprint));
     }
 }
 
@@ -110,8 +110,8 @@ static void test_threads(void **state)
         pthread_join(workers[i].thread, NULL);
         assert_false(workers[i].wrong);
     }
-    assert_ok(pool_points_destroy(&handles[0]));
-    assert_ok(pool_points_destroy(&handles[1]));
+    assert_ok(pool_bases_destroy(&handles[0]));
+    assert_ok(pool_bases_destroy(&handles[1]));
     msm_problem_free(&problem);
 }
 
@@ -123,13 +123,13 @@ static void *seek(void *argument)
 
     worker->wrong = pool_device_at(pool, 0, &device) != POOL_OK;
     for (int i = 0; i < 300 && !worker->wrong; i++) {
-        pool_points *points = NULL;
-        pool_status status = pool_points_find(device, fingerprint, 1, &points);
+        pool_bases *points = NULL;
+        pool_status status = pool_bases_find(device, fingerprint, 1, &points);
 
         worker->wrong = status != POOL_OK && status != POOL_ERR_NOT_FOUND;
         if (points)
-            worker->wrong |= pool_points_count(points) != 3;
-        worker->wrong |= pool_points_destroy(&points) != POOL_OK;
+            worker->wrong |= pool_bases_count(points) != 3;
+        worker->wrong |= pool_bases_destroy(&points) != POOL_OK;
     }
     return NULL;
 }
@@ -137,30 +137,30 @@ static void *seek(void *argument)
 static void test_race(void **state)
 {
     struct worker workers[THREADS];
-    pool_points_params params = {
+    pool_bases_params params = {
         .struct_size = sizeof(params), .curve = pool_curve_by_name("bn254_g1")};
     struct msm_problem three = msm_problem_random(params.curve, 3, 4);
     pool_span span = msm_span(three.points, 3);
-    pool_points *points = NULL;
+    pool_bases *points = NULL;
 
     (void)state;
     assert_ok(pool_device_at(pool, 0, &params.device));
-    assert_ok(pool_points_create(&params, &span, &points));
-    assert_ok(pool_points_fingerprint(points, fingerprint));
+    assert_ok(pool_bases_create(&params, &span, &points));
+    assert_ok(pool_bases_fingerprint(points, fingerprint));
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, seek, &workers[i]), 0);
     }
     for (int i = 0; i < 20; i++) {
-        assert_ok(pool_points_destroy(&points));
-        assert_ok(pool_points_create(&params, &span, &points));
-        assert_ok(pool_points_fingerprint(points, fingerprint));
+        assert_ok(pool_bases_destroy(&points));
+        assert_ok(pool_bases_create(&params, &span, &points));
+        assert_ok(pool_bases_fingerprint(points, fingerprint));
     }
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(workers[i].thread, NULL);
         assert_false(workers[i].wrong);
     }
-    assert_ok(pool_points_destroy(&points));
+    assert_ok(pool_bases_destroy(&points));
     msm_problem_free(&three);
 }
 

@@ -163,7 +163,7 @@ static void *do_everything(void *arg)
         note(gang, is_expected(pool_pick_device(pool, &pick, &device)), "pick");
         if (device && !device_enter(device, &scope))
             note(gang, is_expected(device_leave(&scope, POOL_OK)), "leave");
-        note(gang, !pool_health(pool, &health), "health");
+        note(gang, !pool_get_health(pool, &health), "health");
         note(gang, health.usable_devices <= health.devices, "usable devices");
         if (i % 16 == 0) {
             note(gang,
@@ -218,7 +218,7 @@ static void test_everything_at_once(void **state)
     assert_int_equal(pthread_create(&breaker, NULL, break_things, &gang), 0);
     run_gang(&gang, do_everything);
     pthread_join(breaker, NULL);
-    assert_ok(pool_health(world.pool, &health));
+    assert_ok(pool_get_health(world.pool, &health));
     assert_int_equal(health.bindings, 0);
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(atomic_load(&process_faults), 1);

@@ -72,7 +72,7 @@ static void *work(void *argument)
 
     worker->wrong = pool_device_at(pool, worker->number % 2, &worker->device) ||
                     pool_stream_create(worker->device, NULL, &worker->stream) ||
-                    pool_pinned_alloc(worker->device, 2 * bytes, 0, &worker->pinned);
+                    pool_pinned_create(worker->device, 2 * bytes, 0, &worker->pinned);
     if (!worker->wrong)
         pinned = pool_pinned_data(worker->pinned);
     for (unsigned i = 0; i < CALLS; i++) {
@@ -91,7 +91,7 @@ static void *work(void *argument)
         }
         free(worker->want[i]);
     }
-    worker->wrong |= pool_pinned_free(&worker->pinned) != POOL_OK;
+    worker->wrong |= pool_pinned_destroy(&worker->pinned) != POOL_OK;
     worker->wrong |= pool_stream_destroy(&worker->stream) != POOL_OK;
     return NULL;
 }
@@ -104,7 +104,7 @@ static void test_threads(void **state)
     (void)state;
     poseidon_piece_bytes = 300;
     assert_int_equal(pool_create(&pool, &params), POOL_OK);
-    assert_int_equal(pool_poseidon_get("plonky2-goldilocks-t12", &set), POOL_OK);
+    assert_int_equal(pool_poseidon_by_name("plonky2-goldilocks-t12", &set), POOL_OK);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);

@@ -35,7 +35,7 @@ static pool_status open_file(
 
 static pool_status finish(struct torture *torture)
 {
-    pool_file_close((pool_file **)&torture->objects[FILE_OBJECT]);
+    pool_file_destroy((pool_file **)&torture->objects[FILE_OBJECT]);
     pool_field_destroy((pool_field **)&torture->objects[FIELD]);
     return POOL_OK;
 }

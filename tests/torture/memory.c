@@ -35,10 +35,10 @@ static pool_status open_pool(struct torture *torture, uint32_t devices, pool_dev
 static pool_status finish(struct torture *torture)
 {
     pool_status results[] = {
-        pool_buffer_free(AT(pool_buffer, FIRST)),
-        pool_buffer_free_on(AT(pool_buffer, SECOND), NULL),
-        pool_buffer_free(AT(pool_buffer, THIRD)),
-        pool_pinned_free(AT(pool_pinned, PINNED)),
+        pool_buffer_destroy(AT(pool_buffer, FIRST)),
+        pool_buffer_destroy_on(AT(pool_buffer, SECOND), NULL),
+        pool_buffer_destroy(AT(pool_buffer, THIRD)),
+        pool_pinned_destroy(AT(pool_pinned, PINNED)),
         pool_event_destroy(AT(pool_event, EVENT)),
         pool_event_destroy(AT(pool_event, OTHER_EVENT)),
         pool_stream_destroy(AT(pool_stream, STREAM)),
@@ -71,13 +71,12 @@ static pool_status buffers(struct torture *torture)
     STEP(pool_buffer_fill8(*AT(pool_buffer, SECOND), 1, 3, 1, NULL));
     STEP(pool_buffer_fill16(*AT(pool_buffer, SECOND), 2, 3, 1, NULL));
     STEP(pool_buffer_fill32(*AT(pool_buffer, THIRD), 4, 3, 1, NULL));
-    STEP(pool_copy_between(
+    STEP(pool_copy_device(
         *AT(pool_buffer, THIRD), 0, *AT(pool_buffer, FIRST), 0, sizeof(few), NULL));
-    STEP(
-        pool_copy_between(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, SECOND), 1000, 2000, NULL));
-    STEP(pool_copy_between(*AT(pool_buffer, SECOND), 1, *AT(pool_buffer, SECOND), 0, 500, NULL));
+    STEP(pool_copy_device(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, SECOND), 1000, 2000, NULL));
+    STEP(pool_copy_device(*AT(pool_buffer, SECOND), 1, *AT(pool_buffer, SECOND), 0, 500, NULL));
     STEP(pool_copy_to_host(few, *AT(pool_buffer, THIRD), 0, sizeof(few), NULL));
-    return pool_buffer_free(AT(pool_buffer, FIRST));
+    return pool_buffer_destroy(AT(pool_buffer, FIRST));
 }
 
 static pool_status staged(struct torture *torture)
@@ -105,10 +104,10 @@ static pool_status secrets(struct torture *torture)
     STEP(pool_buffer_create(device, &params, AT(pool_buffer, FIRST)));
     params.stream = *AT(pool_stream, STREAM);
     STEP(pool_buffer_create(device, &params, AT(pool_buffer, THIRD)));
-    STEP(pool_pinned_alloc(device, 100, POOL_PINNED_SECRET, AT(pool_pinned, PINNED)));
+    STEP(pool_pinned_create(device, 100, POOL_PINNED_SECRET, AT(pool_pinned, PINNED)));
     STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, data, 9000, params.stream));
     STEP(pool_copy_to_host(back, *AT(pool_buffer, FIRST), 0, 9000, params.stream));
-    return pool_buffer_free_on(AT(pool_buffer, THIRD), params.stream);
+    return pool_buffer_destroy_on(AT(pool_buffer, THIRD), params.stream);
 }
 
 static pool_status peers(struct torture *torture)
@@ -119,8 +118,8 @@ static pool_status peers(struct torture *torture)
     STEP(pool_device_at(*AT(device_pool, POOL), 1, &devices[1]));
     STEP(pool_buffer_zeroed(devices[0], 4096, AT(pool_buffer, FIRST)));
     STEP(pool_buffer_alloc(devices[1], 4096, AT(pool_buffer, SECOND)));
-    STEP(pool_copy_between(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, FIRST), 0, 4096, NULL));
-    return pool_enable_peer(devices[1], devices[0]);
+    STEP(pool_copy_device(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, FIRST), 0, 4096, NULL));
+    return pool_device_enable_peer(devices[1], devices[0]);
 }
 
 /* Two devices that do not reach each other, and a secret. */
@@ -141,9 +140,9 @@ static pool_status parted_secret(struct torture *torture)
     STEP(pool_buffer_create(devices[0], &params, AT(pool_buffer, FIRST)));
     STEP(pool_buffer_alloc(devices[1], 4096, AT(pool_buffer, SECOND)));
     STEP(pool_stream_create(devices[0], NULL, AT(pool_stream, STREAM)));
-    STEP(pool_copy_between(
+    STEP(pool_copy_device(
         *AT(pool_buffer, SECOND), 0, *AT(pool_buffer, FIRST), 0, 4096, *AT(pool_stream, STREAM)));
-    return pool_copy_between(*AT(pool_buffer, FIRST), 0, *AT(pool_buffer, SECOND), 0, 4096, NULL);
+    return pool_copy_device(*AT(pool_buffer, FIRST), 0, *AT(pool_buffer, SECOND), 0, 4096, NULL);
 }
 
 static void remove_pools(struct torture *torture)
@@ -157,13 +156,13 @@ static pool_status pinned(struct torture *torture)
     pool_device *device;
 
     STEP(open_pool(torture, 1, &device));
-    STEP(pool_pinned_alloc(device, 4096, POOL_PINNED_WRITE_COMBINED, AT(pool_pinned, PINNED)));
+    STEP(pool_pinned_create(device, 4096, POOL_PINNED_WRITE_COMBINED, AT(pool_pinned, PINNED)));
     STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
     STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
     STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, pool_pinned_data(*AT(pool_pinned, PINNED)),
         4096, *AT(pool_stream, STREAM)));
     STEP(pool_stream_wait(*AT(pool_stream, STREAM), 1000000000));
-    STEP(pool_pinned_free(AT(pool_pinned, PINNED)));
+    STEP(pool_pinned_destroy(AT(pool_pinned, PINNED)));
     return pool_pinned_register(device, own, sizeof(own), 0, AT(pool_pinned, PINNED));
 }
 
@@ -176,7 +175,7 @@ static pool_status deferred(struct torture *torture)
     pool_device *device;
 
     STEP(open_pool(torture, 1, &device));
-    STEP(pool_pinned_alloc(device, 4096, POOL_PINNED_SECRET, AT(pool_pinned, PINNED)));
+    STEP(pool_pinned_create(device, 4096, POOL_PINNED_SECRET, AT(pool_pinned, PINNED)));
     STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
     STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
     STEP(pool_module_load(device, ptx, sizeof(ptx), &module));
@@ -184,12 +183,12 @@ static pool_status deferred(struct torture *torture)
     torture->objects[MODULE] = module;
     STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, pool_pinned_data(*AT(pool_pinned, PINNED)),
         4096, *AT(pool_stream, STREAM)));
-    STEP(pool_pinned_free(AT(pool_pinned, PINNED)));
+    STEP(pool_pinned_destroy(AT(pool_pinned, PINNED)));
     pool_module_destroy(AT(pool_module, MODULE));
     pool_mock_let_go(torture->mock);
     STEP(pool_stream_synchronize(*AT(pool_stream, STREAM)));
-    STEP(pool_pinned_alloc(device, 4096, 0, AT(pool_pinned, PINNED)));
-    return pool_pinned_free(AT(pool_pinned, PINNED));
+    STEP(pool_pinned_create(device, 4096, 0, AT(pool_pinned, PINNED)));
+    return pool_pinned_destroy(AT(pool_pinned, PINNED));
 }
 
 static pool_status finish_deferred(struct torture *torture)
@@ -220,8 +219,8 @@ static pool_status statistics(struct torture *torture)
     STEP(pool_memory_get_info(device, &info));
     if (info.memory_pool)
         STEP(pool_memory_set_threshold(device, 1 << 20));
-    STEP(pool_trim(device, 0));
-    return pool_memory_reset_high(device);
+    STEP(pool_memory_trim(device, 0));
+    return pool_memory_reset_high_water(device);
 }
 
 static void nothing(void *user)

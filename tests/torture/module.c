@@ -51,9 +51,9 @@ static pool_status ask_kernel(pool_kernel *kernel)
     pool_status status = pool_kernel_get_info(kernel, &info);
 
     if (!status)
-        status = pool_kernel_occupancy(kernel, 128, 0, &blocks);
+        status = pool_kernel_get_occupancy(kernel, 128, 0, &blocks);
     if (!status)
-        status = pool_kernel_best_block(kernel, 0, &threads, &blocks);
+        status = pool_kernel_get_best_block(kernel, 0, &threads, &blocks);
     if (!status)
         status = pool_kernel_handle(kernel, &function);
     return status;

@@ -81,7 +81,7 @@ static pool_status finish(struct torture *torture)
     pool_status status = POOL_OK;
 
     for (int i = POINTS; i <= FOUND; i++)
-        status = first_of(status, pool_points_destroy((pool_points **)&torture->objects[i]));
+        status = first_of(status, pool_bases_destroy((pool_bases **)&torture->objects[i]));
     status = first_of(status, pool_stream_destroy((pool_stream **)&torture->objects[STREAM]));
     unlink(path);
     return first_of(status, pool_destroy((device_pool **)&torture->objects[POOL]));
@@ -116,30 +116,30 @@ static pool_status sum_pieces(struct torture *torture)
 static pool_status handles(struct torture *torture)
 {
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES], result[16];
-    pool_points_params make = {.struct_size = sizeof(make),
+    pool_bases_params make = {.struct_size = sizeof(make),
         .curve = curve,
         .precompute_factor = 2,
         .check = POOL_POINTS_ON_CURVE};
     pool_msm_params params = {.struct_size = sizeof(params), .is_async = 0};
     pool_span in = {.data = points, .count = COUNT}, by = {.data = scalars, .count = COUNT},
               out = {.data = result, .count = 1};
-    pool_points **made = (pool_points **)&torture->objects[POINTS];
+    pool_bases **made = (pool_bases **)&torture->objects[POINTS];
     pool_status status = create(torture, &make.device);
 
     if (!status)
         status = pool_stream_create(make.device, NULL, (pool_stream **)&torture->objects[STREAM]);
     make.stream = torture->objects[STREAM];
     if (!status)
-        status = pool_points_create(&make, &in, made);
+        status = pool_bases_create(&make, &in, made);
     if (!status)
-        status = pool_points_fingerprint(*made, fingerprint);
+        status = pool_bases_fingerprint(*made, fingerprint);
     if (!status)
         status =
-            pool_points_find(make.device, fingerprint, 2, (pool_points **)&torture->objects[FOUND]);
+            pool_bases_find(make.device, fingerprint, 2, (pool_bases **)&torture->objects[FOUND]);
     if (!status)
-        status = pool_points_save(*made, path);
+        status = pool_bases_save(*made, path);
     if (!status)
-        status = pool_points_load(&make, path, (pool_points **)&torture->objects[LOADED]);
+        status = pool_bases_load(&make, path, (pool_bases **)&torture->objects[LOADED]);
     params.points = torture->objects[LOADED];
     return status ? status : pool_msm(&params, NULL, &by, &out);
 }

@@ -146,7 +146,7 @@ static pool_status facts(struct torture *torture)
     if (!status)
         status = pool_device_get_peer(devices[0], devices[1], &peer);
     if (!status)
-        status = pool_health(*pool_of(torture), &health);
+        status = pool_get_health(*pool_of(torture), &health);
     return status ? status : still_usable(torture);
 }
 

@@ -173,7 +173,7 @@ int main(void)
         return 1;
     snprintf(cache, sizeof(cache), "%s/cache", folder);
     if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1) ||
-        pool_poseidon_get("poseidon2-plonky3-goldilocks-t8", &set))
+        pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
         return 1;
     poseidon_piece_bytes = 128;
     int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));

@@ -111,7 +111,7 @@ static void *get_set(void *argument)
     pool_poseidon *set = NULL;
 
     stops_at_allocation = 1;
-    *(pool_status *)argument = pool_poseidon_get("circom-bn254-t3", &set);
+    *(pool_status *)argument = pool_poseidon_by_name("circom-bn254-t3", &set);
     pool_poseidon_destroy(&set);
     return NULL;
 }

@@ -84,7 +84,7 @@ static struct {
     pool_pinned *pinned;
     pool_module *module;
     pool_kernel *kernel;
-    pool_points *points; /* NULL without a compiler */
+    pool_bases *points; /* NULL without a compiler */
     pool_ntt_domain *domain;
     pool_poseidon *set;
 } h;
@@ -95,15 +95,15 @@ static void make_points(void)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     uint8_t bytes[POINTS * 64];
-    pool_points_params params;
+    pool_bases_params params;
     pool_span span = {.data = bytes, .count = POINTS};
     pool_status status;
 
-    pool_points_params_init(&params, sizeof(params));
+    pool_bases_params_init(&params, sizeof(params));
     params.curve = curve;
     params.device = h.device;
     assert_ok(pool_random_points(curve, 1, POINTS, bytes, NULL, NULL));
-    status = pool_points_create(&params, &span, &h.points);
+    status = pool_bases_create(&params, &span, &h.points);
     if (status != POOL_ERR_NO_COMPILER)
         assert_int_equal(status, POOL_OK);
 }
@@ -124,26 +124,26 @@ static void make_handles(void)
     assert_ok(pool_event_record(h.event, h.stream));
     assert_ok(pool_buffer_from_host(h.device, bytes, sizeof(bytes), &h.buffer));
     assert_ok(pool_buffer_slice(h.buffer, 0, 256, &h.slice));
-    assert_ok(pool_pinned_alloc(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
+    assert_ok(pool_pinned_create(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
     assert_ok(pool_module_load(h.device, kernel_text, sizeof(kernel_text), &h.module));
     assert_ok(pool_kernel_get(h.module, "nothing", &h.kernel));
     pool_ntt_domain_params_init(&domain, sizeof(domain));
     domain.field = pool_field_by_name("goldilocks");
     domain.log_size = LOG_SIZE;
     assert_ok(pool_ntt_domain_create(&domain, &h.domain));
-    assert_ok(pool_poseidon_get("circom-bn254-t3", &h.set));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &h.set));
     make_points();
 }
 
 static void destroy_handles(void)
 {
-    assert_ok(pool_points_destroy(&h.points));
+    assert_ok(pool_bases_destroy(&h.points));
     assert_ok(pool_ntt_domain_destroy(&h.domain));
     pool_poseidon_destroy(&h.set);
     pool_module_destroy(&h.module);
-    assert_ok(pool_pinned_free(&h.pinned));
-    assert_ok(pool_buffer_free(&h.slice));
-    assert_ok(pool_buffer_free(&h.buffer));
+    assert_ok(pool_pinned_destroy(&h.pinned));
+    assert_ok(pool_buffer_destroy(&h.slice));
+    assert_ok(pool_buffer_destroy(&h.buffer));
     assert_ok(pool_event_destroy(&h.event));
     assert_ok(pool_stream_destroy(&h.stream));
     assert_ok(pool_destroy(&h.pool));
@@ -235,7 +235,7 @@ static void call_pool(void)
     REFUSED(pool_check_device(h.pool, 0));
     REFUSED(pool_run_on(h.device, run_task, NULL));
     REFUSED(pool_pointer_device(h.pool, &health, &device));
-    REFUSED(pool_health(h.pool, &health));
+    REFUSED(pool_get_health(h.pool, &health));
     REFUSED(pool_device_get_info(h.device, &info));
     REFUSED(pool_device_get_peer(h.device, h.other, &peer));
     ANSWERS(pool_device_index(h.device));
@@ -255,7 +255,7 @@ static void call_streams(void)
     CUevent event_handle;
     double milliseconds;
 
-    REFUSED(pool_stream_priority_range(h.device, &least, &most));
+    REFUSED(pool_stream_get_priority_range(h.device, &least, &most));
     REFUSED(pool_stream_create(h.device, NULL, &stream));
     REFUSED(pool_stream_adopt(h.device, NULL, &stream));
     REFUSED(pool_stream_default(h.device, &stream));
@@ -294,9 +294,9 @@ static void call_memory(void)
     REFUSED(pool_buffer_from_host(h.device, bytes, 64, &buffer));
     REFUSED(pool_buffer_adopt(h.device, 4096, 64, &buffer));
     ANSWERS(pool_buffer_slice(h.buffer, 0, 64, &buffer));
-    ANSWERS(pool_buffer_free(&buffer));
+    ANSWERS(pool_buffer_destroy(&buffer));
     ANSWERS(pool_buffer_address(h.buffer, &address));
-    ANSWERS(pool_buffer_size(h.buffer));
+    ANSWERS(pool_buffer_bytes(h.buffer));
     ANSWERS(pool_buffer_flags(h.buffer));
     ANSWERS(pool_buffer_device(h.buffer));
     REFUSED(pool_buffer_fill8(h.buffer, 0, 1, 0, h.stream));
@@ -304,17 +304,17 @@ static void call_memory(void)
     REFUSED(pool_buffer_fill32(h.buffer, 0, 1, 0, h.stream));
     REFUSED(pool_copy_to_device(h.buffer, 0, bytes, 64, NULL));
     REFUSED(pool_copy_to_host(bytes, h.buffer, 0, 64, h.stream));
-    REFUSED(pool_copy_between(h.buffer, 0, h.buffer, 64, 64, NULL));
-    REFUSED(pool_enable_peer(h.device, h.other));
-    REFUSED(pool_pinned_alloc(h.device, 64, 0, &pinned));
+    REFUSED(pool_copy_device(h.buffer, 0, h.buffer, 64, 64, NULL));
+    REFUSED(pool_device_enable_peer(h.device, h.other));
+    REFUSED(pool_pinned_create(h.device, 64, 0, &pinned));
     REFUSED(pool_pinned_register(h.device, bytes, 64, 0, &pinned));
     ANSWERS(pool_pinned_data(h.pinned));
-    ANSWERS(pool_pinned_size(h.pinned));
+    ANSWERS(pool_pinned_bytes(h.pinned));
     ANSWERS(pool_pinned_device(h.pinned));
     REFUSED(pool_memory_get_info(h.device, &info));
-    REFUSED(pool_memory_reset_high(h.device));
+    REFUSED(pool_memory_reset_high_water(h.device));
     REFUSED(pool_memory_set_threshold(h.device, 0));
-    REFUSED(pool_trim(h.device, 0));
+    REFUSED(pool_memory_trim(h.device, 0));
     REFUSED(pool_memory_handle(h.device, &handle));
 }
 
@@ -339,9 +339,9 @@ static void call_modules(void)
     REFUSED(pool_kernel_get(h.module, "nothing", &kernel));
     ANSWERS(pool_kernel_handle(h.kernel, &function));
     REFUSED(pool_kernel_get_info(h.kernel, &info));
-    ANSWERS(pool_kernel_parameter(h.kernel, 0, &bytes, &bytes));
-    REFUSED(pool_kernel_occupancy(h.kernel, 32, 0, &blocks));
-    REFUSED(pool_kernel_best_block(h.kernel, 0, &threads, &blocks));
+    ANSWERS(pool_kernel_get_parameter(h.kernel, 0, &bytes, &bytes));
+    REFUSED(pool_kernel_get_occupancy(h.kernel, 32, 0, &blocks));
+    REFUSED(pool_kernel_get_best_block(h.kernel, 0, &threads, &blocks));
     REFUSED(pool_launch(h.kernel, &shape, NULL, h.stream));
     REFUSED(pool_warm_up(h.pool, &params, 1));
 }
@@ -353,8 +353,8 @@ static void call_msm(void)
     uint8_t points[64] = {0}, scalars[32] = {0}, result[64];
     pool_span in = {.data = points, .count = 1}, by = {.data = scalars, .count = 1};
     pool_span out = {.data = result, .count = 1};
-    pool_points_params points_params;
-    pool_points *made = NULL;
+    pool_bases_params points_params;
+    pool_bases *made = NULL;
     pool_msm_params params;
     uint64_t bytes;
 
@@ -364,25 +364,25 @@ static void call_msm(void)
     REFUSED(pool_msm(&params, &in, &by, &out));
     REFUSED(pool_msm_workspace(&params, &in, &by, &out, &bytes));
     REFUSED(pool_msm_warm_up(curve, h.device));
-    pool_points_params_init(&points_params, sizeof(points_params));
+    pool_bases_params_init(&points_params, sizeof(points_params));
     points_params.curve = curve;
     points_params.device = h.device;
-    REFUSED(pool_points_create(&points_params, &in, &made));
-    REFUSED(pool_points_load(&points_params, "/dev/null", &made));
-    REFUSED(pool_points_find(h.device, fingerprint, 1, &made));
+    REFUSED(pool_bases_create(&points_params, &in, &made));
+    REFUSED(pool_bases_load(&points_params, "/dev/null", &made));
+    REFUSED(pool_bases_find(h.device, fingerprint, 1, &made));
     if (h.points) {
-        REFUSED(pool_points_fingerprint(h.points, fingerprint));
-        REFUSED(pool_points_save(h.points, "/tmp/not-written"));
+        REFUSED(pool_bases_fingerprint(h.points, fingerprint));
+        REFUSED(pool_bases_save(h.points, "/tmp/not-written"));
     }
-    ANSWERS(pool_points_retain(h.points));
+    ANSWERS(pool_bases_retain(h.points));
     made = h.points;
-    ANSWERS(pool_points_destroy(&made));
-    ANSWERS(pool_points_curve(h.points));
-    ANSWERS(pool_points_device(h.points));
-    ANSWERS(pool_points_count(h.points));
-    ANSWERS(pool_points_bytes(h.points));
-    ANSWERS(pool_points_factor(h.points));
-    ANSWERS(pool_points_window_bits(h.points));
+    ANSWERS(pool_bases_destroy(&made));
+    ANSWERS(pool_bases_curve(h.points));
+    ANSWERS(pool_bases_device(h.points));
+    ANSWERS(pool_bases_count(h.points));
+    ANSWERS(pool_bases_bytes(h.points));
+    ANSWERS(pool_bases_precompute_factor(h.points));
+    ANSWERS(pool_bases_window_bits(h.points));
 }
 
 static void call_ntt(void)
@@ -450,10 +450,10 @@ static void call_sim(void)
     uint64_t count;
     char *text = NULL;
 
-    REFUSED(pool_sim_faults("cuMemAlloc@1=2"));
+    REFUSED(pool_sim_set_faults("cuMemAlloc@1=2"));
     REFUSED(pool_sim_resume());
-    REFUSED(pool_sim_reports(0));
-    REFUSED(pool_sim_last_fault(&fault));
+    REFUSED(pool_sim_set_reports(0));
+    REFUSED(pool_sim_get_last_fault(&fault));
     REFUSED(pool_sim_kernel_stats_each(visit_kernel, NULL));
     REFUSED(pool_sim_kernel_stats_reset());
     REFUSED(pool_sim_kernel_stats_text(0, &text));
@@ -469,12 +469,12 @@ static void call_sim(void)
 static int destroy_all(void)
 {
     if (h.points)
-        DESTROYED(pool_points_destroy(&h.points));
+        DESTROYED(pool_bases_destroy(&h.points));
     DESTROYED(pool_ntt_domain_destroy(&h.domain));
     ANSWERS(pool_module_destroy(&h.module));
-    DESTROYED(pool_pinned_free(&h.pinned));
-    DESTROYED(pool_buffer_free_on(&h.slice, h.stream));
-    DESTROYED(pool_buffer_free(&h.buffer));
+    DESTROYED(pool_pinned_destroy(&h.pinned));
+    DESTROYED(pool_buffer_destroy_on(&h.slice, h.stream));
+    DESTROYED(pool_buffer_destroy(&h.buffer));
     DESTROYED(pool_event_destroy(&h.event));
     DESTROYED(pool_stream_destroy(&h.stream));
     DESTROYED(pool_destroy(&h.pool));
@@ -486,12 +486,12 @@ static int destroy_all(void)
 static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
     "pool_random_", "pool_encoding_", "pool_cache_", "pool_file_", "pool_cancel_", "pool_version_",
-    "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_get_host_info",
-    "pool_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
+    "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_host_get_info",
+    "pool_launch_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
     "pool_merkle_get_shape", "pool_poseidon_merkle_verify", "pool_poseidon_count",
     "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest", "pool_poseidon_field",
-    "pool_poseidon_fingerprint", "pool_poseidon_get", "pool_poseidon_inputs", "pool_poseidon_name",
-    "pool_poseidon_rate", "pool_poseidon_retain", "pool_poseidon_width"};
+    "pool_poseidon_fingerprint", "pool_poseidon_by_name", "pool_poseidon_inputs",
+    "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain", "pool_poseidon_width"};
 
 static int needs_no_call(const char *name)
 {
@@ -568,7 +568,7 @@ static void *copy_much(void *argument)
     pool_status status = pool_buffer_from_host(h.device, from, bytes, &buffer);
 
     if (!status)
-        status = pool_buffer_free(&buffer);
+        status = pool_buffer_destroy(&buffer);
     free(from);
     *(pool_status *)argument = status;
     return NULL;
@@ -583,7 +583,7 @@ static int end_without_the_watch(void *argument)
     alarm(CHILD_SECONDS);
     CHILD_CHECK(pool_kernel_get(h.module, "nothing", &kernel) == POOL_ERR_FORKED);
     CHILD_CHECK(pool_sim_leaks(0, &count, NULL) == POOL_ERR_FORKED);
-    CHILD_CHECK(pool_sim_faults("") == POOL_ERR_FORKED);
+    CHILD_CHECK(pool_sim_set_faults("") == POOL_ERR_FORKED);
     CHILD_CHECK(pool_sim_resume() == POOL_ERR_FORKED);
     CHILD_CHECK(!destroy_all());
     return 0;
@@ -599,14 +599,14 @@ static void test_waiting_for_staging(void **state)
     (void)state;
     make_handles();
     idle = atomic_load(&waiting);
-    assert_ok(pool_sim_faults("cuMemcpyHtoDAsync=hang"));
+    assert_ok(pool_sim_set_faults("cuMemcpyHtoDAsync=hang"));
     for (int i = 0; i < COPIERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, copy_much, &results[i]), 0);
     while (atomic_load(&waiting) < idle + COPIERS)
         usleep(1000);
     for (int i = 0; i < ROUNDS; i++)
         assert_int_equal(child_run(end_without_the_watch, NULL), 0);
-    assert_ok(pool_sim_faults(""));
+    assert_ok(pool_sim_set_faults(""));
     assert_ok(pool_sim_resume());
     for (int i = 0; i < COPIERS; i++) {
         pthread_join(threads[i], NULL);

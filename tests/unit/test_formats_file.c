@@ -114,9 +114,9 @@ static void test_kind(void **state)
     params.kind = POOL_FILE_WTNS;
     assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
     assert_non_null(file->mapping);
-    pool_file_close(&file);
-    pool_file_close(&file);
-    pool_file_close(NULL);
+    pool_file_destroy(&file);
+    pool_file_destroy(&file);
+    pool_file_destroy(NULL);
     params.kind = POOL_FILE_ZKEY;
     check_fails(path, &params, POOL_ERR_BAD_DATA, "is a wtns file, a zkey file was expected");
     params.kind = (pool_file_kind)7;
@@ -154,7 +154,7 @@ static void test_raw(void **state)
     assert_int_equal(section.span.stride, 8);
     assert_int_equal(section.span.form, POOL_FORM_MONTGOMERY);
     assert_memory_equal(section.span.data, bytes, sizeof(bytes));
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     params.curve = pool_curve_by_name("bn254_g1");
     params.layout = POOL_POINT_AFFINE_FLAG;
     params.form = POOL_FORM_STANDARD;
@@ -166,7 +166,7 @@ static void test_raw(void **state)
     assert_int_equal(section.layout, POOL_POINT_AFFINE_FLAG);
     assert_int_equal(section.span.count, 5);
     assert_int_equal(section.span.stride, 72);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     write_file(bytes, 5 * 72 - 1);
     check_fails(path, &params, POOL_ERR_BAD_DATA, "byte 288: 71 bytes are left behind");
     params.layout = (pool_point_layout)9;
@@ -192,7 +192,7 @@ static void test_raw_own_field(void **state)
     assert_int_equal(pool_file_open(path, &params, &file), POOL_OK);
     pool_field_destroy(&field);
     assert_int_equal(pool_field_bits(file->info.field), 64);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 /* ---- large files ---------------------------------------------------------------------------- */
@@ -244,7 +244,7 @@ static void test_large(void **state)
     assert_int_equal(section.span.count, n);
     assert_int_equal(section.offset, 12 + 12 + 44 + 4 * 12 + (2 * n - 1) * 64 + n * 128 + n * 64);
     assert_memory_equal((uint8_t *)section.span.data + (n - 1) * 64, zeros, 64);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     assert_int_equal(ftruncate(descriptor, (off_t)(n * 128)), 0);
     check_fails(path, NULL, POOL_ERR_BAD_DATA, "it is cut short");
     close(descriptor);
@@ -306,7 +306,7 @@ static int open_while_shortened(const void *bytes, size_t size)
         assert_int_equal(status, POOL_ERR_BAD_DATA);
         assert_non_null(strstr(pool_last_error()->message, "became shorter"));
     }
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     return reads;
 }
 
@@ -338,7 +338,7 @@ static void check_text(const char *text, pool_status expected, const char *messa
 
     if (status != expected || (status && !strstr(pool_last_error()->message, message)))
         fail_msg("%s: %d, %s", message, status, status ? pool_last_error()->message : "taken");
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 /* Point `index` of the section is `factor` times the generator. */
@@ -378,7 +378,7 @@ static void test_kzg_text(void **state)
     check_point(file, "lagrange", 1, 0);
     check_point(file, "g2", 0, 2);
     check_point(file, "monomial", 1, 5);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     /* The older form, and spaces of all kinds. */
     snprintf(text, sizeof(text), " 1 \r\n\t2 0x%s %s\r\n%s", g1[7], g2[3], g2[0]);
     assert_int_equal(
@@ -386,7 +386,7 @@ static void test_kzg_text(void **state)
     check_point(file, "lagrange", 0, 7);
     check_point(file, "g2", 1, 0);
     assert_int_equal(pool_file_get_section(file, "monomial", &section), POOL_ERR_NOT_FOUND);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
 }
 
 static void test_kzg_text_wrong(void **state)
@@ -436,7 +436,7 @@ static void test_kzg_json(void **state)
     assert_int_equal(file->info.sections, 2);
     check_point(file, "g2", 1, 3);
     check_point(file, "lagrange", 0, 4);
-    pool_file_close(&file);
+    pool_file_destroy(&file);
     for (size_t cut = 1; cut < strlen(text) - 2; cut++) {
         char old = text[cut + 2];
 

@@ -49,13 +49,13 @@ static void test_nulls(void **state)
     REFUSED(pool_copy_to_device(buffer, 0, NULL, 1, NULL));
     REFUSED(pool_copy_to_host(NULL, buffer, 0, 1, NULL));
     REFUSED(pool_copy_to_host(&byte, NULL, 0, 1, NULL));
-    REFUSED(pool_copy_between(NULL, 0, buffer, 0, 1, NULL));
-    REFUSED(pool_copy_between(buffer, 0, NULL, 0, 1, NULL));
-    REFUSED(pool_enable_peer(NULL, device));
-    REFUSED(pool_enable_peer(device, NULL));
-    REFUSED(pool_pinned_alloc(NULL, 1, 0, &pinned));
-    REFUSED(pool_pinned_alloc(device, 0, 0, &pinned));
-    REFUSED(pool_pinned_alloc(device, 1, 0, NULL));
+    REFUSED(pool_copy_device(NULL, 0, buffer, 0, 1, NULL));
+    REFUSED(pool_copy_device(buffer, 0, NULL, 0, 1, NULL));
+    REFUSED(pool_device_enable_peer(NULL, device));
+    REFUSED(pool_device_enable_peer(device, NULL));
+    REFUSED(pool_pinned_create(NULL, 1, 0, &pinned));
+    REFUSED(pool_pinned_create(device, 0, 0, &pinned));
+    REFUSED(pool_pinned_create(device, 1, 0, NULL));
     REFUSED(pool_pinned_register(NULL, &byte, 1, 0, &pinned));
     REFUSED(pool_pinned_register(device, NULL, 1, 0, &pinned));
     REFUSED(pool_pinned_register(device, &byte, 0, 0, &pinned));
@@ -63,9 +63,9 @@ static void test_nulls(void **state)
     REFUSED(pool_pinned_register(device, &byte, 1, 0, NULL));
     REFUSED(pool_memory_get_info(NULL, &(pool_memory_info){.struct_size = sizeof(size_t)}));
     REFUSED(pool_memory_get_info(device, NULL));
-    REFUSED(pool_memory_reset_high(NULL));
+    REFUSED(pool_memory_reset_high_water(NULL));
     REFUSED(pool_memory_set_threshold(NULL, 0));
-    REFUSED(pool_trim(NULL, 0));
+    REFUSED(pool_memory_trim(NULL, 0));
     REFUSED(pool_memory_handle(NULL, &handle));
     REFUSED(pool_memory_handle(device, NULL));
     /* Wrong sizes and flags. */
@@ -74,24 +74,24 @@ static void test_nulls(void **state)
     params.flags = 0;
     params.struct_size = 3;
     REFUSED(pool_buffer_create(device, &params, &other));
-    REFUSED(pool_pinned_alloc(device, 1, 1u << 31, &pinned));
+    REFUSED(pool_pinned_create(device, 1, 1u << 31, &pinned));
     REFUSED(pool_pinned_register(device, &byte, 1, POOL_PINNED_WRITE_COMBINED, &pinned));
 #undef REFUSED
     assert_null(other);
     assert_null(pinned);
-    assert_ok(pool_buffer_free(NULL));
-    assert_ok(pool_buffer_free(&other));
-    assert_ok(pool_buffer_free_on(NULL, NULL));
-    assert_ok(pool_buffer_free_on(&other, NULL));
-    assert_ok(pool_pinned_free(NULL));
-    assert_ok(pool_pinned_free(&pinned));
-    assert_int_equal(pool_buffer_size(NULL), 0);
+    assert_ok(pool_buffer_destroy(NULL));
+    assert_ok(pool_buffer_destroy(&other));
+    assert_ok(pool_buffer_destroy_on(NULL, NULL));
+    assert_ok(pool_buffer_destroy_on(&other, NULL));
+    assert_ok(pool_pinned_destroy(NULL));
+    assert_ok(pool_pinned_destroy(&pinned));
+    assert_int_equal(pool_buffer_bytes(NULL), 0);
     assert_int_equal(pool_buffer_flags(NULL), 0);
     assert_null(pool_buffer_device(NULL));
     assert_null(pool_pinned_data(NULL));
-    assert_int_equal(pool_pinned_size(NULL), 0);
+    assert_int_equal(pool_pinned_bytes(NULL), 0);
     assert_null(pool_pinned_device(NULL));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_null(buffer);
 }
 
@@ -106,11 +106,11 @@ static void test_foreign_handles(void **state)
     (void)state;
     assert_status(pool_buffer_address(buffer, &address), POOL_ERR_INVALID_ARGUMENT);
     assert_status(pool_copy_to_device(buffer, 0, words, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_status(pool_buffer_free(&buffer), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_buffer_destroy(&buffer), POOL_ERR_INVALID_ARGUMENT);
     assert_ptr_equal(buffer, words);
-    assert_status(pool_buffer_free_on(&buffer, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_status(pool_pinned_free(&pinned), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_buffer_size(buffer), 0);
+    assert_status(pool_buffer_destroy_on(&buffer, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_pinned_destroy(&pinned), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_buffer_bytes(buffer), 0);
     assert_null(pool_buffer_device(buffer));
     assert_null(pool_pinned_data(pinned));
 }
@@ -130,7 +130,7 @@ static void test_kinds_of_buffers(void **state)
     assert_ok(pool_buffer_zeroed(device, 0, &empty));
     assert_ok(pool_buffer_address(plain, &address));
     assert_true(address != 0 && address % 256 == 0);
-    assert_int_equal(pool_buffer_size(plain), 1000);
+    assert_int_equal(pool_buffer_bytes(plain), 1000);
     assert_int_equal(pool_buffer_flags(zeroed), POOL_BUFFER_ZEROED);
     assert_ptr_equal(pool_buffer_device(filled), device);
     assert_ok(pool_copy_to_host(back, zeroed, 0, 1000, NULL));
@@ -144,10 +144,10 @@ static void test_kinds_of_buffers(void **state)
     assert_ok(pool_copy_to_device(empty, 0, NULL, 0, NULL));
     assert_ok(pool_buffer_fill8(empty, 0, 0, 1, NULL));
     assert_status(pool_buffer_fill8(empty, 0, 1, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_ok(pool_buffer_free(&plain));
-    assert_ok(pool_buffer_free(&zeroed));
-    assert_ok(pool_buffer_free(&filled));
-    assert_ok(pool_buffer_free(&empty));
+    assert_ok(pool_buffer_destroy(&plain));
+    assert_ok(pool_buffer_destroy(&zeroed));
+    assert_ok(pool_buffer_destroy(&filled));
+    assert_ok(pool_buffer_destroy(&empty));
 }
 
 static void test_impossible_size(void **state)
@@ -189,17 +189,17 @@ static void test_slices(void **state)
     assert_ok(pool_buffer_address(whole, &base));
     assert_ok(pool_buffer_address(inner, &address));
     assert_true(address == base + 96);
-    assert_int_equal(pool_buffer_size(inner), 96);
+    assert_int_equal(pool_buffer_bytes(inner), 96);
     /* The parent can go first. */
-    assert_ok(pool_buffer_free(&whole));
-    assert_ok(pool_buffer_free(&end));
+    assert_ok(pool_buffer_destroy(&whole));
+    assert_ok(pool_buffer_destroy(&end));
     assert_ok(pool_copy_to_host(back, inner, 0, 96, NULL));
     memory_check_pattern(back, 96, 96);
     assert_ok(pool_buffer_fill8(middle, 127, 1, 0x5a, NULL));
     assert_ok(pool_copy_to_host(back, inner, 95, 1, NULL));
     assert_int_equal(back[0], 0x5a);
-    assert_ok(pool_buffer_free(&middle));
-    assert_ok(pool_buffer_free_on(&inner, NULL));
+    assert_ok(pool_buffer_destroy(&middle));
+    assert_ok(pool_buffer_destroy_on(&inner, NULL));
 }
 
 static void test_fills(void **state)
@@ -233,7 +233,7 @@ static void test_fills(void **state)
     assert_status(pool_buffer_fill32(buffer, 0, 17, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_status(
         pool_buffer_fill32(buffer, 0, 0x4000000000000001ull, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_ok(pool_buffer_free_on(&buffer, stream));
+    assert_ok(pool_buffer_destroy_on(&buffer, stream));
     assert_ok(pool_stream_destroy(&stream));
 }
 
@@ -253,9 +253,9 @@ static void test_adopt(void **state)
     assert_ok(pool_buffer_adopt(device, address, 4096, &buffer));
     assert_ok(pool_copy_to_host(back, buffer, 0, 64, NULL));
     memory_check_pattern(back, 64, 1);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_buffer_adopt(device, address + 4000, 96, &buffer));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     if (pool_device_count(memory_pool) > 1)
         assert_status(
             pool_buffer_adopt(memory_device(1), address, 64, &bad), POOL_ERR_WRONG_DEVICE);
@@ -286,15 +286,15 @@ static void test_statistics(void **state)
     assert_true(info.release_threshold == UINT64_MAX);
     assert_ok(pool_memory_handle(device, &handle));
     assert_non_null(handle);
-    assert_ok(pool_buffer_free(&slice));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&slice));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_memory_get_info(device, &after));
     assert_int_equal(after.used_bytes, 0);
     assert_int_equal(after.used_high_bytes, 8 * MIB);
     assert_int_equal(after.buffers, 0);
     assert_true(after.reserved_bytes >= 8 * MIB); /* kept */
-    assert_ok(pool_trim(device, 0));
-    assert_ok(pool_memory_reset_high(device));
+    assert_ok(pool_memory_trim(device, 0));
+    assert_ok(pool_memory_reset_high_water(device));
     assert_ok(pool_memory_get_info(device, &after));
     assert_int_equal(after.reserved_bytes, 0);
     assert_int_equal(after.used_high_bytes, 0);
@@ -368,8 +368,8 @@ static void test_secrets(void **state)
         watched.frees = watched.failed = 0;
         assert_ok(pool_buffer_create(device, &params, &buffer));
         assert_ok(pool_buffer_fill8(buffer, 0, MIB, 0x5e, params.stream));
-        assert_ok(
-            round < 2 ? pool_buffer_free(&buffer) : pool_buffer_free_on(&buffer, params.stream));
+        assert_ok(round < 2 ? pool_buffer_destroy(&buffer)
+                            : pool_buffer_destroy_on(&buffer, params.stream));
         assert_int_equal(watched.frees, 1);
         assert_int_equal(watched.failed, 0);
         assert_true(memory_all(watched.bytes, MIB, round % 2 ? 0 : 0x5e));
@@ -387,10 +387,10 @@ static void test_pool_is_busy(void **state)
     (void)state;
     assert_ok(pool_buffer_alloc(memory_device(0), 1, &buffer));
     assert_status(pool_destroy(&memory_pool), POOL_ERR_BUSY);
-    assert_ok(pool_buffer_free(&buffer));
-    assert_ok(pool_pinned_alloc(memory_device(0), 1, 0, &pinned));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_pinned_create(memory_device(0), 1, 0, &pinned));
     assert_status(pool_destroy(&memory_pool), POOL_ERR_BUSY);
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
 }
 
 int main(int argc, char **argv)

@@ -39,7 +39,7 @@ static void test_pageable_sizes(void **state)
             assert_int_equal(back[sizes[i]], 0xdd);
         }
     assert_ok(pool_stream_destroy(&stream));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     free(data);
     free(back);
 }
@@ -57,12 +57,12 @@ static void test_pinned(void **state)
     (void)state;
     assert_non_null(own);
     assert_ok(pool_stream_create(device, NULL, &stream));
-    assert_ok(pool_pinned_alloc(device, bytes, 0, &pinned));
+    assert_ok(pool_pinned_create(device, bytes, 0, &pinned));
     assert_ok(pool_pinned_register(device, own, bytes, 0, &registered));
     assert_status(pool_pinned_register(device, own, bytes, 0, &twice), POOL_ERR_INVALID_ARGUMENT);
     assert_null(twice);
     assert_ptr_equal(pool_pinned_data(registered), own);
-    assert_int_equal(pool_pinned_size(pinned), bytes);
+    assert_int_equal(pool_pinned_bytes(pinned), bytes);
     assert_ptr_equal(pool_pinned_device(pinned), device);
     assert_ok(pool_memory_get_info(device, &info));
     assert_int_equal(info.pinned_bytes, 2 * bytes);
@@ -75,12 +75,12 @@ static void test_pinned(void **state)
     memset(own, 0, bytes);
     assert_ok(pool_copy_to_host(own, buffer, 0, bytes, NULL));
     memory_check_pattern(own, bytes, 3);
-    assert_ok(pool_pinned_free(&registered));
+    assert_ok(pool_pinned_destroy(&registered));
     assert_ok(pool_pinned_register(device, own, bytes, 0, &registered));
-    assert_ok(pool_pinned_free(&registered));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&registered));
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_null(pinned);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_stream_destroy(&stream));
     free(own);
 }
@@ -100,19 +100,19 @@ static void test_overlap(void **state)
         size_t distance = distances[i / 2], from = i % 2 ? distance : 0, to = distance - from;
 
         assert_ok(pool_copy_to_device(buffer, 0, data, 3 * bytes, NULL));
-        assert_ok(pool_copy_between(buffer, to, buffer, from, bytes, NULL));
+        assert_ok(pool_copy_device(buffer, to, buffer, from, bytes, NULL));
         assert_ok(pool_copy_to_host(back, buffer, 0, 3 * bytes, NULL));
         assert_memory_equal(back + to, data + from, bytes);
         assert_memory_equal(back + 2 * bytes, data + 2 * bytes, bytes);
         if (to)
             assert_memory_equal(back, data, to);
     }
-    assert_ok(pool_copy_between(buffer, 5, buffer, 5, bytes, NULL));
-    assert_status(pool_copy_between(buffer, 2 * bytes + 1, buffer, 0, bytes, NULL),
-        POOL_ERR_INVALID_ARGUMENT);
-    assert_status(pool_copy_between(buffer, 0, buffer, 2 * bytes + 1, bytes, NULL),
-        POOL_ERR_INVALID_ARGUMENT);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_copy_device(buffer, 5, buffer, 5, bytes, NULL));
+    assert_status(
+        pool_copy_device(buffer, 2 * bytes + 1, buffer, 0, bytes, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_copy_device(buffer, 0, buffer, 2 * bytes + 1, bytes, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_buffer_destroy(&buffer));
     free(data);
     free(back);
 }
@@ -136,7 +136,7 @@ static void test_wrong_memory(void **state)
     assert_status(pool_buffer_adopt(device, (CUdeviceptr)(uintptr_t)&local, 4, &other),
         POOL_ERR_INVALID_ARGUMENT);
     assert_null(other);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
 }
 
 static void test_two_devices(void **state)
@@ -161,28 +161,28 @@ static void test_two_devices(void **state)
     assert_status(pool_copy_to_device(there, 0, data, 1, stream), POOL_ERR_WRONG_DEVICE);
     assert_status(pool_copy_to_host(back, there, 0, 1, stream), POOL_ERR_WRONG_DEVICE);
     assert_status(pool_buffer_fill8(there, 0, 1, 0, stream), POOL_ERR_WRONG_DEVICE);
-    assert_status(pool_copy_between(there, 0, there, 1, 1, stream), POOL_ERR_WRONG_DEVICE);
-    assert_status(pool_buffer_free_on(&there, stream), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_copy_device(there, 0, there, 1, 1, stream), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_buffer_destroy_on(&there, stream), POOL_ERR_WRONG_DEVICE);
     assert_non_null(there);
     /* Between devices the stream of either does. */
-    assert_ok(pool_copy_between(there, 0, here, 0, bytes, NULL));
+    assert_ok(pool_copy_device(there, 0, here, 0, bytes, NULL));
     assert_ok(pool_copy_to_host(back, there, 0, bytes, NULL));
     memory_check_pattern(back, bytes, 5);
     assert_ok(pool_buffer_fill8(here, 0, bytes, 0, NULL));
-    assert_ok(pool_copy_between(here, 0, there, 0, bytes, stream));
+    assert_ok(pool_copy_device(here, 0, there, 0, bytes, stream));
     assert_ok(pool_stream_synchronize(stream));
     assert_ok(pool_copy_to_host(back, here, 0, bytes, NULL));
     memory_check_pattern(back, bytes, 5);
     params.bytes = bytes;
     assert_ok(pool_buffer_create(memory_device(1), &params, &secret));
-    assert_ok(pool_copy_between(secret, 0, here, 0, bytes, stream));
+    assert_ok(pool_copy_device(secret, 0, here, 0, bytes, stream));
     assert_ok(pool_stream_synchronize(stream));
     memset(back, 0, bytes);
     assert_ok(pool_copy_to_host(back, secret, 0, bytes, NULL));
     memory_check_pattern(back, bytes, 5);
-    assert_ok(pool_buffer_free(&here));
-    assert_ok(pool_buffer_free(&there));
-    assert_ok(pool_buffer_free(&secret));
+    assert_ok(pool_buffer_destroy(&here));
+    assert_ok(pool_buffer_destroy(&there));
+    assert_ok(pool_buffer_destroy(&secret));
     assert_ok(pool_stream_destroy(&stream));
     free(data);
     free(back);
@@ -205,9 +205,9 @@ static void test_stream_ordered(void **state)
         assert_true(memory_all(back, MIB, 0));
         assert_ok(pool_buffer_fill8(buffer, 0, MIB, (uint8_t)i, params.stream));
         if (i % 2)
-            assert_ok(pool_buffer_free_on(&buffer, params.stream));
+            assert_ok(pool_buffer_destroy_on(&buffer, params.stream));
         else
-            assert_ok(pool_buffer_free(&buffer));
+            assert_ok(pool_buffer_destroy(&buffer));
     }
     assert_ok(pool_stream_destroy(&params.stream));
     free(back);
@@ -241,8 +241,8 @@ static void *work(void *argument)
             me->failed = "a copy";
         else if (memcmp(data, back, bytes))
             me->failed = "the bytes";
-        if (pool_buffer_slice(buffer, 1, 1, &slice) || pool_buffer_free(&buffer) ||
-            pool_buffer_free_on(&slice, stream) || pool_stream_destroy(&stream))
+        if (pool_buffer_slice(buffer, 1, 1, &slice) || pool_buffer_destroy(&buffer) ||
+            pool_buffer_destroy_on(&slice, stream) || pool_stream_destroy(&stream))
             me->failed = "giving back";
     }
     free(data);

@@ -26,8 +26,8 @@ static void test_full_once(void **state)
     assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
     assert_int_equal(memory_calls("cuMemPoolTrimTo"), 1);
     assert_int_equal(memory_calls("cuMemAllocFromPoolAsync"), 2);
-    assert_ok(pool_buffer_free(&buffer));
-    assert_ok(pool_buffer_free(&first));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_buffer_destroy(&first));
 }
 
 static void test_full_for_good(void **state)
@@ -58,7 +58,7 @@ static void test_full_of_unused(void **state)
     pool_mock_set_free(memory_mock, 0, 100 * MIB);
     for (int i = 1; i <= 3; i++) { /* each too large for what is free beside the last */
         assert_ok(pool_buffer_alloc(memory_device(0), (uint64_t)(64 + i) * MIB, &buffer));
-        assert_ok(pool_buffer_free(&buffer));
+        assert_ok(pool_buffer_destroy(&buffer));
     }
     assert_ok(pool_memory_get_info(memory_device(0), &info));
     assert_int_equal(info.used_bytes, 0);
@@ -83,9 +83,9 @@ static void test_without_pools(void **state)
     assert_int_equal(info.reserved_bytes, 64);
     assert_status(pool_memory_set_threshold(device, 0), POOL_ERR_UNSUPPORTED);
     assert_status(pool_memory_handle(device, &handle), POOL_ERR_UNSUPPORTED);
-    assert_ok(pool_trim(device, 0));
-    assert_ok(pool_memory_reset_high(device));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_memory_trim(device, 0));
+    assert_ok(pool_memory_reset_high_water(device));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_int_equal(memory_calls("cuMemFree"), 1);
     pool_mock_fail(memory_mock, "cuMemAlloc", 1, POOL_CU_OUT_OF_MEMORY, POOL_MOCK_FROM_THEN_ON);
     assert_status(pool_buffer_alloc(device, 77, &buffer), POOL_ERR_OUT_OF_DEVICE_MEMORY);
@@ -99,17 +99,17 @@ static void test_peers(void **state)
     (void)state;
     assert_ok(pool_buffer_zeroed(memory_device(0), 64, &here));
     assert_ok(pool_buffer_zeroed(memory_device(1), 64, &there));
-    assert_ok(pool_copy_between(there, 0, here, 0, 64, NULL));
-    assert_ok(pool_copy_between(there, 0, here, 0, 64, NULL));
+    assert_ok(pool_copy_device(there, 0, here, 0, 64, NULL));
+    assert_ok(pool_copy_device(there, 0, here, 0, 64, NULL));
     assert_int_equal(memory_calls("cuMemcpyPeerAsync"), 2);
     assert_int_equal(memory_calls("cuCtxEnablePeerAccess"), 1); /* once a direction */
     assert_int_equal(memory_calls("cuMemPoolSetAccess"), 1);
-    assert_ok(pool_enable_peer(memory_device(1), memory_device(0)));
-    assert_ok(pool_enable_peer(memory_device(0), memory_device(1)));
-    assert_ok(pool_enable_peer(memory_device(0), memory_device(0)));
+    assert_ok(pool_device_enable_peer(memory_device(1), memory_device(0)));
+    assert_ok(pool_device_enable_peer(memory_device(0), memory_device(1)));
+    assert_ok(pool_device_enable_peer(memory_device(0), memory_device(0)));
     assert_int_equal(memory_calls("cuCtxEnablePeerAccess"), 2);
-    assert_ok(pool_buffer_free(&here));
-    assert_ok(pool_buffer_free(&there));
+    assert_ok(pool_buffer_destroy(&here));
+    assert_ok(pool_buffer_destroy(&there));
 }
 
 /* Freeing waits on the device for all streams, and not at all on the host. */
@@ -121,7 +121,7 @@ static void test_free_while_in_use(void **state)
     pool_buffer *first = NULL, *second = NULL;
 
     (void)state;
-    assert_ok(pool_pinned_alloc(device, 64, 0, &pinned));
+    assert_ok(pool_pinned_create(device, 64, 0, &pinned));
     assert_ok(pool_stream_create(device, NULL, &busy));
     assert_ok(pool_stream_create(device, NULL, &idle));
     assert_ok(pool_buffer_zeroed(device, 64, &first));
@@ -129,18 +129,18 @@ static void test_free_while_in_use(void **state)
     pool_mock_hold(memory_mock);
     assert_ok(pool_copy_to_device(first, 0, pool_pinned_data(pinned), 64, busy));
     pool_mock_reset_calls(memory_mock);
-    assert_ok(pool_buffer_free(&first)); /* would hang here if it waited */
+    assert_ok(pool_buffer_destroy(&first)); /* would hang here if it waited */
     assert_int_equal(memory_calls("cuEventRecord"), 1);
     assert_int_equal(memory_calls("cuStreamWaitEvent"), 1);
     assert_int_equal(memory_calls("cuMemFreeAsync"), 1);
     pool_mock_reset_calls(memory_mock);
-    assert_ok(pool_buffer_free_on(&second, busy));
+    assert_ok(pool_buffer_destroy_on(&second, busy));
     assert_int_equal(memory_calls("cuEventRecord"), 0);
     assert_int_equal(memory_calls("cuMemFreeAsync"), 1);
     pool_mock_let_go(memory_mock);
     assert_ok(pool_stream_destroy(&busy));
     assert_ok(pool_stream_destroy(&idle));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
 }
 
 /* Memory that had slices is freed after all streams, whatever stream its last handle names. */
@@ -157,9 +157,9 @@ static void test_free_of_shared(void **state)
     assert_ok(pool_buffer_slice(whole, 0, 32, &slice));
     pool_mock_hold(memory_mock);
     assert_ok(pool_buffer_fill8(slice, 0, 32, 1, busy));
-    assert_ok(pool_buffer_free_on(&slice, busy));
+    assert_ok(pool_buffer_destroy_on(&slice, busy));
     pool_mock_reset_calls(memory_mock);
-    assert_ok(pool_buffer_free_on(&whole, idle));
+    assert_ok(pool_buffer_destroy_on(&whole, idle));
     assert_int_equal(memory_calls("cuEventRecord"), 1);
     assert_int_equal(memory_calls("cuStreamWaitEvent"), 1);
     pool_mock_let_go(memory_mock);
@@ -191,15 +191,15 @@ static void test_host_memory_fails(void **state)
                (status = pool_buffer_slice(buffer, 0, 1, &slice)) ||
                (status = pool_stream_create(device, NULL, &stream)) ||
                (status = pool_event_create(device, 0, &event)) ||
-               (status = pool_pinned_alloc(device, 1, 0, &pinned)));
+               (status = pool_pinned_create(device, 1, 0, &pinned)));
         base_alloc_set_hook(NULL, NULL);
         if (status)
             assert_status(status, POOL_ERR_OUT_OF_HOST_MEMORY);
-        assert_ok(pool_buffer_free(&buffer));
-        assert_ok(pool_buffer_free(&slice));
+        assert_ok(pool_buffer_destroy(&buffer));
+        assert_ok(pool_buffer_destroy(&slice));
         assert_ok(pool_stream_destroy(&stream));
         assert_ok(pool_event_destroy(&event));
-        assert_ok(pool_pinned_free(&pinned));
+        assert_ok(pool_pinned_destroy(&pinned));
     }
     free(data);
 }
@@ -228,17 +228,17 @@ static void test_poison(void **state)
     assert_ok(pool_copy_to_device(buffer, 0, data, 2 * MIB, NULL));
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_event_create(device, 0, &event));
-    assert_ok(pool_pinned_alloc(device, 10, POOL_PINNED_SECRET, &pinned));
+    assert_ok(pool_pinned_create(device, 10, POOL_PINNED_SECRET, &pinned));
     pool_mock_poison(memory_mock, POOL_CU_ILLEGAL_ADDRESS);
     assert_status(pool_copy_to_device(buffer, 0, data, 2 * MIB, stream), POOL_ERR_PROCESS_POISONED);
     assert_status(pool_buffer_alloc(device, 1, &(pool_buffer *){NULL}), POOL_ERR_PROCESS_POISONED);
     assert_status(pool_stream_wait(stream, UINT64_MAX), POOL_ERR_PROCESS_POISONED);
     pool_mock_reset_calls(memory_mock);
     pool_log_set(count_log, &lines, POOL_LOG_DEBUG);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_event_destroy(&event));
     assert_ok(pool_stream_destroy(&stream));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_ok(pool_destroy(&memory_pool));
     pool_log_set(NULL, NULL, POOL_LOG_NONE);
     assert_int_equal(lines, 0); /* destructors are silent */
@@ -261,7 +261,7 @@ static int in_child(pool_buffer *buffer, pool_stream *stream, pool_event *event)
         pool_event_record(event, stream) != POOL_ERR_FORKED)
         return 3;
     pool_mock_reset_calls(memory_mock);
-    if (pool_buffer_free(&buffer) || pool_stream_destroy(&stream) || pool_event_destroy(&event))
+    if (pool_buffer_destroy(&buffer) || pool_stream_destroy(&stream) || pool_event_destroy(&event))
         return 4;
     if (pool_destroy(&memory_pool))
         return 5;
@@ -287,7 +287,7 @@ static void test_fork(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_stream_destroy(&stream));
     assert_ok(pool_event_destroy(&event));
 }
@@ -305,14 +305,14 @@ static void test_refused_early(void **state)
     before = memory_calls(NULL);
     assert_status(pool_buffer_fill8(here, 0, 1, 0, there), POOL_ERR_WRONG_DEVICE);
     assert_status(pool_copy_to_device(here, 0, &before, 1, there), POOL_ERR_WRONG_DEVICE);
-    assert_status(pool_copy_between(here, 0, here, 1, 1, there), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_copy_device(here, 0, here, 1, 1, there), POOL_ERR_WRONG_DEVICE);
     assert_status(pool_copy_to_device(here, 8, &before, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_status(pool_buffer_fill16(here, 1, 1, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_status(
         pool_buffer_fill32(here, 0, 0x4000000000000001ull, 0, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_status(pool_buffer_free_on(&here, there), POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_buffer_destroy_on(&here, there), POOL_ERR_WRONG_DEVICE);
     assert_int_equal(memory_calls(NULL), before);
-    assert_ok(pool_buffer_free(&here));
+    assert_ok(pool_buffer_destroy(&here));
     assert_ok(pool_stream_destroy(&there));
 }
 
@@ -331,7 +331,7 @@ static void test_context_is_restored(void **state)
     pool_mock_fail(memory_mock, "cuMemsetD8Async", 1, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
     assert_status(pool_buffer_fill8(buffer, 0, 1, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_ptr_equal(pool_mock_current(memory_mock), mine);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ptr_equal(pool_mock_current(memory_mock), mine);
     assert_int_equal(pool_mock_depth(memory_mock), 1);
     assert_int_equal(api->CtxDestroy(mine), 0);
@@ -349,25 +349,25 @@ static void test_free_beside_unfinished_work(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++)
-        assert_ok(pool_pinned_alloc(memory_device(0), 64, 0, &pinned[i]));
+        assert_ok(pool_pinned_create(memory_device(0), 64, 0, &pinned[i]));
     assert_ok(pool_buffer_alloc(memory_device(1), 64, &buffer));
     assert_ok(pool_stream_create(memory_device(1), NULL, &stream));
     assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));
     pool_mock_hold(memory_mock);
     assert_ok(pool_buffer_fill8(buffer, 0, 64, 1, stream));
-    assert_ok(pool_pinned_free(&pinned[0]));
+    assert_ok(pool_pinned_destroy(&pinned[0]));
     pool_module_destroy(&module);
     assert_null(pinned[0]);
     assert_int_equal(memory_calls("cuMemFreeHost"), 0);
     assert_int_equal(memory_calls("cuModuleUnload"), 0);
     pool_mock_let_go(memory_mock);
-    assert_ok(pool_pinned_free(&pinned[1]));
+    assert_ok(pool_pinned_destroy(&pinned[1]));
     assert_int_equal(memory_calls("cuMemFreeHost"), 2);
     assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));
     assert_int_equal(memory_calls("cuModuleUnload"), 1);
     pool_module_destroy(&module);
     assert_int_equal(memory_calls("cuModuleUnload"), 2);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_stream_destroy(&stream));
 }
 

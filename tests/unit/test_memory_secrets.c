@@ -61,13 +61,13 @@ static void check_secret_is_wiped(void)
     pool_buffer *buffer = make_secret(5000, 0), *slice = NULL;
 
     /* The watch itself sees what is not wiped. */
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_int_equal(watched.frees, 1);
     assert_int_equal(watched.was_wiped, 0);
     pool_mock_set_hook(memory_mock, NULL, NULL);
 
     buffer = make_secret(5000, POOL_BUFFER_SECRET);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_int_equal(watched.frees, 1);
     assert_int_equal(watched.was_wiped, 1);
     pool_mock_set_hook(memory_mock, NULL, NULL);
@@ -76,21 +76,21 @@ static void check_secret_is_wiped(void)
     buffer = make_secret(5000, POOL_BUFFER_SECRET);
     assert_ok(pool_buffer_slice(buffer, 4999, 1, &slice));
     assert_int_equal(pool_buffer_flags(slice), POOL_BUFFER_SECRET);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_int_equal(watched.frees, 0);
-    assert_ok(pool_buffer_free_on(&slice, NULL));
+    assert_ok(pool_buffer_destroy_on(&slice, NULL));
     assert_int_equal(watched.was_wiped, 1);
     pool_mock_set_hook(memory_mock, NULL, NULL);
 
     buffer = make_secret(5000, POOL_BUFFER_SECRET);
-    assert_ok(pool_buffer_free_on(&buffer, NULL));
+    assert_ok(pool_buffer_destroy_on(&buffer, NULL));
     assert_int_equal(watched.was_wiped, 1);
     pool_mock_set_hook(memory_mock, NULL, NULL);
 
     /* One failure of the overwriting is got over. */
     buffer = make_secret(5000, POOL_BUFFER_SECRET);
     pool_mock_fail(memory_mock, "cuMemsetD8Async", 1, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_int_equal(watched.frees, 1);
     assert_int_equal(watched.was_wiped, 1);
     pool_mock_set_hook(memory_mock, NULL, NULL);
@@ -117,7 +117,7 @@ static void test_secret_is_withheld(void **state)
 
     (void)state;
     pool_mock_fail(memory_mock, "cuMemsetD8*", 1, POOL_CU_NOT_PERMITTED, POOL_MOCK_FROM_THEN_ON);
-    assert_status(pool_buffer_free(&buffer), POOL_ERR_DRIVER);
+    assert_status(pool_buffer_destroy(&buffer), POOL_ERR_DRIVER);
     assert_null(buffer);
     assert_int_equal(watched.frees, 0);
     pool_mock_clear_failures(memory_mock);
@@ -173,7 +173,7 @@ static void test_staging_of_secrets(void **state)
     assert_ok(pool_buffer_alloc(memory_device(0), bytes, &plain));
     assert_ok(pool_copy_to_device(plain, 0, data, bytes, NULL));
     assert_false(staging_is_wiped()); /* the look itself can fail */
-    assert_ok(pool_trim(memory_device(0), 0));
+    assert_ok(pool_memory_trim(memory_device(0), 0));
     secret = make_secret(bytes, POOL_BUFFER_SECRET);
     pool_mock_set_hook(memory_mock, NULL, NULL);
     assert_ok(pool_copy_to_device(secret, 0, data, bytes, NULL));
@@ -197,8 +197,8 @@ static void test_staging_of_secrets(void **state)
         pool_mock_clear_failures(memory_mock);
         assert_true(staging_is_wiped());
     }
-    assert_ok(pool_buffer_free(&secret));
-    assert_ok(pool_buffer_free(&plain));
+    assert_ok(pool_buffer_destroy(&secret));
+    assert_ok(pool_buffer_destroy(&plain));
     free(data);
     free(back);
 }
@@ -218,15 +218,16 @@ static void test_secret_between_devices(void **state)
     pool_mock_set_hook(memory_mock, NULL, NULL);
     assert_ok(pool_copy_to_device(secret, 0, data, bytes, NULL));
     assert_ok(pool_buffer_alloc(memory_device(1), bytes, &there));
-    assert_ok(pool_copy_between(there, 0, secret, 0, bytes, NULL));
+    assert_ok(pool_copy_device(there, 0, secret, 0, bytes, NULL));
     assert_int_equal(memory_calls("cuMemcpyPeerAsync"), 0);
     assert_ok(pool_copy_to_host(back, there, 0, bytes, NULL));
     memory_check_pattern(back, bytes, 2);
     assert_true(staging_is_wiped());
-    assert_status(pool_enable_peer(memory_device(0), memory_device(1)), POOL_ERR_UNSUPPORTED);
-    assert_ok(pool_copy_between(there, 0, there, MIB, MIB, NULL));
-    assert_ok(pool_buffer_free(&secret));
-    assert_ok(pool_buffer_free(&there));
+    assert_status(
+        pool_device_enable_peer(memory_device(0), memory_device(1)), POOL_ERR_UNSUPPORTED);
+    assert_ok(pool_copy_device(there, 0, there, MIB, MIB, NULL));
+    assert_ok(pool_buffer_destroy(&secret));
+    assert_ok(pool_buffer_destroy(&there));
     free(data);
     free(back);
 }
@@ -239,15 +240,15 @@ static void test_pinned_secret(void **state)
     (void)state;
     memset(own, 0x5e, 8192);
     assert_ok(pool_pinned_register(memory_device(0), own, 8192, POOL_PINNED_SECRET, &pinned));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_true(memory_all(own, 8192, 0));
     memset(own, 0x5e, 8192);
     assert_ok(pool_pinned_register(memory_device(0), own, 8192, 0, &pinned));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_true(memory_all(own, 8192, 0x5e));
     pool_mock_fail(memory_mock, "cuMemHostAlloc", 1, POOL_CU_OUT_OF_MEMORY, POOL_MOCK_ONCE);
     assert_status(
-        pool_pinned_alloc(memory_device(0), 8192, 0, &pinned), POOL_ERR_OUT_OF_HOST_MEMORY);
+        pool_pinned_create(memory_device(0), 8192, 0, &pinned), POOL_ERR_OUT_OF_HOST_MEMORY);
     assert_null(pinned);
     free(own);
 }

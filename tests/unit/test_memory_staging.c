@@ -25,23 +25,23 @@ static void test_enqueue_only(void **state)
     unsigned char *pageable = calloc(1, 3 * MIB);
 
     (void)state;
-    assert_ok(pool_pinned_alloc(device, MIB, 0, &pinned));
+    assert_ok(pool_pinned_create(device, MIB, 0, &pinned));
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_buffer_alloc(device, 3 * MIB, &buffer));
     assert_ok(pool_copy_to_device(buffer, 0, pageable, 3 * MIB, NULL));
     pool_mock_hold(memory_mock);
     assert_ok(pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), MIB, stream));
     assert_ok(pool_copy_to_host(pool_pinned_data(pinned), buffer, 0, MIB, stream));
-    assert_ok(pool_copy_between(buffer, 0, buffer, MIB, MIB, stream));
+    assert_ok(pool_copy_device(buffer, 0, buffer, MIB, MIB, stream));
     assert_ok(pool_buffer_fill32(buffer, 0, 4, 1, stream));
     /* Pageable memory that fits into the ring: staged, not waited for. */
     assert_ok(pool_copy_to_device(buffer, 0, pageable, 3 * MIB, stream));
     assert_status(pool_stream_query(stream), POOL_ERR_NOT_READY);
     pool_mock_let_go(memory_mock);
     assert_ok(pool_stream_synchronize(stream));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_stream_destroy(&stream));
-    assert_ok(pool_pinned_free(&pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
     free(pageable);
 }
 
@@ -62,8 +62,8 @@ static void test_no_staging(void **state)
     memory_check_pattern(back, bytes, 4);
     assert_ok(pool_buffer_create(memory_device(0), &hidden, &secret));
     assert_status(pool_copy_to_device(secret, 0, data, bytes, NULL), POOL_ERR_OUT_OF_HOST_MEMORY);
-    assert_ok(pool_buffer_free(&buffer));
-    assert_ok(pool_buffer_free(&secret));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_buffer_destroy(&secret));
     free(data);
     free(back);
 }
@@ -90,7 +90,7 @@ static void test_copy_fails(void **state)
         memory_check_pattern(back, bytes, 6);
         assert_int_equal(pool_mock_depth(memory_mock), 0);
     }
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     free(data);
     free(back);
 }
@@ -116,7 +116,7 @@ static void test_ring_is_given_up(void **state)
     pool_mock_get_balance(memory_mock, &balance);
     assert_int_equal(balance.host_allocations, 1);
     assert_ok(pool_copy_to_device(buffer, 0, data, 2 * MIB, NULL));
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     free(data);
 }
 
@@ -141,7 +141,7 @@ static void test_tight_ring(void **state)
         assert_ok(pool_copy_to_host(back, buffer, 0, bytes, NULL));
         memory_check_pattern(back, bytes, i);
     }
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     free(data);
     free(back);
 }
@@ -182,7 +182,7 @@ static void test_rings_under_way(void **state)
     assert_ok(pool_stream_synchronize(stream));
     assert_ok(pool_memory_get_info(memory_device(0), &info));
     assert_int_equal(info.staging_bytes, 4 * 16 * MIB);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_stream_destroy(&stream));
     free(data);
 }
@@ -195,18 +195,18 @@ static void test_overlap_is_cut(void **state)
     (void)state;
     assert_ok(pool_buffer_alloc(memory_device(0), 3000, &buffer));
     pool_mock_reset_calls(memory_mock);
-    assert_ok(pool_copy_between(buffer, 1000, buffer, 0, 1000, NULL)); /* they only touch */
+    assert_ok(pool_copy_device(buffer, 1000, buffer, 0, 1000, NULL)); /* they only touch */
     assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 1);
     pool_mock_reset_calls(memory_mock);
-    assert_ok(pool_copy_between(buffer, 999, buffer, 0, 1998, NULL));
+    assert_ok(pool_copy_device(buffer, 999, buffer, 0, 1998, NULL));
     assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 2);
     assert_int_equal(memory_calls("cuMemAllocFromPoolAsync"), 0);
     pool_mock_reset_calls(memory_mock);
-    assert_ok(pool_copy_between(buffer, 0, buffer, 1, 2000, NULL));
+    assert_ok(pool_copy_device(buffer, 0, buffer, 1, 2000, NULL));
     assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 2);
     assert_int_equal(memory_calls("cuMemAllocFromPoolAsync"), 1);
     assert_int_equal(memory_calls("cuMemFreeAsync"), 1);
-    assert_ok(pool_buffer_free(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
 }
 
 int main(void)

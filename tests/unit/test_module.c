@@ -133,19 +133,19 @@ static void test_nulls(void **state)
     BAD(pool_module_handle(module, NULL));
     BAD(pool_kernel_handle(NULL, &function));
     BAD(pool_kernel_get_info(NULL, &info));
-    BAD(pool_kernel_parameter(NULL, 0, &number, &number));
-    BAD(pool_kernel_occupancy(NULL, 32, 0, &small));
-    BAD(pool_kernel_best_block(NULL, 0, &small, &small));
+    BAD(pool_kernel_get_parameter(NULL, 0, &number, &number));
+    BAD(pool_kernel_get_occupancy(NULL, 32, 0, &small));
+    BAD(pool_kernel_get_best_block(NULL, 0, &small, &small));
     BAD(pool_launch(NULL, &shape, NULL, NULL));
-    BAD(pool_shape_for(1, NULL));
+    BAD(pool_launch_shape_for(1, NULL));
     BAD(pool_warm_up(NULL, &params, 1));
     BAD(pool_warm_up(pool, NULL, 1));
     assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
     BAD(pool_kernel_handle(kernel, NULL));
     BAD(pool_kernel_get_info(kernel, NULL));
     BAD(pool_kernel_get_info(kernel, &info)); /* struct_size */
-    BAD(pool_kernel_occupancy(kernel, 0, 0, &small));
-    BAD(pool_kernel_occupancy(kernel, 32, 0, NULL));
+    BAD(pool_kernel_get_occupancy(kernel, 0, 0, &small));
+    BAD(pool_kernel_get_occupancy(kernel, 32, 0, NULL));
     BAD(pool_launch(kernel, NULL, NULL, NULL));
     shape.struct_size = 8;
     BAD(pool_launch(kernel, &shape, NULL, NULL));
@@ -218,10 +218,10 @@ static void test_kernels_and_variables(void **state)
     assert_int_equal(info.static_shared_bytes, 1024);
     assert_int_equal(info.max_threads_per_block, 512);
     assert_int_equal(info.max_dynamic_shared_bytes, 232448 - 1024);
-    assert_int_equal(pool_kernel_parameter(kernel, 1, &offset, &bytes), POOL_OK);
+    assert_int_equal(pool_kernel_get_parameter(kernel, 1, &offset, &bytes), POOL_OK);
     assert_int_equal(offset, 8);
     assert_int_equal(bytes, 4);
-    assert_int_equal(pool_kernel_parameter(kernel, 2, &offset, &bytes), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_kernel_get_parameter(kernel, 2, &offset, &bytes), POOL_ERR_NOT_FOUND);
     pool_module_destroy(&module);
 }
 
@@ -230,15 +230,16 @@ static void test_shapes(void **state)
     pool_launch_shape shape = {.struct_size = sizeof(shape)};
 
     (void)state;
-    assert_int_equal(pool_shape_for(0, &shape), POOL_OK);
+    assert_int_equal(pool_launch_shape_for(0, &shape), POOL_OK);
     assert_int_equal(shape.grid[0], 1);
-    assert_int_equal(pool_shape_for(257, &shape), POOL_OK);
+    assert_int_equal(pool_launch_shape_for(257, &shape), POOL_OK);
     assert_int_equal(shape.grid[0], 2);
     assert_int_equal(shape.block[0], 256);
-    assert_int_equal(pool_shape_for((UINT64_C(1) << 31) * 256 - 256, &shape), POOL_OK);
+    assert_int_equal(pool_launch_shape_for((UINT64_C(1) << 31) * 256 - 256, &shape), POOL_OK);
     assert_int_equal(shape.grid[0], INT32_MAX);
-    assert_int_equal(pool_shape_for((UINT64_C(1) << 31) * 256, &shape), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_shape_for(UINT64_MAX, &shape), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_launch_shape_for((UINT64_C(1) << 31) * 256, &shape), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_launch_shape_for(UINT64_MAX, &shape), POOL_ERR_INVALID_ARGUMENT);
 }
 
 static void test_launch(void **state)
@@ -415,7 +416,7 @@ static void test_warm_up(void **state)
     uint64_t loads;
 
     (void)state;
-    assert_int_equal(pool_get_host_info(&info), POOL_OK);
+    assert_int_equal(pool_host_get_info(&info), POOL_OK);
     if (info.compiler.status) {
         assert_int_equal(pool_warm_up(pool, params, 2), POOL_ERR_NO_COMPILER);
         return;

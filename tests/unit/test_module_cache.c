@@ -263,7 +263,7 @@ static void test_unsafe_folders_are_refused(void **state)
     store(7, 100);
     assert_int_equal(chmod(folder, 0777), 0);
     assert_false(is_stored(7));
-    assert_int_equal(pool_cache_folder(text, sizeof(text)), POOL_ERR_UNSUPPORTED);
+    assert_int_equal(pool_cache_directory(text, sizeof(text)), POOL_ERR_UNSUPPORTED);
     assert_non_null(strstr(pool_last_error()->message, "others can write"));
     assert_int_equal(chmod(folder, 0700), 0);
     assert_true(is_stored(7));
@@ -280,9 +280,9 @@ static void test_unsafe_folders_are_refused(void **state)
     assert_false(is_stored(7));
     setenv("DEVICEPOOL_CACHE_DIR", "relative", 1);
     setenv("XDG_CACHE_HOME", root, 1);
-    assert_int_equal(pool_cache_folder(text, sizeof(text)), POOL_OK);
+    assert_int_equal(pool_cache_directory(text, sizeof(text)), POOL_OK);
     assert_non_null(strstr(text, "/devicepool"));
-    assert_int_equal(pool_cache_folder(text, 5), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_cache_directory(text, 5), POOL_ERR_INVALID_ARGUMENT);
     unsetenv("XDG_CACHE_HOME");
 }
 
@@ -527,7 +527,7 @@ static void test_links_with_a_slash_are_refused(void **state)
         snprintf(path, sizeof(path), "%s%s", folder, endings[i]);
         setenv("DEVICEPOOL_CACHE_DIR", path, 1);
         assert_true(is_stored(51));
-        assert_int_equal(pool_cache_folder(text, sizeof(text)), POOL_OK);
+        assert_int_equal(pool_cache_directory(text, sizeof(text)), POOL_OK);
         assert_string_equal(text, folder);
     }
 }

@@ -48,12 +48,12 @@ static void make_call(struct msm_call *call, uint64_t count, uint64_t batch)
     call->params.point_check = (pool_point_check)(flags >> 11 & 1);
     call->count = count;
     call->scalars.count = count * batch;
-    call->scalars.place = (pool_place)(flags >> 12 & 1);
+    call->scalars.place = (pool_memory_space)(flags >> 12 & 1);
     call->points.count = call->params.shared_points ? count : count * batch;
-    call->points.place = (pool_place)(flags >> 13 & 1);
+    call->points.place = (pool_memory_space)(flags >> 13 & 1);
     call->points.form = (pool_form)(flags >> 14 & 1);
     call->results.count = batch;
-    call->results.place = (pool_place)(flags >> 15 & 1);
+    call->results.place = (pool_memory_space)(flags >> 15 & 1);
     call->result_bytes = pool_point_bytes(call->curve, POOL_POINT_AFFINE);
     call->point_stride = pool_point_bytes(call->curve, call->params.point_layout);
     call->scalar_stride = call->curve->scalar_field->bytes;
@@ -83,9 +83,9 @@ static void check_places(const struct msm_call *call, const struct msm_cut *cut,
 
     add_range(ranges, &count, 0, work);
     for (uint32_t i = 0; i < cut->slots; i++) {
-        if (call->scalars.place == POOL_PLACE_HOST)
+        if (call->scalars.place == POOL_MEMORY_HOST)
             add_range(ranges, &count, cut->scalars_at[i], scalars);
-        if (call->points.place == POOL_PLACE_HOST && (i == 0 || !msm_cut_brings_once(call, cut)))
+        if (call->points.place == POOL_MEMORY_HOST && (i == 0 || !msm_cut_brings_once(call, cut)))
             add_range(ranges, &count, cut->points_at[i], points * call->point_stride);
     }
     if (!msm_source_is_ready(call->curve, &call->source))
@@ -93,7 +93,7 @@ static void check_places(const struct msm_call *call, const struct msm_cut *cut,
     if (on_host && !msm_cut_is_one_run(call, cut))
         add_range(ranges, &count, cut->sums_at,
             call->params.batch * cut->groups * 2 * msm_affine_bytes(call->curve));
-    if (!msm_call_is_direct(call, cut) && !(on_host && call->results.place == POOL_PLACE_HOST))
+    if (!msm_call_is_direct(call, cut) && !(on_host && call->results.place == POOL_MEMORY_HOST))
         add_range(ranges, &count, cut->results_at, call->params.batch * call->result_bytes);
     if (call->params.point_check)
         add_range(ranges, &count, cut->answer_at, 8);

@@ -141,7 +141,7 @@ static void test_driver_failures(void **state)
         pool_mock_fail(world.mock, "cuCtxPopCurrent", 1, codes[i], POOL_MOCK_ONCE);
         assert_int_not_equal(pool_unbind(a), POOL_OK);
         assert_int_equal(pool_mock_depth(world.mock), 0);
-        assert_ok(pool_health(world.pool, &health));
+        assert_ok(pool_get_health(world.pool, &health));
         assert_int_equal(health.bindings, 0);
     }
     world_end(&world);
@@ -365,7 +365,7 @@ static void test_thread_ends_bound(void **state)
     assert_int_equal(pthread_create(&thread, NULL, end_while_bound, &world), 0);
     assert_int_equal(pthread_join(thread, &answer), 0);
     assert_null(answer);
-    assert_ok(pool_health(world.pool, &health));
+    assert_ok(pool_get_health(world.pool, &health));
     assert_int_equal(health.bindings, 0);
     assert_ok(pool_destroy(&world.pool));
     pool_mock_destroy(&world.mock);

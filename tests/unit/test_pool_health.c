@@ -33,7 +33,7 @@ static void hear(void *user, const pool_fault *fault)
     heard->device = fault->device;
     heard->shown_on = fault->shown_on;
     snprintf(heard->message, sizeof(heard->message), "%s", fault->message);
-    if (heard->pool && !pool_health(heard->pool, &health))
+    if (heard->pool && !pool_get_health(heard->pool, &health))
         heard->health = health.harmed;
 }
 
@@ -54,7 +54,7 @@ static void test_poison(void **state)
     world.params.fault_user = &heard;
     assert_ok(pool_create(&world.pool, &world.params));
     heard.pool = world.pool;
-    assert_ok(pool_health(world.pool, &health));
+    assert_ok(pool_get_health(world.pool, &health));
     assert_int_equal(health.harmed, POOL_CLASS_NONE);
     assert_int_equal(health.usable_devices, 3);
     assert_string_equal(health.first_cause, "");
@@ -86,7 +86,7 @@ static void test_poison(void **state)
     assert_int_equal(heard.process_faults, 1);
     assert_null(device);
 
-    assert_ok(pool_health(world.pool, &health));
+    assert_ok(pool_get_health(world.pool, &health));
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(health.usable_devices, 0);
     assert_int_equal(health.bindings, 1);
@@ -154,7 +154,7 @@ static void test_device_fault(void **state)
     assert_int_equal(heard.code, POOL_CU_SYSTEM_NOT_READY);
     assert_ptr_equal(heard.device, device_of(&world, 1));
     assert_int_equal(heard.health, POOL_CLASS_DEVICE);
-    assert_ok(pool_health(world.pool, &health));
+    assert_ok(pool_get_health(world.pool, &health));
     assert_int_equal(health.harmed, POOL_CLASS_DEVICE);
     assert_int_equal(health.usable_devices, 1);
     assert_int_equal(health.driver_code, 0);
@@ -180,7 +180,7 @@ static int child_of_fork(struct world *world)
     wrong += pool_bound_device(world->pool, &found) != POOL_ERR_FORKED;
     wrong += pool_check_device(world->pool, 0) != POOL_ERR_FORKED;
     wrong += pool_pointer_device(world->pool, &found, &found) != POOL_ERR_FORKED;
-    wrong += pool_health(world->pool, &health) != POOL_ERR_FORKED;
+    wrong += pool_get_health(world->pool, &health) != POOL_ERR_FORKED;
     wrong += pool_device_get_info(device, &info) != POOL_ERR_FORKED;
     wrong += pool_describe(world->pool, 0, &text) != POOL_ERR_FORKED;
     wrong += device_enter(device, &scope) != POOL_ERR_FORKED;
@@ -448,9 +448,9 @@ static void test_all_null(void **state)
     assert_refused(pool_run_on(device, NULL, NULL));
     assert_refused(pool_pointer_device(NULL, &found, &found));
     assert_refused(pool_pointer_device(world.pool, &found, NULL));
-    assert_refused(pool_health(NULL, &health));
-    assert_refused(pool_health(world.pool, NULL));
-    assert_refused(pool_health(world.pool, &health));
+    assert_refused(pool_get_health(NULL, &health));
+    assert_refused(pool_get_health(world.pool, NULL));
+    assert_refused(pool_get_health(world.pool, &health));
     assert_refused(pool_device_get_info(NULL, &info));
     assert_refused(pool_device_get_info(device, NULL));
     assert_refused(pool_device_get_info(device, &info));

@@ -22,7 +22,7 @@ static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_ho
 static pool_poseidon *get(const char *name)
 {
     pool_poseidon *set = NULL;
-    assert_int_equal(pool_poseidon_get(name, &set), POOL_OK);
+    assert_int_equal(pool_poseidon_by_name(name, &set), POOL_OK);
     return set;
 }
 
@@ -381,7 +381,7 @@ static pool_status operate(int operation, struct parts *parts, pool_poseidon *se
         status = pool_poseidon_create(&parts->params, &made);
         pool_poseidon_destroy(&made);
     } else if (operation == 1) {
-        status = pool_poseidon_get("poseidon2-plonky3-babybear-t24", &made);
+        status = pool_poseidon_by_name("poseidon2-plonky3-babybear-t24", &made);
         pool_poseidon_destroy(&made);
     } else if (operation == 2) {
         status = pool_poseidon_sponge(set, &on_host, &sponge, &from, &to);
@@ -441,7 +441,7 @@ static void test_references(void **state)
     assert_ptr_equal(pool_poseidon_field(again), parts.params.field);
     pool_poseidon_destroy(&again);
     pool_poseidon_destroy(&again);
-    assert_int_equal(pool_poseidon_get("no such", &set), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_poseidon_by_name("no such", &set), POOL_ERR_NOT_FOUND);
     assert_null(pool_poseidon_name_at(pool_poseidon_count()));
 }
 
@@ -470,11 +470,11 @@ static void test_spans(void **state)
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
     out.data = elements + 32, in.form = (pool_form)5;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    in.form = POOL_FORM_STANDARD, in.place = (pool_place)5;
+    in.form = POOL_FORM_STANDARD, in.place = (pool_memory_space)5;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    in.place = POOL_PLACE_DEVICE;
+    in.place = POOL_MEMORY_DEVICE;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    in.place = POOL_PLACE_HOST, run.is_async = 1;
+    in.place = POOL_MEMORY_HOST, run.is_async = 1;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
     run.on_host = 0, run.is_async = 2;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));

@@ -23,9 +23,9 @@ static void test_nulls(void **state)
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_event_create(device, POOL_EVENT_TIMING, &event));
 #define REFUSED(call) assert_status((call), POOL_ERR_INVALID_ARGUMENT)
-    REFUSED(pool_stream_priority_range(NULL, &number, &number));
-    REFUSED(pool_stream_priority_range(device, NULL, &number));
-    REFUSED(pool_stream_priority_range(device, &number, NULL));
+    REFUSED(pool_stream_get_priority_range(NULL, &number, &number));
+    REFUSED(pool_stream_get_priority_range(device, NULL, &number));
+    REFUSED(pool_stream_get_priority_range(device, &number, NULL));
     REFUSED(pool_stream_create(NULL, NULL, &made));
     REFUSED(pool_stream_create(device, NULL, NULL));
     REFUSED(pool_stream_adopt(NULL, NULL, &made));
@@ -101,7 +101,7 @@ static void test_priorities(void **state)
     uint32_t flags = 99;
 
     (void)state;
-    assert_ok(pool_stream_priority_range(device, &least, &most));
+    assert_ok(pool_stream_get_priority_range(device, &least, &most));
     assert_true(most <= least && least <= 0);
     assert_ok(pool_stream_create(device, &params, &stream));
     assert_ok(pool_stream_get_priority(stream, &is));

@@ -20,7 +20,7 @@ static pool_status refuse_closed(void)
         "there are no simulated devices; make a pool with the device string \"sim\" first");
 }
 
-pool_status pool_sim_faults(const char *rules)
+pool_status pool_sim_set_faults(const char *rules)
 {
     struct sim_rules parsed = {NULL, 0};
     pool_status status = sim_rules_parse(rules ? rules : "", &parsed);
@@ -50,7 +50,7 @@ pool_status pool_sim_resume(void)
     return POOL_OK;
 }
 
-pool_status pool_sim_reports(uint32_t reports)
+pool_status pool_sim_set_reports(uint32_t reports)
 {
     const uint32_t all =
         POOL_SIM_REPORT_UNINITIALISED | POOL_SIM_REPORT_BARRIER | POOL_SIM_REPORT_LEAK;
@@ -70,10 +70,10 @@ pool_status pool_sim_reports(uint32_t reports)
     return status;
 }
 
-pool_status pool_sim_last_fault(pool_sim_fault *fault)
+pool_status pool_sim_get_last_fault(pool_sim_fault *fault)
 {
     static const struct base_struct type = BASE_STRUCT(pool_sim_fault);
-    pool_status status = base_struct_check(&type, "pool_sim_last_fault", "fault", fault);
+    pool_status status = base_struct_check(&type, "pool_sim_get_last_fault", "fault", fault);
 
     if (!status)
         status = sim_lock();

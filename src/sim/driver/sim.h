@@ -38,7 +38,7 @@ bool sim_spec_is_sim(const char *spec);
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);
 
-/* One rule of pool_sim_faults. */
+/* One rule of pool_sim_set_faults. */
 struct sim_rule {
     char pattern[64]; /* function name with '*' and '?' */
     int device;       /* -1: any */

@@ -331,7 +331,7 @@ struct sim_state {
     uint32_t slot_count, slot_room, first_free_slot;
     struct sim_pool *pools;
     struct sim_rules rules;
-    bool has_program_rules; /* by pool_sim_faults: the environment is not asked */
+    bool has_program_rules; /* by pool_sim_set_faults: the environment is not asked */
     struct sim_workers *workers;
     struct sim_stats *stats;
     size_t stats_count;

@@ -17,7 +17,7 @@ static void must(pool_status status)
 
 static pool_span on_device(pool_buffer *buffer, uint64_t count)
 {
-    pool_span span = {.count = count, .place = POOL_PLACE_DEVICE};
+    pool_span span = {.count = count, .place = POOL_MEMORY_DEVICE};
     CUdeviceptr address;
 
     must(pool_buffer_address(buffer, &address));
@@ -35,7 +35,7 @@ static pool_span device_span;
 
 static int block(void)
 {
-BLOCK
+    BLOCK
     return 0;
 }
 
@@ -46,14 +46,13 @@ int main(void)
     must(pool_stream_create(device, NULL, &producer));
     must(pool_stream_create(device, NULL, &consumer));
     must(pool_event_create(device, 0, &done));
-    must(pool_random_scalars(
-        pool_field_by_name("goldilocks"), 1, POOL_FORM_STANDARD, N, values));
+    must(pool_random_scalars(pool_field_by_name("goldilocks"), 1, POOL_FORM_STANDARD, N, values));
     must(pool_buffer_from_host(device, values, sizeof(values), &buffer));
     device_span = on_device(buffer, N);
     if (block())
         return 1;
     must(pool_last_error()->status);
-    must(pool_buffer_free(&buffer));
+    must(pool_buffer_destroy(&buffer));
     must(pool_event_destroy(&done));
     must(pool_stream_destroy(&producer));
     must(pool_stream_destroy(&consumer));
