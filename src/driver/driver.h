@@ -118,7 +118,14 @@ static inline pool_status driver_check(struct driver *driver, pool_cu_result cod
     return __builtin_expect(code == 0, 1) ? POOL_OK : driver_check_failed(driver, code, call);
 }
 
-/* The same without recording: for codes that are an answer (NOT_READY,
+/* For queries: POOL_ERR_NOT_READY is an answer and not recorded; else as driver_check. */
+static inline pool_status driver_check_query(
+    struct driver *driver, pool_cu_result code, const char *call)
+{
+    return code == POOL_CU_NOT_READY ? POOL_ERR_NOT_READY : driver_check(driver, code, call);
+}
+
+/* driver_check without recording: for codes that are an answer (NOT_READY,
  * PEER_ACCESS_ALREADY_ENABLED). */
 pool_status driver_status_of(pool_cu_result code);
 

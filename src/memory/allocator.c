@@ -13,7 +13,9 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
+#include "driver/cleanup.h"
 #include "memory/memory.h"
+#include "pool/release.h"
 
 void memory_gauge_add(struct memory_gauge *gauge, uint64_t bytes)
 {
@@ -79,7 +81,7 @@ static pool_status make_pool(struct device_memory *memory)
     status = DRIVER_CALL(memory->driver,
         MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all));
     if (status)
-        STREAM_UNDO_QUIETLY(memory->driver, MemPoolDestroy(memory->pool));
+        DRIVER_CLEANUP_QUIETLY(memory->driver, MemPoolDestroy(memory->pool));
     else
         atomic_store(&memory->threshold, keep_all);
     return status;
@@ -281,7 +283,7 @@ static pool_status release_to_pool(
     if (!request->ordered) {
         first = stream_join_all(driver, memory->streams);
         if (first) { /* the order could not be enqueued, so it is made by waiting */
-            status = STREAM_UNDO(driver, CtxSynchronize());
+            status = DRIVER_CLEANUP(driver, CtxSynchronize());
             if (status) {
                 withhold(memory, request, address);
                 return first;
@@ -308,7 +310,7 @@ pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
     memory_gauge_sub(&memory->used, request->bytes);
-    if (stream_driver_lost(memory->driver))
+    if (driver_is_poisoned(memory->driver))
         return POOL_OK;
     if (!memory->pool)
         return release_plain(memory, request, address);
@@ -376,7 +378,7 @@ static pool_status make_memory(pool_device *device, void **object)
     *object = memory;
     return POOL_OK;
 destroy_stream:
-    STREAM_UNDO_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
+    DRIVER_CLEANUP_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
 destroy_lock:
     pthread_mutex_destroy(&memory->withheld_lock);
 free_staging:
@@ -396,8 +398,8 @@ static void unmake_memory(pool_device *device, void *object, int driver_alive)
     if (driver_alive) {
         release_withheld(memory);
         if (memory->pool)
-            (void)STREAM_UNDO(memory->driver, MemPoolDestroy(memory->pool));
-        (void)STREAM_UNDO(memory->driver, StreamDestroy(memory->alloc_order));
+            (void)DRIVER_CLEANUP(memory->driver, MemPoolDestroy(memory->pool));
+        (void)DRIVER_CLEANUP(memory->driver, StreamDestroy(memory->alloc_order));
     }
     forget_withheld(memory);
     base_free(memory);
@@ -430,7 +432,7 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
     }
     if (!status) {
         status = trim_pool(memory, keep_bytes < SIZE_MAX ? keep_bytes : SIZE_MAX);
-        stream_give_back(memory->streams, 1); /* after the streams that have ended */
+        device_release_deferred(memory->device, 1); /* after the streams that have ended */
     }
     return device_leave(&scope, status);
 }

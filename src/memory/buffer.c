@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
+#include "pool/release.h"
 
 static const struct base_struct buffer_params_type = BASE_STRUCT(pool_buffer_params);
 
@@ -290,14 +291,14 @@ static pool_status free_block(
 
     if (block->adopted || !block->bytes)
         return POOL_OK;
-    switch (stream_enter_to_destroy(block->memory->device, &scope, &status)) {
-    case STREAM_ENTERED:
+    switch (device_enter_to_destroy(block->memory->device, &scope, &status)) {
+    case DEVICE_RELEASE_ENTERED:
         status = device_leave(&scope, memory_release(block->memory, &request, block->address));
         break;
-    case STREAM_HOST_ONLY:
+    case DEVICE_RELEASE_HOST_ONLY:
         memory_gauge_sub(&block->memory->used, block->bytes);
         break;
-    case STREAM_KEEP:
+    case DEVICE_RELEASE_RETAIN:
         *stays = 1;
         break;
     }

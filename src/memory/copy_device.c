@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "driver/cleanup.h"
 #include "memory/memory.h"
 
 /*
@@ -113,7 +114,7 @@ static pool_status copy_half(struct device_memory *side, CUstream stream, void *
         status = DRIVER_CALL_FOR(side->driver, MemcpyHtoDAsync(address, slots, bytes, stream), "%s",
             base_size_text(bytes).text);
     base_error_save(&first);
-    waited = STREAM_UNDO(side->driver, StreamSynchronize(stream));
+    waited = DRIVER_CLEANUP(side->driver, StreamSynchronize(stream));
     if (status)
         base_error_restore(&first);
     else

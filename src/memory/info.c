@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
+#include "pool/release.h"
 
 static pool_status enter(
     pool_device *device, struct device_scope *scope, struct device_memory **memory)
@@ -52,7 +53,7 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
     info->withheld_bytes = memory_gauge_now(&memory->withheld);
     info->buffers = memory_gauge_now(&memory->buffers);
     info->memory_pool = memory->pool != NULL;
-    info->pinned_deferred_bytes = stream_deferred_pinned_bytes(memory->streams);
+    info->pinned_deferred_bytes = device_deferred_pinned_bytes(memory->device);
 }
 
 pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "driver/cleanup.h"
 #include "memory/memory.h"
 
 /* Guards all peer lists: a link belongs to two devices. Taken rarely, held briefly. */
@@ -136,7 +137,7 @@ static void close_link(struct device_memory *memory, struct device_memory *peer,
     base_unlock(&peer_lock);
     if (driver_alive && switched && device_alive(peer->device) &&
         !device_enter_to_release(peer->device, &scope))
-        device_leave(&scope, STREAM_UNDO(scope.driver, CtxDisablePeerAccess(memory->context)));
+        device_leave(&scope, DRIVER_CLEANUP(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 
 void memory_close_peers(struct device_memory *memory, int driver_alive)

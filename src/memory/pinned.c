@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
+#include "pool/release.h"
 
 struct pool_pinned {
     atomic_uint magic;
@@ -17,7 +18,7 @@ struct pool_pinned {
     uint64_t room; /* bytes allocated: memory that is used again may be larger than asked for */
     uint32_t flags;
     int registered;
-    struct stream_deferred *later; /* for a free that cannot be done at once; NULL: registered */
+    struct device_deferred *later; /* for a free that cannot be done at once; NULL: registered */
 };
 
 static pool_status check(const pool_pinned *pinned)
@@ -80,28 +81,27 @@ static uint32_t kind_of(uint32_t flags)
 /* Memory that was freed while work was unfinished, else from the driver. */
 static pool_status pin_again(struct device_scope *scope, pool_pinned *made)
 {
-    struct stream_registry *streams = made->memory->streams;
     pool_status status;
 
     made->room = made->bytes;
     if (made->registered)
         return pin(scope, made);
-    stream_give_back(streams, 0);
+    device_release_deferred(made->device, 0);
     status = driver_usable(scope->driver); /* that may be where a fault shows */
     if (status)
         return status;
-    made->later = stream_reuse_pinned(streams, made->bytes, kind_of(made->flags));
+    made->later = device_reuse_deferred_pinned(made->device, made->bytes, kind_of(made->flags));
     if (made->later) {
         made->data = made->later->handle;
         made->room = made->later->bytes;
         return POOL_OK;
     }
-    made->later = stream_deferred_new(STREAM_DEFERRED_PINNED);
+    made->later = device_deferred_new(DEVICE_DEFERRED_PINNED);
     if (!made->later)
         return base_fail_memory("pinned memory");
     status = pin(scope, made);
-    if (status == POOL_ERR_OUT_OF_HOST_MEMORY && stream_deferred_pinned_bytes(streams)) {
-        stream_give_back(streams, 1);
+    if (status == POOL_ERR_OUT_OF_HOST_MEMORY && device_deferred_pinned_bytes(made->device)) {
+        device_release_deferred(made->device, 1);
         status = pin(scope, made);
     }
     return status;
@@ -109,7 +109,7 @@ static pool_status pin_again(struct device_scope *scope, pool_pinned *made)
 
 static void forget(pool_pinned *pinned)
 {
-    stream_deferred_free(pinned->later);
+    device_deferred_free(pinned->later);
     memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
     device_child_removed(pinned->device, DEVICE_CHILD_BUFFER);
     atomic_store_explicit(&pinned->magic, MEMORY_DEAD, memory_order_relaxed);
@@ -126,8 +126,8 @@ static void discard(pool_pinned *made)
     (void)pool_pinned_destroy(&left);
     base_error_restore(&first);
     if (left) {
-        stream_keep_orphan(left->memory->streams,
-            left->registered ? STREAM_DEFERRED_REGISTERED : STREAM_DEFERRED_PINNED, left->data);
+        device_defer_orphan(left->device,
+            left->registered ? DEVICE_DEFERRED_REGISTERED : DEVICE_DEFERRED_PINNED, left->data);
         forget(left);
     }
 }
@@ -152,7 +152,7 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     if (!status)
         status = pin_again(&scope, made);
     if (status) {
-        stream_deferred_free(made->later);
+        device_deferred_free(made->later);
         base_free(made);
         return device_leave(&scope, status);
     }
@@ -194,7 +194,7 @@ static void put_aside(pool_pinned *gone)
     gone->later->bytes = gone->room;
     gone->later->flags = kind_of(gone->flags);
     gone->later->is_secret = (gone->flags & POOL_PINNED_SECRET) != 0;
-    stream_defer(gone->memory->streams, gone->later);
+    device_defer(gone->device, gone->later);
     gone->later = NULL;
 }
 
@@ -217,7 +217,7 @@ static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
         overwrite(gone);
         return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(gone->data), "%p", gone->data);
     }
-    stream_give_back(gone->memory->streams, 0);
+    device_release_deferred(gone->device, 0);
     idle = device_pool_is_idle(gone->device);
     if (idle && pool_status_class(idle) != POOL_CLASS_PROCESS) {
         put_aside(gone);
@@ -232,7 +232,7 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
     struct device_scope scope;
     pool_pinned *gone;
     pool_status status;
-    enum stream_way way;
+    enum device_release way;
 
     if (!pinned || !*pinned)
         return POOL_OK;
@@ -240,12 +240,12 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
     status = check(gone);
     if (status)
         return status;
-    way = stream_enter_to_destroy(gone->device, &scope, &status);
-    if (way == STREAM_KEEP)
+    way = device_enter_to_destroy(gone->device, &scope, &status);
+    if (way == DEVICE_RELEASE_RETAIN)
         return status;
-    if (way == STREAM_ENTERED)
+    if (way == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, unpin(&scope, gone));
-    else if (!stream_is_forked(gone->memory->streams)) /* in a child the pages are not there */
+    else if (!device_is_forked(gone->device)) /* in a child the pages are not there */
         overwrite(gone);
     forget(gone);
     *pinned = NULL;

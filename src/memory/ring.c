@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
+#include "driver/cleanup.h"
 #include "memory/memory.h"
 
 /* Rings of a device. Four threads can be copying; more wait for one of them. */
@@ -46,13 +47,14 @@ static pool_status destroy_ring(
     for (uint32_t i = 0; driver_alive && i < ring->shape.slots; i++) {
         if (!ring->done[i])
             continue;
-        status = ring->in_flight ? STREAM_UNDO(driver, EventSynchronize(ring->done[i])) : POOL_OK;
+        status =
+            ring->in_flight ? DRIVER_CLEANUP(driver, EventSynchronize(ring->done[i])) : POOL_OK;
         first = first ? first : status;
-        status = STREAM_UNDO(driver, EventDestroy(ring->done[i]));
+        status = DRIVER_CLEANUP(driver, EventDestroy(ring->done[i]));
         first = first ? first : status;
     }
     if (driver_alive && ring->slots) {
-        status = STREAM_UNDO(driver, MemFreeHost(ring->slots));
+        status = DRIVER_CLEANUP(driver, MemFreeHost(ring->slots));
         first = first ? first : status;
     }
     if (ring->slots && !ring->is_lost)
@@ -157,7 +159,7 @@ static pool_status is_quiet(struct device_memory *memory, const struct memory_ri
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; ring->in_flight && !status && i < ring->shape.slots; i++)
-        status = stream_answer(driver, driver->api.EventQuery(ring->done[i]), "cuEventQuery");
+        status = driver_check_query(driver, driver->api.EventQuery(ring->done[i]), "cuEventQuery");
     return status;
 }
 
@@ -266,7 +268,7 @@ void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring)
     staging->lost = ring;
     pthread_cond_signal(&staging->freed);
     pthread_mutex_unlock(&staging->lock);
-    if (!stream_driver_lost(memory->driver))
+    if (!driver_is_poisoned(memory->driver))
         base_log(POOL_LOG_WARN,
             "%llu bytes of pinned staging are given up: the device may use them",
             (unsigned long long)memory_ring_bytes(ring));

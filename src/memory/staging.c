@@ -16,6 +16,7 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "driver/cleanup.h"
 #include "memory/memory.h"
 
 #define HELPERS_MAX 15
@@ -176,7 +177,7 @@ static pool_status learn_arrived(struct job *job, int wait)
         if (wait)
             status = DRIVER_CALL(driver, EventSynchronize(done));
         else
-            status = stream_answer(driver, driver->api.EventQuery(done), "cuEventQuery");
+            status = driver_check_query(driver, driver->api.EventQuery(done), "cuEventQuery");
         if (status)
             return status == POOL_ERR_NOT_READY ? POOL_OK : status;
         if (!job->outward && job->transfer->secret)
@@ -280,7 +281,7 @@ static pool_status finish(struct job *job, pool_status status)
     if (status) {
         base_error_save(&first);
         /* Without the event of the last piece only the stream knows when the slots are quiet. */
-        if (STREAM_UNDO(job->memory->driver, StreamSynchronize(job->transfer->stream)))
+        if (DRIVER_CLEANUP(job->memory->driver, StreamSynchronize(job->transfer->stream)))
             job->lost = 1;
         else
             ring->in_flight = 0;

@@ -14,7 +14,7 @@
 #include "driver/attributes.h"
 #include "driver/nvrtc.h"
 #include "module/image.h"
-#include "stream/stream.h"
+#include "pool/release.h"
 
 #define JIT_LOG_BYTES 4096
 
@@ -61,11 +61,9 @@ pool_status module_load_inside(struct device_scope *scope, const void *image, CU
 
 static pool_status load_inside(struct device_scope *scope, const void *image, pool_module *made)
 {
-    pool_status status = stream_registry_of(scope->device, &made->streams);
+    pool_status status;
 
-    if (status)
-        return status;
-    stream_give_back(made->streams, 0);
+    device_release_deferred(scope->device, 0);
     status = module_load_inside(scope, image, &made->handle);
     if (!status)
         device_child_added(scope->device, DEVICE_CHILD_MODULE);
@@ -80,7 +78,7 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     pool_status status;
 
     if (made)
-        made->later = stream_deferred_new(STREAM_DEFERRED_MODULE);
+        made->later = device_deferred_new(DEVICE_DEFERRED_MODULE);
     if (!made || !made->later) {
         base_free(made);
         return base_fail_memory("a module");
@@ -89,7 +87,7 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     if (!status)
         status = device_leave(&scope, load_inside(&scope, image, made));
     if (status && !made->handle) {
-        stream_deferred_free(made->later);
+        device_deferred_free(made->later);
         base_free(made);
         return status;
     }
@@ -220,7 +218,7 @@ void module_free(pool_module *module, int driver_alive)
         next = kernel->next;
         base_free(kernel);
     }
-    stream_deferred_free(module->later);
+    device_deferred_free(module->later);
     device_lock_destroy(module->device, &module->lock);
     base_free(module);
 }
@@ -229,7 +227,7 @@ void module_free(pool_module *module, int driver_alive)
 static void put_aside(pool_module *module)
 {
     module->later->handle = module->handle;
-    stream_defer(module->streams, module->later);
+    device_defer(module->device, module->later);
     module->later = NULL;
 }
 
@@ -240,7 +238,7 @@ static int unloads_now(pool_module *module)
     int is_idle;
 
     base_error_save(&first);
-    stream_give_back(module->streams, 0);
+    device_release_deferred(module->device, 0);
     is_idle = device_is_idle(module->device) == POOL_OK;
     base_error_restore(&first);
     if (!is_idle && device_alive(module->device))
@@ -255,21 +253,22 @@ void pool_module_destroy(pool_module **module)
     pool_device *device;
     pool_module *gone;
     pool_status status;
-    enum stream_way way;
+    enum device_release way;
 
     if (!module || !*module)
         return;
     gone = *module;
     *module = NULL;
     device = gone->device;
-    way = stream_enter_to_destroy(device, &scope, &status);
-    if (way == STREAM_KEEP) { /* the module is gone for the caller, so the pool keeps it */
+    way = device_enter_to_destroy(device, &scope, &status);
+    if (way ==
+        DEVICE_RELEASE_RETAIN) { /* the module is gone for the caller, so the pool keeps it */
         base_error_save(&first);
         put_aside(gone);
         base_error_restore(&first);
     }
-    module_free(gone, way == STREAM_ENTERED && unloads_now(gone));
-    if (way == STREAM_ENTERED)
+    module_free(gone, way == DEVICE_RELEASE_ENTERED && unloads_now(gone));
+    if (way == DEVICE_RELEASE_ENTERED)
         device_leave(&scope, POOL_OK);
     device_child_removed(device, DEVICE_CHILD_MODULE);
 }

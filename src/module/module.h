@@ -37,8 +37,7 @@ struct pool_module {
     CUmodule handle;
     pthread_mutex_t lock;
     struct pool_kernel *kernels;     /* guarded by lock */
-    struct stream_registry *streams; /* of the device */
-    struct stream_deferred *later;   /* for an unload that cannot be done at once */
+    struct device_deferred *later;   /* for an unload that cannot be done at once */
 };
 
 /* Whether `image` of `size` bytes can be given to the driver, which is not told the size. */

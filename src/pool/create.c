@@ -87,6 +87,7 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         device->facts.numa_node = -1;
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
         init_lock(&device->kept_lock, PTHREAD_MUTEX_RECURSIVE);
+        init_lock(&device->deferred_lock, PTHREAD_MUTEX_NORMAL);
     }
     pool->count = source->count;
 }
@@ -129,6 +130,7 @@ void device_pool_free(device_pool *pool)
         for (size_t i = 0; i < pool->count; i++) {
             pthread_mutex_destroy(&pool->devices[i].context_lock);
             pthread_mutex_destroy(&pool->devices[i].kept_lock);
+            pthread_mutex_destroy(&pool->devices[i].deferred_lock);
         }
         pthread_mutex_destroy(&pool->sample_lock);
         pthread_mutex_destroy(&pool->state_lock);

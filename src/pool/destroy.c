@@ -30,7 +30,7 @@ static pool_status unmake_kept(pool_device *device, int driver_alive)
     pool_status status = POOL_OK;
     int is_inside = 0;
 
-    if (!atomic_load(&device->kept))
+    if (!atomic_load(&device->kept) && !device->deferred)
         return POOL_OK;
     if (driver_alive && device_alive(device)) {
         status = device_enter_to_release(device, &scope);
@@ -39,6 +39,7 @@ static pool_status unmake_kept(pool_device *device, int driver_alive)
         is_inside = !status;
     }
     device_unmake_kept(device, is_inside);
+    device_release_all_deferred(device, is_inside);
     if (is_inside)
         device_leave(&scope, POOL_OK);
     return POOL_OK;

@@ -55,6 +55,8 @@ struct pool_device {
     pthread_mutex_t context_lock; /* one thread makes the context */
     pthread_mutex_t kept_lock;    /* one thread makes kept objects; recursive */
     _Atomic(struct kept_object *) kept;
+    pthread_mutex_t deferred_lock;
+    struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_fast64_t free_bytes; /* as last sampled */
     atomic_int is_sampled;
 
@@ -195,6 +197,11 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device);
 int device_uuid_starts_with(const char *whole, const char *start);
 /* Unmakes what the rooms above keep on the device, the last made first. */
 void device_unmake_kept(pool_device *device, int driver_alive);
+
+/* --- deferred.c --- */
+
+/* Releases everything whose release was deferred, when the pool is destroyed. */
+void device_release_all_deferred(pool_device *device, int driver_alive);
 
 /* --- properties.c, identity.c --- */
 

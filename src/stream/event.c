@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "pool/release.h"
 #include "stream/stream.h"
 
 struct pool_event {
@@ -101,7 +102,7 @@ void stream_discard_event(pool_event *made)
     pool_event_destroy(&left);
     base_error_restore(&first);
     if (left) {
-        stream_keep_orphan(registry, STREAM_DEFERRED_EVENT, handle);
+        device_defer_orphan(registry->default_stream.device, DEVICE_DEFERRED_EVENT, handle);
         forget(left);
     }
 }
@@ -131,7 +132,7 @@ pool_status pool_event_destroy(pool_event **event)
 {
     struct device_scope scope;
     pool_event *gone;
-    enum stream_way way;
+    enum device_release way;
     pool_status status;
 
     if (!event || !*event)
@@ -140,10 +141,10 @@ pool_status pool_event_destroy(pool_event **event)
     status = stream_check_event(gone);
     if (status)
         return status;
-    way = stream_enter_to_destroy(gone->device, &scope, &status);
-    if (way == STREAM_KEEP)
+    way = device_enter_to_destroy(gone->device, &scope, &status);
+    if (way == DEVICE_RELEASE_RETAIN)
         return status;
-    if (way == STREAM_ENTERED)
+    if (way == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, DRIVER_CALL(scope.driver, EventDestroy(gone->handle)));
     forget(gone);
     *event = NULL;
@@ -211,7 +212,7 @@ pool_status pool_event_query(pool_event *event)
     if (status)
         return status;
     mark = mark_of(event);
-    status = stream_answer(scope.driver, query(scope.driver, event), "cuEventQuery");
+    status = driver_check_query(scope.driver, query(scope.driver, event), "cuEventQuery");
     if (!status)
         reached(event, &mark);
     return device_leave(&scope, status);
@@ -279,7 +280,7 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
         status = device_enter(start->device, &scope);
     if (status)
         return status;
-    status = stream_answer(scope.driver,
+    status = driver_check_query(scope.driver,
         scope.driver->api.EventElapsedTime(&value, start->handle, end->handle),
         "cuEventElapsedTime");
     status = device_leave(&scope, status);

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "driver/cleanup.h"
 #include "stream/stream.h"
 
 static pool_status make_registry(pool_device *device, void **object)
@@ -20,7 +21,6 @@ static pool_status make_registry(pool_device *device, void **object)
         status = base_fail_memory("a lock");
         goto free_registry;
     }
-    registry->generation = driver_fork_generation();
     registry->default_stream.device = device;
     registry->default_stream.is_default = 1;
     registry->default_stream.registry = registry;
@@ -33,7 +33,7 @@ static pool_status make_registry(pool_device *device, void **object)
     *object = registry;
     return POOL_OK;
 destroy_stream:
-    STREAM_UNDO_QUIETLY(driver, StreamDestroy(registry->reclaim));
+    DRIVER_CLEANUP_QUIETLY(driver, StreamDestroy(registry->reclaim));
 destroy_lock:
     pthread_mutex_destroy(&registry->lock);
 free_registry:
@@ -46,10 +46,9 @@ static void unmake_registry(pool_device *device, void *object, int driver_alive)
     struct driver *driver = device_driver(device);
     struct stream_registry *registry = object;
 
-    stream_give_back_all(registry, driver_alive);
     if (driver_alive) {
-        (void)STREAM_UNDO(driver, EventDestroy(registry->join));
-        (void)STREAM_UNDO(driver, StreamDestroy(registry->reclaim));
+        (void)DRIVER_CLEANUP(driver, EventDestroy(registry->join));
+        (void)DRIVER_CLEANUP(driver, StreamDestroy(registry->reclaim));
     }
     driver_work_end(device_work(device));
     atomic_store(&registry->default_stream.magic, STREAM_DEAD);
@@ -69,20 +68,6 @@ pool_status stream_registry_of(pool_device *device, struct stream_registry **reg
     return status;
 }
 
-enum stream_way stream_enter_to_destroy(
-    pool_device *device, struct device_scope *scope, pool_status *status)
-{
-    *status = POOL_OK;
-    if (!device_alive(device))
-        return STREAM_HOST_ONLY;
-    *status = device_enter_to_release(device, scope);
-    if (*status == POOL_ERR_SHUTDOWN) /* a driver that has ended says so for ever */
-        *status = device_enter_to_release(device, scope);
-    if (!*status)
-        return STREAM_ENTERED;
-    return pool_status_class(*status) == POOL_CLASS_PROCESS ? STREAM_HOST_ONLY : STREAM_KEEP;
-}
-
 pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)
 {
     pool_status status = POOL_OK;
@@ -96,7 +81,7 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
          * adopted stream may have destroyed it: then it has no work either. */
         if (!s->owned && (code == POOL_CU_INVALID_HANDLE || code == POOL_CU_CONTEXT_IS_DESTROYED))
             continue;
-        status = stream_answer(driver, code, "cuStreamQuery");
+        status = driver_check_query(driver, code, "cuStreamQuery");
         if (!status)
             driver_work_reached(mark);
         if (status != POOL_ERR_NOT_READY)

@@ -10,6 +10,8 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "driver/cleanup.h"
+#include "pool/release.h"
 
 static const struct base_struct stream_params_type = BASE_STRUCT(pool_stream_params);
 
@@ -137,7 +139,7 @@ static pool_status create(
         return status;
     status = wrap(scope, handle, 1, stream);
     if (status)
-        STREAM_UNDO_QUIETLY(scope->driver, StreamDestroy(handle));
+        DRIVER_CLEANUP_QUIETLY(scope->driver, StreamDestroy(handle));
     return status;
 }
 
@@ -233,7 +235,7 @@ static pool_status hand_over(struct driver *driver, pool_stream *stream)
     struct stream_registry *registry = stream->registry;
     struct driver_work *work = device_work(stream->device);
     pool_cu_result code = driver->api.StreamQuery(stream->handle);
-    pool_status status = stream_answer(driver, code, "cuStreamQuery");
+    pool_status status = driver_check_query(driver, code, "cuStreamQuery");
     int is_done = !status;
 
     if (status == POOL_ERR_NOT_READY) {
@@ -245,7 +247,7 @@ static pool_status hand_over(struct driver *driver, pool_stream *stream)
         struct base_error_copy first;
 
         base_error_save(&first);
-        is_done = !STREAM_UNDO(driver, StreamSynchronize(stream->handle));
+        is_done = !DRIVER_CLEANUP(driver, StreamSynchronize(stream->handle));
         base_error_restore(&first);
     }
     driver_queue_give(work, stream->queue, registry->reclaim, is_done);
@@ -271,7 +273,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
     struct device_scope scope;
     pool_stream *gone;
     pool_status status, destroyed = POOL_OK;
-    enum stream_way way;
+    enum device_release way;
 
     if (!stream || !*stream)
         return POOL_OK;
@@ -281,23 +283,23 @@ pool_status pool_stream_destroy(pool_stream **stream)
         return status;
     if (gone->is_default)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "a default stream belongs to its device");
-    way = stream_enter_to_destroy(gone->device, &scope, &status);
-    if (way == STREAM_KEEP)
+    way = device_enter_to_destroy(gone->device, &scope, &status);
+    if (way == DEVICE_RELEASE_RETAIN)
         return status;
-    if (!stream_is_forked(gone->registry)) {
+    if (!device_is_forked(gone->device)) {
         pthread_mutex_lock(&gone->registry->lock);
-        if (way == STREAM_ENTERED)
+        if (way == DEVICE_RELEASE_ENTERED)
             status = hand_over(scope.driver, gone);
         else
             driver_queue_give(device_work(gone->device), gone->queue, gone->registry->reclaim, 0);
         unlink_stream(gone);
         pthread_mutex_unlock(&gone->registry->lock);
     }
-    if (way == STREAM_ENTERED && gone->owned)
-        destroyed = STREAM_UNDO(scope.driver, StreamDestroy(gone->handle));
+    if (way == DEVICE_RELEASE_ENTERED && gone->owned)
+        destroyed = DRIVER_CLEANUP(scope.driver, StreamDestroy(gone->handle));
     if (!status)
         status = destroyed;
-    if (way == STREAM_ENTERED)
+    if (way == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, status);
     forget(gone);
     *stream = NULL;
@@ -319,7 +321,8 @@ void stream_discard(pool_stream *made)
     pthread_mutex_unlock(&made->registry->lock);
     driver_queue_give(device_work(made->device), made->queue, made->handle, 0);
     if (made->owned)
-        stream_keep_orphan(made->registry, STREAM_DEFERRED_STREAM, made->handle);
+        device_defer_orphan(
+            made->registry->default_stream.device, DEVICE_DEFERRED_STREAM, made->handle);
     forget(made);
 }
 
@@ -396,7 +399,7 @@ pool_status pool_stream_query(pool_stream *stream)
     if (status)
         return status;
     mark = driver_work_mark(stream->queue);
-    status = stream_answer(scope.driver, query(scope.driver, stream), "cuStreamQuery");
+    status = driver_check_query(scope.driver, query(scope.driver, stream), "cuStreamQuery");
     if (!status)
         driver_work_reached(mark);
     return device_leave(&scope, status);

@@ -19,11 +19,6 @@
 #define FIRST_PAUSE_NS 2000u
 #define LONGEST_PAUSE_NS 200000u
 
-pool_status stream_answer(struct driver *driver, pool_cu_result code, const char *call)
-{
-    return code == POOL_CU_NOT_READY ? POOL_ERR_NOT_READY : driver_check(driver, code, call);
-}
-
 static void pause_for(uint64_t ns)
 {
     struct timespec span = {.tv_sec = 0, .tv_nsec = (long)ns};
@@ -37,7 +32,7 @@ pool_status stream_poll(struct driver *driver, stream_query_call query, const vo
     uint64_t start = base_clock_ns(), pause = FIRST_PAUSE_NS;
 
     for (unsigned asked = 0;; asked++) {
-        pool_status status = stream_answer(driver, query(driver, object), "cuStreamQuery");
+        pool_status status = driver_check_query(driver, query(driver, object), "cuStreamQuery");
         uint64_t spent;
 
         if (status != POOL_ERR_NOT_READY)

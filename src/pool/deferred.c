@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entering a device to destroy something, and deferred releases. cuMemFreeHost and cuModuleUnload
+ * block until all work of the device has finished, so next to a kernel that does not end they would
+ * never return. Resources freed while work is unfinished are listed here and released when the
+ * devices are idle. Destroying the pool releases whatever is left.
+ */
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/cleanup.h"
+#include "driver/work.h"
+#include "pool/pool.h"
+#include "pool/release.h"
+
+enum device_release device_enter_to_destroy(
+    pool_device *device, struct device_scope *scope, pool_status *status)
+{
+    *status = POOL_OK;
+    if (!device_alive(device))
+        return DEVICE_RELEASE_HOST_ONLY;
+    *status = device_enter_to_release(device, scope);
+    if (*status == POOL_ERR_SHUTDOWN) /* a driver that has ended answers so from then on */
+        *status = device_enter_to_release(device, scope);
+    if (!*status)
+        return DEVICE_RELEASE_ENTERED;
+    return pool_status_class(*status) == POOL_CLASS_PROCESS ? DEVICE_RELEASE_HOST_ONLY
+                                                            : DEVICE_RELEASE_RETAIN;
+}
+
+struct device_deferred *device_deferred_new(enum device_deferred_kind kind)
+{
+    struct device_deferred *made = base_calloc(1, sizeof(*made));
+
+    if (made)
+        made->kind = kind;
+    return made;
+}
+
+void device_deferred_free(struct device_deferred *deferred)
+{
+    if (deferred)
+        base_free(deferred->marks);
+    base_free(deferred);
+}
+
+static void append_deferred(pool_device *device, struct device_deferred *deferred)
+{
+    pthread_mutex_lock(&device->deferred_lock);
+    deferred->next = device->deferred;
+    device->deferred = deferred;
+    pthread_mutex_unlock(&device->deferred_lock);
+}
+
+void device_defer(pool_device *device, struct device_deferred *deferred)
+{
+    struct base_error_copy first;
+
+    base_error_save(&first);
+    deferred->is_marked = !device_pool_marks(device, &deferred->marks, &deferred->mark_count);
+    base_error_restore(&first);
+    append_deferred(device, deferred);
+}
+
+void device_defer_orphan(pool_device *device, enum device_deferred_kind kind, void *handle)
+{
+    struct device_deferred *orphan = device_deferred_new(kind);
+
+    if (!orphan)
+        return; /* destroying the context releases it */
+    orphan->handle = handle;
+    append_deferred(device, orphan);
+}
+
+/* Whether all work that was unfinished when the release was deferred has finished. */
+static int is_unused(const struct device_deferred *deferred)
+{
+    for (uint32_t i = 0; i < deferred->mark_count; i++)
+        if (!driver_mark_is_reached(deferred->marks[i]))
+            return 0;
+    return deferred->is_marked;
+}
+
+static pool_status release_one(struct driver *driver, const struct device_deferred *deferred)
+{
+    if (deferred->is_secret)
+        base_wipe(deferred->handle, (size_t)deferred->bytes);
+    switch (deferred->kind) {
+    case DEVICE_DEFERRED_STREAM:
+        return DRIVER_CLEANUP(driver, StreamDestroy(deferred->handle));
+    case DEVICE_DEFERRED_EVENT:
+        return DRIVER_CLEANUP(driver, EventDestroy(deferred->handle));
+    case DEVICE_DEFERRED_PINNED:
+        return DRIVER_CLEANUP(driver, MemFreeHost(deferred->handle));
+    case DEVICE_DEFERRED_REGISTERED:
+        return DRIVER_CLEANUP(driver, MemHostUnregister(deferred->handle));
+    case DEVICE_DEFERRED_MODULE:
+        return DRIVER_CLEANUP(driver, ModuleUnload(deferred->handle));
+    }
+    return POOL_OK;
+}
+
+static struct device_deferred *detach_list(pool_device *device)
+{
+    struct device_deferred *list;
+
+    pthread_mutex_lock(&device->deferred_lock);
+    list = device->deferred;
+    device->deferred = NULL;
+    pthread_mutex_unlock(&device->deferred_lock);
+    return list;
+}
+
+/* Whether its release blocks on nothing, or only on work that was enqueued later. */
+static int can_release(
+    const struct device_deferred *deferred, int device_idle, int pool_idle, int may_wait)
+{
+    int is_idle = deferred->kind == DEVICE_DEFERRED_MODULE ? device_idle : pool_idle;
+
+    return is_idle || (may_wait && is_unused(deferred));
+}
+
+void device_release_deferred(pool_device *device, int may_wait)
+{
+    struct driver *driver = device_driver(device);
+    struct device_deferred *next, *list = detach_list(device);
+    struct base_error_copy first;
+    int device_idle, pool_idle;
+
+    if (!list)
+        return;
+    base_error_save(&first);
+    pool_idle = !device_pool_is_idle(device);
+    device_idle = pool_idle || !device_is_idle(device);
+    for (struct device_deferred *at = list; at; at = next) {
+        next = at->next;
+        if (can_release(at, device_idle, pool_idle, may_wait) && !release_one(driver, at))
+            device_deferred_free(at);
+        else
+            append_deferred(device, at);
+    }
+    base_error_restore(&first);
+}
+
+void device_release_all_deferred(pool_device *device, int driver_alive)
+{
+    struct driver *driver = device_driver(device);
+
+    while (device->deferred) {
+        struct device_deferred *at = device->deferred;
+
+        device->deferred = at->next;
+        if (driver_alive && !driver_is_poisoned(driver))
+            (void)release_one(driver, at);
+        else if (at->is_secret && !device_is_forked(device))
+            base_wipe(at->handle, (size_t)at->bytes);
+        device_deferred_free(at);
+    }
+}
+
+struct device_deferred *device_reuse_deferred_pinned(
+    pool_device *device, uint64_t bytes, uint32_t flags)
+{
+    struct device_deferred **best = NULL, *found = NULL;
+
+    pthread_mutex_lock(&device->deferred_lock);
+    for (struct device_deferred **at = &device->deferred; *at; at = &(*at)->next) {
+        const struct device_deferred *one = *at;
+
+        if (one->kind == DEVICE_DEFERRED_PINNED && one->flags == flags && one->bytes >= bytes &&
+            one->bytes / 2 <= bytes && (!best || one->bytes < (*best)->bytes) && is_unused(one))
+            best = at;
+    }
+    if (best) {
+        found = *best;
+        *best = found->next;
+    }
+    pthread_mutex_unlock(&device->deferred_lock);
+    if (found && found->is_secret)
+        base_wipe(found->handle, (size_t)found->bytes);
+    return found;
+}
+
+uint64_t device_deferred_pinned_bytes(pool_device *device)
+{
+    uint64_t bytes = 0;
+
+    pthread_mutex_lock(&device->deferred_lock);
+    for (const struct device_deferred *at = device->deferred; at; at = at->next)
+        bytes += at->kind == DEVICE_DEFERRED_PINNED ? at->bytes : 0;
+    pthread_mutex_unlock(&device->deferred_lock);
+    return bytes;
+}
