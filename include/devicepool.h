@@ -9,6 +9,7 @@
 
 #include <devicepool/cache.h>
 #include <devicepool/cancel.h>
+#include <devicepool/check.h>
 #include <devicepool/curve.h>
 #include <devicepool/device.h>
 #include <devicepool/driver.h>

@@ -73,9 +73,9 @@ static inline struct msm_problem msm_problem_random(
 {
     struct msm_problem problem = msm_problem_empty(curve, count);
 
-    assert_ok(pool_random_points(curve, seed, count, problem.points, NULL, NULL));
+    assert_ok(pool_random_points(curve, seed, count, NULL, problem.points, NULL));
     assert_ok(pool_random_scalars(
-        pool_curve_scalar_field(curve), seed + 1, POOL_FORM_STANDARD, count, problem.scalars));
+        pool_curve_scalar_field(curve), seed + 1, count, POOL_FORM_STANDARD, problem.scalars));
     return problem;
 }
 
@@ -183,7 +183,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
 
     memset(got, 0xa5, batch * result_format.stride + 4);
     assert_ok(pool_points_convert(
-        curve, problem->points, NULL, points, POOL_CHECK_CANONICAL, given, &format));
+        curve, NULL, problem->points, points, POOL_CHECK_CANONICAL, &format, given));
     call.point_layout = shape->layout;
     call.result_layout = shape->result_layout;
     pool_span in = msm_place(
@@ -199,7 +199,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
         assert_ok(pool_copy_to_host(got, buffers[2], 0, batch * result_format.stride + 4, NULL));
     if (!status) {
         assert_ok(pool_points_convert(
-            curve, got, &result_format, batch, POOL_CHECK_ON_CURVE, results, NULL));
+            curve, &result_format, got, batch, POOL_CHECK_ON_CURVE, NULL, results));
         for (uint64_t i = 0; i < batch; i++)
             for (uint64_t j = 0; j < shape->result_gap; j++)
                 assert_int_equal(got[(i + 1) * result_format.stride - shape->result_gap + j], 0xa5);

@@ -65,7 +65,7 @@ static inline uint8_t *ntt_random(const pool_field *field, uint64_t seed, uint64
     uint8_t *data = malloc(count * field->bytes + 1);
 
     assert_non_null(data);
-    assert_ok(pool_random_scalars(field, seed, POOL_FORM_STANDARD, count, data));
+    assert_ok(pool_random_scalars(field, seed, count, POOL_FORM_STANDARD, data));
     return data;
 }
 

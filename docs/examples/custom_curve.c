@@ -25,8 +25,8 @@ static void must(pool_status status)
 /* The numbers of FIPS 186-4, D.1.2.3. */
 static pool_curve *make_p256(void)
 {
-    pool_field_params field_params = POOL_FIELD_PARAMS_INIT;
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_field_params field_params = {.struct_size = sizeof(field_params)};
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pool_field *field;
     pool_curve *curve;
 
@@ -81,15 +81,15 @@ static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
 
     if (!points || !scalars || !multiples)
         exit(1);
-    must(pool_random_points(curve, 1, n, points, NULL, multiples));
-    must(pool_random_scalars(field, 2, POOL_FORM_STANDARD, n, scalars));
+    must(pool_random_points(curve, 1, n, NULL, points, multiples));
+    must(pool_random_scalars(field, 2, n, POOL_FORM_STANDARD, scalars));
     must(pool_msm(&params, &p, &k, &out));
 
     must(pool_vector_mul(&vector, &k, &m, &m));
     must(pool_vector_evaluate(&vector, &m, one, inner)); /* at 1: the sum */
     must(pool_curve_generator(curve, NULL, expected));
     must(pool_point_mul(curve, NULL, expected, inner, SCALAR, expected));
-    must(pool_point_equal(curve, sum, NULL, expected, NULL, &is_equal));
+    must(pool_point_equal(curve, NULL, sum, NULL, expected, &is_equal));
     if (!is_equal) {
         fprintf(stderr, "the sum over %zu points is wrong\n", n);
         exit(1);

@@ -63,7 +63,7 @@ int main(int count, char **arguments)
     if (!leaves)
         return 1;
     must(pool_random_scalars(
-        pool_poseidon_field(set), 1, POOL_FORM_STANDARD, (size_t)leaf_count, leaves));
+        pool_poseidon_field(set), 1, (size_t)leaf_count, POOL_FORM_STANDARD, leaves));
 
     rows.data = build(set, &run, &tree, leaves, leaf_count, &shape);
     rows = (pool_span){.data = rows.data, .count = shape.digests};

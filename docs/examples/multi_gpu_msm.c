@@ -136,8 +136,8 @@ static void make(struct problem *problem, pool_device *device)
     problem->multiples = malloc(n * SCALAR);
     if (!products || !problem->points || !problem->scalars || !problem->multiples)
         exit(1);
-    must(pool_random_points(curve, 1, n, problem->points, NULL, problem->multiples));
-    must(pool_random_scalars(field, 2, POOL_FORM_STANDARD, n, problem->scalars));
+    must(pool_random_points(curve, 1, n, NULL, problem->points, problem->multiples));
+    must(pool_random_scalars(field, 2, n, POOL_FORM_STANDARD, problem->scalars));
     a = (pool_span){.data = problem->scalars, .count = n};
     b = (pool_span){.data = problem->multiples, .count = n};
     must(pool_vector_mul(&vector, &a, &b, &c));
@@ -156,7 +156,7 @@ static void check(
     memcpy(sum, shares[0].sum, POINT);
     for (size_t i = 1; i < count; i++)
         must(pool_point_add(curve, NULL, sum, shares[i].sum, sum));
-    must(pool_point_equal(curve, sum, NULL, problem->expected, NULL, &is_equal));
+    must(pool_point_equal(curve, NULL, sum, NULL, problem->expected, &is_equal));
     if (!is_equal) {
         fprintf(stderr, "the sum over %zu points %s is wrong\n", problem->n, shape);
         exit(1);

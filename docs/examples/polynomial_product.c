@@ -89,8 +89,8 @@ int main(int count, char **arguments)
 
     if (!a || !b || !c || log_size < 1 || log_size > 30)
         return fprintf(stderr, "2^%u coefficients do not go\n", log_size), 1;
-    must(pool_random_scalars(domain_params.field, 1, POOL_FORM_STANDARD, n / 2, a));
-    must(pool_random_scalars(domain_params.field, 2, POOL_FORM_STANDARD, n / 2, b));
+    must(pool_random_scalars(domain_params.field, 1, n / 2, POOL_FORM_STANDARD, a));
+    must(pool_random_scalars(domain_params.field, 2, n / 2, POOL_FORM_STANDARD, b));
     must(pool_create(&pool, &params));
     must(pool_next_device(pool, &device));
     must(pool_ntt_domain_create(&domain_params, &domain));

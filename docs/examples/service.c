@@ -101,7 +101,7 @@ static pool_status work_run(
     if (!host)
         return POOL_ERR_OUT_OF_HOST_MEMORY;
     status = pool_random_scalars(
-        pool_poseidon_field(service.set), job->seed, POOL_FORM_STANDARD, count, host);
+        pool_poseidon_field(service.set), job->seed, count, POOL_FORM_STANDARD, host);
     if (!status)
         status = pool_stream_create(device, NULL, &work->stream);
     run.stream = memory.stream = work->stream;

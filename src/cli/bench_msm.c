@@ -84,10 +84,10 @@ static pool_status open_summing(struct bench_work *work)
         .stream = work->stream,
         .batch = work->request->batch,
         .shared_points = 1};
-    status = pool_random_scalars(summing->field, 2, POOL_FORM_STANDARD, count, summing->scalars);
+    status = pool_random_scalars(summing->field, 2, count, POOL_FORM_STANDARD, summing->scalars);
     if (!status)
         status = pool_random_points(
-            summing->curve, 1, work->size, summing->points, &format, summing->logs);
+            summing->curve, 1, work->size, &format, summing->points, summing->logs);
     return status;
 }
 
@@ -129,7 +129,7 @@ static pool_status compare_one(
         status =
             pool_point_mul(summing->curve, NULL, expected, log, summing->scalar_bytes, expected);
     if (!status)
-        status = pool_point_equal(summing->curve, expected, NULL, point, NULL, &is_equal);
+        status = pool_point_equal(summing->curve, NULL, expected, NULL, point, &is_equal);
     *is_right &= is_equal;
     return status;
 }

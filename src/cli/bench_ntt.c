@@ -85,7 +85,7 @@ static pool_status open_transform(struct bench_work *work)
     transform->in = cli_alloc(1, transform->bytes);
     work->units = (double)transform->elements;
     status = pool_random_scalars(
-        transform->field, 1, POOL_FORM_STANDARD, transform->elements, transform->in);
+        transform->field, 1, transform->elements, POOL_FORM_STANDARD, transform->in);
     return status ? status : make_buffers(work, transform);
 }
 

@@ -69,7 +69,7 @@ static pool_status open_hashing(struct bench_work *work)
     work->units = (double)work->size;
     hashing->inputs = cli_alloc(work->size, hashing->input_bytes);
     status = pool_random_scalars(
-        field, 1, POOL_FORM_STANDARD, work->size * hashing->elements, hashing->inputs);
+        field, 1, work->size * hashing->elements, POOL_FORM_STANDARD, hashing->inputs);
     return status ? status : make_buffers(work, hashing);
 }
 

@@ -130,8 +130,8 @@ static pool_status run_blob(const struct demo_data *data, const struct demo_job 
     uint8_t point[2 * POOL_FIELD_MAX_BYTES];
     uint8_t bytes[POOL_FIELD_MAX_BYTES];
     char digits[2 * POOL_FIELD_MAX_BYTES + 1];
-    pool_status status = pool_field_from_bytes(data->setup.field, data->blobs[job->index],
-        VALUE_BYTES, POOL_BIG_ENDIAN, DEMO_BLOB_VALUES, POOL_FORM_STANDARD, values);
+    pool_status status = pool_field_from_bytes(data->setup.field, VALUE_BYTES, POOL_BIG_ENDIAN,
+        data->blobs[job->index], DEMO_BLOB_VALUES, POOL_FORM_STANDARD, values);
 
     if (!status)
         status = pool_vector_bit_reverse(&vector, &span, &span);
@@ -139,7 +139,7 @@ static pool_status run_blob(const struct demo_data *data, const struct demo_job 
         status = sum(&data->setup, DEMO_BLOB_VALUES, values, point);
     if (!status)
         status = pool_points_encode(
-            data->setup.curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes, 0);
+            data->setup.curve, NULL, point, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes);
     free(values);
     if (status)
         return status;
@@ -167,7 +167,7 @@ static pool_status run_ptau(const struct demo_data *data, const struct demo_job 
     uint8_t by_coefficients[2 * POOL_FIELD_MAX_BYTES] = {0};
     uint8_t by_values[2 * POOL_FIELD_MAX_BYTES] = {1};
     pool_status status =
-        pool_random_scalars(data->tau.field, (uint64_t)job->index, POOL_FORM_STANDARD, N, memory);
+        pool_random_scalars(data->tau.field, (uint64_t)job->index, N, POOL_FORM_STANDARD, memory);
 
     if (!status)
         status = pool_ntt(&params, &coefficients, &values);

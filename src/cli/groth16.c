@@ -212,7 +212,7 @@ static pool_status make_domain(const struct prover *prover, pool_ntt_domain **do
 {
     const char *convention = "snarkjs";
     uint8_t root[POOL_FIELD_MAX_BYTES];
-    char coset[POOL_FIELD_TEXT_BYTES];
+    char coset[POOL_FIELD_STRING_BYTES];
     uint32_t log_size = 0;
     pool_status status;
 
@@ -224,7 +224,7 @@ static pool_status make_domain(const struct prover *prover, pool_ntt_domain **do
         pool_field_root_of_unity(prover->field, convention, log_size + 1, POOL_FORM_STANDARD, root);
     if (!status)
         status = pool_field_format(
-            prover->field, root, POOL_FORM_STANDARD, POOL_HEXADECIMAL, coset, sizeof(coset), NULL);
+            prover->field, POOL_FORM_STANDARD, root, POOL_HEXADECIMAL, coset, sizeof(coset), NULL);
     if (status)
         return status;
     const pool_ntt_domain_params params = {.struct_size = sizeof(params),
@@ -344,7 +344,7 @@ static pool_status add_point(
         return status;
     const pool_point_format format = {section.layout, section.span.form, section.span.stride};
     status = pool_points_convert(
-        section.curve, section.span.data, &format, 1, POOL_CHECK_ON_CURVE, point, NULL);
+        section.curve, &format, section.span.data, 1, POOL_CHECK_ON_CURVE, NULL, point);
     if (!status && scalar)
         status = pool_point_mul(section.curve, NULL, point, scalar, prover->width, point);
     return status ? status : pool_point_add(section.curve, NULL, sum, point, sum);
@@ -378,7 +378,7 @@ static pool_status draw_scalar(struct prover *prover, uint8_t *scalar)
         return POOL_ERR_IO;
     }
     status = pool_field_reduce_bytes(
-        prover->field, bytes, count, POOL_LITTLE_ENDIAN, 1, POOL_FORM_STANDARD, scalar);
+        prover->field, count, POOL_LITTLE_ENDIAN, bytes, 1, POOL_FORM_STANDARD, scalar);
     explicit_bzero(bytes, sizeof(bytes));
     return status;
 }

@@ -84,7 +84,7 @@ static void show_result(const pool_curve *curve, const uint8_t *result, uint64_t
         show_coordinate(curve, "y", result + pool_curve_coordinate_bytes(curve), report, as_json);
     }
     if (compressed &&
-        !pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, result, NULL, 1, bytes, 0)) {
+        !pool_points_encode(curve, NULL, result, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes)) {
         cli_hex(bytes, compressed, digits);
         cJSON_AddStringToObject(report, "compressed", digits);
         if (!as_json)

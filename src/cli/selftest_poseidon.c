@@ -73,7 +73,7 @@ static pool_status run_random(const pool_poseidon *set, const pool_poseidon_run 
     pool_span in = {.data = memory, .count = STATES};
     pool_span out = {.data = memory + bytes, .count = STATES};
     pool_span expected = {.data = memory + 2 * bytes, .count = STATES};
-    pool_status status = pool_random_scalars(field, 7, POOL_FORM_STANDARD, elements, memory);
+    pool_status status = pool_random_scalars(field, 7, elements, POOL_FORM_STANDARD, memory);
 
     if (!status)
         status = pool_poseidon_permute(set, run, &in, &out);

@@ -5,9 +5,9 @@
 
 void snarkjs_write_element(FILE *file, const pool_field *field, const void *element)
 {
-    char text[POOL_FIELD_TEXT_BYTES] = "";
+    char text[POOL_FIELD_STRING_BYTES] = "";
 
-    pool_field_format(field, element, POOL_FORM_STANDARD, POOL_DECIMAL, text, sizeof(text), NULL);
+    pool_field_format(field, POOL_FORM_STANDARD, element, POOL_DECIMAL, text, sizeof(text), NULL);
     fprintf(file, "\"%s\"", text);
 }
 

@@ -72,7 +72,7 @@ static pool_status from_big_endian(const struct cli_raw *raw, struct cli_source 
     uint64_t elements = span->count * (span->stride / size);
     void *owned = cli_alloc(elements, size);
     pool_status status = pool_field_from_bytes(
-        field, span->data, size, POOL_BIG_ENDIAN, elements, POOL_FORM_STANDARD, owned);
+        field, size, POOL_BIG_ENDIAN, span->data, elements, POOL_FORM_STANDARD, owned);
 
     source->owned = owned;
     span->data = owned;
@@ -88,7 +88,7 @@ void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, 
     for (uint8_t *at = elements; count--; at += size) {
         memcpy(element, at, size);
         /* Results of the library are elements: this cannot fail. */
-        pool_field_to_bytes(field, element, form, 1, size, POOL_BIG_ENDIAN, at);
+        pool_field_to_bytes(field, form, element, 1, size, POOL_BIG_ENDIAN, at);
     }
 }
 
@@ -229,7 +229,7 @@ const char *cli_element(const pool_field *field, pool_form form, const void *ele
     uint8_t big_endian[POOL_FIELD_MAX_BYTES] = {0};
 
     /* Results of the library are elements: this cannot fail. */
-    pool_field_to_bytes(field, element, form, 1, bytes, POOL_BIG_ENDIAN, big_endian);
+    pool_field_to_bytes(field, form, element, 1, bytes, POOL_BIG_ENDIAN, big_endian);
     text[0] = '0';
     text[1] = 'x';
     cli_hex(big_endian, bytes, text + 2);

@@ -40,7 +40,7 @@ static pool_curve curves[ENTRY_COUNT]; /* written until `derived` */
 static pool_status derive_entry(pool_curve *curve, const struct entry *entry)
 {
     const pool_field *scalar_field = pool_field_by_name(entry->scalar_field);
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pool_status status;
 
     params.field = pool_field_by_name(entry->field);

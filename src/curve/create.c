@@ -170,7 +170,7 @@ pool_status curve_derive(
 /* The scalar field: the given one, if its modulus is the order, or one made from the order. */
 static pool_status take_scalar_field(const pool_curve_params *params, pool_field **scalar_field)
 {
-    pool_field_params of_order = POOL_FIELD_PARAMS_INIT;
+    pool_field_params of_order = {.struct_size = sizeof(of_order)};
     uint64_t order[FIELD_MAX_LIMBS];
     const char *wrong;
 

@@ -124,20 +124,21 @@ bool curve_is_in_subgroup(const pool_curve *curve, const struct curve_jacobian *
 size_t curve_point_stride(const pool_curve *curve, const pool_point_format *format);
 const char *curve_load(const pool_curve *curve, struct curve_jacobian *p,
     const pool_point_format *format, const void *memory);
-void curve_store(const pool_curve *curve, void *memory, const pool_point_format *format,
+void curve_store(const pool_curve *curve, const pool_point_format *format, void *memory,
     const struct curve_jacobian *p);
-void curve_store_affine(const pool_curve *curve, void *memory, const pool_point_format *format,
+void curve_store_affine(const pool_curve *curve, const pool_point_format *format, void *memory,
     const struct curve_affine *p);
-/* NULL or what is wrong; `checks` as in POOL_CHECK_…. */
+/* Returns NULL, or the reason why the point fails one of the POOL_CHECK_… flags in `checks`. */
 const char *curve_check(const pool_curve *curve, const struct curve_jacobian *p, uint32_t checks);
-/* Refuses unknown layouts and forms and strides that are too small. NULL means all zeros and gives
- * that in *given. `call` is the public function, for texts, here and below. */
+/* Refuses unknown layouts and forms and too small strides. *given receives the format, which is all
+ * zeros if `format` is NULL. `call` is the public function that messages name, here and below. */
 pool_status curve_read_format(const char *call, const pool_curve *curve,
     const pool_point_format *format, pool_point_format *given);
-/* Points that the caller gives or wants: there, unless there are none, and no more than memory. */
-pool_status curve_check_array(const char *call, const pool_curve *curve, const void *points,
-    const pool_point_format *format, size_t count);
-pool_status curve_check_checks(const char *call, uint32_t checks); /* POOL_CHECK_… */
+/* Refuses a NULL array unless it is empty, and counts that do not fit in memory. */
+pool_status curve_validate_array(const char *call, const pool_curve *curve,
+    const pool_point_format *format, const void *points, size_t count);
+/* Refuses values of `checks` that do not apply to points. */
+pool_status curve_validate_checks(const char *call, uint32_t checks);
 
 /* encoding.c: NULL or what is wrong with an encoded point. That y belongs to x is sure for the
  * compressed encoding only. */

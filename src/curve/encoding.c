@@ -284,23 +284,23 @@ const char *curve_decode(
     return decode_point(curve, &shape, p, bytes);
 }
 
-/* The bytes from one encoded point to the next go to *stride, which 0 leaves packed. */
+/* Resolves a stride of 0 and a format of NULL. */
 static pool_status check_arguments(const char *call, const pool_curve *curve,
-    pool_encoding encoding, const void *bytes, const void *points, size_t count,
-    const pool_point_format *format, pool_point_format *given, size_t *stride)
+    pool_encoding encoding, size_t *stride, const void *encoded, size_t count,
+    const pool_point_format *format, const void *points, pool_point_format *given)
 {
     size_t size = pool_encoding_bytes(curve, encoding);
     pool_status status =
         base_check_ranges(call, {"encoding", encoding, 0, POOL_ENCODING_ARKWORKS_UNCOMPRESSED});
 
-    if (!status && (!curve || (!bytes && count)))
-        status = base_fail_null(call, curve ? "bytes" : "curve");
+    if (!status && (!curve || (!encoded && count)))
+        status = base_fail_null(call, curve ? "encoded" : "curve");
     if (status)
         return status;
     if (!size)
         return base_fail(POOL_ERR_UNSUPPORTED,
-            "%s: points of %s, whose field has %u bits, do not have encoding %d", call, curve->name,
-            curve->coordinates.field->bits, (int)encoding);
+            "%s: encoding %d is not defined for %s, whose modulus has %u bits", call, (int)encoding,
+            curve->name, curve->coordinates.field->bits);
     if (*stride && *stride < size)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %zu for `stride`: an encoded point of %s has %zu bytes", call,
@@ -309,12 +309,12 @@ static pool_status check_arguments(const char *call, const pool_curve *curve,
     status = curve_read_format(call, curve, format, given);
     if (!status)
         status = base_check_array(call, "encoded points", count, *stride, size);
-    return status ? status : curve_check_array(call, curve, points, given, count);
+    return status ? status : curve_validate_array(call, curve, given, points, count);
 }
 
-/* Encodings without flags keep all zeros for infinity. */
+/* In encodings without flags all zeros mean infinity, so (0, 0) cannot be encoded. */
 static pool_status check_no_origin(const pool_curve *curve, const struct shape *shape,
-    const void *points, const pool_point_format *format, size_t count)
+    const pool_point_format *format, const void *points, size_t count)
 {
     if (shape->flags != FLAGS_NONE)
         return POOL_OK;
@@ -325,25 +325,25 @@ static pool_status check_no_origin(const pool_curve *curve, const struct shape *
             curve, &p, format, (const uint8_t *)points + i * curve_point_stride(curve, format));
         if (curve_jacobian_is_origin(curve, &p))
             return base_fail(POOL_ERR_BAD_DATA,
-                "point %zu of %s is (0, 0), which the encoding keeps for infinity", i, curve->name);
+                "point %zu of %s is (0, 0), which means infinity in this encoding", i, curve->name);
     }
     return POOL_OK;
 }
 
-pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, const void *points,
-    const pool_point_format *format, size_t count, uint8_t *bytes, size_t stride)
+pool_status pool_points_encode(const pool_curve *curve, const pool_point_format *format,
+    const void *points, size_t count, pool_encoding encoding, size_t stride, uint8_t *encoded)
 {
     pool_point_format given;
     struct shape shape;
     pool_status status = check_arguments(
-        "pool_points_encode", curve, encoding, bytes, points, count, format, &given, &stride);
+        "pool_points_encode", curve, encoding, &stride, encoded, count, format, points, &given);
 
     if (status)
         return status;
     shape = shape_of(curve, encoding);
-    status = pool_points_check(curve, points, &given, count, POOL_CHECK_CANONICAL, NULL);
+    status = pool_points_check(curve, &given, points, count, POOL_CHECK_CANONICAL, NULL);
     if (!status)
-        status = check_no_origin(curve, &shape, points, &given, count);
+        status = check_no_origin(curve, &shape, &given, points, count);
     for (size_t i = 0; i < count && !status; i++) {
         struct curve_jacobian p;
         struct curve_affine affine;
@@ -351,21 +351,21 @@ pool_status pool_points_encode(const pool_curve *curve, pool_encoding encoding, 
         curve_load(
             curve, &p, &given, (const uint8_t *)points + i * curve_point_stride(curve, &given));
         curve_jacobian_to_affine(curve, &affine, &p);
-        encode_point(curve, &shape, &affine, bytes + i * stride);
+        encode_point(curve, &shape, &affine, encoded + i * stride);
     }
     return status;
 }
 
-/* Into packed affine points in Montgomery form, kept apart until all of them are known to be good.
+/* Decodes into a separate array, so that nothing is written to the caller's unless all are valid.
  */
-static pool_status decode_all(const pool_curve *curve, const struct shape *shape,
-    const uint8_t *bytes, size_t stride, size_t count, uint32_t checks, uint8_t *decoded,
-    const pool_point_format *format)
+static pool_status decode_all(const pool_curve *curve, const struct shape *shape, size_t stride,
+    const uint8_t *encoded, size_t count, uint32_t checks, const pool_point_format *format,
+    uint8_t *decoded)
 {
     for (size_t i = 0; i < count; i++) {
         struct curve_affine p;
         struct curve_jacobian checked;
-        const char *wrong = decode_point(curve, shape, &p, bytes + i * stride);
+        const char *wrong = decode_point(curve, shape, &p, encoded + i * stride);
 
         if (!wrong) {
             curve_jacobian_from_affine(curve, &checked, &p);
@@ -374,35 +374,35 @@ static pool_status decode_all(const pool_curve *curve, const struct shape *shape
         if (wrong)
             return base_fail(
                 POOL_ERR_BAD_DATA, "encoded point %zu of %s %s", i, curve->name, wrong);
-        curve_store_affine(curve, decoded + i * curve_point_stride(curve, format), format, &p);
+        curve_store_affine(curve, format, decoded + i * curve_point_stride(curve, format), &p);
     }
     return POOL_OK;
 }
 
-pool_status pool_points_decode(const pool_curve *curve, pool_encoding encoding,
-    const uint8_t *bytes, size_t stride, size_t count, uint32_t checks, void *points,
-    const pool_point_format *format)
+pool_status pool_points_decode(const pool_curve *curve, pool_encoding encoding, size_t stride,
+    const uint8_t *encoded, size_t count, uint32_t checks, const pool_point_format *format,
+    void *points)
 {
-    /* with a flag, so that (0, 0) on a curve with b = 0 stays what it is */
-    const pool_point_format own = {POOL_POINT_AFFINE_FLAG, POOL_FORM_MONTGOMERY, 0};
+    /* With an infinity flag, so that the point (0, 0) on a curve with b = 0 is preserved. */
+    const pool_point_format flagged = {POOL_POINT_AFFINE_FLAG, POOL_FORM_MONTGOMERY, 0};
     pool_point_format given;
     pool_status status = check_arguments(
-        "pool_points_decode", curve, encoding, bytes, points, count, format, &given, &stride);
+        "pool_points_decode", curve, encoding, &stride, encoded, count, format, points, &given);
     struct shape shape;
     uint8_t *decoded;
 
     if (!status)
-        status = curve_check_checks("pool_points_decode", checks);
+        status = curve_validate_checks("pool_points_decode", checks);
     if (status)
         return status;
-    decoded = base_calloc(count, curve_point_stride(curve, &own));
+    decoded = base_calloc(count, curve_point_stride(curve, &flagged));
     if (!decoded)
         return base_fail_memory("decoded points");
     shape = shape_of(curve, encoding);
-    status = decode_all(curve, &shape, bytes, stride, count, checks, decoded, &own);
+    status = decode_all(curve, &shape, stride, encoded, count, checks, &flagged, decoded);
     if (!status)
-        status =
-            pool_points_convert(curve, decoded, &own, count, POOL_CHECK_CANONICAL, points, &given);
+        status = pool_points_convert(
+            curve, &flagged, decoded, count, POOL_CHECK_CANONICAL, &given, points);
     base_free(decoded);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points in the memory layouts of provers: reading one, writing one, and what a format means.
+ * Loads and stores points in the memory layouts of provers, and validates formats and checks.
  */
 #include <string.h>
 
@@ -55,17 +55,19 @@ pool_status curve_read_format(const char *call, const pool_curve *curve,
     return POOL_OK;
 }
 
-pool_status curve_check_checks(const char *call, uint32_t checks)
+pool_status curve_validate_checks(const char *call, uint32_t checks)
 {
-    if (checks != POOL_CHECK_CANONICAL && checks != POOL_CHECK_ON_CURVE &&
-        checks != POOL_CHECK_SUBGROUP)
+    if (checks != POOL_CHECK_NONE && checks != POOL_CHECK_CANONICAL &&
+        checks != POOL_CHECK_ON_CURVE && checks != POOL_CHECK_SUBGROUP)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %u for `checks`; it must be a POOL_CHECK_… value", call, checks);
+            "%s: unsupported value %u for `checks`; it must be POOL_CHECK_NONE, "
+            "_CANONICAL, _ON_CURVE or _SUBGROUP",
+            call, checks);
     return POOL_OK;
 }
 
-pool_status curve_check_array(const char *call, const pool_curve *curve, const void *points,
-    const pool_point_format *format, size_t count)
+pool_status curve_validate_array(const char *call, const pool_curve *curve,
+    const pool_point_format *format, const void *points, size_t count)
 {
     if (!points && count)
         return base_fail_null(call, "points");
@@ -163,7 +165,7 @@ static void store_coordinate(const pool_curve *curve, void *memory, const pool_p
     field_extension_store(f, (uint8_t *)memory + index * f->bytes, format->form, x);
 }
 
-void curve_store_affine(const pool_curve *curve, void *memory, const pool_point_format *format,
+void curve_store_affine(const pool_curve *curve, const pool_point_format *format, void *memory,
     const struct curve_affine *p)
 {
     size_t flag_at = 2 * curve->coordinates.bytes;
@@ -176,7 +178,7 @@ void curve_store_affine(const pool_curve *curve, void *memory, const pool_point_
     }
 }
 
-void curve_store(const pool_curve *curve, void *memory, const pool_point_format *format,
+void curve_store(const pool_curve *curve, const pool_point_format *format, void *memory,
     const struct curve_jacobian *p)
 {
     const struct field_extension *f = &curve->coordinates;
@@ -185,7 +187,7 @@ void curve_store(const pool_curve *curve, void *memory, const pool_point_format 
 
     if (format->layout == POOL_POINT_AFFINE || format->layout == POOL_POINT_AFFINE_FLAG) {
         curve_jacobian_to_affine(curve, &affine, p);
-        curve_store_affine(curve, memory, format, &affine);
+        curve_store_affine(curve, format, memory, &affine);
         return;
     }
     curve_xyzz_from_jacobian(curve, &q, p);
@@ -205,7 +207,8 @@ void curve_store(const pool_curve *curve, void *memory, const pool_point_format 
 
 const char *curve_check(const pool_curve *curve, const struct curve_jacobian *p, uint32_t checks)
 {
-    if ((checks & POOL_CHECK_ON_CURVE) && !curve_jacobian_is_on_curve(curve, p))
+    if ((checks & POOL_CHECK_ON_CURVE) == POOL_CHECK_ON_CURVE &&
+        !curve_jacobian_is_on_curve(curve, p))
         return "is not on the curve";
     if ((checks & POOL_CHECK_SUBGROUP) == POOL_CHECK_SUBGROUP && !curve_is_in_subgroup(curve, p))
         return "is not in the subgroup";

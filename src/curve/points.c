@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public calls on arrays of points and on single points: checks, changes of format, sums.
+ * The public functions on arrays of points and on single points: checks, format conversion,
+ * addition and scalar multiplication.
  */
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #include "curve/curve.h"
 #include "field/integer.h"
 
-/* Points converted with one inversion: enough that it costs less than the rest, little enough for
- * the stack. */
+/* Points that share one inversion: enough that it costs less than the rest of the conversion, few
+ * enough for the stack. */
 enum { CHUNK = 32 };
 
 static pool_status fail_point(const pool_curve *curve, size_t index, const char *wrong)
@@ -20,38 +21,39 @@ static pool_status fail_point(const pool_curve *curve, size_t index, const char 
 }
 
 static const void *point_at(
-    const pool_curve *curve, const void *points, const pool_point_format *format, size_t index)
+    const pool_curve *curve, const pool_point_format *format, const void *points, size_t index)
 {
     return (const uint8_t *)points + index * curve_point_stride(curve, format);
 }
 
-/* (0, 0) as a point, on a curve with b = 0 or unchecked: one layout keeps it for infinity. */
-static const char *check_target(
-    const pool_curve *curve, const struct curve_jacobian *p, const pool_point_format *target)
+/* The point (0, 0), on a curve with b = 0 or unchecked, has no POOL_POINT_AFFINE representation. */
+static const char *check_representable(
+    const pool_curve *curve, const pool_point_format *target, const struct curve_jacobian *p)
 {
     if (!target || target->layout != POOL_POINT_AFFINE || !curve_jacobian_is_origin(curve, p))
         return NULL;
-    return "is (0, 0), which POOL_POINT_AFFINE keeps for infinity";
+    return "is (0, 0), which means infinity in POOL_POINT_AFFINE";
 }
 
-static pool_status check_all(const char *call, const pool_curve *curve, const void *points,
-    const pool_point_format *format, size_t count, uint32_t checks, const pool_point_format *target,
-    size_t *first_bad)
+/* `target` is the format that the points will be converted to, or NULL. */
+static pool_status check_points(const char *call, const pool_curve *curve,
+    const pool_point_format *format, const void *points, size_t count, uint32_t checks,
+    const pool_point_format *target, size_t *first_bad)
 {
-    pool_status status = curve_check_array(call, curve, points, format, count);
+    pool_status status = curve_validate_array(call, curve, format, points, count);
 
     if (!status)
-        status = curve_check_checks(call, checks);
+        status = curve_validate_checks(call, checks);
     if (status)
         return status;
     for (size_t i = 0; i < count; i++) {
         struct curve_jacobian p;
-        const char *wrong = curve_load(curve, &p, format, point_at(curve, points, format, i));
+        const char *wrong = curve_load(curve, &p, format, point_at(curve, format, points, i));
 
         if (!wrong)
             wrong = curve_check(curve, &p, checks);
         if (!wrong)
-            wrong = check_target(curve, &p, target);
+            wrong = check_representable(curve, target, &p);
         if (wrong && first_bad)
             *first_bad = i;
         if (wrong)
@@ -60,8 +62,8 @@ static pool_status check_all(const char *call, const pool_curve *curve, const vo
     return POOL_OK;
 }
 
-pool_status pool_points_check(const pool_curve *curve, const void *points,
-    const pool_point_format *format, size_t count, uint32_t checks, size_t *first_bad)
+pool_status pool_points_check(const pool_curve *curve, const pool_point_format *format,
+    const void *points, size_t count, uint32_t checks, size_t *first_bad)
 {
     pool_point_format given;
     pool_status status;
@@ -71,12 +73,11 @@ pool_status pool_points_check(const pool_curve *curve, const void *points,
     status = curve_read_format("pool_points_check", curve, format, &given);
     if (status)
         return status;
-    return check_all("pool_points_check", curve, points, &given, count, checks, NULL, first_bad);
+    return check_points("pool_points_check", curve, &given, points, count, checks, NULL, first_bad);
 }
 
-static void convert_chunk(const pool_curve *curve, const void *from,
-    const pool_point_format *from_format, size_t count, void *to,
-    const pool_point_format *to_format)
+static void convert_chunk(const pool_curve *curve, const pool_point_format *from_format,
+    const void *from, size_t count, const pool_point_format *to_format, void *to)
 {
     struct curve_jacobian loaded[CHUNK];
     struct curve_affine affine[CHUNK];
@@ -86,22 +87,21 @@ static void convert_chunk(const pool_curve *curve, const void *from,
         to_format->layout == POOL_POINT_AFFINE || to_format->layout == POOL_POINT_AFFINE_FLAG;
 
     for (size_t i = 0; i < count; i++)
-        curve_load(curve, &loaded[i], from_format, point_at(curve, from, from_format, i));
+        curve_load(curve, &loaded[i], from_format, point_at(curve, from_format, from, i));
     if (to_affine)
         curve_jacobian_batch_to_affine(curve, affine, loaded, count, scratch);
     for (size_t i = 0; i < count; i++) {
         void *memory = (uint8_t *)to + i * stride;
 
         if (to_affine)
-            curve_store_affine(curve, memory, to_format, &affine[i]);
+            curve_store_affine(curve, to_format, memory, &affine[i]);
         else
-            curve_store(curve, memory, to_format, &loaded[i]);
+            curve_store(curve, to_format, memory, &loaded[i]);
     }
 }
 
-pool_status pool_points_convert(const pool_curve *curve, const void *from,
-    const pool_point_format *from_format, size_t count, uint32_t checks, void *to,
-    const pool_point_format *to_format)
+pool_status pool_points_convert(const pool_curve *curve, const pool_point_format *from_format,
+    const void *from, size_t count, uint32_t checks, const pool_point_format *to_format, void *to)
 {
     pool_point_format source;
     pool_point_format target;
@@ -113,20 +113,20 @@ pool_status pool_points_convert(const pool_curve *curve, const void *from,
     if (!status)
         status = curve_read_format("pool_points_convert", curve, to_format, &target);
     if (!status)
-        status = curve_check_array("pool_points_convert", curve, to, &target, count);
+        status = curve_validate_array("pool_points_convert", curve, &target, to, count);
     if (!status)
         status =
-            check_all("pool_points_convert", curve, from, &source, count, checks, &target, NULL);
+            check_points("pool_points_convert", curve, &source, from, count, checks, &target, NULL);
     for (size_t i = 0; i < count && !status; i += CHUNK) {
         size_t chunk = count - i < CHUNK ? count - i : CHUNK;
 
-        convert_chunk(curve, point_at(curve, from, &source, i), &source, chunk,
-            (uint8_t *)to + i * curve_point_stride(curve, &target), &target);
+        convert_chunk(curve, &source, point_at(curve, &source, from, i), chunk, &target,
+            (uint8_t *)to + i * curve_point_stride(curve, &target));
     }
     return status;
 }
 
-/* One point that must lie on the curve. */
+/* Loads a point and checks that it is on the curve. */
 static pool_status load_checked(const pool_curve *curve, struct curve_jacobian *p,
     const pool_point_format *format, const void *memory)
 {
@@ -137,14 +137,14 @@ static pool_status load_checked(const pool_curve *curve, struct curve_jacobian *
     return wrong ? fail_point(curve, 0, wrong) : POOL_OK;
 }
 
-static pool_status store_result(const pool_curve *curve, void *memory,
-    const pool_point_format *format, const struct curve_jacobian *p)
+static pool_status store_result(const pool_curve *curve, const pool_point_format *format,
+    void *memory, const struct curve_jacobian *p)
 {
-    const char *wrong = check_target(curve, p, format);
+    const char *wrong = check_representable(curve, format, p);
 
     if (wrong)
         return base_fail(POOL_ERR_UNSUPPORTED, "the result on %s %s", curve->name, wrong);
-    curve_store(curve, memory, format, p);
+    curve_store(curve, format, memory, p);
     return POOL_OK;
 }
 
@@ -168,7 +168,7 @@ pool_status pool_point_add(const pool_curve *curve, const pool_point_format *for
     if (status)
         return status;
     curve_jacobian_add(curve, &left, &left, &right);
-    return store_result(curve, sum, &given, &left);
+    return store_result(curve, &given, sum, &left);
 }
 
 pool_status pool_point_mul(const pool_curve *curve, const pool_point_format *format, const void *p,
@@ -196,11 +196,11 @@ pool_status pool_point_mul(const pool_curve *curve, const pool_point_format *for
         if (scalar[bit / 8] >> (bit % 8) & 1)
             curve_jacobian_add(curve, &result, &result, &base);
     }
-    return store_result(curve, product, &given, &result);
+    return store_result(curve, &given, product, &result);
 }
 
-pool_status pool_point_equal(const pool_curve *curve, const void *p,
-    const pool_point_format *p_format, const void *q, const pool_point_format *q_format, int *equal)
+pool_status pool_point_equal(const pool_curve *curve, const pool_point_format *p_format,
+    const void *p, const pool_point_format *q_format, const void *q, int32_t *is_equal)
 {
     pool_point_format p_given;
     pool_point_format q_given;
@@ -209,7 +209,7 @@ pool_status pool_point_equal(const pool_curve *curve, const void *p,
     pool_status status;
 
     status = base_check_pointers(
-        "pool_point_equal", {"curve", curve}, {"p", p}, {"q", q}, {"equal", equal});
+        "pool_point_equal", {"curve", curve}, {"p", p}, {"q", q}, {"is_equal", is_equal});
     if (status)
         return status;
     status = curve_read_format("pool_point_equal", curve, p_format, &p_given);
@@ -221,7 +221,7 @@ pool_status pool_point_equal(const pool_curve *curve, const void *p,
         status = load_checked(curve, &right, &q_given, q);
     if (status)
         return status;
-    *equal = curve_jacobian_equal(curve, &left, &right);
+    *is_equal = curve_jacobian_equal(curve, &left, &right);
     return POOL_OK;
 }
 
@@ -239,6 +239,6 @@ pool_status pool_curve_generator(
     if (status)
         return status;
     curve_jacobian_from_affine(curve, &generator, &curve->generator);
-    curve_store(curve, point, &given, &generator);
+    curve_store(curve, &given, point, &generator);
     return POOL_OK;
 }

@@ -92,11 +92,11 @@ static void store_point(const pool_curve *curve, void *memory, const pool_point_
     struct curve_jacobian q;
 
     if (format->layout == POOL_POINT_AFFINE || format->layout == POOL_POINT_AFFINE_FLAG) {
-        curve_store_affine(curve, memory, format, p);
+        curve_store_affine(curve, format, memory, p);
         return;
     }
     curve_jacobian_from_affine(curve, &q, p);
-    curve_store(curve, memory, format, &q);
+    curve_store(curve, format, memory, &q);
 }
 
 static void make_points(const pool_curve *curve, struct table *table, uint64_t seed, size_t count,
@@ -130,8 +130,8 @@ static void make_points(const pool_curve *curve, struct table *table, uint64_t s
     }
 }
 
-pool_status pool_random_points(const pool_curve *curve, uint64_t seed, size_t count, void *points,
-    const pool_point_format *format, void *scalars)
+pool_status pool_random_points(const pool_curve *curve, uint64_t seed, size_t count,
+    const pool_point_format *format, void *points, void *scalars)
 {
     struct table table = {0};
     size_t entries = count < TABLE ? count : TABLE;
@@ -142,7 +142,7 @@ pool_status pool_random_points(const pool_curve *curve, uint64_t seed, size_t co
         return base_fail_null("pool_random_points", "curve");
     status = curve_read_format("pool_random_points", curve, format, &given);
     if (!status)
-        status = curve_check_array("pool_random_points", curve, points, &given, count);
+        status = curve_validate_array("pool_random_points", curve, &given, points, count);
     if (!status && scalars)
         status = base_check_array("pool_random_points", "scalars", count,
             curve->scalar_field->bytes, curve->scalar_field->bytes);

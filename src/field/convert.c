@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public conversions of arrays of elements, with every argument and every value checked before
- * anything is written.
+ * The public functions on single elements and on arrays of elements. They check every argument and
+ * every element before they write anything.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static pool_status check_form(const char *call, pool_form form)
     return base_check_ranges(call, {"form", form, 0, POOL_FORM_MONTGOMERY});
 }
 
-/* An array that the caller gives or wants: there, unless it is empty, and no larger than memory. */
+/* Refuses a NULL array unless it is empty, and counts that do not fit in memory. */
 static pool_status check_array(
     const char *call, const char *name, const void *array, size_t count, size_t bytes)
 {
@@ -24,7 +24,7 @@ static pool_status check_array(
     return base_check_array(call, name, count, bytes, bytes);
 }
 
-/* One Montgomery element out in the form asked for. */
+/* Stores an element, given in Montgomery form, in the requested form. */
 static void store_in_form(
     const pool_field *field, void *packed, pool_form form, const uint64_t *montgomery)
 {
@@ -75,10 +75,10 @@ pool_status pool_field_root_of_unity(const pool_field *field, const char *conven
     if (status)
         return status;
     if (convention) {
-        const char *text = field_convention_generator(field, convention);
+        const char *number = field_convention_generator(field, convention);
         uint64_t generator[FIELD_MAX_LIMBS];
 
-        if (!text || field_integer_parse(generator, FIELD_MAX_LIMBS, text))
+        if (!number || field_integer_parse(generator, FIELD_MAX_LIMBS, number))
             return base_fail(POOL_ERR_NOT_FOUND,
                 "the field %s has no convention \"%.80s\" for roots of unity", field->name,
                 convention);
@@ -94,22 +94,22 @@ pool_status pool_field_root_of_unity(const pool_field *field, const char *conven
 }
 
 pool_status pool_field_parse(
-    const pool_field *field, const char *text, pool_form form, void *element)
+    const pool_field *field, const char *string, pool_form form, void *element)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
     const char *wrong;
     pool_status status = base_check_pointers(
-        "pool_field_parse", {"field", field}, {"text", text}, {"element", element});
+        "pool_field_parse", {"field", field}, {"string", string}, {"element", element});
 
     if (!status)
         status = check_form("pool_field_parse", form);
     if (status)
         return status;
-    wrong = field_integer_parse(limbs, field->limbs, text);
+    wrong = field_integer_parse(limbs, field->limbs, string);
     if (!wrong && !field_is_canonical(field, limbs))
         wrong = "is not below the modulus";
     if (wrong)
-        return base_fail(POOL_ERR_BAD_DATA, "the element \"%.200s\" %s", text, wrong);
+        return base_fail(POOL_ERR_BAD_DATA, "the element \"%.200s\" %s", string, wrong);
     if (form == POOL_FORM_MONTGOMERY)
         field_to_montgomery(field, limbs, limbs);
     field_store(field, element, limbs);
@@ -138,17 +138,16 @@ pool_status pool_field_check(
     return POOL_OK;
 }
 
-typedef void (*unary)(const pool_field *field, uint64_t *result, const uint64_t *x);
-
-static pool_status convert_all(const char *call, const pool_field *field, const void *from,
-    size_t count, void *to, unary convert)
+static pool_status convert_elements(const char *call, const pool_field *field, const void *from,
+    size_t count, void *to,
+    void (*convert)(const pool_field *field, uint64_t *result, const uint64_t *x))
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
-    pool_status status = field ? check_array(call, "elements to convert", from, count, field->bytes)
+    pool_status status = field ? check_array(call, "input elements", from, count, field->bytes)
                                : base_fail_null(call, "field");
 
     if (!status)
-        status = check_array(call, "elements of the result", to, count, field->bytes);
+        status = check_array(call, "output elements", to, count, field->bytes);
     if (!status)
         status = pool_field_check(field, from, count, NULL);
     for (size_t i = 0; i < count && !status; i++) {
@@ -162,53 +161,54 @@ static pool_status convert_all(const char *call, const pool_field *field, const 
 pool_status pool_field_to_montgomery(
     const pool_field *field, const void *standard, size_t count, void *montgomery)
 {
-    return convert_all(
+    return convert_elements(
         "pool_field_to_montgomery", field, standard, count, montgomery, field_to_montgomery);
 }
 
 pool_status pool_field_from_montgomery(
     const pool_field *field, const void *montgomery, size_t count, void *standard)
 {
-    return convert_all(
+    return convert_elements(
         "pool_field_from_montgomery", field, montgomery, count, standard, field_from_montgomery);
 }
 
 static pool_status check_bytes_arguments(const char *call, const pool_field *field,
-    const void *bytes, size_t width, const void *elements, size_t count, pool_byte_order order,
-    pool_form form)
+    size_t value_bytes, pool_byte_order byte_order, const void *values, size_t count,
+    pool_form form, const void *elements)
 {
-    pool_status status =
-        base_check_ranges(call, {"order", order, 0, POOL_BIG_ENDIAN}, {"form", form, 0, 1});
+    pool_status status = base_check_ranges(call, {"byte_order", byte_order, 0, POOL_BIG_ENDIAN},
+        {"form", form, 0, POOL_FORM_MONTGOMERY});
 
     if (!status && !field)
         status = base_fail_null(call, "field");
     if (!status)
-        status = check_array(call, "bytes", bytes, count, width);
+        status = check_array(call, "values", values, count, value_bytes);
     return status ? status : check_array(call, "elements", elements, count, field->bytes);
 }
 
-pool_status pool_field_from_bytes(const pool_field *field, const uint8_t *bytes, size_t width,
-    pool_byte_order order, size_t count, pool_form form, void *elements)
+pool_status pool_field_from_bytes(const pool_field *field, size_t value_bytes,
+    pool_byte_order byte_order, const uint8_t *values, size_t count, pool_form form, void *elements)
 {
+    bool is_big_endian = byte_order == POOL_BIG_ENDIAN;
     uint64_t limbs[FIELD_MAX_LIMBS];
     pool_status status = check_bytes_arguments(
-        "pool_field_from_bytes", field, bytes, width, elements, count, order, form);
+        "pool_field_from_bytes", field, value_bytes, byte_order, values, count, form, elements);
 
     if (status)
         return status;
-    if (!width)
+    if (!value_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_field_from_bytes: unsupported value 0 for `width`; it must be at least 1");
+            "pool_field_from_bytes: unsupported value 0 for `value_bytes`; it must be at least 1");
     for (size_t i = 0; i < count; i++) {
         if (!field_integer_from_bytes(
-                limbs, field->limbs, bytes + i * width, width, order == POOL_BIG_ENDIAN) ||
+                limbs, field->limbs, values + i * value_bytes, value_bytes, is_big_endian) ||
             !field_is_canonical(field, limbs))
             return base_fail(
                 POOL_ERR_BAD_DATA, "value %zu is not below the modulus of %s", i, field->name);
     }
     for (size_t i = 0; i < count; i++) {
         field_integer_from_bytes(
-            limbs, field->limbs, bytes + i * width, width, order == POOL_BIG_ENDIAN);
+            limbs, field->limbs, values + i * value_bytes, value_bytes, is_big_endian);
         if (form == POOL_FORM_MONTGOMERY)
             field_to_montgomery(field, limbs, limbs);
         field_store(field, (uint8_t *)elements + i * field->bytes, limbs);
@@ -216,26 +216,26 @@ pool_status pool_field_from_bytes(const pool_field *field, const uint8_t *bytes,
     return POOL_OK;
 }
 
-pool_status pool_field_to_bytes(const pool_field *field, const void *elements, pool_form form,
-    size_t count, size_t width, pool_byte_order order, uint8_t *bytes)
+pool_status pool_field_to_bytes(const pool_field *field, pool_form form, const void *elements,
+    size_t count, size_t value_bytes, pool_byte_order byte_order, uint8_t *values)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
     pool_status status = check_bytes_arguments(
-        "pool_field_to_bytes", field, bytes, width, elements, count, order, form);
+        "pool_field_to_bytes", field, value_bytes, byte_order, values, count, form, elements);
 
     if (status)
         return status;
-    if (width < (field->bits + 7) / 8)
+    if (value_bytes < (field->bits + 7) / 8)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_field_to_bytes: unsupported value %zu for `width`; %s needs at least %u", width,
-            field->name, (field->bits + 7) / 8);
+            "pool_field_to_bytes: unsupported value %zu for `value_bytes`; %s needs at least %u",
+            value_bytes, field->name, (field->bits + 7) / 8);
     status = pool_field_check(field, elements, count, NULL);
     for (size_t i = 0; i < count && !status; i++) {
         field_load(field, limbs, (const uint8_t *)elements + i * field->bytes);
         if (form == POOL_FORM_MONTGOMERY)
             field_from_montgomery(field, limbs, limbs);
-        field_integer_to_bytes(
-            bytes + i * width, width, order == POOL_BIG_ENDIAN, limbs, field->limbs);
+        field_integer_to_bytes(values + i * value_bytes, value_bytes, byte_order == POOL_BIG_ENDIAN,
+            limbs, field->limbs);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reproducible elements for tests and measurements: element i of a seed is the same whatever else
- * is asked for.
+ * Reproducible elements for tests and measurements: element i depends on the seed, i and the field
+ * only.
  */
 #include "base/params.h"
 #include "base/status.h"
@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Draws of exactly the modulus's bits until one is below it: fewer than two on average. */
+/* Rejection sampling over integers of the modulus's bit length: fewer than two draws on average. */
 void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64_t *standard)
 {
     const uint64_t step = 0x9e3779b97f4a7c15u;
@@ -33,10 +33,9 @@ void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64
 }
 
 pool_status pool_random_scalars(
-    const pool_field *field, uint64_t seed, pool_form form, size_t count, void *elements)
+    const pool_field *field, uint64_t seed, size_t count, pool_form form, void *elements)
 {
     uint64_t limbs[FIELD_MAX_LIMBS];
-
     static const char call[] = "pool_random_scalars";
     pool_status status = base_check_ranges(call, {"form", form, 0, POOL_FORM_MONTGOMERY});
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements as text, decimal or hexadecimal. Time depends on the value: for public data.
+ * Formats elements as decimal or hexadecimal strings. Time depends on the value: for public data.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "field/field.h"
 #include "field/integer.h"
 
-/* Digits are written from the last one back, so that they end where the buffer does. The first. */
+/* Writes the digits backwards from the end of the buffer and returns the first character. */
 static char *write_digits(const pool_field *field, uint64_t *value, pool_radix radix, char *end)
 {
     *--end = 0;
@@ -23,15 +23,15 @@ static char *write_digits(const pool_field *field, uint64_t *value, pool_radix r
     return end;
 }
 
-static pool_status check_arguments(const pool_field *field, const void *element, pool_form form,
-    pool_radix radix, const char *text, size_t size)
+static pool_status check_arguments(const pool_field *field, pool_form form, const void *element,
+    pool_radix radix, const char *string, size_t bytes)
 {
     if (!field || !element)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_format: `%s` must not be NULL",
             field ? "element" : "field");
-    if (!text && size)
+    if (!string && bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_field_format: `text` must not be NULL where `size` is %zu", size);
+            "pool_field_format: `string` must not be NULL when `bytes` is %zu", bytes);
     if (form != POOL_FORM_STANDARD && form != POOL_FORM_MONTGOMERY)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_field_format: unsupported value %d for `form`", (int)form);
@@ -41,29 +41,28 @@ static pool_status check_arguments(const pool_field *field, const void *element,
     return pool_field_check(field, element, 1, NULL);
 }
 
-pool_status pool_field_format(const pool_field *field, const void *element, pool_form form,
-    pool_radix radix, char *text, size_t size, size_t *needed)
+pool_status pool_field_format(const pool_field *field, pool_form form, const void *element,
+    pool_radix radix, char *string, size_t bytes, size_t *needed)
 {
     uint64_t value[FIELD_MAX_LIMBS];
-    char digits[POOL_FIELD_TEXT_BYTES];
-    char *first;
-    size_t bytes;
-    pool_status status = check_arguments(field, element, form, radix, text, size);
+    char digits[POOL_FIELD_STRING_BYTES];
+    pool_status status = check_arguments(field, form, element, radix, string, bytes);
 
     if (status)
         return status;
     field_load(field, value, element);
     if (form == POOL_FORM_MONTGOMERY)
         field_from_montgomery(field, value, value);
-    first = write_digits(field, value, radix, digits + sizeof(digits));
-    bytes = (size_t)(digits + sizeof(digits) - first);
+    const char *first = write_digits(field, value, radix, digits + sizeof(digits));
+    size_t formatted_bytes = (size_t)(digits + sizeof(digits) - first);
+
     if (needed)
-        *needed = bytes;
-    if (!text)
+        *needed = formatted_bytes;
+    if (!string)
         return POOL_OK;
-    if (size < bytes)
+    if (bytes < formatted_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_field_format: `size` is %zu, the text needs %zu bytes", size, bytes);
-    memcpy(text, first, bytes);
+            "pool_field_format: `bytes` is %zu, the string needs %zu", bytes, formatted_bytes);
+    memcpy(string, first, formatted_bytes);
     return POOL_OK;
 }

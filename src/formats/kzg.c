@@ -93,7 +93,7 @@ const char *formats_setup_decode(const struct formats_setup *setup, enum formats
     wrong = curve_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, &point, bytes);
     if (!wrong)
         curve_store_affine(
-            curve, setup->points[group] + index * group_point_bytes(group), &format, &point);
+            curve, &format, setup->points[group] + index * group_point_bytes(group), &point);
     return wrong;
 }
 

@@ -47,6 +47,6 @@ void msm_combine_on_host(const pool_curve *curve, const struct msm_plan *plan, c
             load_sum(curve, &set, sets + group * bytes);
             curve_jacobian_add(curve, &sum, &sum, &set);
         }
-        curve_store(curve, (uint8_t *)results + member * stride, format, &sum);
+        curve_store(curve, format, (uint8_t *)results + member * stride, &sum);
     }
 }

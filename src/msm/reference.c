@@ -59,7 +59,7 @@ pool_status msm_reference_plain(const struct msm_reference *reference, uint64_t 
         curve_multiply(curve, &point, &point, scalar, FIELD_MAX_LIMBS);
         curve_jacobian_add(curve, &sum, &sum, &point);
     }
-    curve_store(curve, result, &reference->result, &sum);
+    curve_store(curve, &reference->result, result, &sum);
     return POOL_OK;
 }
 
@@ -143,7 +143,7 @@ pool_status msm_reference_run(const struct msm_reference *reference, uint64_t co
     if (!status) {
         sum_windows(&loaded, &sum);
         curve_xyzz_to_jacobian(reference->curve, &total, &sum);
-        curve_store(reference->curve, result, &reference->result, &total);
+        curve_store(reference->curve, &reference->result, result, &total);
     }
     base_free(loaded.points);
     base_free(loaded.scalars);

@@ -202,7 +202,7 @@ static void make_base(const pool_curve *curve, uint64_t count)
     base->count = count;
     base->points = must_alloc(count * pool_point_bytes(curve, POOL_POINT_AFFINE));
     base->logarithms = must_alloc(count * curve->scalar_field->bytes);
-    MUST(pool_random_points(curve, 7, count, base->points, &format, base->logarithms));
+    MUST(pool_random_points(curve, 7, count, &format, base->points, base->logarithms));
 }
 
 /* 2^20 different ones, which repeat; shared by the sums of a batch. */
@@ -344,8 +344,8 @@ static int is_right(const struct work *work)
         field_to_montgomery(field, sum, sum); /* each product lacks one factor R */
         field_store(field, scalar, sum);
         MUST(pool_point_mul(curve, &format, generator, scalar, field->bytes, expected));
-        MUST(pool_point_equal(curve, expected, &format,
-            work->results + b * pool_point_bytes(curve, POOL_POINT_AFFINE), &format, &equal));
+        MUST(pool_point_equal(curve, &format, expected, &format,
+            work->results + b * pool_point_bytes(curve, POOL_POINT_AFFINE), &equal));
         right &= equal;
     }
     return right;

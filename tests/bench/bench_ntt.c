@@ -102,7 +102,7 @@ static void fill(struct work *work)
 
         part.data = (uint8_t *)part.data + t * n * work->field->bytes;
         part.count = n;
-        MUST(pool_random_scalars(work->field, 1 + t, POOL_FORM_STANDARD, 1, base));
+        MUST(pool_random_scalars(work->field, 1 + t, 1, POOL_FORM_STANDARD, base));
         MUST(pool_vector_powers(&vector, base, &part));
     }
 }

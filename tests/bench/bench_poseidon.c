@@ -208,7 +208,7 @@ static void bench_set(const struct row *row, pool_stream *stream)
     uint64_t count = UINT64_C(1) << (most < logs[0] ? most : logs[0]);
     pool_form form = own_form(field);
     unsigned char *states = malloc(count * bytes);
-    OK(pool_random_scalars(field, 1, form, count * pool_poseidon_width(job.set), states));
+    OK(pool_random_scalars(field, 1, count * pool_poseidon_width(job.set), form, states));
     OK(pool_buffer_from_host(device, states, count * bytes, &states_there));
     OK(pool_buffer_zeroed(device, count * bytes, &results));
     OK(pool_buffer_address(states_there, &from));
@@ -331,7 +331,7 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     OK(pool_merkle_get_shape(job.set, &job.params, count, &shape));
     OK(pool_pinned_create(device, count * bytes, 0, &pinned));
     unsigned char *leaves = pool_pinned_data(pinned);
-    OK(pool_random_scalars(pool_poseidon_field(job.set), 2, POOL_FORM_MONTGOMERY, count, leaves));
+    OK(pool_random_scalars(pool_poseidon_field(job.set), 2, count, POOL_FORM_MONTGOMERY, leaves));
     OK(pool_buffer_from_host(device, leaves, count * bytes, &leaves_there));
     OK(pool_buffer_zeroed(device, shape.digests * bytes, &results));
     OK(pool_buffer_address(leaves_there, &from));

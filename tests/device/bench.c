@@ -193,7 +193,7 @@ int main(void)
         device.driver->version, device.nvrtc->version);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         bench_field(&device, pool_field_by_name(fields[i]), fields[i]);
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *custom = NULL;
     params.modulus = "0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
     if (pool_field_create(&params, &custom))

@@ -2,8 +2,8 @@
 /*
  * Every device operation of every built-in field and of custom ones against GMP, at the edges of
  * the field and of its words and on random values: on the machine's GPU (exit 77 without one) or,
- * with the argument `sim`, on a simulated device. Two more arguments share the work out: part 0 of 4,
- * say.
+ * with the argument `sim`, on a simulated device. Two more arguments share the work out: part 0 of
+ * 4, say.
  */
 #include <gmp.h>
 #include <stdio.h>
@@ -364,7 +364,7 @@ static void check_custom(struct device *device, unsigned bits, bool is_full)
         mpz_nextprime(p, p);
     }
     char *modulus = mpz_get_str(NULL, 10, p);
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
     params.modulus = modulus;
     if (pool_field_create(&params, &field)) {

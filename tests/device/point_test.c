@@ -342,7 +342,7 @@ static void check_field(struct device *device, const pool_field *field, int32_t 
 
 static pool_field *custom_field(const char *modulus)
 {
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
     params.modulus = modulus;
     if (pool_field_create(&params, &field)) {

@@ -68,7 +68,7 @@ static void read_sage_case(struct cases *cases, const cJSON *json, uint32_t i)
 static void decode_point(struct cases *cases, uint32_t i, const uint8_t *bytes, uint8_t *out)
 {
     if (pool_points_decode(
-            cases->curve, POOL_ENCODING_EIP2537, bytes, 0, 1, POOL_CHECK_CANONICAL, out, NULL))
+            cases->curve, POOL_ENCODING_EIP2537, 0, bytes, 1, POOL_CHECK_CANONICAL, NULL, out))
         fail(cases->vectors, i, pool_last_error()->message);
 }
 

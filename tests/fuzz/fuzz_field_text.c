@@ -34,7 +34,7 @@ static void check(const pool_field *field)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
     char *text = calloc(size + 1, 1), *rest = NULL;
 

@@ -37,9 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     again = malloc(count * width);
     if (!points || !again)
         abort();
-    if (!pool_points_decode(curve, encoding, data + 2, 0, count, check, points, NULL)) {
-        if (pool_points_check(curve, points, NULL, count, check, NULL) ||
-            pool_points_encode(curve, encoding, points, NULL, count, again, 0) ||
+    if (!pool_points_decode(curve, encoding, 0, data + 2, count, check, NULL, points)) {
+        if (pool_points_check(curve, NULL, points, count, check, NULL) ||
+            pool_points_encode(curve, NULL, points, count, encoding, 0, again) ||
             memcmp(again, data + 2, count * width))
             abort();
     }

@@ -128,7 +128,7 @@ static struct field_of_points make_points(const char *name, uint32_t bits)
     made.logarithms = calloc(base, field->limbs * sizeof(uint64_t));
     made.scalars = malloc(count * field->bytes);
     standard = malloc(base * field->bytes);
-    assert_ok(pool_random_points(made.curve, 11, base, made.host_points, &format, standard));
+    assert_ok(pool_random_points(made.curve, 11, base, &format, made.host_points, standard));
     for (uint64_t i = 0; i < base; i++) {
         uint64_t *limbs = made.logarithms + i * field->limbs;
 

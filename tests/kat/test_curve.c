@@ -39,7 +39,7 @@ static void test_sage_vectors(void **state)
             read_point(curve, vector, "Q", q);
             assert_null(field_integer_parse(scalar, 12, json_text(vector, "scalar")));
             assert_int_equal(
-                pool_points_check(curve, p, NULL, 1, POOL_CHECK_SUBGROUP, NULL), POOL_OK);
+                pool_points_check(curve, NULL, p, 1, POOL_CHECK_SUBGROUP, NULL), POOL_OK);
             assert_int_equal(
                 pool_point_mul(curve, NULL, p, (const uint8_t *)scalar, sizeof(scalar), product),
                 POOL_OK);
@@ -62,7 +62,7 @@ static pool_status run_msm(
         return POOL_ERR_INVALID_ARGUMENT;
     for (size_t at = 0; at < size; at += point + 32) {
         pool_status status = pool_points_decode(
-            curve, POOL_ENCODING_EIP2537, input + at, 0, 1, POOL_CHECK_SUBGROUP, term, NULL);
+            curve, POOL_ENCODING_EIP2537, 0, input + at, 1, POOL_CHECK_SUBGROUP, NULL, term);
 
         if (status)
             return status;
@@ -71,7 +71,7 @@ static pool_status run_msm(
         assert_int_equal(pool_point_mul(curve, NULL, term, scalar, 32, term), POOL_OK);
         assert_int_equal(pool_point_add(curve, NULL, sum, term, sum), POOL_OK);
     }
-    return pool_points_encode(curve, POOL_ENCODING_EIP2537, sum, NULL, 1, output, 0);
+    return pool_points_encode(curve, NULL, sum, 1, POOL_ENCODING_EIP2537, 0, output);
 }
 
 static pool_status run_add(
@@ -83,13 +83,13 @@ static pool_status run_add(
     if (size != 2 * pool_encoding_bytes(curve, POOL_ENCODING_EIP2537))
         return POOL_ERR_INVALID_ARGUMENT;
     status = pool_points_decode(
-        curve, POOL_ENCODING_EIP2537, input, 0, 2, POOL_CHECK_ON_CURVE, points, NULL);
+        curve, POOL_ENCODING_EIP2537, 0, input, 2, POOL_CHECK_ON_CURVE, NULL, points);
     if (status)
         return status;
     assert_int_equal(pool_point_add(curve, NULL, points,
                          points + pool_point_bytes(curve, POOL_POINT_AFFINE), points),
         POOL_OK);
-    return pool_points_encode(curve, POOL_ENCODING_EIP2537, points, NULL, 1, output, 0);
+    return pool_points_encode(curve, NULL, points, 1, POOL_ENCODING_EIP2537, 0, output);
 }
 
 typedef pool_status (*precompile)(
@@ -168,17 +168,17 @@ static void test_kzg_points(void **state)
         }
         bytes = hex_bytes(line, &size);
         assert_int_equal(size, pool_encoding_bytes(curve, POOL_ENCODING_ZCASH_COMPRESSED));
-        assert_int_equal(pool_points_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, bytes, 0, 1,
-                             POOL_CHECK_SUBGROUP, points, &format),
+        assert_int_equal(pool_points_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes, 1,
+                             POOL_CHECK_SUBGROUP, &format, points),
             POOL_OK);
         assert_int_equal(pool_points_encode(
-                             curve, POOL_ENCODING_ZCASH_UNCOMPRESSED, points, &format, 1, whole, 0),
+                             curve, &format, points, 1, POOL_ENCODING_ZCASH_UNCOMPRESSED, 0, whole),
             POOL_OK);
-        assert_int_equal(pool_points_decode(curve, POOL_ENCODING_ZCASH_UNCOMPRESSED, whole, 0, 1,
-                             POOL_CHECK_ON_CURVE, points, &format),
+        assert_int_equal(pool_points_decode(curve, POOL_ENCODING_ZCASH_UNCOMPRESSED, 0, whole, 1,
+                             POOL_CHECK_ON_CURVE, &format, points),
             POOL_OK);
         assert_int_equal(
-            pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, points, &format, 1, again, 0),
+            pool_points_encode(curve, &format, points, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, again),
             POOL_OK);
         assert_memory_equal(bytes, again, size);
         free(bytes);
@@ -233,8 +233,8 @@ static void test_zcash_refusals(void **state)
         bytes = hex_bytes(refusals[i].hex, &size);
         assert_int_equal(size, 48);
         memset(point, 0x77, sizeof(point));
-        assert_int_equal(pool_points_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, bytes, 0, 1,
-                             POOL_CHECK_SUBGROUP, point, NULL),
+        assert_int_equal(pool_points_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes, 1,
+                             POOL_CHECK_SUBGROUP, NULL, point),
             POOL_ERR_BAD_DATA);
         if (!strstr(pool_last_error()->message, refusals[i].reason))
             fail_msg("case %zu: %s", i, pool_last_error()->message);
@@ -254,41 +254,41 @@ static void test_zcash_known(void **state)
     expected = hex_bytes(generator_hex, &size);
     assert_int_equal(pool_curve_generator(g1, NULL, point), POOL_OK);
     assert_int_equal(
-        pool_points_encode(g1, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes, 0), POOL_OK);
+        pool_points_encode(g1, NULL, point, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes), POOL_OK);
     assert_memory_equal(bytes, expected, size);
     free(expected);
     /* the larger y has the third bit */
     assert_int_equal(
-        pool_points_encode(g1, POOL_ENCODING_ZCASH_UNCOMPRESSED, point, NULL, 1, bytes, 0),
+        pool_points_encode(g1, NULL, point, 1, POOL_ENCODING_ZCASH_UNCOMPRESSED, 0, bytes),
         POOL_OK);
     assert_int_equal(bytes[0], 0x17);
     assert_int_equal(bytes[48], 0x08);
     bytes[0] |= 0x20;
-    assert_int_equal(
-        pool_points_decode(g1, POOL_ENCODING_ZCASH_UNCOMPRESSED, bytes, 0, 1, 0, point, NULL),
+    assert_int_equal(pool_points_decode(g1, POOL_ENCODING_ZCASH_UNCOMPRESSED, 0, bytes, 1,
+                         POOL_CHECK_NONE, NULL, point),
         POOL_ERR_BAD_DATA);
     bytes[0] |= 0x80;
-    assert_int_equal(
-        pool_points_decode(g1, POOL_ENCODING_ZCASH_UNCOMPRESSED, bytes, 0, 1, 0, point, NULL),
+    assert_int_equal(pool_points_decode(g1, POOL_ENCODING_ZCASH_UNCOMPRESSED, 0, bytes, 1,
+                         POOL_CHECK_NONE, NULL, point),
         POOL_ERR_BAD_DATA);
     /* infinities */
     assert_int_equal(
-        pool_points_encode(g2, POOL_ENCODING_ZCASH_COMPRESSED, zeros, NULL, 1, bytes, 0), POOL_OK);
+        pool_points_encode(g2, NULL, zeros, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes), POOL_OK);
     assert_int_equal(bytes[0], 0xc0);
     assert_memory_equal(bytes + 1, zeros, 95);
-    assert_int_equal(
-        pool_points_decode(g2, POOL_ENCODING_ZCASH_COMPRESSED, bytes, 0, 1, 3, point, NULL),
+    assert_int_equal(pool_points_decode(g2, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes, 1,
+                         POOL_CHECK_SUBGROUP, NULL, point),
         POOL_OK);
     assert_memory_equal(point, zeros, 192);
     bytes[95] = 1;
-    assert_int_equal(
-        pool_points_decode(g2, POOL_ENCODING_ZCASH_COMPRESSED, bytes, 0, 1, 3, point, NULL),
+    assert_int_equal(pool_points_decode(g2, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes, 1,
+                         POOL_CHECK_SUBGROUP, NULL, point),
         POOL_ERR_BAD_DATA);
     /* which curves have it: three bits must be free */
     assert_int_equal(pool_encoding_bytes(pool_curve_by_name("bn254_g1"), 0), 0);
     assert_int_equal(pool_encoding_bytes(pool_curve_by_name("bls12_377_g2"), 0), 96);
-    assert_int_equal(pool_points_encode(pool_curve_by_name("bn254_g1"),
-                         POOL_ENCODING_ZCASH_COMPRESSED, zeros, NULL, 1, bytes, 0),
+    assert_int_equal(pool_points_encode(pool_curve_by_name("bn254_g1"), NULL, zeros, 1,
+                         POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes),
         POOL_ERR_UNSUPPORTED);
 }
 
@@ -312,13 +312,13 @@ static void test_eip196(void **state)
     assert_int_equal(pool_curve_generator(g1, NULL, point), POOL_OK);
     assert_int_equal(pool_point_add(g1, NULL, point, point, point), POOL_OK);
     assert_int_equal(
-        pool_points_encode(g1, POOL_ENCODING_EIP196, point, NULL, 1, bytes, 0), POOL_OK);
+        pool_points_encode(g1, NULL, point, 1, POOL_ENCODING_EIP196, 0, bytes), POOL_OK);
     expected = hex_bytes(doubled, &size);
     assert_memory_equal(bytes, expected, 64);
     free(expected);
     assert_int_equal(pool_curve_generator(g2, NULL, point), POOL_OK);
     assert_int_equal(
-        pool_points_encode(g2, POOL_ENCODING_EIP196, point, NULL, 1, bytes, 0), POOL_OK);
+        pool_points_encode(g2, NULL, point, 1, POOL_ENCODING_EIP196, 0, bytes), POOL_OK);
     expected = hex_bytes(g2_generator, &size);
     assert_memory_equal(bytes, expected, 128);
     /* (1, 1) is on no curve; p for x; both are refused */
@@ -326,10 +326,10 @@ static void test_eip196(void **state)
     memset(bytes, 0, 64);
     bytes[31] = bytes[63] = 1;
     assert_int_equal(
-        pool_points_decode(g1, POOL_ENCODING_EIP196, bytes, 0, 1, POOL_CHECK_ON_CURVE, point, NULL),
+        pool_points_decode(g1, POOL_ENCODING_EIP196, 0, bytes, 1, POOL_CHECK_ON_CURVE, NULL, point),
         POOL_ERR_BAD_DATA);
     assert_int_equal(pool_points_decode(
-                         g1, POOL_ENCODING_EIP196, bytes, 0, 1, POOL_CHECK_CANONICAL, point, NULL),
+                         g1, POOL_ENCODING_EIP196, 0, bytes, 1, POOL_CHECK_CANONICAL, NULL, point),
         POOL_OK);
     assert_int_equal(
         pool_encoding_bytes(pool_curve_by_name("bls12_381_g1"), POOL_ENCODING_EIP196), 0);

@@ -94,9 +94,9 @@ static void decode_hex(
     uint8_t *bytes = hex_bytes(hex, &size), again[400];
 
     assert_int_equal(size, pool_encoding_bytes(curve, encoding));
-    if (pool_points_decode(curve, encoding, bytes, 0, 1, POOL_CHECK_SUBGROUP, point, NULL))
+    if (pool_points_decode(curve, encoding, 0, bytes, 1, POOL_CHECK_SUBGROUP, NULL, point))
         fail_msg("%s: %s", hex, pool_last_error()->message);
-    assert_int_equal(pool_points_encode(curve, encoding, point, NULL, 1, again, 0), POOL_OK);
+    assert_int_equal(pool_points_encode(curve, NULL, point, 1, encoding, 0, again), POOL_OK);
     assert_memory_equal(again, bytes, size);
     free(bytes);
 }
@@ -193,7 +193,7 @@ static void test_there_and_back(void **state)
         size_t size = pool_point_bytes(curve, POOL_POINT_AFFINE);
         uint8_t *points = calloc(COUNT, size), *back = calloc(COUNT, size);
 
-        assert_int_equal(pool_random_points(curve, c, COUNT - 1, points, NULL, NULL), POOL_OK);
+        assert_int_equal(pool_random_points(curve, c, COUNT - 1, NULL, points, NULL), POOL_OK);
         for (int e = 0; e <= POOL_ENCODING_ARKWORKS_UNCOMPRESSED; e++) {
             size_t width = pool_encoding_bytes(curve, (pool_encoding)e);
             size_t stride = width + 5;
@@ -205,20 +205,20 @@ static void test_there_and_back(void **state)
             }
             memset(bytes, 0x77, COUNT * stride);
             assert_int_equal(
-                pool_points_encode(curve, (pool_encoding)e, points, NULL, COUNT, bytes, stride),
+                pool_points_encode(curve, NULL, points, COUNT, (pool_encoding)e, stride, bytes),
                 POOL_OK);
             for (size_t i = 0; i < COUNT * 5; i++)
                 assert_int_equal(bytes[i / 5 * stride + width + i % 5], 0x77);
-            assert_int_equal(pool_points_decode(curve, (pool_encoding)e, bytes, stride, COUNT,
-                                 POOL_CHECK_SUBGROUP, back, NULL),
+            assert_int_equal(pool_points_decode(curve, (pool_encoding)e, stride, bytes, COUNT,
+                                 POOL_CHECK_SUBGROUP, NULL, back),
                 POOL_OK);
             assert_memory_equal(back, points, COUNT * size);
-            assert_int_equal(pool_points_decode(curve, (pool_encoding)e, bytes, width - 1, 1,
-                                 POOL_CHECK_SUBGROUP, back, NULL),
+            assert_int_equal(pool_points_decode(curve, (pool_encoding)e, width - 1, bytes, 1,
+                                 POOL_CHECK_SUBGROUP, NULL, back),
                 POOL_ERR_INVALID_ARGUMENT);
             assert_non_null(strstr(pool_last_error()->message, "for `stride`"));
             assert_int_equal(
-                pool_points_encode(curve, (pool_encoding)e, points, NULL, 1, bytes, width - 1),
+                pool_points_encode(curve, NULL, points, 1, (pool_encoding)e, width - 1, bytes),
                 POOL_ERR_INVALID_ARGUMENT);
             free(bytes);
         }
@@ -235,10 +235,10 @@ static void refuse(const char *name, pool_encoding encoding, size_t at, uint8_t 
 
     if (!is_infinity)
         assert_int_equal(pool_curve_generator(curve, NULL, point), POOL_OK);
-    assert_int_equal(pool_points_encode(curve, encoding, point, NULL, 1, bytes, 0), POOL_OK);
+    assert_int_equal(pool_points_encode(curve, NULL, point, 1, encoding, 0, bytes), POOL_OK);
     bytes[at] = (uint8_t)(bytes[at] ^ byte);
-    assert_int_equal(
-        pool_points_decode(curve, encoding, bytes, 0, 1, 0, point, NULL), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_points_decode(curve, encoding, 0, bytes, 1, POOL_CHECK_NONE, NULL, point),
+        POOL_ERR_BAD_DATA);
     if (!strstr(pool_last_error()->message, reason))
         fail_msg("%s, wanted \"%s\"", pool_last_error()->message, reason);
 }

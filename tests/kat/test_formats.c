@@ -61,8 +61,8 @@ static void read_item(const pool_file_section *section, uint64_t index, uint8_t 
     pool_point_format format = format_of(section);
 
     assert_true(index < section->span.count);
-    assert_int_equal(pool_points_convert(section->curve, item(section, index), &format, 1,
-                         POOL_CHECK_ON_CURVE, point, &standard),
+    assert_int_equal(pool_points_convert(section->curve, &format, item(section, index), 1,
+                         POOL_CHECK_ON_CURVE, &standard, point),
         POOL_OK);
 }
 
@@ -85,7 +85,7 @@ static void check_subgroup(const pool_file_section *section)
     pool_point_format format = format_of(section);
 
     assert_int_equal(section->item, POOL_FILE_POINTS);
-    if (pool_points_check(section->curve, section->span.data, &format, section->span.count,
+    if (pool_points_check(section->curve, &format, section->span.data, section->span.count,
             POOL_CHECK_SUBGROUP, NULL))
         fail_msg("%s: %s", section->name, pool_last_error()->message);
 }

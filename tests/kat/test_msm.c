@@ -192,8 +192,8 @@ static struct msm_problem eip2537_problem(
     for (uint64_t i = 0; i < problem.count; i++) {
         const uint8_t *record = input + i * (encoded + 32);
 
-        assert_ok(pool_points_decode(curve, POOL_ENCODING_EIP2537, record, 0, 1,
-            POOL_CHECK_SUBGROUP, msm_point(&problem, i), NULL));
+        assert_ok(pool_points_decode(curve, POOL_ENCODING_EIP2537, 0, record, 1,
+            POOL_CHECK_SUBGROUP, NULL, msm_point(&problem, i)));
         for (int j = 0; j < 32; j++)
             msm_scalar(&problem, i)[j] = record[encoded + 31 - (size_t)j];
     }
@@ -230,7 +230,7 @@ static void check_eip2537(const char *file, const char *curve_name, int cases)
         struct msm_problem problem = eip2537_problem(curve, input, size);
 
         assert_ok(pool_points_decode(
-            curve, POOL_ENCODING_EIP2537, encoded, 0, 1, POOL_CHECK_SUBGROUP, expected, NULL));
+            curve, POOL_ENCODING_EIP2537, 0, encoded, 1, POOL_CHECK_SUBGROUP, NULL, expected));
         check_sum(&problem, expected, json_text(one, "Name"));
         msm_problem_free(&problem);
         free(input);
@@ -266,9 +266,9 @@ static void read_lagrange(const struct msm_problem *problem)
 
         for (int bit = 0; bit < 12; bit++)
             reversed |= (i >> bit & 1) << (11 - bit);
-        assert_ok(pool_points_convert(problem->curve,
-            (const uint8_t *)section.span.data + i * section.span.stride, &format, 1,
-            POOL_CHECK_CANONICAL, msm_point(problem, reversed), NULL));
+        assert_ok(pool_points_convert(problem->curve, &format,
+            (const uint8_t *)section.span.data + i * section.span.stride, 1, POOL_CHECK_CANONICAL,
+            NULL, msm_point(problem, reversed)));
     }
     pool_file_destroy(&file);
 }
@@ -314,8 +314,8 @@ static void check_blob(const struct msm_problem *problem, const char *line)
     }
     encoded = hex_bytes(commitment, &size);
     assert_int_equal(size, 48);
-    assert_ok(pool_points_decode(problem->curve, POOL_ENCODING_ZCASH_COMPRESSED, encoded, 0, 1,
-        POOL_CHECK_SUBGROUP, expected, NULL));
+    assert_ok(pool_points_decode(problem->curve, POOL_ENCODING_ZCASH_COMPRESSED, 0, encoded, 1,
+        POOL_CHECK_SUBGROUP, NULL, expected));
     free(encoded);
     check_sum(problem, expected, name);
 }
@@ -440,7 +440,7 @@ static void test_powers_of_tau(void **state)
     assert_ok(pool_file_get_section(file, "lagrange:8", &lagrange));
     assert_int_equal(lagrange.span.count, SIZE);
     powers.span.count = SIZE;
-    assert_ok(pool_random_scalars(field, 5, POOL_FORM_STANDARD, SIZE, scalars));
+    assert_ok(pool_random_scalars(field, 5, SIZE, POOL_FORM_STANDARD, scalars));
     assert_ok(pool_ntt_domain_create(&domain, &transform.domain));
     assert_ok(pool_ntt(&transform, &in, &out));
     assert_ok(pool_msm(&params, &powers.span, &in, &left_span));

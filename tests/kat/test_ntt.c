@@ -145,7 +145,7 @@ static void check_cells(const uint8_t *blob, const char *digest)
         params.order = POOL_NTT_NR;
         assert_ok(pool_ntt(&params, &whole, &whole));
         assert_ok(
-            pool_field_to_bytes(field, data, POOL_FORM_STANDARD, 8192, 32, POOL_BIG_ENDIAN, bytes));
+            pool_field_to_bytes(field, POOL_FORM_STANDARD, data, 8192, 32, POOL_BIG_ENDIAN, bytes));
         assert_digest(bytes, 8192 * 32, digest);
     }
     assert_ok(pool_ntt_domain_destroy(&params.domain));

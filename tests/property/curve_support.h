@@ -51,8 +51,8 @@ enum { CUSTOM_CURVES = sizeof(custom_curves) / sizeof(custom_curves[0]) };
 
 static inline pool_curve *make_custom_curve(const struct custom_curve *custom)
 {
-    pool_field_params field_params = POOL_FIELD_PARAMS_INIT;
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_field_params field_params = {.struct_size = sizeof(field_params)};
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
     pool_curve *curve = NULL;
 

@@ -58,7 +58,7 @@ static inline size_t tested_field_count(void)
 /* Built-in fields first, then the custom ones; give back with pool_field_destroy. */
 static inline pool_field *tested_field(size_t index)
 {
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
 
     if (index < pool_field_count())

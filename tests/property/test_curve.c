@@ -171,7 +171,7 @@ static void test_layouts(void **state)
         size_t size = pool_point_bytes(curve, POOL_POINT_AFFINE);
         const pool_point_format plain = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
 
-        assert_int_equal(pool_random_points(curve, 4, COUNT, affine, NULL, NULL), POOL_OK);
+        assert_int_equal(pool_random_points(curve, 4, COUNT, NULL, affine, NULL), POOL_OK);
         memset(affine + 3 * size, 0, size);
         memset(affine + 69 * size, 0, size);
         for (int layout = 0; layout <= POOL_POINT_XYZZ; layout++) {
@@ -183,14 +183,14 @@ static void test_layouts(void **state)
                     if (extra)
                         format.stride = pool_point_bytes(curve, format.layout) + extra;
                     memset(memory, 0xee, sizeof(memory));
-                    assert_int_equal(pool_points_convert(curve, affine, &plain, COUNT,
-                                         POOL_CHECK_ON_CURVE, memory, &format),
+                    assert_int_equal(pool_points_convert(curve, &plain, affine, COUNT,
+                                         POOL_CHECK_ON_CURVE, &format, memory),
                         POOL_OK);
                     assert_int_equal(
-                        pool_points_check(curve, memory, &format, COUNT, POOL_CHECK_ON_CURVE, &bad),
+                        pool_points_check(curve, &format, memory, COUNT, POOL_CHECK_ON_CURVE, &bad),
                         POOL_OK);
-                    assert_int_equal(pool_points_convert(curve, memory, &format, COUNT,
-                                         POOL_CHECK_CANONICAL, back, NULL),
+                    assert_int_equal(pool_points_convert(curve, &format, memory, COUNT,
+                                         POOL_CHECK_CANONICAL, NULL, back),
                         POOL_OK);
                     assert_memory_equal(affine, back, COUNT * size);
                     if (extra) /* what lies between points stays */
@@ -200,12 +200,12 @@ static void test_layouts(void **state)
                         memory + 5 * curve_point_stride(curve, &format),
                         curve->coordinates.field->modulus);
                     assert_int_equal(pool_points_check(
-                                         curve, memory, &format, COUNT, POOL_CHECK_CANONICAL, &bad),
+                                         curve, &format, memory, COUNT, POOL_CHECK_CANONICAL, &bad),
                         POOL_ERR_BAD_DATA);
                     assert_int_equal(bad, 5);
                     memset(back, 0x11, sizeof(back));
-                    assert_int_equal(pool_points_convert(curve, memory, &format, COUNT,
-                                         POOL_CHECK_CANONICAL, back, NULL),
+                    assert_int_equal(pool_points_convert(curve, &format, memory, COUNT,
+                                         POOL_CHECK_CANONICAL, NULL, back),
                         POOL_ERR_BAD_DATA);
                     assert_int_equal(back[0], 0x11);
                 }
@@ -230,10 +230,10 @@ static void test_random_points(void **state)
         size_t count = i == 0 ? FAR : COUNT; /* past the first table once is enough */
         uint8_t generator[384], product[384];
 
-        assert_int_equal(pool_random_points(curve, 9, count, points, NULL, scalars), POOL_OK);
-        assert_int_equal(pool_random_points(curve, 9, 3, few, NULL, NULL), POOL_OK);
+        assert_int_equal(pool_random_points(curve, 9, count, NULL, points, scalars), POOL_OK);
+        assert_int_equal(pool_random_points(curve, 9, 3, NULL, few, NULL), POOL_OK);
         assert_memory_equal(points, few, 3 * size);
-        assert_int_equal(pool_random_points(curve, 10, 3, few, NULL, NULL), POOL_OK);
+        assert_int_equal(pool_random_points(curve, 10, 3, NULL, few, NULL), POOL_OK);
         assert_memory_not_equal(points, few, size);
         assert_int_equal(pool_curve_generator(curve, NULL, generator), POOL_OK);
         for (size_t k = 0; k < count; k += count / 8) {
@@ -243,7 +243,7 @@ static void test_random_points(void **state)
             assert_memory_equal(product, points + k * size, size);
         }
         assert_int_equal(
-            pool_points_check(curve, points, NULL, 4, POOL_CHECK_SUBGROUP, NULL), POOL_OK);
+            pool_points_check(curve, NULL, points, 4, POOL_CHECK_SUBGROUP, NULL), POOL_OK);
         pool_curve_destroy(&curve);
     }
 }

@@ -378,10 +378,10 @@ static void test_bytes(void **state)
                     if (mpz_sgn(a))
                         mpz_export(
                             order ? bytes + width - size : bytes, NULL, order ? 1 : -1, 1, 1, 0, a);
-                    assert_int_equal(pool_field_from_bytes(s.field, bytes, width,
-                                         (pool_byte_order)order, 1, POOL_FORM_MONTGOMERY, element),
+                    assert_int_equal(pool_field_from_bytes(s.field, width, (pool_byte_order)order,
+                                         bytes, 1, POOL_FORM_MONTGOMERY, element),
                         POOL_OK);
-                    assert_int_equal(pool_field_to_bytes(s.field, element, POOL_FORM_MONTGOMERY, 1,
+                    assert_int_equal(pool_field_to_bytes(s.field, POOL_FORM_MONTGOMERY, element, 1,
                                          width, (pool_byte_order)order, again),
                         POOL_OK);
                     assert_memory_equal(bytes, again, width);
@@ -410,16 +410,16 @@ static void test_bytes_refused(void **state)
         memset(untouched, 0x5a, sizeof(untouched));
         memset(bytes, 0, sizeof(bytes));
         field_integer_to_bytes(bytes + width, width, true, s.field->modulus, s.n);
-        assert_int_equal(pool_field_from_bytes(s.field, bytes, width, POOL_BIG_ENDIAN, 2,
+        assert_int_equal(pool_field_from_bytes(s.field, width, POOL_BIG_ENDIAN, bytes, 2,
                              POOL_FORM_STANDARD, element),
             POOL_ERR_BAD_DATA);
         field_integer_to_bytes(bytes + width, width, false, s.field->modulus, s.n);
-        assert_int_equal(pool_field_from_bytes(s.field, bytes, width, POOL_LITTLE_ENDIAN, 2,
+        assert_int_equal(pool_field_from_bytes(s.field, width, POOL_LITTLE_ENDIAN, bytes, 2,
                              POOL_FORM_STANDARD, element),
             POOL_ERR_BAD_DATA);
         memset(bytes, 0, sizeof(bytes));
         bytes[width] = 0x80; /* far above p in a byte of its own */
-        assert_int_equal(pool_field_from_bytes(s.field, bytes, width, POOL_BIG_ENDIAN, 2,
+        assert_int_equal(pool_field_from_bytes(s.field, width, POOL_BIG_ENDIAN, bytes, 2,
                              POOL_FORM_STANDARD, element),
             POOL_ERR_BAD_DATA);
         assert_memory_equal(element, untouched, sizeof(element));
@@ -432,7 +432,7 @@ static void test_bytes_refused(void **state)
             pool_field_to_montgomery(s.field, element, 2, untouched), POOL_ERR_BAD_DATA);
         assert_int_equal(untouched[0], 0x5a);
         if (s.field->bits > 8)
-            assert_int_equal(pool_field_to_bytes(s.field, element, POOL_FORM_STANDARD, 1,
+            assert_int_equal(pool_field_to_bytes(s.field, POOL_FORM_STANDARD, element, 1,
                                  (s.field->bits + 7) / 8 - 1, POOL_BIG_ENDIAN, bytes),
                 POOL_ERR_INVALID_ARGUMENT);
         subject_close(&s);
@@ -450,21 +450,21 @@ static void assert_format(const struct subject *s, const uint64_t *value)
     field_store(s->field, element, value);
     assert_int_equal(pool_field_to_montgomery(s->field, element, 1, montgomery), POOL_OK);
     for (int radix = POOL_DECIMAL; radix <= POOL_HEXADECIMAL; radix++) {
-        char text[POOL_FIELD_TEXT_BYTES + 1], expected[POOL_FIELD_TEXT_BYTES + 1];
+        char text[POOL_FIELD_STRING_BYTES + 1], expected[POOL_FIELD_STRING_BYTES + 1];
         size_t needed = 0, told = 0;
 
         gmp_snprintf(expected, sizeof(expected), radix == POOL_DECIMAL ? "%Zd" : "0x%Zx", a);
-        assert_int_equal(pool_field_format(s->field, element, POOL_FORM_STANDARD, (pool_radix)radix,
+        assert_int_equal(pool_field_format(s->field, POOL_FORM_STANDARD, element, (pool_radix)radix,
                              NULL, 0, &needed),
             POOL_OK);
         assert_int_equal(needed, strlen(expected) + 1);
         memset(text, '#', sizeof(text));
-        assert_int_equal(pool_field_format(s->field, montgomery, POOL_FORM_MONTGOMERY,
+        assert_int_equal(pool_field_format(s->field, POOL_FORM_MONTGOMERY, montgomery,
                              (pool_radix)radix, text, needed - 1, &told),
             POOL_ERR_INVALID_ARGUMENT);
         assert_int_equal(told, needed);
         assert_int_equal(text[0], '#');
-        assert_int_equal(pool_field_format(s->field, montgomery, POOL_FORM_MONTGOMERY,
+        assert_int_equal(pool_field_format(s->field, POOL_FORM_MONTGOMERY, montgomery,
                              (pool_radix)radix, text, needed, NULL),
             POOL_OK);
         assert_string_equal(text, expected);
@@ -493,7 +493,7 @@ static void test_format(void **state)
         }
         field_store(s.field, bad, s.field->modulus);
         assert_int_equal(
-            pool_field_format(s.field, bad, POOL_FORM_STANDARD, POOL_DECIMAL, NULL, 0, &needed),
+            pool_field_format(s.field, POOL_FORM_STANDARD, bad, POOL_DECIMAL, NULL, 0, &needed),
             POOL_ERR_BAD_DATA);
         subject_close(&s);
     }
@@ -522,10 +522,10 @@ static void test_reduce(void **state)
                 bytes[width + (order == POOL_BIG_ENDIAN ? width - 1 : 0)] = (uint8_t)k;
             }
             assert_int_equal(pool_field_reduce_bytes(
-                                 s.field, bytes, width, order, 2, POOL_FORM_MONTGOMERY, elements),
+                                 s.field, width, order, bytes, 2, POOL_FORM_MONTGOMERY, elements),
                 POOL_OK);
             assert_int_equal(pool_field_reduce_bytes(
-                                 s.field, bytes, width, order, 2, POOL_FORM_STANDARD, standard),
+                                 s.field, width, order, bytes, 2, POOL_FORM_STANDARD, standard),
                 POOL_OK);
             assert_int_equal(pool_field_from_montgomery(s.field, elements, 2, elements), POOL_OK);
             assert_memory_equal(elements, standard, 2 * s.field->bytes);
@@ -614,7 +614,7 @@ static void test_extension_squares_counted(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(moduli) / sizeof(moduli[0]); i++) {
-        pool_field_params params = POOL_FIELD_PARAMS_INIT;
+        pool_field_params params = {.struct_size = sizeof(params)};
         struct field_extension f;
         pool_field *field;
         uint64_t squares = 0, p;

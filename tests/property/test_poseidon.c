@@ -104,11 +104,11 @@ static void make_tree(struct tree *tree, const struct shape *shape, uint64_t lea
     tree->leaf_bytes = shape->leaf_elements * pool_field_element_bytes(field);
     if (pool_poseidon_digest(tree->set) == 8 && shape->leaf_elements == 1)
         tree->leaf_bytes = tree->digest_bytes;
-    pool_random_scalars(field, leaves, POOL_FORM_STANDARD,
-        leaves * tree->leaf_bytes / pool_field_element_bytes(field), tree->leaf);
+    pool_random_scalars(field, leaves, leaves * tree->leaf_bytes / pool_field_element_bytes(field),
+        POOL_FORM_STANDARD, tree->leaf);
     if (shape->padded)
         pool_random_scalars(
-            field, 99, POOL_FORM_STANDARD, pool_poseidon_digest(tree->set), tree->padding);
+            field, 99, pool_poseidon_digest(tree->set), POOL_FORM_STANDARD, tree->padding);
     tree->params = (pool_merkle_params){.struct_size = sizeof(tree->params),
         .arity = shape->arity,
         .leaf_elements = shape->leaf_elements,

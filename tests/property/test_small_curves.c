@@ -215,8 +215,8 @@ static void draw_curve(struct small *s, int index, uint32_t *state)
 static pool_status create(
     const struct small *s, const char *cofactor, int order, int generator, pool_curve **curve)
 {
-    pool_field_params field_params = POOL_FIELD_PARAMS_INIT;
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_field_params field_params = {.struct_size = sizeof(field_params)};
+    pool_curve_params params = {.struct_size = sizeof(params)};
     const struct point *g = &s->points[generator];
     const int numbers[] = {
         s->p, order, s->a.c0, s->a.c1, s->b.c0, s->b.c1, g->x.c0, g->x.c1, g->y.c0, g->y.c1};
@@ -338,27 +338,27 @@ static void assert_formats(const struct small *s, const pool_curve *curve)
         struct curve_affine p;
 
         to_affine(curve, &p, &s->points[i]);
-        curve_store_affine(curve, flagged, &own, &p);
+        curve_store_affine(curve, &own, flagged, &p);
         for (int layout = origin ? 1 : 0; layout <= POOL_POINT_XYZZ; layout++) {
             pool_point_format format = {(pool_point_layout)layout, POOL_FORM_STANDARD, 0};
 
             assert_int_equal(
-                pool_points_convert(curve, flagged, &own, 1, POOL_CHECK_ON_CURVE, other, &format),
+                pool_points_convert(curve, &own, flagged, 1, POOL_CHECK_ON_CURVE, &format, other),
                 POOL_OK);
             assert_int_equal(
-                pool_points_convert(curve, other, &format, 1, POOL_CHECK_ON_CURVE, back, &own),
+                pool_points_convert(curve, &format, other, 1, POOL_CHECK_ON_CURVE, &own, back),
                 POOL_OK);
             assert_memory_equal(flagged, back, pool_point_bytes(curve, own.layout));
         }
         if (origin) { /* the layout and the encodings that would make infinity of it */
             assert_int_equal(
-                pool_points_convert(curve, flagged, &own, 1, POOL_CHECK_ON_CURVE, other, NULL),
+                pool_points_convert(curve, &own, flagged, 1, POOL_CHECK_ON_CURVE, NULL, other),
                 POOL_ERR_BAD_DATA);
             assert_int_equal(
-                pool_points_encode(curve, POOL_ENCODING_EIP2537, flagged, &own, 1, bytes, 0),
+                pool_points_encode(curve, &own, flagged, 1, POOL_ENCODING_EIP2537, 0, bytes),
                 POOL_ERR_BAD_DATA);
             assert_int_equal(
-                pool_points_encode(curve, POOL_ENCODING_EIP196, flagged, &own, 1, bytes, 0),
+                pool_points_encode(curve, &own, flagged, 1, POOL_ENCODING_EIP196, 0, bytes),
                 POOL_ERR_BAD_DATA);
         }
         for (int encoding = 0; encoding <= POOL_ENCODING_ARKWORKS_UNCOMPRESSED; encoding++) {
@@ -366,10 +366,10 @@ static void assert_formats(const struct small *s, const pool_curve *curve)
                 (encoding / 2 == 1 && origin))
                 continue;
             assert_int_equal(
-                pool_points_encode(curve, (pool_encoding)encoding, flagged, &own, 1, bytes, 0),
+                pool_points_encode(curve, &own, flagged, 1, (pool_encoding)encoding, 0, bytes),
                 POOL_OK);
-            assert_int_equal(pool_points_decode(curve, (pool_encoding)encoding, bytes, 0, 1,
-                                 POOL_CHECK_ON_CURVE, back, &own),
+            assert_int_equal(pool_points_decode(curve, (pool_encoding)encoding, 0, bytes, 1,
+                                 POOL_CHECK_ON_CURVE, &own, back),
                 POOL_OK);
             assert_memory_equal(flagged, back, pool_point_bytes(curve, own.layout));
         }
@@ -379,8 +379,8 @@ static void assert_formats(const struct small *s, const pool_curve *curve)
     for (int value = 0; value < 256; value++) {
         uint8_t byte = (uint8_t)value, back[32];
 
-        accepted += pool_points_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, &byte, 0, 1,
-                        POOL_CHECK_CANONICAL, back, &own) == POOL_OK;
+        accepted += pool_points_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, 0, &byte, 1,
+                        POOL_CHECK_CANONICAL, &own, back) == POOL_OK;
     }
     assert_int_equal(accepted, s->count);
 }

@@ -44,7 +44,7 @@ static inline unsigned char *random_elements(const pool_poseidon *set, size_t co
 {
     unsigned char *elements = calloc(count ? count : 1, element_bytes(set));
 
-    OK(pool_random_scalars(pool_poseidon_field(set), count, form, count, elements));
+    OK(pool_random_scalars(pool_poseidon_field(set), count, count, form, elements));
     return elements;
 }
 

@@ -31,7 +31,7 @@ static struct items items_of(uint32_t elements, int is_strided, pool_memory_spac
 
     items.host = calloc(1, items.bytes);
     for (size_t i = 0; i < COUNT; i++)
-        OK(pool_random_scalars(field, i, POOL_FORM_STANDARD, elements, items.host + i * stride));
+        OK(pool_random_scalars(field, i, elements, POOL_FORM_STANDARD, items.host + i * stride));
     items.span = (pool_span){.count = COUNT, .stride = is_strided ? stride : 0, .place = place};
     return items;
 }

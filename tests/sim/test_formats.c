@@ -80,7 +80,7 @@ static int check(const char *name, const char *powers_name, const char *basis_na
     must(pool_file_open(path, NULL, &file));
     powers = section_of(file, powers_name);
     basis = section_of(file, basis_name);
-    must(pool_random_scalars(powers.field, log_size, POOL_FORM_STANDARD, count, coefficients));
+    must(pool_random_scalars(powers.field, log_size, count, POOL_FORM_STANDARD, coefficients));
     evaluate(powers.field, log_size, convention, coefficients, values);
     commit(&powers, coefficients, count, of_coefficients);
     commit(&basis, values, count, of_values);

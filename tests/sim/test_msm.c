@@ -41,7 +41,7 @@ static void make_hard(const struct msm_problem *problem)
 
             assert_null(curve_load(problem->curve, &p, &plain, msm_point(problem, i - 1)));
             curve_jacobian_neg(problem->curve, &p, &p);
-            curve_store(problem->curve, msm_point(problem, i), &plain, &p);
+            curve_store(problem->curve, &plain, msm_point(problem, i), &p);
         }
         if (i % 13 < 2)
             msm_set_scalar(problem, i, i % 13);
@@ -86,7 +86,7 @@ static void test_builtin_curves(void **state)
 static pool_curve *small_curve(const char *field, const char *b, const char *order,
     const char *cofactor, const char *x, const char *y)
 {
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pool_curve *curve = NULL;
 
     params.field = pool_field_by_name(field);
@@ -243,7 +243,7 @@ static void test_laws(void **state)
     uint8_t left[64], right[64], both[64], sum[64];
 
     (void)state;
-    assert_ok(pool_random_scalars(field, 99, POOL_FORM_STANDARD, COUNT, b.scalars));
+    assert_ok(pool_random_scalars(field, 99, COUNT, POOL_FORM_STANDARD, b.scalars));
     sum_of(&a, left);
     sum_of(&b, right);
     for (uint64_t i = 0; i < COUNT; i++) {

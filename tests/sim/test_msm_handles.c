@@ -160,7 +160,7 @@ static void test_find(void **state)
 
     (void)state;
     assert_ok(
-        pool_points_convert(curve, problem.points, NULL, 33, POOL_CHECK_CANONICAL, xyzz, &format));
+        pool_points_convert(curve, NULL, problem.points, 33, POOL_CHECK_CANONICAL, &format, xyzz));
     params.layout = POOL_POINT_XYZZ;
     assert_ok(pool_bases_create(&params, &span, &other));
     assert_ok(pool_bases_fingerprint(other, first));

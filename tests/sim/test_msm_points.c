@@ -66,7 +66,7 @@ static uint8_t *reformat(const struct msm_problem *problem, const pool_point_for
             field_extension_mul(&curve->coordinates, point.y, point.y, power);
             field_extension_copy(&curve->coordinates, point.z, z);
         }
-        curve_store(curve, made + i * stride, format, &point);
+        curve_store(curve, format, made + i * stride, &point);
     }
     return made;
 }
@@ -152,7 +152,7 @@ static void check_multiples(const pool_curve *curve, uint32_t doublings)
         assert_ok(
             pool_point_mul(curve, NULL, msm_point(&problem, i), scalar, sizeof(scalar), wanted));
         assert_ok(pool_point_equal(
-            curve, wanted, NULL, given + i * problem.point_bytes, &format, &equal));
+            curve, NULL, wanted, &format, given + i * problem.point_bytes, &equal));
         assert_int_equal(equal, 1);
     }
     assert_ok(pool_buffer_destroy(&buffer));
@@ -223,7 +223,7 @@ static void outside_subgroup(const pool_curve *curve, uint8_t *point)
         if (!curve_is_in_subgroup(curve, &q))
             break;
     }
-    curve_store_affine(curve, point, &plain, &p);
+    curve_store_affine(curve, &plain, point, &p);
 }
 
 static void check_checks(const pool_curve *curve)

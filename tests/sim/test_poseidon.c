@@ -167,7 +167,7 @@ static void check_own(
         .matrix_count = (size_t)width * width};
 
     OK(pool_random_scalars(
-        field, width, POOL_FORM_STANDARD, count + width * width + width, elements));
+        field, width, count + width * width + width, POOL_FORM_STANDARD, elements));
     if (kind == POOL_POSEIDON2) {
         params.internal_diagonal = elements + (count + (size_t)width * width) * bytes;
         params.internal_diagonal_count = width;

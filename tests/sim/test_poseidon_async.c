@@ -68,8 +68,8 @@ static unsigned char *item_at(const struct operand *operand, uint64_t index)
 static void fill(struct operand *operand, uint64_t seed)
 {
     for (uint64_t i = 0; i < operand->span.count; i++)
-        OK(pool_random_scalars(pool_poseidon_field(set), seed * 1000 + i, POOL_FORM_STANDARD,
-            operand->item / ELEMENT, item_at(operand, i)));
+        OK(pool_random_scalars(pool_poseidon_field(set), seed * 1000 + i, operand->item / ELEMENT,
+            POOL_FORM_STANDARD, item_at(operand, i)));
     if (operand->kind == DEVICE)
         OK(pool_copy_to_device(operand->buffer, 0, operand->host, operand->bytes, NULL));
 }

@@ -26,7 +26,7 @@ static void test_calls(void **state)
     (void)state;
     OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (size_t i = 0; i < COUNT; i++)
-        OK(pool_random_scalars(pool_poseidon_field(set), i, POOL_FORM_STANDARD, 2, wide + 72 * i));
+        OK(pool_random_scalars(pool_poseidon_field(set), i, 2, POOL_FORM_STANDARD, wide + 72 * i));
     OK(pool_poseidon_hash(set, &on_host, &in, 2, &out));
     memset(got, 0x5a, sizeof(got));
     out = (pool_span){.data = got, .count = COUNT, .stride = 40};
@@ -167,7 +167,7 @@ static void test_pieces(void **state)
         pool_span in = {.data = states, .count = COUNT, .stride = stride};
         pool_span out = {.data = want, .count = COUNT, .stride = stride};
         for (size_t i = 0; i < COUNT; i++)
-            OK(pool_random_scalars(pool_poseidon_field(set), i, POOL_FORM_STANDARD, 3,
+            OK(pool_random_scalars(pool_poseidon_field(set), i, 3, POOL_FORM_STANDARD,
                 states + i * (stride ? stride : 96)));
         memset(want, 0x5a, sizeof(want));
         memset(got, 0x5a, sizeof(got));

@@ -67,7 +67,7 @@ static void *take_and_give(void *arg)
         pool_field *field = pool_field_retain(pool_curve_base_field(mine));
         uint8_t point[8];
 
-        if (pool_random_points(mine, (uint64_t)i, 1, point, NULL, NULL))
+        if (pool_random_points(mine, (uint64_t)i, 1, NULL, point, NULL))
             atomic_fetch_add(&wrong, 1);
         pool_curve_destroy(&mine);
         if (pool_field_bits(field) != 7)
@@ -80,8 +80,8 @@ static void *take_and_give(void *arg)
 
 static void test_references(void **state)
 {
-    pool_field_params field_params = POOL_FIELD_PARAMS_INIT;
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_field_params field_params = {.struct_size = sizeof(field_params)};
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pthread_t threads[THREADS];
     pool_field *field;
     pool_curve *curve;

@@ -54,8 +54,8 @@ static void *work(void *argument)
 
         data[i] = malloc(count * 4);
         wanted[i] = malloc(count * 4);
-        worker->wrong = pool_random_scalars(domain->field, worker->number * CALLS + i,
-                            POOL_FORM_STANDARD, count, data[i]) != POOL_OK ||
+        worker->wrong = pool_random_scalars(domain->field, worker->number * CALLS + i, count,
+                            POOL_FORM_STANDARD, data[i]) != POOL_OK ||
                         ntt_reference_run(&reference, data[i], wanted[i]) != POOL_OK ||
                         run_call(device, stream, &params, data[i], count) != POOL_OK;
     }

@@ -55,8 +55,8 @@ static int start(struct worker *worker)
         .check = worker->number % 2};
 
     for (unsigned i = 0; i < CALLS; i++) {
-        if (pool_random_scalars(pool_poseidon_field(set), worker->number * CALLS + i,
-                POOL_FORM_STANDARD, ITEMS * 4, worker->in[i]) ||
+        if (pool_random_scalars(pool_poseidon_field(set), worker->number * CALLS + i, ITEMS * 4,
+                POOL_FORM_STANDARD, worker->in[i]) ||
             build(&host, worker->in[i], worker->want[i]) ||
             build(&run, worker->in[i], worker->out[i]))
             return 1;

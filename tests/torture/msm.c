@@ -180,7 +180,7 @@ static const struct torture_scenario scenarios[] = {
 
 static pool_status make_problem(void)
 {
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pool_status status;
 
     params.field = pool_field_by_name("mersenne31");
@@ -191,7 +191,7 @@ static pool_status make_problem(void)
     params.generator_y[0] = "1938853545";
     status = pool_curve_create(&params, &curve);
     if (!status)
-        status = pool_random_points(curve, 1, COUNT, points, NULL, scalars);
+        status = pool_random_points(curve, 1, COUNT, NULL, points, scalars);
     return status;
 }
 

@@ -76,7 +76,7 @@ static inline void iden3_put_points(struct iden3_part *part, const pool_curve *c
     static const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, 0};
     uint8_t points[IDEN3_MAX_BYTES];
 
-    if (pool_random_points(curve, part->type, count, points, &format, NULL))
+    if (pool_random_points(curve, part->type, count, &format, points, NULL))
         abort();
     iden3_put(part, points, count * pool_point_bytes(curve, POOL_POINT_AFFINE));
 }
@@ -145,7 +145,7 @@ static inline void iden3_put_coefficient(struct iden3_part *part, const pool_fie
 {
     uint8_t element[POOL_FIELD_MAX_BYTES];
 
-    pool_random_scalars(field, signal, POOL_FORM_STANDARD, 1, element);
+    pool_random_scalars(field, signal, 1, POOL_FORM_STANDARD, element);
     iden3_put32(part, matrix);
     iden3_put32(part, constraint);
     iden3_put32(part, signal);
@@ -195,7 +195,7 @@ static inline void iden3_make_wtns(struct iden3 *file, const pool_field *field, 
     part = iden3_add(file, 1);
     iden3_put_prime(part, field);
     iden3_put32(part, count);
-    if (pool_random_scalars(field, 1, POOL_FORM_STANDARD, count, values))
+    if (pool_random_scalars(field, 1, count, POOL_FORM_STANDARD, values))
         abort();
     iden3_put(iden3_add(file, 2), values, count * pool_field_element_bytes(field));
 }

@@ -53,17 +53,17 @@ static void check_field(const pool_field *field)
         REFUSED(pool_field_check, field, data, n, &place);
         REFUSED(pool_field_to_montgomery, field, data, n, result);
         REFUSED(pool_field_from_montgomery, field, data, n, result);
-        REFUSED(pool_random_scalars, field, 1, POOL_FORM_STANDARD, n, result);
-        REFUSED(pool_field_from_bytes, field, data, size, POOL_BIG_ENDIAN, n, POOL_FORM_STANDARD,
+        REFUSED(pool_random_scalars, field, 1, n, POOL_FORM_STANDARD, result);
+        REFUSED(pool_field_from_bytes, field, size, POOL_BIG_ENDIAN, data, n, POOL_FORM_STANDARD,
             result);
         REFUSED(
-            pool_field_to_bytes, field, data, POOL_FORM_STANDARD, n, size, POOL_BIG_ENDIAN, result);
+            pool_field_to_bytes, field, POOL_FORM_STANDARD, data, n, size, POOL_BIG_ENDIAN, result);
     }
     /* Widths instead of counts. */
-    REFUSED(pool_field_from_bytes, field, data, SIZE_MAX / 2, POOL_BIG_ENDIAN, 3,
+    REFUSED(pool_field_from_bytes, field, SIZE_MAX / 2, POOL_BIG_ENDIAN, data, 3,
         POOL_FORM_STANDARD, result);
     REFUSED(
-        pool_field_to_bytes, field, data, POOL_FORM_STANDARD, 3, SIZE_MAX, POOL_BIG_ENDIAN, result);
+        pool_field_to_bytes, field, POOL_FORM_STANDARD, data, 3, SIZE_MAX, POOL_BIG_ENDIAN, result);
 }
 
 static void test_elements(void **state)
@@ -83,18 +83,18 @@ static void check_points(const pool_curve *curve, const pool_point_format *forma
     for (int i = 0; i < 6; i++) {
         size_t n = counts[i];
 
-        REFUSED(pool_points_check, curve, data, format, n, POOL_CHECK_ON_CURVE, &place);
-        REFUSED(pool_points_convert, curve, data, format, n, POOL_CHECK_CANONICAL, result, &small);
-        REFUSED(pool_points_convert, curve, data, &small, n, POOL_CHECK_CANONICAL, result, format);
-        REFUSED(pool_random_points, curve, 1, n, result, format, NULL);
+        REFUSED(pool_points_check, curve, format, data, n, POOL_CHECK_ON_CURVE, &place);
+        REFUSED(pool_points_convert, curve, format, data, n, POOL_CHECK_CANONICAL, &small, result);
+        REFUSED(pool_points_convert, curve, &small, data, n, POOL_CHECK_CANONICAL, format, result);
+        REFUSED(pool_random_points, curve, 1, n, format, result, NULL);
         if (n > SIZE_MAX / 2 / scalar)
-            REFUSED(pool_random_points, curve, 1, n, result, NULL, result);
+            REFUSED(pool_random_points, curve, 1, n, NULL, result, result);
         for (int e = 0; e <= POOL_ENCODING_ARKWORKS_UNCOMPRESSED; e++) {
             if (!pool_encoding_bytes(curve, (pool_encoding)e))
                 continue;
-            REFUSED(pool_points_encode, curve, (pool_encoding)e, data, format, n, result, 0);
-            REFUSED(pool_points_decode, curve, (pool_encoding)e, data, 0, n, POOL_CHECK_CANONICAL,
-                result, format);
+            REFUSED(pool_points_encode, curve, format, data, n, (pool_encoding)e, 0, result);
+            REFUSED(pool_points_decode, curve, (pool_encoding)e, 0, data, n, POOL_CHECK_CANONICAL,
+                format, result);
         }
     }
 }

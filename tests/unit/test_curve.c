@@ -33,7 +33,7 @@ static void fill_params(pool_curve_params *params, const pool_field *field)
 
 static pool_field *make_field(const char *modulus)
 {
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
 
     params.modulus = modulus;
@@ -175,7 +175,7 @@ static void test_built_in(void **state)
         const struct field_extension *f = &curve->coordinates;
         const uint64_t *numbers[] = {curve->a, curve->b, curve->generator.x, curve->generator.y};
         char text[4][2][200], cofactor[400], order[200];
-        pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+        pool_curve_params params = {.struct_size = sizeof(params)};
         pool_curve *made;
         uint8_t one[32], other[32];
 
@@ -297,51 +297,57 @@ static void test_null_arguments(void **state)
         const pool_curve *given = missing == 0 ? NULL : c;
         uint8_t *p = missing == 1 ? NULL : x;
 
-        assert_int_equal(pool_points_check(given, p, NULL, 1, 0, NULL), bad);
-        assert_int_equal(pool_points_convert(given, p, NULL, 1, 0, y, NULL), bad);
-        assert_int_equal(pool_points_encode(given, POOL_ENCODING_EIP2537, p, NULL, 1, y, 0), bad);
+        assert_int_equal(pool_points_check(given, NULL, p, 1, POOL_CHECK_NONE, NULL), bad);
+        assert_int_equal(pool_points_convert(given, NULL, p, 1, POOL_CHECK_NONE, NULL, y), bad);
+        assert_int_equal(pool_points_encode(given, NULL, p, 1, POOL_ENCODING_EIP2537, 0, y), bad);
         assert_int_equal(
-            pool_points_decode(given, POOL_ENCODING_EIP2537, p, 0, 1, 0, y, NULL), bad);
+            pool_points_decode(given, POOL_ENCODING_EIP2537, 0, p, 1, POOL_CHECK_NONE, NULL, y),
+            bad);
         assert_int_equal(pool_point_add(given, NULL, p, y, y), bad);
         assert_int_equal(pool_point_mul(given, NULL, p, x, 1, y), bad);
-        assert_int_equal(pool_point_equal(given, p, NULL, y, NULL, &equal), bad);
+        assert_int_equal(pool_point_equal(given, NULL, p, NULL, y, &equal), bad);
         assert_int_equal(pool_curve_generator(given, NULL, p), bad);
-        assert_int_equal(pool_random_points(given, 1, 1, p, NULL, NULL), bad);
+        assert_int_equal(pool_random_points(given, 1, 1, NULL, p, NULL), bad);
     }
-    assert_int_equal(pool_points_convert(c, x, NULL, 1, 0, NULL, NULL), bad);
-    assert_int_equal(pool_points_encode(c, POOL_ENCODING_EIP2537, x, NULL, 1, NULL, 0), bad);
-    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 0, 1, 0, NULL, NULL), bad);
-    assert_int_equal(pool_points_encode(c, (pool_encoding)9, x, NULL, 1, y, 0), bad);
-    assert_int_equal(pool_points_decode(c, (pool_encoding)-1, x, 0, 1, 0, y, NULL), bad);
+    assert_int_equal(pool_points_convert(c, NULL, x, 1, POOL_CHECK_NONE, NULL, NULL), bad);
+    assert_int_equal(pool_points_encode(c, NULL, x, 1, POOL_ENCODING_EIP2537, 0, NULL), bad);
+    assert_int_equal(
+        pool_points_decode(c, POOL_ENCODING_EIP2537, 0, x, 1, POOL_CHECK_NONE, NULL, NULL), bad);
+    assert_int_equal(pool_points_encode(c, NULL, x, 1, (pool_encoding)9, 0, y), bad);
+    assert_int_equal(
+        pool_points_decode(c, (pool_encoding)-1, 0, x, 1, POOL_CHECK_NONE, NULL, y), bad);
     assert_int_equal(pool_point_add(c, NULL, x, NULL, y), bad);
     assert_int_equal(pool_point_add(c, NULL, x, y, NULL), bad);
     assert_int_equal(pool_point_mul(c, NULL, x, NULL, 1, y), bad);
     assert_int_equal(pool_point_mul(c, NULL, x, x, 1, NULL), bad);
-    assert_int_equal(pool_point_equal(c, x, NULL, NULL, NULL, &equal), bad);
-    assert_int_equal(pool_point_equal(c, x, NULL, y, NULL, NULL), bad);
+    assert_int_equal(pool_point_equal(c, NULL, x, NULL, NULL, &equal), bad);
+    assert_int_equal(pool_point_equal(c, NULL, x, NULL, y, NULL), bad);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(pool_points_check(c, x, wrong[i], 1, 0, NULL), bad);
-        assert_int_equal(pool_points_convert(c, x, wrong[i], 1, 0, y, NULL), bad);
-        assert_int_equal(pool_points_convert(c, x, NULL, 1, 0, y, wrong[i]), bad);
-        assert_int_equal(pool_points_encode(c, POOL_ENCODING_EIP2537, x, wrong[i], 1, y, 0), bad);
+        assert_int_equal(pool_points_check(c, wrong[i], x, 1, POOL_CHECK_NONE, NULL), bad);
+        assert_int_equal(pool_points_convert(c, wrong[i], x, 1, POOL_CHECK_NONE, NULL, y), bad);
+        assert_int_equal(pool_points_convert(c, NULL, x, 1, POOL_CHECK_NONE, wrong[i], y), bad);
+        assert_int_equal(pool_points_encode(c, wrong[i], x, 1, POOL_ENCODING_EIP2537, 0, y), bad);
         assert_int_equal(
-            pool_points_decode(c, POOL_ENCODING_EIP2537, x, 0, 1, 0, y, wrong[i]), bad);
+            pool_points_decode(c, POOL_ENCODING_EIP2537, 0, x, 1, POOL_CHECK_NONE, wrong[i], y),
+            bad);
         assert_int_equal(pool_point_add(c, wrong[i], x, x, y), bad);
         assert_int_equal(pool_point_mul(c, wrong[i], x, x, 1, y), bad);
-        assert_int_equal(pool_point_equal(c, x, wrong[i], y, NULL, &equal), bad);
-        assert_int_equal(pool_point_equal(c, x, NULL, y, wrong[i], &equal), bad);
+        assert_int_equal(pool_point_equal(c, wrong[i], x, NULL, y, &equal), bad);
+        assert_int_equal(pool_point_equal(c, NULL, x, wrong[i], y, &equal), bad);
         assert_int_equal(pool_curve_generator(c, wrong[i], y), bad);
-        assert_int_equal(pool_random_points(c, 1, 1, y, wrong[i], NULL), bad);
+        assert_int_equal(pool_random_points(c, 1, 1, wrong[i], y, NULL), bad);
     }
-    assert_int_equal(pool_points_check(c, x, NULL, 1, 2, NULL), bad);
-    assert_int_equal(pool_points_check(c, x, NULL, 1, 4, NULL), bad);
-    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, x, 0, 1, 8, y, NULL), bad);
+    assert_int_equal(pool_points_check(c, NULL, x, 1, 2, NULL), bad);
+    assert_int_equal(pool_points_check(c, NULL, x, 1, 4, NULL), bad);
+    assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, 0, x, 1, 8, NULL, y), bad);
     /* nothing to do is no error */
-    assert_int_equal(pool_points_check(c, NULL, NULL, 0, 3, NULL), POOL_OK);
-    assert_int_equal(pool_points_convert(c, NULL, NULL, 0, 3, NULL, NULL), POOL_OK);
+    assert_int_equal(pool_points_check(c, NULL, NULL, 0, POOL_CHECK_SUBGROUP, NULL), POOL_OK);
+    assert_int_equal(
+        pool_points_convert(c, NULL, NULL, 0, POOL_CHECK_SUBGROUP, NULL, NULL), POOL_OK);
     assert_int_equal(pool_random_points(c, 1, 0, NULL, NULL, NULL), POOL_OK);
     assert_int_equal(
-        pool_points_decode(c, POOL_ENCODING_EIP2537, NULL, 0, 0, 3, NULL, NULL), POOL_OK);
+        pool_points_decode(c, POOL_ENCODING_EIP2537, 0, NULL, 0, POOL_CHECK_SUBGROUP, NULL, NULL),
+        POOL_OK);
     assert_int_equal(pool_point_mul(c, NULL, x, NULL, 0, y), POOL_OK);
 }
 
@@ -357,13 +363,15 @@ static void test_points(void **state)
     assert_int_equal(pool_curve_generator(curve, NULL, g), POOL_OK);
     assert_int_equal(pool_curve_generator(curve, &jacobian, twice), POOL_OK);
     assert_int_equal(pool_point_mul(curve, &jacobian, twice, &two, 1, twice), POOL_OK);
-    assert_int_equal(pool_point_equal(curve, g, NULL, twice, &jacobian, &equal), POOL_OK);
+    assert_int_equal(pool_point_equal(curve, NULL, g, &jacobian, twice, &equal), POOL_OK);
     assert_int_equal(equal, 0);
     assert_int_equal(pool_point_add(curve, NULL, g, g, g), POOL_OK);
-    assert_int_equal(pool_points_convert(curve, twice, &jacobian, 1, 1, other, &xyzz), POOL_OK);
-    assert_int_equal(pool_point_equal(curve, g, NULL, other, &xyzz, &equal), POOL_OK);
+    assert_int_equal(
+        pool_points_convert(curve, &jacobian, twice, 1, POOL_CHECK_ON_CURVE, &xyzz, other),
+        POOL_OK);
+    assert_int_equal(pool_point_equal(curve, NULL, g, &xyzz, other, &equal), POOL_OK);
     assert_int_equal(equal, 1);
-    assert_int_equal(pool_point_equal(curve, zero, NULL, zero, NULL, &equal), POOL_OK);
+    assert_int_equal(pool_point_equal(curve, NULL, zero, NULL, zero, &equal), POOL_OK);
     assert_int_equal(equal, 1);
     /* not on the curve; a ZZZ that does not belong to ZZ */
     zero[0] = 1;
@@ -371,7 +379,8 @@ static void test_points(void **state)
     assert_int_equal(pool_point_add(curve, NULL, g, zero, g), POOL_ERR_BAD_DATA);
     assert_int_equal(pool_point_mul(curve, NULL, zero, &two, 1, g), POOL_ERR_BAD_DATA);
     other[96] ^= 1;
-    assert_int_equal(pool_points_check(curve, other, &xyzz, 1, 0, NULL), POOL_ERR_BAD_DATA);
+    assert_int_equal(
+        pool_points_check(curve, &xyzz, other, 1, POOL_CHECK_NONE, NULL), POOL_ERR_BAD_DATA);
     assert_non_null(strstr(pool_last_error()->message, "ZZ^3"));
 }
 
@@ -385,21 +394,25 @@ static void test_infinity_flag(void **state)
     (void)state;
     point[32] = 1; /* (0, 1, true), as arkworks 0.3 wrote it */
     point[64] = 1;
-    assert_int_equal(pool_points_convert(curve, point, &flagged, 1, 1, plain, NULL), POOL_OK);
+    assert_int_equal(
+        pool_points_convert(curve, &flagged, point, 1, POOL_CHECK_ON_CURVE, NULL, plain), POOL_OK);
     for (int i = 0; i < 64; i++)
         assert_int_equal(plain[i], 0);
     point[64] = 2;
-    assert_int_equal(
-        pool_points_convert(curve, point, &flagged, 1, 0, plain, NULL), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_points_convert(curve, &flagged, point, 1, POOL_CHECK_NONE, NULL, plain),
+        POOL_ERR_BAD_DATA);
     point[64] = 0;
     assert_int_equal(
-        pool_points_convert(curve, point, &flagged, 1, 1, plain, NULL), POOL_ERR_BAD_DATA);
+        pool_points_convert(curve, &flagged, point, 1, POOL_CHECK_ON_CURVE, NULL, plain),
+        POOL_ERR_BAD_DATA);
     memset(point, 0, sizeof(point)); /* (0, 0) without the flag is a point, and not on this curve */
     assert_int_equal(
-        pool_points_convert(curve, point, &flagged, 1, 1, plain, NULL), POOL_ERR_BAD_DATA);
+        pool_points_convert(curve, &flagged, point, 1, POOL_CHECK_ON_CURVE, NULL, plain),
+        POOL_ERR_BAD_DATA);
     memset(plain, 0, sizeof(plain));
     memset(point, 0xff, sizeof(point));
-    assert_int_equal(pool_points_convert(curve, plain, NULL, 1, 1, point, &flagged), POOL_OK);
+    assert_int_equal(
+        pool_points_convert(curve, NULL, plain, 1, POOL_CHECK_ON_CURVE, &flagged, point), POOL_OK);
     assert_int_equal(point[64], 1);
     for (int i = 0; i < 72; i++)
         assert_int_equal(point[i], i == 64);
@@ -416,7 +429,7 @@ static void test_memory_fails(void **state)
 {
     pool_field *field =
         make_field("0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff");
-    pool_curve_params params = POOL_CURVE_PARAMS_INIT;
+    pool_curve_params params = {.struct_size = sizeof(params)};
     pool_status status = POOL_ERR_INTERNAL;
     int failures = 0;
 
@@ -460,9 +473,9 @@ static void test_memory_fails_in_calls(void **state)
             int left = allowed;
 
             base_alloc_set_hook(countdown, &left);
-            status = call ? pool_random_points(curve, 1, 3, points, NULL, NULL)
-                          : pool_points_decode(
-                                curve, POOL_ENCODING_EIP2537, bytes, 0, 2, 3, points, NULL);
+            status = call ? pool_random_points(curve, 1, 3, NULL, points, NULL)
+                          : pool_points_decode(curve, POOL_ENCODING_EIP2537, 0, bytes, 2,
+                                POOL_CHECK_SUBGROUP, NULL, points);
             base_alloc_set_hook(NULL, NULL);
             assert_true(status == POOL_OK || status == POOL_ERR_OUT_OF_HOST_MEMORY);
             runs[call]++;

@@ -59,7 +59,7 @@ static void test_custom_field_has_the_same_text(void **state)
 {
     (void)state;
     const pool_field *built_in = pool_field_by_name("bn254_fq");
-    pool_field_params params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *custom = NULL;
     char *expected = NULL;
     char *text = NULL;

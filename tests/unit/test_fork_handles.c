@@ -102,7 +102,7 @@ static void make_points(void)
     pool_bases_params_init(&params, sizeof(params));
     params.curve = curve;
     params.device = h.device;
-    assert_ok(pool_random_points(curve, 1, POINTS, bytes, NULL, NULL));
+    assert_ok(pool_random_points(curve, 1, POINTS, NULL, bytes, NULL));
     status = pool_bases_create(&params, &span, &h.points);
     if (status != POOL_ERR_NO_COMPILER)
         assert_int_equal(status, POOL_OK);

@@ -261,7 +261,7 @@ static void hex_of(const char *curve_name, unsigned factor, char *text)
     assert_int_equal(pool_curve_generator(curve, NULL, point), POOL_OK);
     assert_int_equal(pool_point_mul(curve, NULL, point, scalar, 1, point), POOL_OK);
     assert_int_equal(
-        pool_points_encode(curve, POOL_ENCODING_ZCASH_COMPRESSED, point, NULL, 1, bytes, 0),
+        pool_points_encode(curve, NULL, point, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes),
         POOL_OK);
     for (size_t i = 0; i < size; i++)
         sprintf(text + 2 * i, "%02x", bytes[i]);
@@ -355,8 +355,8 @@ static void check_point(const pool_file *file, const char *name, uint64_t index,
     assert_int_equal(pool_curve_generator(section.curve, NULL, expected), POOL_OK);
     assert_int_equal(pool_point_mul(section.curve, NULL, expected, scalar, 1, expected), POOL_OK);
     assert_int_equal(
-        pool_point_equal(section.curve, (uint8_t *)section.span.data + index * section.span.stride,
-            &format, expected, NULL, &equal),
+        pool_point_equal(section.curve, &format,
+            (uint8_t *)section.span.data + index * section.span.stride, NULL, expected, &equal),
         POOL_OK);
     assert_true(equal);
 }

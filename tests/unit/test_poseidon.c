@@ -512,7 +512,7 @@ static void test_layouts(void **state)
     pool_span out = {.data = want, .count = 5};
 
     (void)state;
-    assert_int_equal(pool_random_scalars(field, 3, POOL_FORM_STANDARD, 10, packed), POOL_OK);
+    assert_int_equal(pool_random_scalars(field, 3, 10, POOL_FORM_STANDARD, packed), POOL_OK);
     assert_int_equal(pool_poseidon_hash(set, &on_host, &in, 2, &out), POOL_OK);
     for (int i = 0; i < 5; i++)
         pool_field_to_montgomery(field, packed + 8 * i, 2, wide + 9 * i);

@@ -46,7 +46,7 @@ int main(void)
     must(pool_stream_create(device, NULL, &producer));
     must(pool_stream_create(device, NULL, &consumer));
     must(pool_event_create(device, 0, &done));
-    must(pool_random_scalars(pool_field_by_name("goldilocks"), 1, POOL_FORM_STANDARD, N, values));
+    must(pool_random_scalars(pool_field_by_name("goldilocks"), 1, N, POOL_FORM_STANDARD, values));
     must(pool_buffer_from_host(device, values, sizeof(values), &buffer));
     device_span = on_device(buffer, N);
     if (block())
