@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 
 struct pool_cancel {
@@ -18,7 +19,7 @@ pool_status pool_cancel_create(pool_cancel **cancel)
     pool_cancel *made;
 
     if (!cancel)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cancel_create: cancel is NULL");
+        return base_fail_null("pool_cancel_create", "cancel");
     made = base_calloc(1, sizeof(*made));
     if (!made)
         return base_fail_memory("a cancel object");

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 enum { SIZES_MAX = sizeof(((struct base_struct *)0)->sizes) / sizeof(size_t) };
 
 static size_t current_size(const struct base_struct *type)
@@ -126,8 +128,7 @@ pool_status base_check_array(
         return POOL_OK;
     if (__builtin_mul_overflow(count - 1, stride, &all) ||
         __builtin_add_overflow(all, bytes, &all) || all > PTRDIFF_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: %llu %s of %llu bytes do not fit in memory", call, (unsigned long long)count, name,
-            (unsigned long long)(stride > bytes ? stride : bytes));
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: %llu %s of %s do not fit in memory", call,
+            (unsigned long long)count, name, base_size_text(stride > bytes ? stride : bytes).text);
     return POOL_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "curve/curve.h"
 
@@ -82,7 +83,7 @@ const pool_curve *pool_curve_at(size_t index)
 const pool_curve *pool_curve_by_name(const char *name)
 {
     if (!name) {
-        base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_by_name: the name is NULL");
+        base_fail_null("pool_curve_by_name", "name");
         return NULL;
     }
     for (size_t i = 0; i < ENTRY_COUNT; i++) {

@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "curve/curve.h"
 #include "field/integer.h"
 
@@ -36,8 +38,10 @@ size_t pool_curve_coordinate_bytes(const pool_curve *curve)
 pool_status pool_curve_fingerprint(
     const pool_curve *curve, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
-    if (!curve || !fingerprint)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_fingerprint: an argument is NULL");
+    pool_status status = base_check_pointers(
+        "pool_curve_fingerprint", {"curve", curve}, {"fingerprint", fingerprint});
+    if (status)
+        return status;
     memcpy(fingerprint, curve->fingerprint, POOL_FINGERPRINT_BYTES);
     return POOL_OK;
 }
@@ -46,15 +50,17 @@ pool_status pool_curve_cofactor(const pool_curve *curve, size_t bytes, uint8_t *
 {
     uint32_t bits;
 
-    if (!curve || !cofactor)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_curve_cofactor: an argument is NULL");
+    pool_status status =
+        base_check_pointers("pool_curve_cofactor", {"curve", curve}, {"cofactor", cofactor});
+    if (status)
+        return status;
     if (!curve->cofactor_known)
         return base_fail(POOL_ERR_NOT_FOUND, "the cofactor of %s is unknown", curve->name);
     bits = field_integer_bits(curve->cofactor, CURVE_MAX_LIMBS);
     if (bits > 8 * bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the cofactor of %s has %u bits and does not fit into %zu bytes", curve->name, bits,
-            bytes);
+            "the cofactor of %s has %u bits and does not fit into %zu byte%s", curve->name, bits,
+            bytes, base_plural(bytes));
     field_integer_to_bytes(cofactor, bytes, false, curve->cofactor, CURVE_MAX_LIMBS);
     return POOL_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "field/field.h"
 #include "field/integer.h"
@@ -95,7 +96,7 @@ const pool_field *pool_field_at(size_t index)
 const pool_field *pool_field_by_name(const char *name)
 {
     if (!name) {
-        base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_by_name: the name is NULL");
+        base_fail_null("pool_field_by_name", "name");
         return NULL;
     }
     for (size_t i = 0; i < ENTRY_COUNT; i++) {

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "base/text.h"
 #include "formats/formats.h"
 
 enum {
@@ -64,8 +65,8 @@ static pool_status check_counts(const pool_file *file, const struct formats_cont
             info->public_signals + info->private_inputs, info->variables);
     if (info->constraints > constraints->bytes / LEAST_CONSTRAINT)
         return formats_wrong(file, constraints->offset,
-            "the section of constraints has %" PRIu64 " bytes, too few for %" PRIu64,
-            constraints->bytes, info->constraints);
+            "the section of constraints has %" PRIu64 " byte%s, too few for %" PRIu64,
+            constraints->bytes, base_plural(constraints->bytes), info->constraints);
     if (!container->chunks[LABELS].present)
         return POOL_OK;
     return formats_check_chunk(

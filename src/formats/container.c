@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "field/integer.h"
 #include "formats/formats.h"
 
@@ -24,8 +25,8 @@ bool formats_take(struct formats_reader *reader, void *to, uint64_t bytes, const
         return false;
     if (bytes > reader->end - reader->at) {
         reader->status = formats_wrong(reader->file, reader->at,
-            "%" PRIu64 " bytes are left for %s, which has %" PRIu64, reader->end - reader->at, what,
-            bytes);
+            "%s has %" PRIu64 " byte%s, but only %" PRIu64 " are left", what, bytes,
+            base_plural(bytes), reader->end - reader->at);
         return false;
     }
     if (to)
@@ -76,7 +77,8 @@ pool_status formats_reader_end(struct formats_reader *reader)
 {
     if (!reader->status && reader->at != reader->end)
         reader->status = formats_wrong(reader->file, reader->at,
-            "%" PRIu64 " bytes are left behind the header", reader->end - reader->at);
+            "the header section is %" PRIu64 " byte%s longer than its header",
+            reader->end - reader->at, base_plural(reader->end - reader->at));
     return reader->status;
 }
 
@@ -92,8 +94,8 @@ static pool_status read_section(
         return reader->status;
     if (bytes > reader->end - reader->at)
         return formats_wrong(file, place,
-            "section %u says %" PRIu64 " bytes, the file has %" PRIu64 " more: it is cut short",
-            type, bytes, reader->end - reader->at);
+            "section %u says %" PRIu64 " byte%s, the file has %" PRIu64 " more: it is cut short",
+            type, bytes, base_plural(bytes), reader->end - reader->at);
     if (chunk && chunk->present)
         return formats_wrong(file, place, "section %u comes a second time", type);
     if (chunk)
@@ -116,8 +118,8 @@ pool_status formats_read_container(
         return formats_unsupported(
             file, "version %u of the format; up to %u is read", version, max_version);
     if (!status && sections > (file->size - CONTAINER_HEADER) / SECTION_HEADER)
-        return formats_wrong(file, 8, "%u sections do not fit into %" PRIu64 " bytes: %s", sections,
-            file->size, "it is cut short or damaged");
+        return formats_wrong(file, 8, "%u section%s do not fit into %" PRIu64 " bytes: %s",
+            sections, base_plural(sections), file->size, "it is cut short or damaged");
     for (uint32_t i = 0; i < sections && !status; i++)
         status = read_section(file, &reader, container);
     for (uint32_t type = 0; type < FORMATS_TYPES && !status; type++) {
@@ -137,8 +139,8 @@ pool_status formats_check_chunk(const pool_file *file, const struct formats_chun
     if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
         __builtin_add_overflow(bytes, ahead, &bytes) || bytes != chunk->bytes)
         return formats_wrong(file, chunk->offset,
-            "the section of %s has %" PRIu64 " bytes; %" PRIu64 " of %" PRIu64
+            "the section of %s has %" PRIu64 " byte%s; %" PRIu64 " of %" PRIu64
             " bytes each were expected",
-            what, chunk->bytes, count, item_bytes);
+            what, chunk->bytes, base_plural(chunk->bytes), count, item_bytes);
     return POOL_OK;
 }

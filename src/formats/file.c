@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "formats/formats.h"
 
 static const struct base_struct file_params_type = BASE_STRUCT(pool_file_params);
@@ -79,8 +80,9 @@ pool_status formats_read_at(const pool_file *file, uint64_t offset, void *to, si
         return POOL_OK;
     if (errno)
         return fail_system(file->path, "read");
-    return formats_wrong(
-        file, offset, "the file had %" PRIu64 " bytes and became shorter meanwhile", file->size);
+    return formats_wrong(file, offset,
+        "the file had %" PRIu64 " byte%s and became shorter meanwhile", file->size,
+        base_plural(file->size));
 }
 
 /* ---- recognising ---------------------------------------------------------------------------- */
@@ -143,8 +145,8 @@ static pool_status read_raw(pool_file *file, const pool_file_params *params)
     file->info.field = file->curve ? pool_curve_scalar_field(file->curve) : file->field;
     if (file->size % stride)
         return formats_wrong(file, file->size - file->size % stride,
-            "%" PRIu64 " bytes are left behind the last whole item of %" PRIu64,
-            file->size % stride, stride);
+            "the file has %" PRIu64 " byte%s after the last whole item of %" PRIu64,
+            file->size % stride, base_plural(file->size % stride), stride);
     section = formats_add(file, "data", params->curve ? POOL_FILE_POINTS : POOL_FILE_ELEMENTS, 0,
         file->size / stride, stride);
     section->curve = file->curve;

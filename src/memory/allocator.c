@@ -113,9 +113,9 @@ static pool_status report_full(struct device_memory *memory, uint64_t asked)
         base_size_text(asked).text);
     return base_fail_driver(POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_CU_OUT_OF_MEMORY,
         driver_code_name(POOL_CU_OUT_OF_MEMORY), call,
-        "device %d has no room for %llu bytes: %llu of %llu bytes are free, %llu are reserved by "
+        "device %d has no room for %llu byte%s: %llu of %llu bytes are free, %llu are reserved by "
         "the pool and %llu of these used by buffers",
-        pool_device_ordinal(memory->device), (unsigned long long)asked,
+        pool_device_ordinal(memory->device), (unsigned long long)asked, base_plural(asked),
         (unsigned long long)free_bytes, (unsigned long long)total_bytes,
         (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
 }
@@ -211,8 +211,8 @@ static void withhold(
     struct memory_withheld *entry = base_calloc(1, sizeof(*entry));
 
     memory_gauge_add(&memory->withheld, request->bytes);
-    base_log(POOL_LOG_WARN, "device %d: %llu bytes could not be made safe and are withheld",
-        pool_device_ordinal(memory->device), (unsigned long long)request->bytes);
+    base_log(POOL_LOG_WARN, "device %d: a block of %s could not be overwritten and is quarantined",
+        pool_device_ordinal(memory->device), base_size_text(request->bytes).text);
     if (!entry)
         return; /* for good, then */
     entry->address = address;

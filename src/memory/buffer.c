@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 #include "pool/release.h"
@@ -18,28 +19,28 @@ void pool_buffer_params_init(pool_buffer_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-static pool_status check(const pool_buffer *buffer, const char *what)
+static pool_status check(const char *call, const pool_buffer *buffer, const char *name)
 {
     if (!buffer)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s is NULL", what);
+        return base_fail_null(call, name);
     if (atomic_load_explicit(&buffer->magic, memory_order_relaxed) != MEMORY_BUFFER_MAGIC)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%s is freed already or never was a buffer", what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `%s` is freed already or never was a buffer", call, name);
     return POOL_OK;
 }
 
 pool_status memory_check_range(
-    const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *what)
+    const char *call, const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *name)
 {
-    pool_status status = check(buffer, what);
+    pool_status status = check(call, buffer, name);
 
     if (status)
         return status;
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu bytes from offset %llu on go beyond the %llu bytes of %s",
-            (unsigned long long)bytes, (unsigned long long)offset,
-            (unsigned long long)buffer->bytes, what);
+            "%s: %s from offset %llu on reach beyond `%s`, which has %s", call,
+            base_size_text(bytes).text, (unsigned long long)offset, name,
+            base_size_text(buffer->bytes).text);
     return POOL_OK;
 }
 
@@ -170,9 +171,9 @@ pool_status pool_buffer_from_host(
     pool_status status;
 
     if (!buffer)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the buffer");
+        return base_fail_null("pool_buffer_from_host", "buffer");
     if (!data && bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the host data is NULL");
+        return base_fail_null("pool_buffer_from_host", "data");
     status = pool_buffer_alloc(device, bytes, &made);
     if (status)
         return status;
@@ -210,8 +211,8 @@ static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address
         return DRIVER_CHECK_FOR(scope->driver, code, "cuMemGetAddressRange", "0x%llx", address);
     if (address < base || address - base > size || bytes > size - (address - base))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu bytes from 0x%llx on go beyond the allocation's %llu bytes from 0x%llx",
-            (unsigned long long)bytes, address, (unsigned long long)size, base);
+            "pool_buffer_adopt: %s at 0x%llx reach beyond the allocation of %s at 0x%llx",
+            base_size_text(bytes).text, address, base_size_text(size).text, base);
     return POOL_OK;
 }
 
@@ -241,9 +242,11 @@ pool_status pool_buffer_adopt(
     pool_buffer *made = NULL;
     pool_status status;
 
-    if (!buffer || !address || !bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s",
-            buffer ? "address or size is 0" : "there is no place for the buffer");
+    if (!buffer)
+        return base_fail_null("pool_buffer_adopt", "buffer");
+    if (!address || !bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_buffer_adopt: `%s` must not be 0",
+            address ? "bytes" : "address");
     status = device_enter(device, &scope);
     if (status)
         return status;
@@ -262,8 +265,8 @@ pool_status pool_buffer_slice(
     pool_buffer *made;
 
     if (!slice)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the slice");
-    status = memory_check_range(parent, offset, bytes, "the parent");
+        return base_fail_null("pool_buffer_slice", "slice");
+    status = memory_check_range("pool_buffer_slice", parent, offset, bytes, "parent");
     if (status)
         return status;
     atomic_store(&parent->block->shared, 1);
@@ -332,7 +335,7 @@ pool_status pool_buffer_destroy(pool_buffer **buffer)
 
     if (!buffer || !*buffer)
         return POOL_OK;
-    status = check(*buffer, "the buffer");
+    status = check(__func__, *buffer, "buffer");
     return status ? status : free_buffer(buffer, NULL, 0);
 }
 
@@ -359,7 +362,7 @@ pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream)
 
     if (!buffer || !*buffer)
         return POOL_OK;
-    status = check(*buffer, "the buffer");
+    status = check(__func__, *buffer, "buffer");
     if (!status)
         status = stream_handle_on(stream, (*buffer)->device, &handle);
     return status ? status : free_buffer(buffer, stream, 1);
@@ -367,10 +370,10 @@ pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream)
 
 pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
 {
-    pool_status status = check(buffer, "the buffer");
+    pool_status status = check(__func__, buffer, "buffer");
 
     if (!status && !address)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the address");
+        status = base_fail_null("pool_buffer_address", "address");
     if (!status)
         *address = buffer->address;
     return status;
@@ -378,15 +381,15 @@ pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
 
 uint64_t pool_buffer_bytes(const pool_buffer *buffer)
 {
-    return buffer && !check(buffer, "the buffer") ? buffer->bytes : 0;
+    return buffer && !check(__func__, buffer, "buffer") ? buffer->bytes : 0;
 }
 
 uint32_t pool_buffer_flags(const pool_buffer *buffer)
 {
-    return buffer && !check(buffer, "the buffer") ? buffer->block->flags : 0;
+    return buffer && !check(__func__, buffer, "buffer") ? buffer->block->flags : 0;
 }
 
 pool_device *pool_buffer_device(const pool_buffer *buffer)
 {
-    return buffer && !check(buffer, "the buffer") ? buffer->device : NULL;
+    return buffer && !check(__func__, buffer, "buffer") ? buffer->device : NULL;
 }

@@ -2,6 +2,7 @@
 /*
  * Copies between the host and a device: straight for pinned memory, through staging for the rest.
  */
+#include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "memory/memory.h"
@@ -14,16 +15,21 @@ struct host_copy {
     int outward;
 };
 
-static pool_status check(const struct host_copy *copy, uint64_t offset)
+static pool_status check(const char *call, const struct host_copy *copy, uint64_t offset)
 {
     uint64_t bytes = copy->transfer.bytes;
     uintptr_t host = (uintptr_t)copy->transfer.host;
-    pool_status status = memory_check_range(copy->buffer, offset, bytes, "the buffer");
+    pool_status status =
+        memory_check_range(call, copy->buffer, offset, bytes, copy->outward ? "from" : "to");
 
     if (status)
         return status;
-    if (bytes && (!host || bytes > SIZE_MAX || host + (uintptr_t)bytes < host))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the host memory is NULL or wraps around");
+    if (bytes && !host)
+        return base_fail_null(call, copy->outward ? "to" : "from");
+    if (bytes > SIZE_MAX || host + (uintptr_t)bytes < host)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: %s at %p reach beyond the end of the address space", call,
+            base_size_text(bytes).text, copy->transfer.host);
     return POOL_OK;
 }
 
@@ -83,10 +89,11 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
     return status;
 }
 
-static pool_status copy_host(struct host_copy *copy, uint64_t offset, pool_stream *stream)
+static pool_status copy_host(
+    const char *call, struct host_copy *copy, uint64_t offset, pool_stream *stream)
 {
     struct device_scope scope;
-    pool_status status = check(copy, offset);
+    pool_status status = check(call, copy, offset);
 
     if (!status)
         status = stream_handle_on(stream, copy->buffer->device, &copy->transfer.stream);
@@ -109,7 +116,7 @@ pool_status pool_copy_to_device(
 
     copy.transfer.host = (unsigned char *)(uintptr_t)from; /* only read, see `outward` */
     copy.transfer.bytes = bytes;
-    return copy_host(&copy, offset, stream);
+    return copy_host(__func__, &copy, offset, stream);
 }
 
 pool_status pool_copy_to_host(
@@ -119,5 +126,5 @@ pool_status pool_copy_to_host(
 
     copy.transfer.host = to;
     copy.transfer.bytes = bytes;
-    return copy_host(&copy, offset, stream);
+    return copy_host(__func__, &copy, offset, stream);
 }

@@ -196,7 +196,7 @@ static pool_status choose_device(
     pool_device *to, pool_device *from, const pool_stream *stream, struct peer_copy *copy)
 {
     copy->runs_on = to;
-    if (stream && stream_check(stream) == POOL_OK && stream->device == from)
+    if (stream && stream_check(__func__, stream) == POOL_OK && stream->device == from)
         copy->runs_on = from;
     copy->queue = stream_queue_on(stream, copy->runs_on);
     return stream_handle_on(stream, copy->runs_on, &copy->pair.stream);
@@ -217,10 +217,10 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
 {
     struct peer_copy copy = {.pair = {.bytes = bytes}};
     struct device_scope scope;
-    pool_status status = memory_check_range(to, to_offset, bytes, "the destination");
+    pool_status status = memory_check_range("pool_copy_device", to, to_offset, bytes, "to");
 
     if (!status)
-        status = memory_check_range(from, from_offset, bytes, "the source");
+        status = memory_check_range("pool_copy_device", from, from_offset, bytes, "from");
     if (!status)
         status = choose_device(to->device, from->device, stream, &copy);
     if (status)

@@ -16,21 +16,21 @@ static pool_cu_result set(const pool_cuda_api *api, CUdeviceptr to, uint32_t val
     return api->MemsetD32Async(to, value, count, stream);
 }
 
-static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value,
-    unsigned width, pool_stream *stream)
+static pool_status fill(const char *call, pool_buffer *buffer, uint64_t offset, uint64_t count,
+    uint32_t value, unsigned width, pool_stream *stream)
 {
     static const char *const names[] = {"cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async"};
     struct device_scope scope;
     CUstream handle = NULL;
     uint64_t bytes;
-    pool_status status = memory_check_range(buffer, offset, 0, "the buffer");
+    pool_status status = memory_check_range(call, buffer, offset, 0, "buffer");
 
     if (status)
         return status;
     if (__builtin_mul_overflow(count, (uint64_t)width, &bytes))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu values of %u bytes overflow",
-            (unsigned long long)count, width);
-    status = memory_check_range(buffer, offset, bytes, "the buffer");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: %llu values of %s do not fit in memory",
+            call, (unsigned long long)count, base_size_text(width).text);
+    status = memory_check_range(call, buffer, offset, bytes, "buffer");
     if (status)
         return status;
     if ((buffer->address + offset) % width)
@@ -60,17 +60,17 @@ static pool_status fill(pool_buffer *buffer, uint64_t offset, uint64_t count, ui
 pool_status pool_buffer_fill8(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint8_t value, pool_stream *stream)
 {
-    return fill(buffer, offset, count, value, 1, stream);
+    return fill(__func__, buffer, offset, count, value, 1, stream);
 }
 
 pool_status pool_buffer_fill16(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint16_t value, pool_stream *stream)
 {
-    return fill(buffer, offset, count, value, 2, stream);
+    return fill(__func__, buffer, offset, count, value, 2, stream);
 }
 
 pool_status pool_buffer_fill32(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value, pool_stream *stream)
 {
-    return fill(buffer, offset, count, value, 4, stream);
+    return fill(__func__, buffer, offset, count, value, 4, stream);
 }

@@ -125,7 +125,7 @@ pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle)
     pool_status status;
 
     if (!handle)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the handle");
+        return base_fail_null("pool_memory_handle", "handle");
     status = enter(device, &scope, &memory);
     if (status)
         return status;

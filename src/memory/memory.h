@@ -149,7 +149,7 @@ struct pool_buffer {
 
 /* POOL_OK when `bytes` bytes from `offset` on lie in the living buffer. */
 pool_status memory_check_range(
-    const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *what);
+    const char *call, const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *name);
 
 static inline int memory_is_secret(const pool_buffer *buffer)
 {

@@ -3,6 +3,7 @@
  * Peer access: letting one device address the memory of another.
  */
 #include "base/lock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
@@ -173,8 +174,9 @@ pool_status pool_device_enable_peer(pool_device *device, pool_device *peer)
     int direct = 1;
     pool_status status;
 
-    if (!device || !peer)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a device is NULL");
+    status = base_check_pointers("pool_device_enable_peer", {"device", device}, {"peer", peer});
+    if (status)
+        return status;
     if (device == peer)
         return POOL_OK;
     if (device_driver(device) != device_driver(peer))

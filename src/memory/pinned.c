@@ -3,6 +3,7 @@
  * Page-locked host memory: allocated by the driver, or the caller's own, registered.
  */
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
@@ -21,26 +22,26 @@ struct pool_pinned {
     struct device_deferred *later; /* for a free that cannot be done at once; NULL: registered */
 };
 
-static pool_status check(const pool_pinned *pinned)
+static pool_status check(const char *call, const pool_pinned *pinned)
 {
     if (!pinned)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the pinned memory is NULL");
+        return base_fail_null(call, "pinned");
     if (atomic_load_explicit(&pinned->magic, memory_order_relaxed) != MEMORY_PINNED_MAGIC)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the pinned memory is freed already or never was");
     return POOL_OK;
 }
 
-static pool_status check_arguments(uint64_t bytes, uint32_t flags, uint32_t known, pool_pinned **to)
+static pool_status check_arguments(
+    const char *call, uint64_t bytes, uint32_t flags, uint32_t known, pool_pinned **to)
 {
     if (!to)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the pinned memory");
-    if (!bytes || bytes > SIZE_MAX)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%llu bytes cannot be pinned", (unsigned long long)bytes);
+        return base_fail_null(call, "pinned");
+    if (!bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `bytes` must not be 0", call);
     if (flags & ~known)
         return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that this memory cannot have", flags);
+            POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value 0x%x for `flags`", call, flags);
     return POOL_OK;
 }
 
@@ -171,8 +172,8 @@ pool_status pool_pinned_create(
     pool_device *device, uint64_t bytes, uint32_t flags, pool_pinned **pinned)
 {
     pool_pinned wanted = {.bytes = bytes, .flags = flags};
-    pool_status status =
-        check_arguments(bytes, flags, POOL_PINNED_SECRET | POOL_PINNED_WRITE_COMBINED, pinned);
+    pool_status status = check_arguments(
+        __func__, bytes, flags, POOL_PINNED_SECRET | POOL_PINNED_WRITE_COMBINED, pinned);
 
     return status ? status : create(device, &wanted, pinned);
 }
@@ -181,10 +182,14 @@ pool_status pool_pinned_register(
     pool_device *device, void *data, uint64_t bytes, uint32_t flags, pool_pinned **pinned)
 {
     pool_pinned wanted = {.data = data, .bytes = bytes, .flags = flags, .registered = 1};
-    pool_status status = check_arguments(bytes, flags, POOL_PINNED_SECRET, pinned);
+    pool_status status = check_arguments(__func__, bytes, flags, POOL_PINNED_SECRET, pinned);
 
-    if (!status && (!data || (uintptr_t)data + (uintptr_t)bytes < (uintptr_t)data))
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the memory is NULL or wraps around");
+    if (!status && !data)
+        status = base_fail_null("pool_pinned_register", "data");
+    if (!status && (uintptr_t)data + (uintptr_t)bytes < (uintptr_t)data)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_pinned_register: %s at %p reach beyond the end of the address space",
+            base_size_text(bytes).text, data);
     return status ? status : create(device, &wanted, pinned);
 }
 
@@ -237,7 +242,7 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
     if (!pinned || !*pinned)
         return POOL_OK;
     gone = *pinned;
-    status = check(gone);
+    status = check(__func__, gone);
     if (status)
         return status;
     way = device_enter_to_destroy(gone->device, &scope, &status);
@@ -254,15 +259,15 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
 
 void *pool_pinned_data(const pool_pinned *pinned)
 {
-    return pinned && !check(pinned) ? pinned->data : NULL;
+    return pinned && !check(__func__, pinned) ? pinned->data : NULL;
 }
 
 uint64_t pool_pinned_bytes(const pool_pinned *pinned)
 {
-    return pinned && !check(pinned) ? pinned->bytes : 0;
+    return pinned && !check(__func__, pinned) ? pinned->bytes : 0;
 }
 
 pool_device *pool_pinned_device(const pool_pinned *pinned)
 {
-    return pinned && !check(pinned) ? pinned->device : NULL;
+    return pinned && !check(__func__, pinned) ? pinned->device : NULL;
 }

@@ -112,12 +112,12 @@ pool_status memory_span_check(const struct memory_site *site, const pool_span *s
     pool_status status;
 
     if (!span)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s is NULL", what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s must not be NULL", what);
     status = memory_span_check_shape(span, item, what);
     if (status || span->count == 0)
         return status;
     if (!span->data)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s is at NULL", what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the data of the %s must not be NULL", what);
     if (span->place == POOL_MEMORY_HOST)
         return POOL_OK;
     if ((uintptr_t)span->data % 4)

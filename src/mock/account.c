@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /*
  * A handle is MARK, the mock's generation and a serial number, shifted so that it looks aligned.
  * The mark makes it no canonical x86-64 address.
@@ -291,8 +293,8 @@ const char *pool_mock_leaks(pool_mock *mock)
         if (memory->refused || memory->kind == MOCK_GLOBAL_MEMORY)
             continue;
         mock_memory_name(memory, name, sizeof(name));
-        mock_text_add(text, "%s of %zu bytes on device %d was not freed\n", name, memory->bytes,
-            memory->device);
+        mock_text_add(text, "%s of %zu byte%s on device %d was not freed\n", name, memory->bytes,
+            base_plural(memory->bytes), memory->device);
     }
     if (mock->swept_names.length > 0)
         mock_text_add(text, "%s", mock->swept_names.text);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* ---- what a test sets ----------------------------------------------------------------------- */
 
 struct mock_device *mock_device_lock(pool_mock *mock, int device, const char *who)
@@ -31,8 +33,8 @@ pool_status pool_mock_set_free(pool_mock *mock, int device, uint64_t free_bytes)
         return POOL_ERR_NOT_FOUND;
     if (free_bytes > of->total)
         status = mock_misuse(mock, POOL_ERR_INVALID_ARGUMENT,
-            "pool_mock_set_free: device %d has only %llu bytes", device,
-            (unsigned long long)of->total);
+            "pool_mock_set_free: device %d has only %llu byte%s", device,
+            (unsigned long long)of->total, base_plural(of->total));
     else
         of->foreign = (int64_t)(of->total - free_bytes) - (int64_t)of->used;
     pthread_mutex_unlock(&mock->lock);

@@ -3,6 +3,7 @@
  * Checks of an image before the driver sees it. cuModuleLoadData gets no size, so a truncated cubin
  * or fatbin would be read past its end.
  */
+#include "base/text.h"
 #include "module/module.h"
 
 #include <elf.h>
@@ -78,8 +79,8 @@ pool_status module_image_check(const void *image, size_t size, int *is_text)
     if (magic == FATBIN_MAGIC) {
         if (fatbin_is_whole(bytes, size))
             return POOL_OK;
-        return base_fail(
-            POOL_ERR_BAD_IMAGE, "the fatbin is truncated: it has only %zu bytes", size);
+        return base_fail(POOL_ERR_BAD_IMAGE, "the fatbin is truncated: it has only %s",
+            base_size_text(size).text);
     }
     if (size && bytes[size - 1] == '\0')
         size--;

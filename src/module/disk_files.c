@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/new_file.h"
+#include "base/params.h"
 #include "base/status.h"
 
 static int is_key_name(const char *name)
@@ -96,8 +97,8 @@ pool_status pool_cache_directory(char *path, size_t size)
     char reason[256];
     int folder;
 
-    if (!path || !size)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_directory: no room for the path");
+    if (!path)
+        return base_fail_null("pool_cache_directory", "path");
     folder = disk_open_folder(0, found, sizeof(found), reason, sizeof(reason));
     base_close(folder);
     if (folder < 0 && (!found[0] || access(found, F_OK) == 0))
@@ -194,7 +195,7 @@ pool_status pool_cache_each(pool_cache_visitor visit, void *user)
     struct visit with = {visit, user};
 
     if (!visit)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_cache_each: visit is NULL");
+        return base_fail_null("pool_cache_each", "visit");
     return walk("pool_cache_each", false, visit_entry, &with);
 }
 

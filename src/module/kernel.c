@@ -113,9 +113,10 @@ pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel *
     struct pool_kernel *found;
     pool_status status;
 
-    if (!module || !name || !kernel)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_get: module, name or kernel is NULL");
+    status = base_check_pointers(
+        "pool_kernel_get", {"module", module}, {"name", name}, {"kernel", kernel});
+    if (status)
+        return status;
     status = device_check_forked(module->device);
     if (status)
         return status;
@@ -132,8 +133,10 @@ pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel *
 
 pool_status pool_kernel_handle(pool_kernel *kernel, CUfunction *handle)
 {
-    if (!kernel || !handle)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_kernel_handle: kernel or handle is NULL");
+    pool_status status =
+        base_check_pointers("pool_kernel_handle", {"kernel", kernel}, {"handle", handle});
+    if (status)
+        return status;
     *handle = kernel->function;
     return POOL_OK;
 }
@@ -186,9 +189,10 @@ pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info)
 pool_status pool_kernel_get_parameter(
     pool_kernel *kernel, size_t index, uint64_t *offset, uint64_t *bytes)
 {
-    if (!kernel || !offset || !bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_kernel_get_parameter: kernel, offset or bytes is NULL");
+    pool_status status = base_check_pointers(
+        "pool_kernel_get_parameter", {"kernel", kernel}, {"offset", offset}, {"bytes", bytes});
+    if (status)
+        return status;
     if (kernel->parameter_count < 0)
         return base_fail(POOL_ERR_UNSUPPORTED,
             "this driver does not tell the parameters of \"%s\" (CUDA 12.4 does)", kernel->name);
@@ -207,9 +211,13 @@ pool_status pool_kernel_get_occupancy(pool_kernel *kernel, uint32_t block_thread
     pool_status status;
     int blocks = 0;
 
-    if (!kernel || !blocks_per_multiprocessor || !block_threads || block_threads > INT32_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_kernel_get_occupancy: kernel or result is NULL, or there are no threads");
+    status = base_check_pointers("pool_kernel_get_occupancy", {"kernel", kernel},
+        {"blocks_per_multiprocessor", blocks_per_multiprocessor});
+    if (!status)
+        status = base_check_ranges(
+            "pool_kernel_get_occupancy", {"block_threads", block_threads, 1, INT32_MAX});
+    if (status)
+        return status;
     status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
@@ -231,9 +239,10 @@ pool_status pool_kernel_get_best_block(
     int threads = 0;
     int grid = 0;
 
-    if (!kernel || !block_threads || !blocks)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_kernel_get_best_block: kernel or a result is NULL");
+    status = base_check_pointers("pool_kernel_get_best_block", {"kernel", kernel},
+        {"block_threads", block_threads}, {"blocks", blocks});
+    if (status)
+        return status;
     status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;

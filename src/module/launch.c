@@ -47,7 +47,7 @@ static pool_status check_arguments(
     for (uint32_t i = 0; i < shape->argument_count; i++)
         if (!arguments[i])
             return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "pool_launch: argument %u is a NULL pointer", i);
+                POOL_ERR_INVALID_ARGUMENT, "pool_launch: `arguments[%u]` must not be NULL", i);
     if (kernel->parameter_count < 0)
         return POOL_OK;
     if (shape->argument_count != (uint32_t)kernel->parameter_count)
@@ -57,8 +57,8 @@ static pool_status check_arguments(
     for (uint32_t i = 0; shape->argument_bytes && i < shape->argument_count; i++)
         if (shape->argument_bytes[i] != kernel->parameter_bytes[i])
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "pool_launch: argument %u of kernel \"%s\" has %zu bytes, %zu were given", i,
-                kernel->name, kernel->parameter_bytes[i], shape->argument_bytes[i]);
+                "pool_launch: argument %u of kernel \"%s\" has %s, %zu were given", i, kernel->name,
+                base_size_text(kernel->parameter_bytes[i]).text, shape->argument_bytes[i]);
     return POOL_OK;
 }
 

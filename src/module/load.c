@@ -280,8 +280,10 @@ pool_device *pool_module_device(const pool_module *module)
 
 pool_status pool_module_handle(pool_module *module, CUmodule *handle)
 {
-    if (!module || !handle)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_module_handle: module or handle is NULL");
+    pool_status status =
+        base_check_pointers("pool_module_handle", {"module", module}, {"handle", handle});
+    if (status)
+        return status;
     *handle = module->handle;
     return POOL_OK;
 }
@@ -294,9 +296,10 @@ pool_status pool_module_variable(
     pool_status status;
     size_t size = 0;
 
-    if (!module || !name || !address)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_module_variable: module, name or address is NULL");
+    status = base_check_pointers(
+        "pool_module_variable", {"module", module}, {"name", name}, {"address", address});
+    if (status)
+        return status;
     status = device_enter(module->device, &scope);
     if (status)
         return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
 #include "memory/memory.h"
@@ -270,8 +271,10 @@ pool_status pool_bases_fingerprint(pool_bases *points, uint8_t fingerprint[POOL_
     pool_status status;
     int is_known;
 
-    if (!points || !fingerprint)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "points or the place of the fingerprint NULL");
+    status = base_check_pointers(
+        "pool_bases_fingerprint", {"points", points}, {"fingerprint", fingerprint});
+    if (status)
+        return status;
     status = device_check_forked(points->device);
     if (status)
         return status;
@@ -296,8 +299,10 @@ pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_
     void *object = NULL;
     pool_status status;
 
-    if (!device || !fingerprint || !points)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a device, a fingerprint or a place is NULL");
+    status = base_check_pointers(
+        "pool_bases_find", {"device", device}, {"fingerprint", fingerprint}, {"points", points});
+    if (status)
+        return status;
     status = device_kept(device, &kind, &object);
     if (status)
         return status;

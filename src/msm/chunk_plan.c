@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "msm/call.h"
 
 enum { ALIGNMENT = 256, LEAST_COUNT = 1 << 10 };
@@ -253,7 +254,7 @@ pool_status msm_cut_make(const struct msm_call *call, uint64_t limit, struct msm
     while (!try_cut(call, limit, cut))
         if (!make_smaller(call, cut))
             return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
-                "the smallest part of a sum takes %llu bytes, and there may be %llu",
-                (unsigned long long)cut->bytes, (unsigned long long)limit);
+                "the smallest chunk of the MSM takes %s; the limit is %s",
+                base_size_text(cut->bytes).text, base_size_text(limit).text);
     return POOL_OK;
 }

@@ -2,6 +2,7 @@
 /*
  * pool_msm: what is refused, and the memory that a call has. The pieces are chunk.c's.
  */
+#include "base/text.h"
 #include "msm/call.h"
 
 #include <string.h>
@@ -250,8 +251,8 @@ static pool_status use_given(struct msm_call *call)
     if (pool_buffer_device(given) != call->site.device)
         return base_fail(POOL_ERR_WRONG_DEVICE, "the workspace is memory of another device");
     if (pool_buffer_bytes(given) < call->cut.bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace has %llu bytes, not %llu",
-            (unsigned long long)pool_buffer_bytes(given), (unsigned long long)call->cut.bytes);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_msm: `workspace` has %s; %s are needed",
+            base_size_text(pool_buffer_bytes(given)).text, base_size_text(call->cut.bytes).text);
     status = pool_buffer_address(given, &call->address);
     if (!status && call->address % 256)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace is not aligned to 256 bytes");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "memory/memory.h"
 
@@ -299,7 +300,7 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     pool_status status;
 
     if (!domain)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the domain is NULL");
+        return base_fail_null("pool_ntt_warm_up", "domain");
     status = device_or_bound(device, &found);
     if (!status)
         status = pool_stream_default(found, &stream);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
@@ -155,7 +156,7 @@ pool_status pool_bind(pool_device *device)
     pool_status status;
 
     if (!device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_bind: the device is NULL");
+        return base_fail_null("pool_bind", "device");
     status = device_context_get(device, &context);
     if (status)
         return status;
@@ -196,7 +197,7 @@ pool_status pool_unbind(pool_device *device)
     int is_off;
 
     if (!device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_unbind: the device is NULL");
+        return base_fail_null("pool_unbind", "device");
     if (__builtin_expect(top != device, 0)) {
         status = device->pool->generation == driver_fork_generation()
                      ? POOL_OK
@@ -257,8 +258,9 @@ pool_status pool_run_on(pool_device *device, pool_task task, void *arg)
     pool_status status, unbound;
     unsigned depth;
 
-    if (!device || !task)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_run_on: device or task is NULL");
+    status = base_check_pointers("pool_run_on", {"device", device}, {"task", task});
+    if (status)
+        return status;
     status = pool_bind(device);
     if (status)
         return status;

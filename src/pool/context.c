@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
@@ -192,7 +193,7 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
     pool_status status;
 
     if (!device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the device is NULL");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device must not be NULL");
     scope->device = device;
     scope->driver = device->driver;
     status = device_context_get(device, &scope->context);
@@ -267,16 +268,19 @@ int device_alive(const pool_device *device)
 
 pool_status pool_device_context(pool_device *device, CUcontext *context)
 {
-    if (!device || !context)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_device_context: device or context is NULL");
+    pool_status status =
+        base_check_pointers("pool_device_context", {"device", device}, {"context", context});
+    if (status)
+        return status;
     return device_context_get(device, context);
 }
 
 pool_status pool_device_handle(pool_device *device, CUdevice *handle)
 {
-    if (!device || !handle)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_handle: device or handle is NULL");
+    pool_status status =
+        base_check_pointers("pool_device_handle", {"device", device}, {"handle", handle});
+    if (status)
+        return status;
     *handle = device->handle;
     return POOL_OK;
 }

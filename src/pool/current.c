@@ -4,6 +4,7 @@
  */
 #include <stdint.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
@@ -13,8 +14,9 @@ pool_status pool_bound_device(device_pool *pool, pool_device **device)
     CUcontext current = NULL;
     pool_status status;
 
-    if (!pool || !device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_bound_device: pool or device is NULL");
+    status = base_check_pointers("pool_bound_device", {"pool", pool}, {"device", device});
+    if (status)
+        return status;
     status = device_pool_check(pool);
     if (!status)
         status = DRIVER_CALL(pool->driver, CtxGetCurrent(&current));
@@ -52,8 +54,9 @@ pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device 
     void *answers[] = {&type, &ordinal};
     pool_status status;
 
-    if (!pool || !device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_pointer_device: pool or device is NULL");
+    status = base_check_pointers("pool_pointer_device", {"pool", pool}, {"device", device});
+    if (status)
+        return status;
     status = device_pool_check(pool);
     if (!status)
         status = DRIVER_CALL_FOR(pool->driver,

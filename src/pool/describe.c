@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
 #include "pool/pool.h"
@@ -194,8 +195,9 @@ pool_status pool_describe(device_pool *pool, int as_json, char **text)
     struct pool_snapshot snapshot = {0};
     pool_status status;
 
-    if (!pool || !text)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_describe: pool or text is NULL");
+    status = base_check_pointers("pool_describe", {"pool", pool}, {"text", text});
+    if (status)
+        return status;
     if (pool->generation != driver_fork_generation())
         return device_pool_refusal(pool);
     status = take_snapshot(pool, &snapshot);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/params.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
@@ -24,8 +25,9 @@ size_t pool_usable_count(const device_pool *pool)
 
 pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device)
 {
-    if (!pool || !device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_at: pool or device is NULL");
+    pool_status status = base_check_pointers("pool_device_at", {"pool", pool}, {"device", device});
+    if (status)
+        return status;
     if (index >= pool->count)
         return base_fail(POOL_ERR_NOT_FOUND, "there is no device at position %zu of a pool of %zu",
             index, pool->count);
@@ -35,9 +37,10 @@ pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device
 
 pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device **device)
 {
-    if (!pool || !device)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_device_by_ordinal: pool or device is NULL");
+    pool_status status =
+        base_check_pointers("pool_device_by_ordinal", {"pool", pool}, {"device", device});
+    if (status)
+        return status;
     for (size_t i = 0; i < pool->count; i++)
         if (pool->devices[i].facts.ordinal == ordinal) {
             *device = &pool->devices[i];
@@ -56,9 +59,10 @@ pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device
     pool_device *found = NULL;
     int is_prefixed;
 
-    if (!pool || !uuid || !device)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_device_by_uuid: pool, uuid or device is NULL");
+    pool_status status = base_check_pointers(
+        "pool_device_by_uuid", {"pool", pool}, {"uuid", uuid}, {"device", device});
+    if (status)
+        return status;
     if (!*uuid)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_by_uuid: the UUID is empty");
     is_prefixed = !strncasecmp(uuid, "GPU-", 4) || !strncasecmp(uuid, "MIG-", 4);
@@ -83,8 +87,9 @@ pool_status pool_device_each(device_pool *pool, pool_device_visitor visit, void 
 {
     int last = 0;
 
-    if (!pool || !visit)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_each: pool or visit is NULL");
+    pool_status status = base_check_pointers("pool_device_each", {"pool", pool}, {"visit", visit});
+    if (status)
+        return status;
     for (size_t i = 0; i < pool->count && !last; i++)
         last = visit(user, &pool->devices[i]);
     if (answer)

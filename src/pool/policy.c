@@ -65,7 +65,7 @@ pool_status pool_next_device(device_pool *pool, pool_device **device)
     unsigned count;
 
     if (!pool || !device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_next_device: pool or device is NULL");
+        return base_check_pointers("pool_next_device", {"pool", pool}, {"device", device});
     if (__builtin_expect(pool->generation != driver_fork_generation(), 0))
         return device_pool_refusal(pool);
     count = atomic_load_explicit(&pool->whole_count, memory_order_relaxed);
@@ -136,8 +136,9 @@ pool_status pool_best_device(device_pool *pool, pool_device **device)
     uint64_t turn;
     pool_status status;
 
-    if (!pool || !device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_best_device: pool or device is NULL");
+    status = base_check_pointers("pool_best_device", {"pool", pool}, {"device", device});
+    if (status)
+        return status;
     status = device_pool_check(pool);
     if (!status)
         status = device_pool_sample(pool);
@@ -322,8 +323,9 @@ pool_status pool_pick_device(device_pool *pool, const pool_pick *given, pool_dev
     pool_status status;
     pool_pick pick;
 
-    if (!pool || !device)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_pick_device: pool or device is NULL");
+    status = base_check_pointers("pool_pick_device", {"pool", pool}, {"device", device});
+    if (status)
+        return status;
     status = check_pick(given, &pick);
     if (status)
         return status;

@@ -196,7 +196,7 @@ static pool_status device_of_context(
     int is_off;
 
     if (!context)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a context to adopt is NULL");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a context to adopt must not be NULL");
     status = DRIVER_CALL(driver, CtxPushCurrent(context));
     if (status)
         return status;

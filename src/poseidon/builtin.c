@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "field/integer.h"
 #include "poseidon/poseidon.h"
@@ -443,9 +444,9 @@ pool_status pool_poseidon_by_name(const char *name, pool_poseidon **set)
     pool_status status = POOL_OK;
     size_t i = 0;
 
-    if (!name || !set)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_poseidon_by_name: the %s is NULL",
-            name ? "place for the set" : "name");
+    status = base_check_pointers("pool_poseidon_by_name", {"name", name}, {"set", set});
+    if (status)
+        return status;
     while (i < RULE_COUNT && strcmp(rules[i].name, name))
         i++;
     if (i == RULE_COUNT)

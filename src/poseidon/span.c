@@ -11,10 +11,9 @@ pool_status poseidon_span_check(const pool_span *span, size_t item_bytes, const 
     uint64_t bytes;
 
     if (!span)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s is NULL", what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s must not be NULL", what);
     if (span->count && !span->data)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%llu %s at NULL", (unsigned long long)span->count, what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the data of the %s must not be NULL", what);
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the %s have no form %d", what, (int)span->form);
@@ -24,11 +23,11 @@ pool_status poseidon_span_check(const pool_span *span, size_t item_bytes, const 
     stride = span->stride ? span->stride : item_bytes;
     if (stride < item_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the %s are %zu bytes each and lie %llu bytes apart", what, item_bytes,
+            "the %s have %zu bytes each; their stride of %llu is smaller", what, item_bytes,
             (unsigned long long)stride);
     if (__builtin_mul_overflow(stride, span->count, &bytes) || bytes > UINT64_MAX / 2)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s are %llu times %llu bytes", what,
-            (unsigned long long)span->count, (unsigned long long)stride);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu %s of %llu bytes do not fit in memory",
+            (unsigned long long)span->count, what, (unsigned long long)stride);
     return POOL_OK;
 }
 

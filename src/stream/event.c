@@ -3,6 +3,7 @@
  * Events: marks in streams, waited for by streams and by the host, and the time between two.
  */
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/release.h"
@@ -46,10 +47,10 @@ static void reached(const pool_event *event, const struct event_mark *before)
         driver_work_reached(before->mark);
 }
 
-pool_status stream_check_event(const pool_event *event)
+pool_status stream_check_event(const char *call, const pool_event *event)
 {
     if (!event)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the event is NULL");
+        return base_fail_null(call, "event");
     if (atomic_load_explicit(&event->magic, memory_order_relaxed) != STREAM_EVENT_MAGIC)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the event is destroyed or never was one");
     return POOL_OK;
@@ -114,7 +115,7 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
     pool_status status;
 
     if (!event)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the event");
+        return base_fail_null("pool_event_create", "event");
     if (flags & ~(POOL_EVENT_TIMING | POOL_EVENT_SLEEP))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no event has", flags);
     status = device_enter(device, &scope);
@@ -138,7 +139,7 @@ pool_status pool_event_destroy(pool_event **event)
     if (!event || !*event)
         return POOL_OK;
     gone = *event;
-    status = stream_check_event(gone);
+    status = stream_check_event(__func__, gone);
     if (status)
         return status;
     way = device_enter_to_destroy(gone->device, &scope, &status);
@@ -153,23 +154,23 @@ pool_status pool_event_destroy(pool_event **event)
 
 pool_device *pool_event_device(const pool_event *event)
 {
-    return event && !stream_check_event(event) ? event->device : NULL;
+    return event && !stream_check_event(__func__, event) ? event->device : NULL;
 }
 
 pool_status pool_event_handle(const pool_event *event, CUevent *handle)
 {
-    pool_status status = stream_check_event(event);
+    pool_status status = stream_check_event(__func__, event);
 
     if (!status && !handle)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the handle");
+        status = base_fail_null("pool_event_handle", "handle");
     if (!status)
         *handle = event->handle;
     return status;
 }
 
-static pool_status enter(const pool_event *event, struct device_scope *scope)
+static pool_status enter(const char *call, const pool_event *event, struct device_scope *scope)
 {
-    pool_status status = stream_check_event(event);
+    pool_status status = stream_check_event(call, event);
 
     return status ? status : device_enter(event->device, scope);
 }
@@ -179,7 +180,7 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     struct device_scope scope;
     struct driver_mark mark;
     CUstream handle;
-    pool_status status = stream_check_event(event);
+    pool_status status = stream_check_event(__func__, event);
 
     if (!status)
         status = stream_handle_on(stream, event->device, &handle);
@@ -207,7 +208,7 @@ pool_status pool_event_query(pool_event *event)
 {
     struct device_scope scope;
     struct event_mark mark;
-    pool_status status = enter(event, &scope);
+    pool_status status = enter(__func__, event, &scope);
 
     if (status)
         return status;
@@ -222,7 +223,7 @@ pool_status pool_event_synchronize(pool_event *event)
 {
     struct device_scope scope;
     struct event_mark mark;
-    pool_status status = enter(event, &scope);
+    pool_status status = enter(__func__, event, &scope);
 
     if (status)
         return status;
@@ -237,7 +238,7 @@ pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
 {
     struct device_scope scope;
     struct event_mark mark;
-    pool_status status = enter(event, &scope);
+    pool_status status = enter(__func__, event, &scope);
 
     if (status)
         return status;
@@ -250,7 +251,8 @@ pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
 
 static pool_status check_timed(const pool_event *event, const char *which)
 {
-    pool_status status = stream_check_event(event);
+    pool_status status = event ? stream_check_event("pool_event_elapsed", event)
+                               : base_fail_null("pool_event_elapsed", which);
 
     if (status)
         return status;
@@ -269,7 +271,7 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
     pool_status status;
 
     if (!milliseconds)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the time");
+        return base_fail_null("pool_event_elapsed", "milliseconds");
     status = check_timed(start, "start");
     if (!status)
         status = check_timed(end, "end");
@@ -292,10 +294,10 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
 pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
 {
     struct device_scope scope;
-    pool_status status = stream_check(stream);
+    pool_status status = stream_check(__func__, stream);
 
     if (!status)
-        status = stream_check_event(event);
+        status = stream_check_event(__func__, event);
     if (!status && device_driver(stream->device) != device_driver(event->device))
         status = base_fail(POOL_ERR_WRONG_DEVICE, "the event is of another driver");
     if (!status)

@@ -20,10 +20,10 @@ void pool_stream_params_init(pool_stream_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-pool_status stream_check(const pool_stream *stream)
+pool_status stream_check(const char *call, const pool_stream *stream)
 {
     if (!stream)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the stream is NULL");
+        return base_fail_null(call, "stream");
     if (atomic_load_explicit(&stream->magic, memory_order_relaxed) != STREAM_MAGIC)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the stream is destroyed or never was one");
     return POOL_OK;
@@ -37,7 +37,7 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
         *handle = NULL;
         return POOL_OK;
     }
-    status = stream_check(stream);
+    status = stream_check(__func__, stream);
     if (status)
         return status;
     if (stream->device != device)
@@ -105,8 +105,10 @@ pool_status pool_stream_get_priority_range(
     pool_status status;
     int low = 0, high = 0;
 
-    if (!least || !most_urgent)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the priorities");
+    status = base_check_pointers(
+        "pool_stream_get_priority_range", {"least", least}, {"most_urgent", most_urgent});
+    if (status)
+        return status;
     status = device_enter(device, &scope);
     if (status)
         return status;
@@ -197,7 +199,7 @@ pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream 
     pool_status status;
 
     if (!stream)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the stream");
+        return base_fail_null("pool_stream_adopt", "stream");
     status = device_enter(device, &scope);
     if (status)
         return status;
@@ -216,7 +218,7 @@ pool_status pool_stream_default(pool_device *device, pool_stream **stream)
     pool_status status;
 
     if (!stream)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the stream");
+        return base_fail_null("pool_stream_default", "stream");
     status = device_enter(device, &scope);
     if (status)
         return status;
@@ -278,7 +280,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
     if (!stream || !*stream)
         return POOL_OK;
     gone = *stream;
-    status = stream_check(gone);
+    status = stream_check(__func__, gone);
     if (status)
         return status;
     if (gone->is_default)
@@ -328,23 +330,23 @@ void stream_discard(pool_stream *made)
 
 pool_device *pool_stream_device(const pool_stream *stream)
 {
-    return stream && !stream_check(stream) ? stream->device : NULL;
+    return stream && !stream_check(__func__, stream) ? stream->device : NULL;
 }
 
 pool_status pool_stream_handle(const pool_stream *stream, CUstream *handle)
 {
-    pool_status status = stream_check(stream);
+    pool_status status = stream_check(__func__, stream);
 
     if (!status && !handle)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the handle");
+        status = base_fail_null("pool_stream_handle", "handle");
     if (!status)
         *handle = stream->handle;
     return status;
 }
 
-static pool_status enter(const pool_stream *stream, struct device_scope *scope)
+static pool_status enter(const char *call, const pool_stream *stream, struct device_scope *scope)
 {
-    pool_status status = stream_check(stream);
+    pool_status status = stream_check(call, stream);
 
     return status ? status : device_enter(stream->device, scope);
 }
@@ -356,8 +358,8 @@ pool_status pool_stream_get_priority(const pool_stream *stream, int32_t *priorit
     pool_status status;
 
     if (!priority)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the priority");
-    status = enter(stream, &scope);
+        return base_fail_null("pool_stream_get_priority", "priority");
+    status = enter(__func__, stream, &scope);
     if (status)
         return status;
     status = DRIVER_CALL(scope.driver, StreamGetPriority(stream->handle, &value));
@@ -374,8 +376,8 @@ pool_status pool_stream_get_flags(const pool_stream *stream, uint32_t *flags)
     pool_status status;
 
     if (!flags)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there is no place for the flags");
-    status = enter(stream, &scope);
+        return base_fail_null("pool_stream_get_flags", "flags");
+    status = enter(__func__, stream, &scope);
     if (status)
         return status;
     status = DRIVER_CALL(scope.driver, StreamGetFlags(stream->handle, &value));
@@ -394,7 +396,7 @@ pool_status pool_stream_query(pool_stream *stream)
 {
     struct device_scope scope;
     struct driver_mark mark;
-    pool_status status = enter(stream, &scope);
+    pool_status status = enter(__func__, stream, &scope);
 
     if (status)
         return status;
@@ -408,7 +410,7 @@ pool_status pool_stream_query(pool_stream *stream)
 pool_status pool_stream_synchronize(pool_stream *stream)
 {
     struct device_scope scope;
-    pool_status status = enter(stream, &scope);
+    pool_status status = enter(__func__, stream, &scope);
 
     if (status)
         return status;
@@ -420,7 +422,7 @@ pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns)
 {
     struct device_scope scope;
     struct driver_mark mark;
-    pool_status status = enter(stream, &scope);
+    pool_status status = enter(__func__, stream, &scope);
 
     if (status)
         return status;
@@ -437,8 +439,8 @@ pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void 
     pool_status status;
 
     if (!function)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the function is NULL");
-    status = enter(stream, &scope);
+        return base_fail_null("pool_stream_call", "function");
+    status = enter(__func__, stream, &scope);
     if (status)
         return status;
     status = DRIVER_CALL(scope.driver, LaunchHostFunc(stream->handle, function, user));

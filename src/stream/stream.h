@@ -64,8 +64,8 @@ void stream_discard(pool_stream *made);
 void stream_discard_event(pool_event *made);
 
 /* POOL_OK, or INVALID_ARGUMENT for NULL and for what was destroyed. */
-pool_status stream_check(const pool_stream *stream);
-pool_status stream_check_event(const pool_event *event);
+pool_status stream_check(const char *call, const pool_stream *stream);
+pool_status stream_check_event(const char *call, const pool_event *event);
 
 /* The queue of a stream, NULL being the device's default stream. */
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);

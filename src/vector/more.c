@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "vector/vector.h"
 
@@ -22,10 +23,10 @@ enum { LOG_THREADS = 17, TRANSPOSE_TILE = 16, SUM_BLOCK = 256 };
 static pool_status open_one(const pool_vector_params *params, struct ntt_vector_call *call,
     const pool_span *a, const pool_span *out, int same_is_allowed, const char *name)
 {
-    pool_status status;
+    pool_status status = base_check_pointers(name, {"a", a}, {"out", out});
 
-    if (!a || !out)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: a span is NULL", name);
+    if (status)
+        return status;
     status = ntt_vector_begin(params, call, name);
     return status ? status : ntt_vector_check(call, a, out, same_is_allowed);
 }
@@ -232,7 +233,7 @@ pool_status pool_vector_powers(const pool_vector_params *params, const void *bas
     pool_status status;
 
     if (!out)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_powers: the span is NULL");
+        return base_fail_null("pool_vector_powers", "out");
     status = ntt_vector_begin(params, &call, "pool_vector_powers");
     if (!status)
         status = ntt_vector_scalar(call.params.field, base, "pool_vector_powers", number);
@@ -328,8 +329,9 @@ pool_status pool_vector_evaluate(
     struct ntt_vector_call call;
     pool_status status;
 
-    if (!a || !value)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_evaluate: NULL");
+    status = base_check_pointers("pool_vector_evaluate", {"a", a}, {"value", value});
+    if (status)
+        return status;
     status = ntt_vector_begin(params, &call, "pool_vector_evaluate");
     if (!status)
         status =

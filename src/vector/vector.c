@@ -200,10 +200,10 @@ static pool_status binary(const pool_vector_params *params, enum vector_op op, c
     const struct ntt_vector_spans spans = {a, b, out};
     struct operation operation = {.op = op};
     struct ntt_vector_call call;
-    pool_status status;
+    pool_status status = base_check_pointers(name, {"a", a}, {"b", b}, {"out", out});
 
-    if (!a || !b || !out)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: a span is NULL", name);
+    if (status)
+        return status;
     status = ntt_vector_begin(params, &call, name);
     if (!status)
         status = ntt_vector_check(&call, a, out, 1);
@@ -235,7 +235,7 @@ pool_status ntt_vector_scalar(
 {
     memset(limbs, 0, FIELD_MAX_LIMBS * sizeof(*limbs));
     if (!packed)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: a number is NULL", name);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the scalar must not be NULL", name);
     field_load(field, limbs, packed);
     if (!field_is_canonical(field, limbs))
         return base_fail(
@@ -253,8 +253,9 @@ pool_status pool_vector_scale(
     struct ntt_vector_call call;
     pool_status status;
 
-    if (!a || !out)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_scale: a span is NULL");
+    status = base_check_pointers("pool_vector_scale", {"a", a}, {"out", out});
+    if (status)
+        return status;
     status = ntt_vector_begin(params, &call, "pool_vector_scale");
     if (!status)
         status = ntt_vector_scalar(call.params.field, scalar, "pool_vector_scale", value);

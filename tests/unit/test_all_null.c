@@ -42,12 +42,28 @@ static const char *const takes_zeros[] = {"pool_destroy", "pool_stream_destroy",
     "pool_ntt_domain_destroy", "pool_bases_destroy", "pool_cache_clear", "pool_cache_verify",
     "pool_sim_set_faults", "pool_sim_leaks", "pool_sim_resume", NULL};
 
+/* These take no pointer that they need. */
+static const char *const without_pointers[] = {"pool_cache_clear", "pool_cache_verify",
+    "pool_sim_kernel_stats_reset", "pool_sim_set_reports", NULL};
+
 static int may_succeed(const char *name)
 {
     for (const char *const *known = takes_zeros; *known; known++)
         if (strcmp(name, *known) == 0)
             return 1;
     return 0;
+}
+
+/* "FUNCTION: ARGUMENT must not be NULL"; functions that enter the device first do not name it. */
+static int says_what_is_null(const char *name)
+{
+    const char *message = pool_last_error()->message;
+
+    for (const char *const *known = without_pointers; *known; known++)
+        if (strcmp(name, *known) == 0)
+            return message[0] != 0;
+    return strstr(message, " must not be NULL") &&
+           (strncmp(message, "pool_", 5) == 0 || strcmp(message, "device must not be NULL") == 0);
 }
 
 static void test_zeros(void **state)
@@ -70,7 +86,7 @@ static void test_zeros(void **state)
         if (status == POOL_OK && may_succeed(name))
             continue;
         if (status != POOL_OK && pool_status_class(status) == POOL_CLASS_CALL &&
-            pool_last_error()->status == status && pool_last_error()->message[0])
+            pool_last_error()->status == status && says_what_is_null(name))
             continue;
         print_error("%s: %s, detail %s: %s\n", name, pool_status_name(status),
             pool_status_name(pool_last_error()->status), pool_last_error()->message);

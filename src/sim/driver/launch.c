@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "sim/driver/function.h"
 #include "sim/driver/state.h"
 
@@ -253,8 +254,8 @@ static void report(const struct sim_fault *fault, int device)
     out.nearest_bytes = fault->nearest.size;
     if (fault->kind == SIM_FAULT_OUT_OF_BOUNDS && sim_memory_freed(fault->address, &freed))
         snprintf(out.text, sizeof out.text,
-            "%s The address lies in memory that was freed before: %llu bytes at 0x%llx.",
-            fault->text, (unsigned long long)freed.size, (unsigned long long)freed.base);
+            "%s The address lies in memory that was freed before: %s at 0x%llx.", fault->text,
+            base_size_text(freed.size).text, (unsigned long long)freed.base);
     else
         snprintf(out.text, sizeof out.text, "%s", fault->text);
     sim_poison(sim_fault_code(fault->kind), &out);

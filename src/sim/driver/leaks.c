@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "sim/driver/state.h"
 
 #define LISTED 64u /* objects that are described one by one; all are counted */
@@ -26,8 +27,8 @@ static void add(struct list *list, const char *kind, int device, uint64_t bytes,
     if (list->count++ >= LISTED)
         return;
     if (bytes)
-        snprintf(line, sizeof line, "%s of %llu bytes at 0x%llx on device %d\n", kind,
-            (unsigned long long)bytes, (unsigned long long)address, device);
+        snprintf(line, sizeof line, "%s of %llu byte%s at 0x%llx on device %d\n", kind,
+            (unsigned long long)bytes, base_plural(bytes), (unsigned long long)address, device);
     else
         snprintf(line, sizeof line, "%s on device %d\n", kind, device);
     char *longer = base_format("%s%s", list->text ? list->text : "", line);

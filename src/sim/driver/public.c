@@ -112,7 +112,7 @@ pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user
     pool_status status;
 
     if (!visit)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_sim_kernel_stats_each needs a visitor");
+        return base_fail_null("pool_sim_kernel_stats_each", "visit");
     status = sim_lock();
     if (status)
         return status;
@@ -205,7 +205,7 @@ pool_status pool_sim_kernel_stats_text(int as_json, char **text)
     pool_status status;
 
     if (!text)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_sim_kernel_stats_text needs a text");
+        return base_fail_null("pool_sim_kernel_stats_text", "text");
     if (as_json)
         return stats_json(text);
     table.text = base_format("%-40s %6s %9s %10s %12s %16s %18s\n", "kernel", "device", "launches",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "sim/driver/state.h"
 
 struct sim_op *sim_op_make(enum sim_op_kind kind)
@@ -36,8 +37,8 @@ static bool has_vanished(uint64_t address, uint64_t bytes, const char *what, int
     if (bytes == 0 || sim_memory_find(address, bytes))
         return false;
     sim_poison_text(POOL_CU_ILLEGAL_ADDRESS, device, "use after free",
-        "A %s of %llu bytes at 0x%llx reached its turn in the stream after that memory was freed.",
-        what, (unsigned long long)bytes, (unsigned long long)address);
+        "A %s of %llu byte%s at 0x%llx reached its turn in the stream after that memory was freed.",
+        what, (unsigned long long)bytes, base_plural(bytes), (unsigned long long)address);
     return true;
 }
 

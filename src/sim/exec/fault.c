@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of kernels: the first one of a launch is kept with all that a reader needs to find it. */
+#include "base/text.h"
 #include "sim/exec/machine.h"
 
 #include <stdarg.h>
@@ -50,8 +51,8 @@ __attribute__((format(printf, 2, 3))) static void append(
 static void describe_access(struct sim_fault *fault)
 {
     static const char *const spaces[] = {"", " global", " shared", " local", " parameter"};
-    append(fault, ", %s of %u bytes at%s 0x%llx", fault->is_write ? "write" : "read", fault->size,
-        spaces[fault->space], (unsigned long long)fault->address);
+    append(fault, ", %s of %u byte%s at%s 0x%llx", fault->is_write ? "write" : "read", fault->size,
+        base_plural(fault->size), spaces[fault->space], (unsigned long long)fault->address);
     if (fault->nearest.size)
         append(fault, ", nearest allocation 0x%llx + %llu", (unsigned long long)fault->nearest.base,
             (unsigned long long)fault->nearest.size);
