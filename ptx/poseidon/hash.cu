@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hashes of fixed length: of items, and of the children of a tree's nodes.
+ * Fixed-length hashes: of the items of a span, and of the children of each node of a Merkle tree's
+ * level.
  */
 #include "poseidon/permutation.cuh"
 
-__device__ __forceinline__ fr words_element(const unsigned *words)
+__device__ __forceinline__ fr element_from_words(const unsigned *words)
 {
     fr element;
 #pragma unroll
@@ -13,73 +14,79 @@ __device__ __forceinline__ fr words_element(const unsigned *words)
     return element;
 }
 
-/* The state before the permutation has the tag and zeros where there is no input. */
-__device__ __forceinline__ void state_start(fr *state)
+/* The state before the input is written: the domain tag, and zeros elsewhere. */
+__device__ __forceinline__ void init_state(fr *state)
 {
 #pragma unroll
     for (int i = 0; i < POSEIDON_WIDTH; i++)
         state[i] = fr_zero();
-    state[inner(POSEIDON_TAG_LANE)] = poseidon_tag();
+    state[state_index(POSEIDON_DOMAIN_TAG_INDEX)] = poseidon_domain_tag();
 }
 
-__device__ __forceinline__ void hash_out(fr *state, unsigned char *out, const items &run)
+/* Permutes the state and stores the digest. */
+__device__ __forceinline__ void permute_and_store_digest(
+    fr *state, unsigned char *out, const poseidon_args &args)
 {
 #if POSEIDON_FEED_FORWARD
-    fr before[POSEIDON_DIGEST];
+    fr before[POSEIDON_DIGEST_ELEMENTS];
 #pragma unroll
-    for (int i = 0; i < POSEIDON_DIGEST; i++)
-        before[i] = state[inner(POSEIDON_OUTPUT_LANE + i)];
+    for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++)
+        before[i] = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
 #endif
     permute(state);
-    if (!item_is_stored(run))
+    if (!thread_stores_item(args))
         return;
 #pragma unroll
-    for (int i = 0; i < POSEIDON_DIGEST; i++) {
-        fr element = state[inner(POSEIDON_OUTPUT_LANE + i)];
+    for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++) {
+        fr element = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
 #if POSEIDON_FEED_FORWARD
         element = fr_add_lazy(element, before[i]);
 #endif
-        element_out(out + i * sizeof(fr), element, run.out_aligned, run.out_convert);
+        store_element(out + i * sizeof(fr), element, args.out_is_aligned, args.out_is_converted);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) POSEIDON_KERNEL(hash)(const items run)
+extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
+    POSEIDON_KERNEL(hash)(const poseidon_args args)
 {
     unsigned long long index;
-    if (!item_begin(run, &index))
+    if (!thread_has_item(args, &index))
         return;
-    const unsigned char *in = run.in + index * run.in_stride;
+    const unsigned char *in = args.in + index * args.in_stride;
     fr state[POSEIDON_WIDTH];
-    state_start(state);
+    init_state(state);
 #pragma unroll
-    for (int i = 0; i < POSEIDON_INPUTS; i++)
-        if (i < run.elements)
-            state[inner(POSEIDON_INPUT_LANE + i)] =
-                element_in(in + i * sizeof(fr), run.in_aligned, run.in_convert);
-    hash_out(state, run.out + index * run.out_stride, run);
+    for (int i = 0; i < POSEIDON_MAX_INPUTS; i++)
+        if (i < args.elements)
+            state[state_index(POSEIDON_INPUT_INDEX + i)] =
+                load_element(in + i * sizeof(fr), args.in_is_aligned, args.in_is_converted);
+    permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }
 
-/* Node `index` of a row from its children, in_stride apart; `children` of them are there. */
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) POSEIDON_KERNEL(row)(const items run)
+/* Node `index` of a level is the hash of nodes arity * index to arity * index + arity - 1 of the
+ * level below, which stores child_count nodes; the padding node stands for those beyond. */
+extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
+    POSEIDON_KERNEL(merkle_level)(const poseidon_args args)
 {
     unsigned long long index;
-    if (!item_begin(run, &index))
+    if (!thread_has_item(args, &index))
         return;
-    unsigned long long first = index * run.arity;
+    unsigned long long first = index * args.arity;
     fr state[POSEIDON_WIDTH];
-    state_start(state);
+    init_state(state);
 #pragma unroll
-    for (int i = 0; i < POSEIDON_INPUTS; i++) {
-        unsigned child = i / POSEIDON_DIGEST;
-        unsigned part = i % POSEIDON_DIGEST;
-        if (child >= run.arity)
+    for (int i = 0; i < POSEIDON_MAX_INPUTS; i++) {
+        unsigned child = i / POSEIDON_DIGEST_ELEMENTS;
+        unsigned element = i % POSEIDON_DIGEST_ELEMENTS;
+        if (child >= args.arity)
             continue;
-        if (first + child < run.children)
-            state[inner(POSEIDON_INPUT_LANE + i)] =
-                element_in(run.in + (first + child) * run.in_stride + part * sizeof(fr),
-                    run.in_aligned, run.in_convert);
+        if (first + child < args.child_count)
+            state[state_index(POSEIDON_INPUT_INDEX + i)] =
+                load_element(args.in + (first + child) * args.in_stride + element * sizeof(fr),
+                    args.in_is_aligned, args.in_is_converted);
         else
-            state[inner(POSEIDON_INPUT_LANE + i)] = words_element(run.missing + part * FR_WORDS);
+            state[state_index(POSEIDON_INPUT_INDEX + i)] =
+                element_from_words(args.padding_node + element * FR_WORDS);
     }
-    hash_out(state, run.out + index * run.out_stride, run);
+    permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }

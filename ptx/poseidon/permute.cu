@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many states through the permutation; and elements from one form and layout to
- * another.
+ * The permutation of each item of a span, and the conversion of items between forms and strides.
  */
 #include "poseidon/permutation.cuh"
 
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK)
-    POSEIDON_KERNEL(permute)(const items run)
+extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
+    POSEIDON_KERNEL(permute)(const poseidon_args args)
 {
     unsigned long long index;
-    if (!item_begin(run, &index))
+    if (!thread_has_item(args, &index))
         return;
-    const unsigned char *in = run.in + index * run.in_stride;
-    unsigned char *out = run.out + index * run.out_stride;
+    const unsigned char *in = args.in + index * args.in_stride;
+    unsigned char *out = args.out + index * args.out_stride;
     fr state[POSEIDON_WIDTH];
 #pragma unroll
     for (int i = 0; i < POSEIDON_WIDTH; i++)
-        state[inner(i)] = element_in(in + i * sizeof(fr), run.in_aligned, run.in_convert);
+        state[state_index(i)] =
+            load_element(in + i * sizeof(fr), args.in_is_aligned, args.in_is_converted);
     permute(state);
-    if (!item_is_stored(run))
+    if (!thread_stores_item(args))
         return;
 #pragma unroll
     for (int i = 0; i < POSEIDON_WIDTH; i++)
-        element_out(out + i * sizeof(fr), state[inner(i)], run.out_aligned, run.out_convert);
+        store_element(out + i * sizeof(fr), state[state_index(i)], args.out_is_aligned,
+            args.out_is_converted);
 }
 
-#if POSEIDON_THREADS == 1
-/* Item by item, `elements` elements each. */
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) poseidon_copy(const items run)
+#if POSEIDON_THREADS_PER_STATE == 1
+/* Copies items of `elements` elements each. */
+extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
+    poseidon_convert(const poseidon_args args)
 {
-    unsigned long long index = item_index();
-    if (index >= run.count)
+    unsigned long long index = item_of_thread();
+    if (index >= args.count)
         return;
-    const unsigned char *in = run.in + index * run.in_stride;
-    unsigned char *out = run.out + index * run.out_stride;
-    for (unsigned i = 0; i < run.elements; i++)
-        element_out(out + i * sizeof(fr),
-            element_in(in + i * sizeof(fr), run.in_aligned, run.in_convert), run.out_aligned,
-            run.out_convert);
+    const unsigned char *in = args.in + index * args.in_stride;
+    unsigned char *out = args.out + index * args.out_stride;
+    for (unsigned i = 0; i < args.elements; i++)
+        store_element(out + i * sizeof(fr),
+            load_element(in + i * sizeof(fr), args.in_is_aligned, args.in_is_converted),
+            args.out_is_aligned, args.out_is_converted);
 }
 #endif

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sponges, one a thread: `elements` absorbed by blocks of `rate`, `squeezed` given.
+ * One sponge per thread: absorbs `elements` elements in blocks of `rate`, squeezes
+ * `output_elements`.
  */
 #include "poseidon/permutation.cuh"
 
-/* Element `at` of the padded message; *is_there 0 where an unpadded one has ended. */
+/* Element `index` of the padded message; *is_present is 0 beyond the end of an unpadded one. */
 __device__ __forceinline__ fr message_element(
-    const items &run, const unsigned char *in, unsigned long long at, int *is_there)
+    const poseidon_args &args, const unsigned char *in, unsigned long long index, int *is_present)
 {
-    *is_there = at < run.elements || run.is_padded;
-    if (at < run.elements)
-        return element_in(in + at * sizeof(fr), run.in_aligned, run.in_convert);
-    return at == run.elements && run.is_padded ? fr_one() : fr_zero();
+    *is_present = index < args.elements || args.is_padded;
+    if (index < args.elements)
+        return load_element(in + index * sizeof(fr), args.in_is_aligned, args.in_is_converted);
+    return index == args.elements && args.is_padded ? fr_one() : fr_zero();
 }
 
-__device__ __forceinline__ void absorb(
-    fr *state, const items &run, const unsigned char *in, unsigned long long done)
+__device__ __forceinline__ void absorb_block(
+    fr *state, const poseidon_args &args, const unsigned char *in, unsigned long long absorbed)
 {
 #pragma unroll
-    for (int i = 0; i + POSEIDON_INPUT_LANE < POSEIDON_WIDTH; i++) {
-        int is_there = 0;
-        fr *lane = state + inner(POSEIDON_INPUT_LANE + i);
-        if (i >= run.rate)
+    for (int i = 0; i + POSEIDON_INPUT_INDEX < POSEIDON_WIDTH; i++) {
+        int is_present = 0;
+        fr *rate_element = state + state_index(POSEIDON_INPUT_INDEX + i);
+        if (i >= args.rate)
             continue;
-        fr element = message_element(run, in, done + i, &is_there);
-        if (!run.overwrites)
-            *lane = fr_add_lazy(*lane, element);
-        else if (is_there)
-            *lane = element;
+        fr element = message_element(args, in, absorbed + i, &is_present);
+        if (!args.overwrites)
+            *rate_element = fr_add_lazy(*rate_element, element);
+        else if (is_present)
+            *rate_element = element;
     }
 }
 
-extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) poseidon_sponge(const items run)
+extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
+    poseidon_sponge(const poseidon_args args)
 {
-    unsigned long long index = item_index();
-    if (index >= run.count)
+    unsigned long long index = item_of_thread();
+    if (index >= args.count)
         return;
-    const unsigned char *in = run.in + index * run.in_stride;
-    unsigned char *out = run.out + index * run.out_stride;
-    unsigned long long length = (unsigned long long)run.elements + run.is_padded;
+    const unsigned char *in = args.in + index * args.in_stride;
+    unsigned char *out = args.out + index * args.out_stride;
+    unsigned long long padded_length = (unsigned long long)args.elements + args.is_padded;
     unsigned long long absorbed = 0;
     unsigned squeezed = 0;
     fr state[POSEIDON_WIDTH];
@@ -47,20 +49,21 @@ extern "C" __global__ void __launch_bounds__(ITEM_BLOCK) poseidon_sponge(const i
         state[i] = fr_zero();
 #pragma unroll
     for (int i = 0; i < FR_WORDS; i++)
-        state[inner(POSEIDON_TAG_LANE)].word[i] = run.tag[i];
-        /* One loop, so that there is one permutation in the code. */
+        state[state_index(POSEIDON_DOMAIN_TAG_INDEX)].word[i] = args.domain_tag[i];
+        /* Absorbing and squeezing share one loop, so that the code has one permutation. */
 #pragma unroll 1
     for (;;) {
-        if (absorbed < length) {
-            absorb(state, run, in, absorbed);
-            absorbed += run.rate;
+        if (absorbed < padded_length) {
+            absorb_block(state, args, in, absorbed);
+            absorbed += args.rate;
         } else {
-            unsigned ready = min(run.squeezed - squeezed, run.rate);
+            unsigned ready = min(args.output_elements - squeezed, args.rate);
             for (unsigned i = 0; i < ready; i++)
-                element_out(out + (squeezed + i) * sizeof(fr),
-                    lane_get(state, POSEIDON_INPUT_LANE + i), run.out_aligned, run.out_convert);
+                store_element(out + (squeezed + i) * sizeof(fr),
+                    select_element(state, POSEIDON_INPUT_INDEX + i), args.out_is_aligned,
+                    args.out_is_converted);
             squeezed += ready;
-            if (squeezed == run.squeezed)
+            if (squeezed == args.output_elements)
                 return;
         }
         permute(state);

@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "field/integer.h"
-#include "poseidon/args.h"
+#include "poseidon/kernels.h"
 
 /* Up to this width the partial rounds are scaled (partial_rounds.c): one product of 2 n + 1 is
  * saved for constants that differ by round. Beyond, the constants of all rounds outgrow the fast

@@ -33,7 +33,7 @@ static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseido
         .watch = &watch,
         .checks = run->check != 0,
         .field = pass->set->field,
-        .elements = pass->items.elements,
+        .elements = pass->args.elements,
         .what = what};
     pool_status status = memory_site_init(&pieces.site, run->device, run->stream);
 
@@ -53,7 +53,7 @@ static struct poseidon_pass pass_of(const pool_poseidon *set, enum poseidon_kern
         .kernel = kernel,
         .in_bytes = (size_t)in_elements * set->field->bytes,
         .out_bytes = (size_t)out_elements * set->field->bytes,
-        .items = {.elements = in_elements}};
+        .args = {.elements = in_elements}};
 }
 
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_poseidon_run *run,

@@ -9,25 +9,25 @@
 #include "base/status.h"
 #include "field/emit_field.h"
 #include "pool/device.h"
-#include "poseidon/args.h"
+#include "poseidon/kernels.h"
 
-enum { FILE_COUNT = 4, PAIR_FILE = 3 };
+enum { FILE_COUNT = 4, TWO_THREAD_FILE = 3 };
 
 static const char *const files[FILE_COUNT] = {
-    "poseidon/permute.cu", "poseidon/hash.cu", "poseidon/sponge.cu", "poseidon/pair.cu"};
+    "poseidon/permute.cu", "poseidon/hash.cu", "poseidon/sponge.cu", "poseidon/hash_2thread.cu"};
 
 static const struct {
     const char *name;
     int file;
 } kernels[POSEIDON_KERNEL_COUNT] = {
     [POSEIDON_PERMUTE] = {"poseidon_permute", 0},
-    [POSEIDON_COPY] = {"poseidon_copy", 0},
+    [POSEIDON_CONVERT] = {"poseidon_convert", 0},
     [POSEIDON_HASH] = {"poseidon_hash", 1},
-    [POSEIDON_ROW] = {"poseidon_row", 1},
+    [POSEIDON_MERKLE_LEVEL] = {"poseidon_merkle_level", 1},
     [POSEIDON_SPONGE] = {"poseidon_sponge", 2},
-    [POSEIDON_PAIR_PERMUTE] = {"poseidon_pair_permute", PAIR_FILE},
-    [POSEIDON_PAIR_HASH] = {"poseidon_pair_hash", PAIR_FILE},
-    [POSEIDON_PAIR_ROW] = {"poseidon_pair_row", PAIR_FILE},
+    [POSEIDON_PERMUTE_2THREAD] = {"poseidon_permute_2thread", TWO_THREAD_FILE},
+    [POSEIDON_HASH_2THREAD] = {"poseidon_hash_2thread", TWO_THREAD_FILE},
+    [POSEIDON_MERKLE_LEVEL_2THREAD] = {"poseidon_merkle_level_2thread", TWO_THREAD_FILE},
 };
 
 /* 128 states a multiprocessor are a warp for each of its schedulers. Up to there a state's own time
@@ -51,10 +51,10 @@ static enum poseidon_kernel kernel_for(
 
     if (!is_shared(set) || count > most)
         return kernel;
-    return kernel == POSEIDON_PERMUTE ? POSEIDON_PAIR_PERMUTE
-           : kernel == POSEIDON_HASH  ? POSEIDON_PAIR_HASH
-           : kernel == POSEIDON_ROW   ? POSEIDON_PAIR_ROW
-                                      : kernel;
+    return kernel == POSEIDON_PERMUTE        ? POSEIDON_PERMUTE_2THREAD
+           : kernel == POSEIDON_HASH         ? POSEIDON_HASH_2THREAD
+           : kernel == POSEIDON_MERKLE_LEVEL ? POSEIDON_MERKLE_LEVEL_2THREAD
+                                             : kernel;
 }
 
 /* Immutable once a set has it. */
@@ -89,10 +89,10 @@ static pool_status program_make(const pool_poseidon *set, struct poseidon_progra
     if (!status)
         status = field_emit_generate_dots(set->field, "fr", lengths, 2, &program->dot_text);
     if (!status)
-        status = poseidon_text(set, &program->set_text);
+        status = poseidon_generate(set, &program->set_text);
     program->texts[0] = (pool_module_header){"fr.cuh", program->field_text};
     program->texts[1] = (pool_module_header){"fr_dot.cuh", program->dot_text};
-    program->texts[2] = (pool_module_header){"set.cuh", program->set_text};
+    program->texts[2] = (pool_module_header){"parameters.cuh", program->set_text};
     for (int i = 0; i < FILE_COUNT && !status; i++) {
         program->programs[i] =
             (struct module_program){.file = files[i], .texts = program->texts, .text_count = 3};
@@ -132,19 +132,19 @@ pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit
     pool_status status = program_of(set, &program);
 
     for (int i = 0; i < FILE_COUNT && !status; i++)
-        if (i != PAIR_FILE || is_shared(set))
+        if (i != TWO_THREAD_FILE || is_shared(set))
             status = visit(user, &program->programs[i]);
     return status;
 }
 
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    enum poseidon_kernel kernel, const struct poseidon_items *items)
+    enum poseidon_kernel kernel, const struct poseidon_args *args)
 {
     const struct poseidon_program *program;
-    size_t bytes = sizeof(*items);
-    void *arguments[1] = {(void *)(uintptr_t)items};
-    enum poseidon_kernel chosen = kernel_for(set, device, kernel, items->count);
-    uint64_t threads = items->count * (kernels[chosen].file == PAIR_FILE ? 2 : 1);
+    size_t bytes = sizeof(*args);
+    void *arguments[1] = {(void *)(uintptr_t)args};
+    enum poseidon_kernel chosen = kernel_for(set, device, kernel, args->count);
+    uint64_t threads = args->count * (kernels[chosen].file == TWO_THREAD_FILE ? 2 : 1);
     uint64_t blocks = (threads + POSEIDON_BLOCK - 1) / POSEIDON_BLOCK;
     pool_launch_shape shape = {.struct_size = sizeof(shape),
         .block = {POSEIDON_BLOCK},
@@ -154,11 +154,11 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
     pool_kernel *function;
     pool_status status;
 
-    if (items->count == 0)
+    if (args->count == 0)
         return POOL_OK;
     if (blocks > INT32_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu items in one launch",
-            (unsigned long long)items->count);
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%llu items in one launch", (unsigned long long)args->count);
     shape.grid[0] = (uint32_t)blocks;
     status = program_of(set, &program);
     if (!status)

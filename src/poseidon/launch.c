@@ -16,43 +16,43 @@ static bool needs_conversion(const pool_poseidon *set, pool_form form)
 }
 
 static void set_in(
-    const struct poseidon_pass *pass, struct poseidon_items *items, const pool_span *span)
+    const struct poseidon_pass *pass, struct poseidon_args *args, const pool_span *span)
 {
-    items->in = (uint64_t)(uintptr_t)span->data;
-    items->in_stride = memory_span_stride(span, pass->in_bytes);
-    items->in_convert = needs_conversion(pass->set, span->form);
-    items->in_aligned =
-        (items->in | items->in_stride) % 16 == 0 && pass->set->field->bytes % 16 == 0;
+    args->in = (uint64_t)(uintptr_t)span->data;
+    args->in_stride = memory_span_stride(span, pass->in_bytes);
+    args->in_is_converted = needs_conversion(pass->set, span->form);
+    args->in_is_aligned =
+        (args->in | args->in_stride) % 16 == 0 && pass->set->field->bytes % 16 == 0;
 }
 
 static void set_out(
-    const struct poseidon_pass *pass, struct poseidon_items *items, const pool_span *span)
+    const struct poseidon_pass *pass, struct poseidon_args *args, const pool_span *span)
 {
-    items->out = (uint64_t)(uintptr_t)span->data;
-    items->out_stride = memory_span_stride(span, pass->out_bytes);
-    items->out_convert = needs_conversion(pass->set, span->form);
-    items->out_aligned =
-        (items->out | items->out_stride) % 16 == 0 && pass->set->field->bytes % 16 == 0;
+    args->out = (uint64_t)(uintptr_t)span->data;
+    args->out_stride = memory_span_stride(span, pass->out_bytes);
+    args->out_is_converted = needs_conversion(pass->set, span->form);
+    args->out_is_aligned =
+        (args->out | args->out_stride) % 16 == 0 && pass->set->field->bytes % 16 == 0;
 }
 
 pool_status poseidon_pass_launch(const struct poseidon_pass *pass, const struct memory_site *site,
     const pool_span *in, const pool_span *out, uint64_t count)
 {
-    struct poseidon_items items = pass->items;
+    struct poseidon_args args = pass->args;
 
-    set_in(pass, &items, in);
-    set_out(pass, &items, out);
-    items.count = count;
-    return poseidon_launch(pass->set, site->device, site->stream, pass->kernel, &items);
+    set_in(pass, &args, in);
+    set_out(pass, &args, out);
+    args.count = count;
+    return poseidon_launch(pass->set, site->device, site->stream, pass->kernel, &args);
 }
 
 void poseidon_pass_sponge(struct poseidon_pass *pass, const struct poseidon_sponge *sponge)
 {
-    pass->items.rate = sponge->rate;
-    pass->items.squeezed = sponge->squeezed;
-    pass->items.overwrites = sponge->mode == POOL_SPONGE_OVERWRITE;
-    pass->items.is_padded = sponge->padding == POOL_SPONGE_PAD_10;
-    poseidon_device_words(pass->set->field, pass->items.tag, sponge->tag);
+    pass->args.rate = sponge->rate;
+    pass->args.output_elements = sponge->squeezed;
+    pass->args.overwrites = sponge->mode == POOL_SPONGE_OVERWRITE;
+    pass->args.is_padded = sponge->padding == POOL_SPONGE_PAD_10;
+    poseidon_device_words(pass->set->field, pass->args.domain_tag, sponge->tag);
 }
 
 pool_status poseidon_pass_check(

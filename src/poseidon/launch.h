@@ -7,14 +7,14 @@
 #define POSEIDON_PASS_H
 
 #include "memory/span.h"
-#include "poseidon/args.h"
+#include "poseidon/kernels.h"
 
 /* One kernel over items, from one span to another. */
 struct poseidon_pass {
     const pool_poseidon *set;
     enum poseidon_kernel kernel;
-    struct poseidon_items items; /* all but the spans and the count */
-    size_t in_bytes;             /* of an item */
+    struct poseidon_args args; /* all but the spans and the count */
+    size_t in_bytes;           /* of an item */
     size_t out_bytes;
 };
 

@@ -66,13 +66,13 @@ static pool_status make_nodes(const struct building *building, const struct memo
     const struct poseidon_tree *tree = building->tree;
     const uint64_t *missing = tree->padding + (size_t)(row - 1) * set->digest * set->field->limbs;
     struct poseidon_pass pass = {.set = set,
-        .kernel = POSEIDON_ROW,
+        .kernel = POSEIDON_MERKLE_LEVEL,
         .in_bytes = building->bytes,
         .out_bytes = building->bytes,
-        .items = {.arity = tree->arity, .children = below->count}};
+        .args = {.arity = tree->arity, .child_count = below->count}};
 
     for (uint32_t i = 0; i < set->digest; i++)
-        poseidon_device_words(set->field, pass.items.missing + i * set->field->words,
+        poseidon_device_words(set->field, pass.args.padding_node + i * set->field->words,
             missing + i * set->field->limbs);
     return poseidon_pass_launch(&pass, site, below, nodes, nodes->count);
 }
@@ -83,10 +83,10 @@ static pool_status make_leaves(struct building *building, const struct memory_si
 {
     const struct poseidon_tree *tree = building->tree;
     struct poseidon_pass pass = {.set = building->set,
-        .kernel = tree->hashes_leaves ? POSEIDON_SPONGE : POSEIDON_COPY,
+        .kernel = tree->hashes_leaves ? POSEIDON_SPONGE : POSEIDON_CONVERT,
         .in_bytes = (size_t)tree->leaf_elements * building->set->field->bytes,
         .out_bytes = building->bytes,
-        .items = {.elements = tree->leaf_elements}};
+        .args = {.elements = tree->leaf_elements}};
     pool_span all;
     pool_status status;
 
@@ -298,10 +298,10 @@ pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_
         .first_leaf = first_leaf};
     pool_status status;
 
-    if (set->digest * set->field->words > POSEIDON_MISSING_WORDS)
+    if (set->digest * set->field->words > POSEIDON_NODE_WORDS)
         return base_fail(POOL_ERR_UNSUPPORTED,
             "a tree of digests of %u words: devices take up to %d, the host any",
-            set->digest * set->field->words, POSEIDON_MISSING_WORDS);
+            set->digest * set->field->words, POSEIDON_NODE_WORDS);
     status = memory_site_init(&building.site, run->device, run->stream);
     if (!status)
         status = poseidon_pass_check(

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "memory/memory.h"
 #include "pool/device.h"
-#include "poseidon/args.h"
+#include "poseidon/kernels.h"
 
 /* What a device has proven; kept as long as its pool. */
 struct proven {
@@ -88,7 +88,7 @@ static pool_status remember(struct proven *proven, const struct module_key *key)
 struct question {
     const pool_poseidon *set;
     enum poseidon_kernel kernel;
-    struct poseidon_items items;
+    struct poseidon_args args;
     struct poseidon_sponge sponge;
     unsigned char in[POSEIDON_STATE_LIMBS * 8];
     unsigned char want[POSEIDON_STATE_LIMBS * 8];
@@ -109,9 +109,12 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
     question->set = set;
     for (uint32_t i = 0; i < elements; i++)
         question->in[i * set->field->bytes] = (unsigned char)(i + 1);
-    question->items = (struct poseidon_items){
-        .count = 1, .elements = elements, .rate = set->rate, .squeezed = results, .is_padded = 1};
-    question->items.in_convert = question->items.out_convert =
+    question->args = (struct poseidon_args){.count = 1,
+        .elements = elements,
+        .rate = set->rate,
+        .output_elements = results,
+        .is_padded = 1};
+    question->args.in_is_converted = question->args.out_is_converted =
         !(set->field->flags & FIELD_DEVICE_STANDARD);
     question->in_bytes = (size_t)elements * set->field->bytes;
     question->out_bytes = (size_t)results * set->field->bytes;
@@ -129,15 +132,15 @@ static pool_status ask(struct question *question, const pool_poseidon *set, int 
 
 static pool_status answer(struct question *question, pool_kernel *kernel, pool_buffer *buffer)
 {
-    void *arguments[1] = {&question->items};
+    void *arguments[1] = {&question->args};
     pool_launch_shape shape = {
         .struct_size = sizeof(shape), .grid = {1}, .block = {POSEIDON_BLOCK}, .argument_count = 1};
     size_t offset = sizeof(question->in);
     CUdeviceptr address;
     pool_status status = pool_buffer_address(buffer, &address);
 
-    question->items.in = address;
-    question->items.out = address + offset;
+    question->args.in = address;
+    question->args.out = address + offset;
     if (!status)
         status = pool_copy_to_device(buffer, 0, question->in, question->in_bytes, NULL);
     if (!status)
@@ -170,7 +173,7 @@ pool_status poseidon_prove(const pool_poseidon *set, pool_device *device,
     const struct module_key *key, int file, pool_module *module)
 {
     static const char *const names[] = {
-        "poseidon_permute", "poseidon_hash", "poseidon_sponge", "poseidon_pair_permute"};
+        "poseidon_permute", "poseidon_hash", "poseidon_sponge", "poseidon_permute_2thread"};
     struct proven *proven;
     struct question *question;
     pool_kernel *kernel;

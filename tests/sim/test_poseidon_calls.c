@@ -293,9 +293,9 @@ static void test_strangers(void **state)
 static void test_wrong_kernels(void **state)
 {
     pool_mock_params params = {.struct_size = sizeof(params), .devices = 1};
-    static const uint32_t sizes[] = {sizeof(struct poseidon_items)};
+    static const uint32_t sizes[] = {sizeof(struct poseidon_args)};
     pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
-        .name = "poseidon_pair_permute",
+        .name = "poseidon_permute_2thread",
         .argument_bytes = sizes,
         .argument_count = 1};
     pool_params with = {.struct_size = sizeof(with)};
@@ -311,7 +311,7 @@ static void test_wrong_kernels(void **state)
     OK(pool_poseidon_by_name("circom-bn254-t3", &set));
     OK(pool_mock_create(&mock, &params));
     OK(pool_mock_add_kernel(mock, &kernel));
-    kernel.name = "poseidon_pair_hash";
+    kernel.name = "poseidon_hash_2thread";
     OK(pool_mock_add_kernel(mock, &kernel));
     with.driver = pool_mock_table(mock);
     OK(pool_create(&mocked, &with));

@@ -20,24 +20,24 @@ static pool_poseidon *set;
  * device works in standard form. */
 static pool_cu_result compute(void *user, const pool_mock_launch *launch)
 {
-    struct poseidon_items items;
+    struct poseidon_args args;
     struct poseidon_watch nobody = {0};
     pool_span in = {0}, out = {0};
     int is_hash = strcmp(launch->kernel, "poseidon_hash") == 0;
     pool_status status;
 
     (void)user;
-    memcpy(&items, launch->arguments[0], sizeof(items));
-    in = (pool_span){.data = (void *)(uintptr_t)items.in,
-        .count = items.count,
-        .stride = items.in_stride,
-        .form = items.in_convert ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
-    out = (pool_span){.data = (void *)(uintptr_t)items.out,
-        .count = items.count,
-        .stride = items.out_stride,
-        .form = items.out_convert ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
+    memcpy(&args, launch->arguments[0], sizeof(args));
+    in = (pool_span){.data = (void *)(uintptr_t)args.in,
+        .count = args.count,
+        .stride = args.in_stride,
+        .form = args.in_is_converted ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
+    out = (pool_span){.data = (void *)(uintptr_t)args.out,
+        .count = args.count,
+        .stride = args.out_stride,
+        .form = args.out_is_converted ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
     if (is_hash)
-        status = poseidon_host_hash(set, &in, items.elements, &out, &nobody);
+        status = poseidon_host_hash(set, &in, args.elements, &out, &nobody);
     else
         status = poseidon_host_permute(set, &in, &out, &nobody);
     return status ? 719 : 0;
@@ -45,9 +45,9 @@ static pool_cu_result compute(void *user, const pool_mock_launch *launch)
 
 static void prepare(struct torture *torture)
 {
-    static const uint32_t sizes[] = {sizeof(struct poseidon_items)};
+    static const uint32_t sizes[] = {sizeof(struct poseidon_args)};
     static const char *const names[] = {
-        "poseidon_permute", "poseidon_hash", "poseidon_row", "poseidon_copy"};
+        "poseidon_permute", "poseidon_hash", "poseidon_merkle_level", "poseidon_convert"};
 
     for (int i = 0; i < 4; i++) {
         const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of lanes that are reduced once. In Goldilocks an addition with its reduction takes eight
- * instructions, one of three words three; so the layers that are sums of lanes add up in three
- * words. Other fields reduce every sum: theirs fits a lane.
+ * Sums of state elements with a delayed reduction. In Goldilocks an addition with its reduction
+ * takes eight instructions, an addition of three words three; so the linear layers that consist of
+ * additions compute with three words and reduce once. In other fields a wide sum is a field element
+ * and every addition reduces.
  */
-#ifndef POSEIDON_SUM_CUH
-#define POSEIDON_SUM_CUH
+#ifndef PTX_POSEIDON_WIDE_SUM_CUH
+#define PTX_POSEIDON_WIDE_SUM_CUH
 
 #if POSEIDON_IS_GOLDILOCKS
 
-/* Below 2^96; what is added up here stays below 2^76. */
-struct lane_sum {
+/* A number below 2^96; the linear layers stay below 2^76. */
+struct wide_sum {
     unsigned word[3];
 };
 
-__device__ __forceinline__ lane_sum sum_of(fr x)
+__device__ __forceinline__ wide_sum wide_from(fr x)
 {
-    lane_sum r = {{x.word[0], x.word[1], 0}};
+    wide_sum r = {{x.word[0], x.word[1], 0}};
     return r;
 }
 
-__device__ __forceinline__ lane_sum sum_add(lane_sum a, lane_sum b)
+__device__ __forceinline__ wide_sum wide_add(wide_sum a, wide_sum b)
 {
-    lane_sum r;
+    wide_sum r;
     asm("add.cc.u32 %0, %3, %6;\n\t"
         "addc.cc.u32 %1, %4, %7;\n\t"
         "addc.u32 %2, %5, %8;"
@@ -32,9 +33,9 @@ __device__ __forceinline__ lane_sum sum_add(lane_sum a, lane_sum b)
     return r;
 }
 
-/* 2^64 is e = 2^32 - 1 modulo p. A carry is worth e again and cannot carry once more: the top word
- * is small. Any 64-bit value. */
-__device__ __forceinline__ fr sum_reduce(lane_sum x)
+/* 2^64 is e = 2^32 - 1 modulo p. A carry out of 64 bits adds e again, which cannot carry once more
+ * because the top word is small. The result is any 64-bit value. */
+__device__ __forceinline__ fr wide_reduce(wide_sum x)
 {
     fr r;
     asm("{\n\t"
@@ -51,13 +52,13 @@ __device__ __forceinline__ fr sum_reduce(lane_sum x)
     return r;
 }
 
-__device__ __forceinline__ lane_sum sum_minus(lane_sum a, fr b)
+__device__ __forceinline__ wide_sum wide_sub_element(wide_sum a, fr b)
 {
-    return sum_add(a, sum_of(fr_neg_lazy(b)));
+    return wide_add(a, wide_from(fr_neg_lazy(b)));
 }
 
-/* a + x d, d below p: the product's own reduction takes the sum with it. */
-__device__ __forceinline__ fr sum_and_product(lane_sum a, fr x, fr d)
+/* a + x d for d below p, with one reduction for the sum and the product. */
+__device__ __forceinline__ fr wide_mul_add(wide_sum a, fr x, fr d)
 {
     fr r;
     asm("{\n\t"
@@ -93,43 +94,43 @@ __device__ __forceinline__ fr sum_and_product(lane_sum a, fr x, fr d)
 
 #else
 
-typedef fr lane_sum;
+typedef fr wide_sum;
 
-__device__ __forceinline__ lane_sum sum_of(fr x)
+__device__ __forceinline__ wide_sum wide_from(fr x)
 {
     return x;
 }
 
-__device__ __forceinline__ lane_sum sum_add(lane_sum a, lane_sum b)
+__device__ __forceinline__ wide_sum wide_add(wide_sum a, wide_sum b)
 {
     return fr_add_lazy(a, b);
 }
 
-__device__ __forceinline__ fr sum_reduce(lane_sum x)
+__device__ __forceinline__ fr wide_reduce(wide_sum x)
 {
     return x;
 }
 
-__device__ __forceinline__ lane_sum sum_minus(lane_sum a, fr b)
+__device__ __forceinline__ wide_sum wide_sub_element(wide_sum a, fr b)
 {
     return fr_sub_lazy(a, b);
 }
 
-__device__ __forceinline__ fr sum_and_product(lane_sum a, fr x, fr d)
+__device__ __forceinline__ fr wide_mul_add(wide_sum a, fr x, fr d)
 {
     return fr_add_lazy(a, fr_mul_lazy(x, d));
 }
 
 #endif
 
-__device__ __forceinline__ lane_sum sum_plus(lane_sum a, fr b)
+__device__ __forceinline__ wide_sum wide_add_element(wide_sum a, fr b)
 {
-    return sum_add(a, sum_of(b));
+    return wide_add(a, wide_from(b));
 }
 
-__device__ __forceinline__ lane_sum sum_twice(lane_sum a)
+__device__ __forceinline__ wide_sum wide_double(wide_sum a)
 {
-    return sum_add(a, a);
+    return wide_add(a, a);
 }
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which item a thread computes, and the transfer of elements between memory and registers. fr.cuh
+ * and fr_dot.cuh (generated) define the field's operations; parameters.cuh (generated) defines the
+ * parameter set's numbers, constants and internal layer, and includes div_pow2.cuh and
+ * wide_sum.cuh.
+ */
+#ifndef PTX_POSEIDON_ITEM_CUH
+#define PTX_POSEIDON_ITEM_CUH
+
+#include "fr.cuh"
+#include "fr_dot.cuh"
+#include "parameters.cuh"
+#include "poseidon/args.h"
+
+/* 1, or 2 neighbouring threads of a warp where a launch does not fill the chip: hash_2thread.cu. */
+#ifndef POSEIDON_THREADS_PER_STATE
+#define POSEIDON_THREADS_PER_STATE 1
+#define POSEIDON_KERNEL(name) poseidon_##name
+#endif
+
+__device__ __forceinline__ unsigned long long item_of_thread(void)
+{
+    return ((unsigned long long)blockIdx.x * POSEIDON_BLOCK + threadIdx.x) /
+           POSEIDON_THREADS_PER_STATE;
+}
+
+/* This thread's index among the threads that share its state. */
+__device__ __forceinline__ unsigned thread_of_state(void)
+{
+    return POSEIDON_THREADS_PER_STATE == 1 ? 0 : threadIdx.x & 1;
+}
+
+/* Whether this thread takes part in computing an item. With two threads per state every thread of a
+ * warp does, because they exchange elements by shuffles; those beyond the last item recompute it.
+ */
+__device__ __forceinline__ int thread_has_item(const poseidon_args &args, unsigned long long *index)
+{
+    *index = item_of_thread();
+    if (POSEIDON_THREADS_PER_STATE == 1)
+        return *index < args.count;
+    *index = min(*index, args.count - 1);
+    return 1;
+}
+
+/* Whether this thread stores the result. */
+__device__ __forceinline__ int thread_stores_item(const poseidon_args &args)
+{
+    return POSEIDON_THREADS_PER_STATE == 1 ||
+           (thread_of_state() == 0 && item_of_thread() < args.count);
+}
+
+__device__ __forceinline__ fr load_words(const unsigned char *from, unsigned is_aligned)
+{
+    fr element;
+    if (FR_WORDS % 4 == 0 && is_aligned)
+        return *(const fr *)from;
+#pragma unroll
+    for (int i = 0; i < FR_WORDS; i++)
+        element.word[i] = ((const unsigned *)from)[i];
+    return element;
+}
+
+__device__ __forceinline__ void store_words(unsigned char *to, fr element, unsigned is_aligned)
+{
+    if (FR_WORDS % 4 == 0 && is_aligned) {
+        *(fr *)to = element;
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < FR_WORDS; i++)
+        ((unsigned *)to)[i] = element.word[i];
+}
+
+/* Loads an element, converted to the device's form where the caller uses the other one. */
+__device__ __forceinline__ fr load_element(
+    const unsigned char *from, unsigned is_aligned, unsigned is_converted)
+{
+    fr element = load_words(from, is_aligned);
+    return is_converted ? fr_mul(element, poseidon_to_device_form()) : element;
+}
+
+__device__ __forceinline__ void store_element(
+    unsigned char *to, fr element, unsigned is_aligned, unsigned is_converted)
+{
+    element = fr_reduce(element);
+    store_words(
+        to, is_converted ? fr_mul(element, poseidon_from_device_form()) : element, is_aligned);
+}
+
+/* The index within the kernels' state of the definition's state element `index`: the kernels
+ * exchange element 0 and the one that has the S-box in partial rounds. */
+__host__ __device__ constexpr int state_index(int index)
+{
+    return index == 0 ? POSEIDON_PARTIAL_INDEX : index == POSEIDON_PARTIAL_INDEX ? 0 : index;
+}
+
+/* The definition's state element `index`, which need not be known at compile time. Registers cannot
+ * be indexed, so it is selected by comparisons. */
+__device__ __forceinline__ fr select_element(const fr *state, unsigned index)
+{
+    fr element = state[state_index(0)];
+#pragma unroll
+    for (int i = 1; i < POSEIDON_WIDTH; i++)
+        element = fr_select(index == i, state[state_index(i)], element);
+    return element;
+}
+
+#endif
