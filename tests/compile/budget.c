@@ -19,10 +19,10 @@ const char *source_of(const char *file)
     exit(1);
 }
 
-struct cost take_cost(struct device_image *image)
+struct cost take_cost(struct compiler_image *image)
 {
-    struct cost cost = {.registers = device_reported(image->log, "Used ", false),
-        .spilled_bytes = device_reported(image->log, " bytes spill stores", true),
+    struct cost cost = {.registers = compiler_reported(image->log, "Used ", false),
+        .spilled_bytes = compiler_reported(image->log, " bytes spill stores", true),
         .seconds = image->seconds};
 
     if (cost.registers == 0) {
@@ -31,7 +31,7 @@ struct cost take_cost(struct device_image *image)
     }
     if (getenv("VERBOSE"))
         printf("%s\n", image->log);
-    device_image_free(image);
+    compiler_image_free(image);
     return cost;
 }
 
@@ -66,11 +66,11 @@ static int compare(const struct budget *budgets, size_t count, const char *subje
             continue; /* not measured */
         bool is_over = cost[i].registers > most->registers ||
                        cost[i].spilled_bytes > most->spilled_bytes ||
-                       cost[i].seconds > device_allowed_seconds(most->seconds);
+                       cost[i].seconds > compiler_allowed_seconds(most->seconds);
         printf("%s %s %s sm_%d: %d registers (%d), %d bytes spilled (%d), %.1f s (%.1f)\n",
             is_over ? "FAIL" : "ok", subject, file, chips[i], cost[i].registers, most->registers,
             cost[i].spilled_bytes, most->spilled_bytes, cost[i].seconds,
-            device_allowed_seconds(most->seconds));
+            compiler_allowed_seconds(most->seconds));
         failures += is_over;
     }
     return failures;

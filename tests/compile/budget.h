@@ -6,7 +6,7 @@
 #ifndef TESTS_COMPILE_BUDGET_H
 #define TESTS_COMPILE_BUDGET_H
 
-#include "device.h"
+#include "support/compiler.h"
 
 enum { CHIPS = 3 };
 extern const int chips[CHIPS];
@@ -32,7 +32,7 @@ struct budget {
 const char *source_of(const char *file);
 
 /* What an image cost; frees it. Ends the program when the compiler does not say. */
-struct cost take_cost(struct device_image *image);
+struct cost take_cost(struct compiler_image *image);
 
 /*
  * Holds costs on all chips against the budget of subject and file and returns how many are over it;

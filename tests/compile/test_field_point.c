@@ -39,7 +39,7 @@ static bool is_twin(const char *subject)
 }
 
 static void check(
-    struct run *run, const char *subject, const char *kernels, const struct device_text *text)
+    struct run *run, const char *subject, const char *kernels, const struct compiler_header *text)
 {
     struct cost cost[CHIPS] = {{0}};
 
@@ -48,8 +48,8 @@ static void check(
     for (int i = 0; i < CHIPS; i++) {
         if (is_twin(subject) && chips[i] != 90 && !run->is_recording)
             continue;
-        struct device_image image =
-            device_compile(run->nvrtc, device_kernels(kernels), text, 1, chips[i], false);
+        struct compiler_image image =
+            compiler_compile(run->nvrtc, compiler_test_kernels(kernels), text, 1, chips[i], false);
         cost[i] = take_cost(&image);
     }
     run->failures += settle(budgets, BUDGETS, subject, kernels, cost, run->is_recording);
@@ -57,8 +57,8 @@ static void check(
 
 static void check_field(struct run *run, const pool_field *field)
 {
-    char *generated = device_field_text(field, "fq");
-    const struct device_text text = {"fq.cuh", generated};
+    char *generated = compiler_field_header(field, "fq");
+    const struct compiler_header text = {"fq.cuh", generated};
 
     check(run, pool_field_name(field), "field_kernels.cu", &text);
     free(generated);
@@ -72,7 +72,7 @@ static void check_curve(struct run *run, const pool_curve *curve)
         printf("%s\n", pool_last_error()->message);
         exit(1);
     }
-    const struct device_text text = {"curve.cuh", generated};
+    const struct compiler_header text = {"curve.cuh", generated};
     check(run, pool_curve_name(curve), "point_kernels.cu", &text);
     free(generated);
 }

@@ -65,11 +65,11 @@ static struct cost measure(
                               : *subject ? pool_field_by_name(subject)
                                          : NULL;
     char *source = whole_source(file, curve), *curve_text = NULL;
-    char *field_text = field ? device_field_text(field, "fr") : NULL;
+    char *field_text = field ? compiler_field_header(field, "fr") : NULL;
     if (curve && curve_emit_of(curve, &curve_text))
         exit(1);
-    const struct device_text texts[] = {{"fr.cuh", field_text}, {"curve.cuh", curve_text}};
-    struct device_image image = device_compile(nvrtc, source, texts,
+    const struct compiler_header texts[] = {{"fr.cuh", field_text}, {"curve.cuh", curve_text}};
+    struct compiler_image image = compiler_compile(nvrtc, source, texts,
         curve   ? 2
         : field ? 1
                 : 0,

@@ -30,8 +30,8 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
 {
     const char *body = source_of(file);
     size_t room = strlen(body) + 128;
-    char *source = malloc(room), *generated = device_field_text(field, "fr");
-    const struct device_text text = {"fr.cuh", generated};
+    char *source = malloc(room), *generated = compiler_field_header(field, "fr");
+    const struct compiler_header text = {"fr.cuh", generated};
 
     if (source == NULL)
         exit(1);
@@ -40,7 +40,7 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
         "#define NTT_SHIFT %u\n%s",
         tuning->log_radix, 1u << tuning->log_threads, tuning->blocks,
         field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, body);
-    struct device_image image = device_compile(nvrtc, source, &text, 1, chip, false);
+    struct compiler_image image = compiler_compile(nvrtc, source, &text, 1, chip, false);
     struct cost cost = take_cost(&image);
     free(generated);
     free(source);

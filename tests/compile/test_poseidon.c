@@ -25,12 +25,12 @@ enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 static struct cost measure(
     const struct nvrtc *nvrtc, const struct module_program *program, int chip)
 {
-    struct device_text texts[3];
+    struct compiler_header texts[3];
 
     for (uint32_t i = 0; i < program->text_count; i++)
-        texts[i] = (struct device_text){program->texts[i].name, program->texts[i].text};
-    struct device_image image =
-        device_compile(nvrtc, source_of(program->file), texts, program->text_count, chip, false);
+        texts[i] = (struct compiler_header){program->texts[i].name, program->texts[i].text};
+    struct compiler_image image =
+        compiler_compile(nvrtc, source_of(program->file), texts, program->text_count, chip, false);
     struct cost cost = take_cost(&image);
     return cost;
 }

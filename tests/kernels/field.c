@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every device operation of every built-in field and of custom ones against GMP, at the edges of
- * the field and of its words and on random values: on the machine's GPU (exit 77 without one) or,
- * with the argument `sim`, on a simulated device. Two more arguments share the work out: part 0 of
- * 4, say.
+ * the field and of its words and on random values.
  */
 #include <gmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "harness.h"
+#include "support/compiler.h"
 
 enum { GPU_PAIRS = 110000, SIM_PAIRS = 1500, MAX_EDGES = 64 };
 
@@ -67,23 +66,18 @@ static const struct operation {
     {"less", LESS, false, true, 1},
 };
 
-/* One field under test: its numbers, and arguments a, b, c, d on host and device. */
+/* One field under test: its numbers, and arguments a, b, c, d. */
 struct subject {
-    struct device *device;
+    struct harness *harness;
     const pool_field *field;
-    CUmodule module;
+    pool_module *module; /* compiled for the first stage that is selected */
     bool is_lazy;
     mpz_t p, limit, inverse_r, one; /* limit: of lazy values; one: 1 in the device's form */
     uint32_t count;
     uint32_t *host[2][4]; /* [strict, lazy] */
-    CUdeviceptr memory[2][4];
-    CUdeviceptr result;
 };
 
 static gmp_randstate_t random_state;
-
-/* Of `parts` processes that share the fields, this is number `part`. */
-static unsigned part, parts = 1, fields_seen;
 
 static void put_words(const struct subject *subject, uint32_t *words, const mpz_t value)
 {
@@ -222,74 +216,115 @@ static void expect(const struct subject *subject, enum formula formula, mpz_t re
     mpz_clear(t);
 }
 
-static void fail(const struct subject *subject, const char *name, mpz_t v[4], const mpz_t got,
-    const mpz_t expected)
+static void report_wrong(const char *name, const struct subject *subject, mpz_t v[4],
+    const mpz_t got, const mpz_t expected)
 {
     gmp_printf("%s of a field of %u bits\n  p %#Zx\n  a %#Zx\n  b %#Zx\n  c %#Zx\n  d %#Zx\n"
-               "  gives    %#Zx\n  expected %#Zx\n",
+               "  got      %#Zx\n  expected %#Zx\n",
         name, subject->field->bits, subject->p, v[0], v[1], v[2], v[3], got, expected);
-    exit(1);
 }
 
-static void check_operation(struct subject *subject, const struct operation *operation)
+/* Whether a result is the expected one, or, of a lazy operation, congruent and below the limit. */
+static bool is_right(
+    const struct subject *subject, bool is_lazy_result, const mpz_t got, const mpz_t expected)
+{
+    bool is_right = mpz_cmp(got, expected) == 0;
+
+    if (is_lazy_result)
+        is_right = mpz_cmp(got, subject->limit) < 0 && mpz_congruent_p(got, expected, subject->p);
+    return is_right;
+}
+
+static void compare_results(struct stage *stage, const struct subject *subject,
+    const struct operation *operation, CUdeviceptr result, uint32_t count)
 {
     int lazy = operation->is_lazy && subject->is_lazy;
-    uint32_t n = subject->count, words = subject->field->words;
-    CUdeviceptr *in = subject->memory[lazy];
-    void *arguments[] = {&in[0], &in[1], &in[2], &in[3], &subject->result, &n};
-    uint32_t *results = malloc((size_t)n * subject->field->bytes);
+    uint32_t words = subject->field->words;
+    uint32_t *results = harness_memory(count, subject->field->bytes);
     mpz_t v[4], got, expected;
 
-    device_run(subject->device, subject->module, operation->name, (n + 127) / 128, 128, arguments);
-    device_download(subject->device, results, subject->result, (size_t)n * subject->field->bytes);
+    stage_download(stage, results, result, (size_t)count * subject->field->bytes);
     mpz_inits(v[0], v[1], v[2], v[3], got, expected, NULL);
-    for (uint32_t i = 0; i < n; i += (uint32_t)operation->every) {
+    for (uint32_t i = 0; i < count && !stage->is_wrong; i += (uint32_t)operation->every) {
         for (int argument = 0; argument < 4; argument++)
             get_words(subject, v[argument], subject->host[lazy][argument] + (size_t)i * words);
         get_words(subject, got, results + (size_t)i * words);
         expect(subject, operation->formula, expected, v);
-        bool is_in_range =
-            mpz_cmp(got, lazy && !operation->is_reducing ? subject->limit : subject->p) < 0;
-        if (lazy && !operation->is_reducing && is_in_range) {
-            mpz_t reduced;
-            mpz_init(reduced);
-            mpz_mod(reduced, got, subject->p);
-            is_in_range = mpz_cmp(reduced, expected) == 0;
-            mpz_clear(reduced);
-        } else {
-            is_in_range = is_in_range && mpz_cmp(got, expected) == 0;
-        }
-        if (!is_in_range)
-            fail(subject, operation->name, v, got, expected);
+        if (is_right(subject, lazy && !operation->is_reducing, got, expected))
+            continue;
+        stage_fail(stage, "element %u of %u", i, count);
+        report_wrong(operation->name, subject, v, got, expected);
     }
     mpz_clears(v[0], v[1], v[2], v[3], got, expected, NULL);
     free(results);
 }
 
-/* Values and zeros inverted together, against the single inversions. */
+static pool_module *module_of(struct subject *subject)
+{
+    char *text;
+
+    if (subject->module == NULL) {
+        text = compiler_field_header(subject->field, "fq");
+        subject->module = harness_compile(subject->harness, "field_kernels.cu", "", "fq.cuh", text);
+        free(text);
+    }
+    return subject->module;
+}
+
+static bool begin(struct subject *subject, struct stage *stage, const char *operation)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "field %s", operation);
+    return stage_begin(subject->harness, stage, name, "%s, %u bits",
+        pool_field_name(subject->field), subject->field->bits);
+}
+
+static void check_operation(struct subject *subject, const struct operation *operation)
+{
+    struct stage stage;
+    int lazy = operation->is_lazy && subject->is_lazy;
+    uint32_t n = subject->count;
+    size_t bytes = (size_t)n * subject->field->bytes;
+
+    if (!begin(subject, &stage, operation->name))
+        return;
+    CUdeviceptr in[4], result;
+    for (int i = 0; i < 4; i++)
+        in[i] = stage_upload(&stage, subject->host[lazy][i], bytes);
+    result = stage_alloc(&stage, bytes);
+    void *arguments[] = {&in[0], &in[1], &in[2], &in[3], &result, &n};
+    struct kernel_launch launch = {.kernel = kernel_of(module_of(subject), operation->name),
+        .blocks = (n + 127) / 128,
+        .threads = 128,
+        .arguments = arguments,
+        .argument_count = sizeof(arguments) / sizeof(arguments[0])};
+    stage_run(&stage, kernel_launch, &launch);
+    compare_results(&stage, subject, operation, result, n);
+    stage_end(&stage);
+}
+
+/* Values and zeros inverted together, in place. */
 static void check_batch_inverse(struct subject *subject)
 {
-    uint32_t n = 1024, words = subject->field->words;
-    CUdeviceptr values =
-        device_upload(subject->device, subject->host[0][0], (size_t)n * subject->field->bytes);
-    CUdeviceptr scratch = device_alloc(subject->device, (size_t)n * subject->field->bytes);
-    uint32_t *results = malloc((size_t)n * subject->field->bytes);
+    static const struct operation inverse = {"batch_inverse", INVERSE, false, false, 1};
+    struct stage stage;
+    uint32_t n = 1024;
+    size_t bytes = (size_t)n * subject->field->bytes;
+
+    if (!begin(subject, &stage, inverse.name))
+        return;
+    CUdeviceptr values = stage_upload(&stage, subject->host[0][0], bytes);
+    CUdeviceptr scratch = stage_alloc(&stage, bytes);
     void *arguments[] = {&values, &scratch, &n};
-    mpz_t v[4], got, expected;
-    mpz_inits(v[0], v[1], v[2], v[3], got, expected, NULL);
-    device_run(subject->device, subject->module, "batch_inverse", 1, 64, arguments);
-    device_download(subject->device, results, values, (size_t)n * subject->field->bytes);
-    for (uint32_t i = 0; i < n; i++) {
-        get_words(subject, v[0], subject->host[0][0] + (size_t)i * words);
-        get_words(subject, got, results + (size_t)i * words);
-        expect(subject, INVERSE, expected, v);
-        if (mpz_cmp(got, expected) != 0)
-            fail(subject, "batch_inverse", v, got, expected);
-    }
-    mpz_clears(v[0], v[1], v[2], v[3], got, expected, NULL);
-    device_free(subject->device, values);
-    device_free(subject->device, scratch);
-    free(results);
+    struct kernel_launch launch = {.kernel = kernel_of(module_of(subject), inverse.name),
+        .blocks = 1,
+        .threads = 64,
+        .arguments = arguments,
+        .argument_count = sizeof(arguments) / sizeof(arguments[0])};
+    stage_run(&stage, kernel_launch, &launch);
+    compare_results(&stage, subject, &inverse, values, n);
+    stage_end(&stage);
 }
 
 static void set_numbers(struct subject *subject)
@@ -313,44 +348,30 @@ static void set_numbers(struct subject *subject)
     mpz_invert(subject->inverse_r, subject->one, subject->p);
 }
 
-static void check_field(struct device *device, const pool_field *field)
+static void check_field(struct harness *harness, const pool_field *field)
 {
-    struct subject subject = {.device = device, .field = field};
-    if (fields_seen++ % parts != part)
-        return;
-    subject.count = device->is_simulated ? SIM_PAIRS : GPU_PAIRS;
-    size_t bytes = (size_t)subject.count * field->bytes;
-    char *text = device_field_text(field, "fq");
-    const struct device_text texts[] = {{"fq.cuh", text}};
+    struct subject subject = {.harness = harness,
+        .field = field,
+        .count = (uint32_t)harness_size(harness, SIM_PAIRS, GPU_PAIRS)};
+
     set_numbers(&subject);
-    subject.module = device_build(device, device_kernels("field_kernels.cu"), texts, 1);
-    subject.result = device_alloc(device, bytes);
     for (int lazy = 0; lazy < 2; lazy++) {
         for (int i = 0; i < 4; i++)
-            subject.host[lazy][i] = malloc(bytes);
+            subject.host[lazy][i] = harness_memory(subject.count, field->bytes);
         fill_arguments(&subject, lazy);
-        for (int i = 0; i < 4; i++)
-            subject.memory[lazy][i] = device_upload(device, subject.host[lazy][i], bytes);
     }
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
         check_operation(&subject, &operations[i]);
     check_batch_inverse(&subject);
-    printf("ok: %s, %u bits, %u words%s: %zu operations on %u values each\n",
-        pool_field_name(field), field->bits, field->words, subject.is_lazy ? ", lazy" : "",
-        sizeof operations / sizeof operations[0], subject.count);
     for (int lazy = 0; lazy < 2; lazy++)
-        for (int i = 0; i < 4; i++) {
-            device_free(device, subject.memory[lazy][i]);
+        for (int i = 0; i < 4; i++)
             free(subject.host[lazy][i]);
-        }
-    device_free(device, subject.result);
-    device_unload(device, subject.module);
+    pool_module_destroy(&subject.module);
     mpz_clears(subject.p, subject.limit, subject.inverse_r, subject.one, NULL);
-    free(text);
 }
 
 /* The smallest prime above 2^(bits - 1) + 2^(bits - 3), or the largest below 2^bits. */
-static void check_custom(struct device *device, unsigned bits, bool is_full)
+static void check_custom(struct harness *harness, unsigned bits, bool is_full)
 {
     mpz_t p;
     mpz_init(p);
@@ -367,40 +388,24 @@ static void check_custom(struct device *device, unsigned bits, bool is_full)
     pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
     params.modulus = modulus;
-    if (pool_field_create(&params, &field)) {
-        printf("%s: %s\n", modulus, pool_last_error()->message);
-        exit(1);
-    }
-    check_field(device, field);
+    MUST(pool_field_create(&params, &field));
+    check_field(harness, field);
     pool_field_destroy(&field);
     free(modulus);
     mpz_clear(p);
 }
 
-int main(int argc, char **argv)
+void check_field_stages(struct harness *harness)
 {
     static const unsigned bits[] = {5, 17, 31, 32, 33, 61, 64, 127, 192, 255, 256, 381, 384, 753};
-    struct device device;
-    const pool_cuda_api *table = NULL;
-    if (argc > 1 && strcmp(argv[1], "sim") == 0)
-        table = device_simulated();
-    if (argc > 3) {
-        part = (unsigned)atoi(argv[2]);
-        parts = (unsigned)atoi(argv[3]);
-    }
-    if (!device_open(&device, table))
-        return 77;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    printf("%s\n", device.name);
+
     gmp_randinit_mt(random_state);
     gmp_randseed_ui(random_state, 20261121);
     for (size_t i = 0; i < pool_field_count(); i++)
-        check_field(&device, pool_field_at(i));
-    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
-        check_custom(&device, bits[i], false);
-        check_custom(&device, bits[i], true);
+        check_field(harness, pool_field_at(i));
+    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+        check_custom(harness, bits[i], false);
+        check_custom(harness, bits[i], true);
     }
     gmp_randclear(random_state);
-    device_close(&device);
-    return 0;
 }

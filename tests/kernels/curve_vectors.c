@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points that others have computed, on the device: scalar multiplications made with Sage and the
- * sums and multiples of EIP-2537, one thread a case, each by mixed and by full sums, compared with
- * the vectors' own points. On the machine's GPU (exit 77 without one) or, with the argument `sim`,
- * on a simulated device.
+ * Points that others have computed: scalar multiplications made with Sage and the sums and
+ * multiples of EIP-2537, one thread per case, each by mixed and by full additions, compared with
+ * the vectors' own points.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "curve/emit_curve.h"
-#include "device.h"
 #include "field/integer.h"
+#include "harness.h"
 #include "kat/point_support.h"
 
 enum { MAX_CASES = 40 };
@@ -134,58 +133,59 @@ static void free_cases(struct cases *cases)
 
 /* ---- the device ---- */
 
-static CUmodule build(struct device *device, const pool_curve *curve)
+/* Files of one curve follow each other: it is compiled once for them. */
+struct compiled {
+    const pool_curve *curve;
+    pool_module *module;
+};
+
+static pool_module *module_of(
+    struct harness *harness, struct compiled *compiled, const pool_curve *curve)
 {
     char *text = NULL;
-    if (curve_emit_of(curve, &text)) {
-        printf("%s\n", pool_last_error()->message);
-        exit(1);
+
+    if (compiled->curve != curve) {
+        pool_module_destroy(&compiled->module);
+        MUST(curve_emit_of(curve, &text));
+        compiled->module = harness_compile(harness, "scalar_kernels.cu", "", "curve.cuh", text);
+        compiled->curve = curve;
+        free(text);
     }
-    const struct device_text texts[] = {{"curve.cuh", text}};
-    CUmodule module = device_build(device, device_kernels("scalar_kernels.cu"), texts, 1);
-    free(text);
-    return module;
+    return compiled->module;
 }
 
-static void check_results(struct device *device, const struct cases *cases, const char *kernel,
-    CUdeviceptr from, uint32_t count)
+static void check_kernel(struct harness *harness, struct compiled *compiled,
+    const struct vectors *vectors, const char *kernel)
 {
-    uint8_t *results = new_array(count, cases->point_bytes);
-    device_download(device, results, from, count * cases->point_bytes);
-    for (uint32_t i = 0; i < count; i++)
-        if (memcmp(results + i * cases->point_bytes, cases->expected + i * cases->point_bytes,
-                cases->point_bytes))
-            fail(cases->vectors, i, kernel);
-    free(results);
+    struct stage stage;
+    char name[64];
+
+    snprintf(name, sizeof(name), "curve %s", kernel);
+    if (!stage_begin(harness, &stage, name, "%s", vectors->file))
+        return;
+    struct cases cases = read_cases(vectors);
+    uint32_t count = cases.count, words = 2 * cases.scalar_limbs;
+    size_t bytes = count * cases.point_bytes;
+    CUdeviceptr points = stage_upload(&stage, cases.points, bytes);
+    CUdeviceptr seconds = vectors->kind == EIP_ADD
+                              ? stage_upload(&stage, cases.others, bytes)
+                              : stage_upload(&stage, cases.scalars, 4 * (size_t)words * count);
+    CUdeviceptr results = stage_alloc(&stage, bytes);
+    void *arguments[] = {&points, &seconds, &results, &count, &words};
+    struct kernel_launch launch = {
+        .kernel = kernel_of(module_of(harness, compiled, cases.curve), kernel),
+        .blocks = (count + 63) / 64,
+        .threads = 64,
+        .arguments = arguments,
+        .argument_count = vectors->kind == EIP_ADD ? 4 : 5};
+    stage_run(&stage, kernel_launch, &launch);
+    stage_compare(&stage, "case", results, cases.expected, count, cases.point_bytes);
+    stage_end(&stage);
+    free_cases(&cases);
 }
 
-static void check_cases(
-    struct device *device, CUmodule module, const struct cases *cases, const char *const kernels[2])
+void check_curve_vectors(struct harness *harness)
 {
-    uint32_t count = cases->count;
-    uint32_t words = 2 * cases->scalar_limbs;
-    bool is_sum = cases->vectors->kind == EIP_ADD;
-    size_t bytes = count * cases->point_bytes;
-    CUdeviceptr points = device_upload(device, cases->points, bytes);
-    CUdeviceptr seconds =
-        is_sum ? device_upload(device, cases->others, bytes)
-               : device_upload(device, cases->scalars, sizeof(uint32_t) * words * count);
-
-    for (int i = 0; i < 2; i++) {
-        CUdeviceptr results = device_alloc(device, bytes);
-        void *arguments[] = {&points, &seconds, &results, &count, &words}; /* sums take four */
-        device_run(device, module, kernels[i], (count + 63) / 64, 64, arguments);
-        check_results(device, cases, kernels[i], results, count);
-        device_free(device, results);
-    }
-    device_free(device, points);
-    device_free(device, seconds);
-    printf("ok: %s: %u cases\n", cases->vectors->file, count);
-}
-
-int main(int argc, char **argv)
-{
-    /* Files of one curve together: it is compiled once for them. */
     static const struct vectors all[] = {
         {"bn254_g1", SAGE, 40, "curves/tv_BN254_Snarks_scalar_mul_G1_254bit.json"},
         {"bn254_g2", SAGE, 40, "curves/tv_BN254_Snarks_scalar_mul_G2_254bit.json"},
@@ -200,28 +200,13 @@ int main(int argc, char **argv)
         {"pallas", SAGE, 40, "curves/tv_Pallas_scalar_mul_G1_255bit.json"},
         {"vesta", SAGE, 40, "curves/tv_Vesta_scalar_mul_G1_255bit.json"},
     };
-    static const char *const multiples[2] = {"multiply_affine", "multiply"};
-    static const char *const sums[2] = {"add_affine", "add"};
-    bool on_sim = argc > 1 && strcmp(argv[1], "sim") == 0;
-    const pool_curve *curve = NULL;
-    struct device device;
-    CUmodule module = NULL;
+    static const char *const kernels[][2] = {[SAGE] = {"multiply_affine", "multiply"},
+        [EIP_MUL] = {"multiply_affine", "multiply"},
+        [EIP_ADD] = {"add_affine", "add"}};
+    struct compiled compiled = {0};
 
-    if (!device_open(&device, on_sim ? device_simulated() : NULL))
-        return 77;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        struct cases cases = read_cases(&all[i]);
-        if (cases.curve != curve) {
-            if (module)
-                device_unload(&device, module);
-            curve = cases.curve;
-            module = build(&device, curve);
-        }
-        check_cases(&device, module, &cases, all[i].kind == EIP_ADD ? sums : multiples);
-        free_cases(&cases);
-    }
-    device_unload(&device, module);
-    device_close(&device);
-    return 0;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        for (int k = 0; k < 2; k++)
+            check_kernel(harness, &compiled, &all[i], kernels[all[i].kind][k]);
+    pool_module_destroy(&compiled.module);
 }

@@ -3,16 +3,14 @@
  * Sums, doublings and conversions of points on the device against the textbook's affine formulas
  * over the host's field arithmetic: curves over built-in and custom fields and their quadratic
  * extensions with a = 0, a = -3 and any a, with infinity, equal and opposite points and points of
- * order two among the pairs; and all pairs of points of small curves. On the machine's GPU (exit 77
- * without one) or, with the argument `sim`, on a simulated device. Two more arguments share the
- * work out: part 0 of 4, say.
+ * order two among the pairs; and all pairs of points of small curves.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "curve/emit_curve.h"
-#include "device.h"
+#include "harness.h"
 
 enum { MAX_LIMBS = FIELD_EXTENSION_MAX_LIMBS, CHAIN = 256, GPU_PAIRS = 2000, SIM_PAIRS = 300 };
 
@@ -33,9 +31,6 @@ struct pair {
 };
 
 static uint64_t random_state = 20261121;
-
-/* Of `parts` processes that share the curves, this is number `part`. */
-static unsigned part, parts = 1, curves_seen;
 
 /* xorshift64*: the numbers only have to differ. */
 static uint64_t next_random(void)
@@ -105,14 +100,16 @@ static void reference_add(
 
 /* ---- one curve on the device ---- */
 
+/* Pairs of points of one curve, packed. */
 struct subject {
-    struct device *device;
+    struct harness *harness;
     const struct curve *curve;
-    CUmodule module;
+    pool_module *module; /* compiled for the first stage that is selected */
+    const char *name;
     const struct pair *pairs;
     uint32_t count;
     size_t bytes; /* of a coordinate */
-    CUdeviceptr left_jacobian, right_jacobian, left_affine, right_affine, result;
+    uint8_t *left_jacobian, *right_jacobian, *left_affine, *right_affine;
 };
 
 static void store(const struct subject *subject, uint8_t *to, const uint64_t *element)
@@ -152,10 +149,10 @@ static void store_jacobian(const struct subject *subject, uint8_t *to, const str
     store(subject, to + 2 * subject->bytes, z);
 }
 
-static CUdeviceptr upload(struct subject *subject, bool is_left, bool is_affine)
+static uint8_t *pack(const struct subject *subject, bool is_left, bool is_affine)
 {
     size_t size = (is_affine ? 2 : 3) * subject->bytes;
-    uint8_t *packed = malloc(size * subject->count);
+    uint8_t *packed = harness_memory(subject->count, size);
     for (uint32_t i = 0; i < subject->count; i++) {
         const struct point *p = is_left ? subject->pairs[i].left : subject->pairs[i].right;
         if (is_affine)
@@ -163,138 +160,153 @@ static CUdeviceptr upload(struct subject *subject, bool is_left, bool is_affine)
         else
             store_jacobian(subject, packed + size * i, p);
     }
-    CUdeviceptr memory = device_upload(subject->device, packed, size * subject->count);
-    free(packed);
-    return memory;
+    return packed;
 }
 
-static void compare(struct subject *subject, const char *what, const struct point *expected)
-{
-    size_t size = 2 * subject->bytes;
-    uint8_t *results = malloc(size * subject->count);
-    uint8_t *packed = malloc(size);
-    device_download(subject->device, results, subject->result, size * subject->count);
-    for (uint32_t i = 0; i < subject->count; i++) {
-        store_affine(subject, packed, &expected[i]);
-        if (memcmp(packed, results + size * i, size) == 0)
-            continue;
-        printf("%s: pair %u of %u is wrong (%s, %s; expected %s)\n", what, i, subject->count,
-            subject->pairs[i].left->is_infinity ? "infinity" : "point",
-            subject->pairs[i].right->is_infinity ? "infinity" : "point",
-            expected[i].is_infinity ? "infinity" : "a point");
-        exit(1);
-    }
-    free(packed);
-    free(results);
-}
-
-static void run(struct subject *subject, const char *kernel, CUdeviceptr left, CUdeviceptr right,
-    const struct point *expected)
-{
-    void *arguments[] = {&left, &right, &subject->result, &subject->count};
-    device_run(
-        subject->device, subject->module, kernel, (subject->count + 127) / 128, 128, arguments);
-    compare(subject, kernel, expected);
-}
-
-static void check_sums(struct subject *subject, struct point *expected)
+static pool_module *module_of(struct subject *subject)
 {
     const struct curve *curve = subject->curve;
-    const struct pair *pairs = subject->pairs;
-    struct point opposite;
-    for (uint32_t i = 0; i < subject->count; i++)
-        reference_add(curve, &expected[i], pairs[i].left, pairs[i].right);
-    run(subject, "add", subject->left_jacobian, subject->right_jacobian, expected);
-    run(subject, "add_affine", subject->left_jacobian, subject->right_affine, expected);
-    for (uint32_t i = 0; i < subject->count; i++)
-        reference_neg(curve, &expected[i], pairs[i].left);
-    run(subject, "negated", subject->left_jacobian, subject->right_affine, expected);
-    for (uint32_t i = 0; i < subject->count; i++)
-        reference_add(curve, &expected[i], pairs[i].left, pairs[i].left);
-    run(subject, "twice", subject->left_jacobian, subject->right_jacobian, expected);
-    for (uint32_t i = 0; i < subject->count; i++) {
-        expected[i] = *pairs[i].left;
-        for (uint32_t k = 0; k <= i % 8 && k < subject->count; k++) {
-            opposite = *pairs[k].right;
-            if (k % 2 == 0)
-                reference_neg(curve, &opposite, pairs[k].right);
-            reference_add(curve, &expected[i], &expected[i], &opposite);
-        }
-    }
-    if (subject->count >= 8)
-        run(subject, "alternating_sum", subject->left_jacobian, subject->right_affine, expected);
-}
-
-static void check_conversions(struct subject *subject, struct point *expected)
-{
-    for (uint32_t i = 0; i < subject->count; i++)
-        expected[i] = *subject->pairs[i].left;
-    run(subject, "through_jacobian", subject->left_jacobian, subject->left_jacobian, expected);
-    run(subject, "through_projective", subject->left_jacobian, subject->left_jacobian, expected);
-    run(subject, "through_affine", subject->left_affine, subject->left_affine, expected);
-    CUdeviceptr points = device_alloc(subject->device, 4 * subject->bytes * subject->count);
-    CUdeviceptr scratch = device_alloc(subject->device, subject->bytes * subject->count);
-    void *arguments[] = {
-        &subject->left_jacobian, &points, &scratch, &subject->result, &subject->count};
-    device_run(subject->device, subject->module, "batch", 1, 32, arguments);
-    compare(subject, "batch", expected);
-    device_free(subject->device, points);
-    device_free(subject->device, scratch);
-}
-
-static CUmodule build(struct device *device, const struct curve *curve)
-{
     const struct curve_emit_params params = {
         .field = curve->fe.field, .nonresidue = curve->fe.nonresidue, .a = curve->a};
     char *text = NULL;
-    if (curve_emit_generate(&params, &text)) {
-        printf("%s\n", pool_last_error()->message);
-        exit(1);
+    if (subject->module == NULL) {
+        MUST(curve_emit_generate(&params, &text));
+        subject->module =
+            harness_compile(subject->harness, "point_kernels.cu", "", "curve.cuh", text);
+        free(text);
     }
-    const struct device_text texts[] = {{"curve.cuh", text}};
-    CUmodule module = device_build(device, device_kernels("point_kernels.cu"), texts, 1);
-    free(text);
-    return module;
+    return subject->module;
 }
 
-static void check_pairs(struct device *device, const struct curve *curve, CUmodule module,
-    const struct pair *pairs, uint32_t count)
+/* ---- stages and their references ---- */
+
+/* Result i of a stage. */
+typedef void point_reference(const struct subject *subject, uint32_t i, struct point *expected);
+
+static void expect_sum(const struct subject *subject, uint32_t i, struct point *expected)
 {
-    struct subject subject = {.device = device,
-        .curve = curve,
-        .module = module,
-        .pairs = pairs,
-        .count = count,
-        .bytes = curve->fe.bytes};
-    struct point *expected = calloc(count, sizeof *expected);
-    subject.left_jacobian = upload(&subject, true, false);
-    subject.right_jacobian = upload(&subject, false, false);
-    subject.left_affine = upload(&subject, true, true);
-    subject.right_affine = upload(&subject, false, true);
-    subject.result = device_alloc(device, 2 * subject.bytes * count);
-    check_sums(&subject, expected);
-    check_conversions(&subject, expected);
-    device_free(device, subject.left_jacobian);
-    device_free(device, subject.right_jacobian);
-    device_free(device, subject.left_affine);
-    device_free(device, subject.right_affine);
-    device_free(device, subject.result);
-    free(expected);
+    reference_add(subject->curve, expected, subject->pairs[i].left, subject->pairs[i].right);
+}
+
+static void expect_double(const struct subject *subject, uint32_t i, struct point *expected)
+{
+    reference_add(subject->curve, expected, subject->pairs[i].left, subject->pairs[i].left);
+}
+
+static void expect_negative(const struct subject *subject, uint32_t i, struct point *expected)
+{
+    reference_neg(subject->curve, expected, subject->pairs[i].left);
+}
+
+static void expect_same(const struct subject *subject, uint32_t i, struct point *expected)
+{
+    *expected = *subject->pairs[i].left;
+}
+
+/* left[i] - right[0] + right[1] - ... right[i % 8] */
+static void expect_alternating(const struct subject *subject, uint32_t i, struct point *expected)
+{
+    *expected = *subject->pairs[i].left;
+    for (uint32_t k = 0; k <= i % 8; k++) {
+        struct point term = *subject->pairs[k].right;
+        if (k % 2 == 0)
+            reference_neg(subject->curve, &term, subject->pairs[k].right);
+        reference_add(subject->curve, expected, expected, &term);
+    }
+}
+
+enum form { JACOBIAN, AFFINE };
+
+static const struct point_stage {
+    const char *kernel;
+    enum form left;
+    enum form right;
+    point_reference *reference;
+    uint32_t least; /* pairs that the kernel reads at least */
+    bool is_batch;  /* one block, with scratch memory */
+} point_stages[] = {
+    {"add", JACOBIAN, JACOBIAN, expect_sum, 1, false},
+    {"add_affine", JACOBIAN, AFFINE, expect_sum, 1, false},
+    {"twice", JACOBIAN, JACOBIAN, expect_double, 1, false},
+    {"negated", JACOBIAN, AFFINE, expect_negative, 1, false},
+    {"alternating_sum", JACOBIAN, AFFINE, expect_alternating, 8, false},
+    {"through_jacobian", JACOBIAN, JACOBIAN, expect_same, 1, false},
+    {"through_projective", JACOBIAN, JACOBIAN, expect_same, 1, false},
+    {"through_affine", AFFINE, AFFINE, expect_same, 1, false},
+    {"batch", JACOBIAN, JACOBIAN, expect_same, 1, true},
+};
+
+static void check_stage(struct subject *subject, const struct point_stage *row)
+{
+    size_t size = 2 * subject->bytes;
+    uint32_t count = subject->count;
+    struct stage stage;
+    char name[64];
+
+    snprintf(name, sizeof(name), "curve %s", row->kernel);
+    if (count < row->least ||
+        !stage_begin(subject->harness, &stage, name, "%s, %u pairs", subject->name, count))
+        return;
+    CUdeviceptr left =
+        stage_upload(&stage, row->left == AFFINE ? subject->left_affine : subject->left_jacobian,
+            (row->left == AFFINE ? 2 : 3) * subject->bytes * count);
+    CUdeviceptr right =
+        stage_upload(&stage, row->right == AFFINE ? subject->right_affine : subject->right_jacobian,
+            (row->right == AFFINE ? 2 : 3) * subject->bytes * count);
+    CUdeviceptr result = stage_alloc(&stage, size * count);
+    CUdeviceptr points = row->is_batch ? stage_alloc(&stage, 4 * subject->bytes * count) : 0;
+    CUdeviceptr scratch = row->is_batch ? stage_alloc(&stage, subject->bytes * count) : 0;
+    void *pairwise[] = {&left, &right, &result, &count};
+    void *batch[] = {&left, &points, &scratch, &result, &count};
+    struct kernel_launch launch = {.kernel = kernel_of(module_of(subject), row->kernel),
+        .blocks = row->is_batch ? 1 : (count + 127) / 128,
+        .threads = row->is_batch ? 32 : 128,
+        .arguments = row->is_batch ? batch : pairwise,
+        .argument_count = row->is_batch ? 5 : 4};
+    uint8_t *packed = harness_memory(count, size);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct point expected;
+        row->reference(subject, i, &expected);
+        store_affine(subject, packed + size * i, &expected);
+    }
+    stage_run(&stage, kernel_launch, &launch);
+    stage_compare(&stage, "point", result, packed, count, size);
+    stage_end(&stage);
+    free(packed);
+}
+
+static void check_pairs(struct subject *subject, const struct pair *pairs, uint32_t count)
+{
+    subject->pairs = pairs;
+    subject->count = count;
+    subject->bytes = subject->curve->fe.bytes;
+    subject->left_jacobian = pack(subject, true, false);
+    subject->right_jacobian = pack(subject, false, false);
+    subject->left_affine = pack(subject, true, true);
+    subject->right_affine = pack(subject, false, true);
+    for (size_t i = 0; i < sizeof(point_stages) / sizeof(point_stages[0]); i++)
+        check_stage(subject, &point_stages[i]);
+    free(subject->left_jacobian);
+    free(subject->right_jacobian);
+    free(subject->left_affine);
+    free(subject->right_affine);
 }
 
 /*
  * A curve through a random point: b is in no formula, so any (x, y) lies on the curve that it
  * defines. Points: infinity, its multiples, and their opposites.
  */
-static void check_curve(struct device *device, const struct curve *curve, const char *name)
+static void check_curve(struct harness *harness, const struct curve *curve, const char *a)
 {
     static struct point points[2 * CHAIN];
-    if (curves_seen++ % parts != part)
-        return;
     const struct field_extension *fe = &curve->fe;
-    uint32_t count = device->is_simulated ? SIM_PAIRS : GPU_PAIRS;
-    struct pair *pairs = calloc(count, sizeof *pairs);
-    CUmodule module = build(device, curve);
+    uint32_t count = (uint32_t)harness_size(harness, SIM_PAIRS, GPU_PAIRS);
+    struct pair *pairs = harness_memory(count, sizeof *pairs);
+    char name[96];
+    snprintf(name, sizeof name, "%s%s, %s", pool_field_name(fe->field),
+        fe->degree == 2 ? " squared" : "", a);
+    struct subject subject = {.harness = harness, .curve = curve, .name = name};
     struct point order_two = {.is_infinity = false};
 
     points[0] = (struct point){.is_infinity = true};
@@ -314,30 +326,25 @@ static void check_curve(struct device *device, const struct curve *curve, const 
                                  : special == 4               ? (left + CHAIN) % (2 * CHAIN)
                                                               : right];
     }
-    check_pairs(device, curve, module, pairs, count);
+    check_pairs(&subject, pairs, count);
 
     random_element(fe, order_two.x);
     const struct pair two[] = {{&order_two, &order_two}, {&order_two, &points[0]}};
-    check_pairs(device, curve, module, two, 2);
-    device_unload(device, module);
+    check_pairs(&subject, two, 2);
+    pool_module_destroy(&subject.module);
     free(pairs);
-    printf("ok: curves over %s, degree %u, %s: %u pairs\n", pool_field_name(fe->field), fe->degree,
-        name, count);
 }
 
-static void check_field(struct device *device, const pool_field *field, int32_t nonresidue)
+static void check_field(struct harness *harness, const pool_field *field, int32_t nonresidue)
 {
     struct curve curve;
     memset(&curve, 0, sizeof curve);
-    if (field_extension_init(&curve.fe, field, nonresidue)) {
-        printf("%s\n", pool_last_error()->message);
-        exit(1);
-    }
-    check_curve(device, &curve, "a = 0");
+    MUST(field_extension_init(&curve.fe, field, nonresidue));
+    check_curve(harness, &curve, "a = 0");
     field_set_integer(field, curve.a, -3);
-    check_curve(device, &curve, "a = -3");
+    check_curve(harness, &curve, "a = -3");
     random_element(&curve.fe, curve.a);
-    check_curve(device, &curve, "any a");
+    check_curve(harness, &curve, "any a");
 }
 
 static pool_field *custom_field(const char *modulus)
@@ -345,10 +352,7 @@ static pool_field *custom_field(const char *modulus)
     pool_field_params params = {.struct_size = sizeof(params)};
     pool_field *field = NULL;
     params.modulus = modulus;
-    if (pool_field_create(&params, &field)) {
-        printf("%s\n", pool_last_error()->message);
-        exit(1);
-    }
+    MUST(pool_field_create(&params, &field));
     return field;
 }
 
@@ -392,7 +396,7 @@ static bool is_singular(const struct curve *curve, const uint64_t *b)
 
 /* All pairs of points of y^2 = x^3 + a x + b over a field of a few dozen elements. */
 static void check_small_curve(
-    struct device *device, const struct curve *curve, const uint64_t *b, uint32_t prime)
+    struct harness *harness, const struct curve *curve, const uint64_t *b, uint32_t prime)
 {
     static struct point points[256];
     uint32_t count = 0;
@@ -405,17 +409,18 @@ static void check_small_curve(
             if (is_on_curve(curve, b, &p))
                 points[count++] = p;
         }
-    struct pair *pairs = calloc((size_t)count * count, sizeof *pairs);
+    struct pair *pairs = harness_memory((size_t)count * count, sizeof *pairs);
+    char name[96];
+    snprintf(name, sizeof name, "all points of a curve over F_%u", prime);
+    struct subject subject = {.harness = harness, .curve = curve, .name = name};
     for (uint32_t i = 0; i < count * count; i++)
         pairs[i] = (struct pair){&points[i / count], &points[i % count]};
-    CUmodule module = build(device, curve);
-    check_pairs(device, curve, module, pairs, count * count);
-    device_unload(device, module);
+    check_pairs(&subject, pairs, count * count);
+    pool_module_destroy(&subject.module);
     free(pairs);
-    printf("ok: all %u pairs of the %u points of a curve over F_%u\n", count * count, count, prime);
 }
 
-static void check_small_curves(struct device *device)
+static void check_small_curves(struct harness *harness)
 {
     static const char *const primes[] = {"5", "7", "11", "13", "17", "19", "23", "29", "31", "37"};
     for (int round = 0; round < 20; round++) {
@@ -424,18 +429,17 @@ static void check_small_curves(struct device *device)
         struct curve curve;
         uint64_t b[MAX_LIMBS] = {0};
         memset(&curve, 0, sizeof curve);
-        if (field_extension_init(&curve.fe, field, 0))
-            exit(1);
+        MUST(field_extension_init(&curve.fe, field, 0));
         do {
             random_element(&curve.fe, curve.a);
             random_element(&curve.fe, b);
         } while (field_is_zero(field, b) || is_singular(&curve, b));
-        check_small_curve(device, &curve, b, (uint32_t)atoi(prime));
+        check_small_curve(harness, &curve, b, (uint32_t)atoi(prime));
         pool_field_destroy(&field);
     }
 }
 
-int main(int argc, char **argv)
+void check_curve_stages(struct harness *harness)
 {
     static const struct {
         const char *field;
@@ -446,29 +450,16 @@ int main(int argc, char **argv)
     static const char *const custom[] = {"131071", "2147483647", "4294967291",
         "2305843009213693951", "170141183460469231731687303715884105727",
         "6277101735386680763835789423207666416083908700390324961279"};
-    struct device device;
-    const pool_cuda_api *table = NULL;
-    if (argc > 1 && strcmp(argv[1], "sim") == 0)
-        table = device_simulated();
-    if (argc > 3) {
-        part = (unsigned)atoi(argv[2]);
-        parts = (unsigned)atoi(argv[3]);
-    }
-    if (!device_open(&device, table))
-        return 77;
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (part == 0)
-        check_small_curves(&device);
+
+    check_small_curves(harness);
     for (size_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++)
-        check_field(&device, pool_field_by_name(built_in[i].field), built_in[i].nonresidue);
+        check_field(harness, pool_field_by_name(built_in[i].field), built_in[i].nonresidue);
     for (size_t i = 0; i < sizeof custom / sizeof custom[0]; i++) {
         pool_field *field = custom_field(custom[i]);
         if ((field->flags & FIELD_DEVICE_STANDARD) == 0) {
-            check_field(&device, field, 0);
-            check_field(&device, field, smallest_nonresidue(field));
+            check_field(harness, field, 0);
+            check_field(harness, field, smallest_nonresidue(field));
         }
         pool_field_destroy(&field);
     }
-    device_close(&device);
-    return 0;
 }
