@@ -149,5 +149,7 @@ void check_field_stages(struct harness *harness);
 void check_chain_stages(struct harness *harness);
 void check_curve_stages(struct harness *harness);
 void check_curve_vectors(struct harness *harness);
+void check_vector_stages(struct harness *harness);
+void check_ntt_stages(struct harness *harness);
 
 #endif

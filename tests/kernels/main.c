@@ -59,6 +59,8 @@ int main(int argc, char **argv)
         check_chain_stages,
         check_curve_stages,
         check_curve_vectors,
+        check_vector_stages,
+        check_ntt_stages,
     };
     struct harness harness = {0};
     const char *spec = "0";
