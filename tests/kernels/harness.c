@@ -113,7 +113,7 @@ void stage_end(struct stage *stage)
     struct harness *harness = stage->harness;
 
     for (unsigned i = 0; i < stage->count; i++)
-        MUST(pool_buffer_free(&stage->buffers[i]));
+        MUST(pool_buffer_destroy(&stage->buffers[i]));
     harness->checked++;
     if (stage->is_wrong)
         harness->wrong++;
@@ -160,7 +160,7 @@ static pool_buffer *buffer_at(struct stage *stage, CUdeviceptr address, uint64_t
         CUdeviceptr start = 0;
 
         MUST(pool_buffer_address(stage->buffers[i], &start));
-        if (address >= start && address - start < pool_buffer_size(stage->buffers[i])) {
+        if (address >= start && address - start < pool_buffer_bytes(stage->buffers[i])) {
             *offset = address - start;
             return stage->buffers[i];
         }

@@ -202,7 +202,7 @@ static void check_passes(struct ntt_case *one)
 /* All orders, layouts and directions, on the subgroup and on a coset. */
 static void check_subject(struct harness *harness, const struct ntt_subject *subject)
 {
-    pool_field_params field_params = POOL_FIELD_PARAMS_INIT;
+    pool_field_params field_params = {.struct_size = sizeof(field_params)};
     pool_ntt_domain_params params = {.struct_size = sizeof(params), .log_size = subject->log_size};
     struct ntt_case one = {.harness = harness, .subject = subject};
     const pool_field *field = pool_field_by_name(subject->field);

@@ -14,7 +14,7 @@ struct points points_random(const pool_curve *curve, uint64_t seed, uint64_t cou
 
     points.packed = harness_memory(count, points.bytes);
     points.jacobian = harness_memory(count, sizeof(*points.jacobian));
-    MUST(pool_random_points(curve, seed, count, points.packed, &affine_montgomery, NULL));
+    MUST(pool_random_points(curve, seed, count, &affine_montgomery, points.packed, NULL));
     for (uint64_t i = 0; i < count; i++)
         point_unpack(
             curve, POOL_POINT_AFFINE, points.packed + i * points.bytes, &points.jacobian[i]);
