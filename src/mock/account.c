@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The account of handles: giving them out, knowing live ones from stale and foreign ones, ending
- * them, and saying at the end what was not given back.
+ * Accounting of handles: creation, validation (live, stale or foreign), destruction, and the list
+ * of leaked handles.
  */
 #include "mock/mock.h"
 
@@ -12,8 +12,8 @@
 #include "base/text.h"
 
 /*
- * A handle is MARK, the mock's generation and a serial number, shifted so that it looks aligned.
- * The mark makes it no canonical x86-64 address.
+ * A handle consists of MARK, the mock's generation and a serial number, shifted so that it looks
+ * aligned. The mark makes it a non-canonical x86-64 address.
  */
 #define HANDLE_MARK UINT64_C(0x5a)
 #define HANDLE_MARK_SHIFT 56
@@ -71,7 +71,7 @@ struct mock_object *mock_object_find(const pool_mock *mock, const void *handle)
     return object && mock_object_handle(mock, object) == handle ? object : NULL;
 }
 
-void *mock_object_get(const pool_mock *mock, const void *handle, enum mock_kind kind)
+void *mock_object_of_kind(const pool_mock *mock, const void *handle, enum mock_kind kind)
 {
     struct mock_object *object = mock_object_find(mock, handle);
 
@@ -95,7 +95,7 @@ static void free_module(struct mock_module *module)
     free(module->kernels);
 }
 
-void mock_object_drop(pool_mock *mock, struct mock_object *object)
+void mock_object_release(pool_mock *mock, struct mock_object *object)
 {
     mock->objects[object->serial] = NULL;
     if (object->kind == MOCK_MODULE)
@@ -110,26 +110,26 @@ void mock_object_name(const struct mock_object *object, char *text, size_t size)
     snprintf(text, size, "%s%u", kind_names[object->kind], object->number);
 }
 
-void mock_refused(struct mock_call *call, const void *handle)
+void mock_release_failed(struct mock_call *call, const void *handle)
 {
     if (!call->on_demand)
         return;
     pthread_mutex_lock(&call->mock->lock);
     struct mock_object *object = mock_object_find(call->mock, handle);
     if (object)
-        object->refused = true;
+        object->release_failed = true;
     pthread_mutex_unlock(&call->mock->lock);
 }
 
-/* ---- what ends with a context --------------------------------------------------------------- */
+/* ---- destruction with a context -------------------------------------------------------------- */
 
-static void note_swept(pool_mock *mock, const char *name)
+static void record_orphan(pool_mock *mock, const char *name)
 {
-    mock->swept++;
-    mock_text_add(&mock->swept_names, "%s died with its context\n", name);
+    mock->orphaned++;
+    mock_string_append(&mock->orphaned_names, "%s died with its context\n", name);
 }
 
-static void sweep_memory(pool_mock *mock, struct mock_context *context)
+static void release_context_memory(pool_mock *mock, struct mock_context *context)
 {
     for (size_t i = mock->memory_count; i-- > 0;) {
         struct mock_memory *memory = mock->memory[i];
@@ -138,14 +138,14 @@ static void sweep_memory(pool_mock *mock, struct mock_context *context)
         if (memory->context != context)
             continue;
         mock_memory_name(memory, name, sizeof(name));
-        if (memory->kind != MOCK_GLOBAL_MEMORY && !memory->refused)
-            note_swept(mock, name);
-        mock_memory_drop(mock, memory);
+        if (memory->kind != MOCK_GLOBAL_MEMORY && !memory->release_failed)
+            record_orphan(mock, name);
+        mock_memory_release(mock, memory);
     }
 }
 
-/* Nobody reaches a context that ends. */
-static void cut_peers(pool_mock *mock, const struct mock_context *ended)
+/* Removes peer access to a context that is being destroyed. */
+static void remove_from_peers(pool_mock *mock, const struct mock_context *ended)
 {
     for (size_t i = 0; i < mock->object_count; i++) {
         struct mock_object *object = mock->objects[i];
@@ -159,11 +159,11 @@ static void cut_peers(pool_mock *mock, const struct mock_context *ended)
     }
 }
 
-void mock_sweep(pool_mock *mock, struct mock_context *context)
+void mock_release_context(pool_mock *mock, struct mock_context *context)
 {
-    sweep_memory(mock, context);
-    cut_peers(mock, context);
-    /* Functions come after their modules; they need only their own memory to be dropped. */
+    release_context_memory(mock, context);
+    remove_from_peers(mock, context);
+    /* Functions have higher serial numbers than their modules and own no other objects. */
     for (size_t i = 0; i < mock->object_count; i++) {
         struct mock_object *object = mock->objects[i];
         char name[40];
@@ -171,21 +171,21 @@ void mock_sweep(pool_mock *mock, struct mock_context *context)
         if (!object || object->context != context)
             continue;
         mock_object_name(object, name, sizeof(name));
-        if (object->kind != MOCK_FUNCTION && !object->refused)
-            note_swept(mock, name);
-        mock_object_drop(mock, object);
+        if (object->kind != MOCK_FUNCTION && !object->release_failed)
+            record_orphan(mock, name);
+        mock_object_release(mock, object);
     }
     context->peer_count = 0;
 }
 
-/* ---- the balance ---------------------------------------------------------------------------- */
+/* ---- balance --------------------------------------------------------------------------------- */
 
 static void count_object(const struct mock_object *object, pool_mock_balance *balance)
 {
     const struct mock_context *context = (const struct mock_context *)object;
     const struct mock_memory_pool *pool = (const struct mock_memory_pool *)object;
 
-    balance->refused += object->refused ? 1 : 0;
+    balance->failed_releases += object->release_failed ? 1 : 0;
     switch (object->kind) {
     case MOCK_CONTEXT:
         balance->contexts++;
@@ -193,7 +193,7 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
         break;
     case MOCK_PRIMARY:
         balance->primary_refs += context->references;
-        balance->refused += context->refused_references;
+        balance->failed_releases += context->failed_releases;
         balance->peer_accesses += (uint32_t)context->peer_count;
         break;
     case MOCK_STREAM:
@@ -206,7 +206,7 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
         balance->modules++;
         break;
     case MOCK_MEMORY_POOL:
-        balance->memory_pools += pool->gone ? 0 : 1;
+        balance->memory_pools += pool->is_destroyed ? 0 : 1;
         break;
     case MOCK_FUNCTION:
     case MOCK_KINDS:
@@ -216,7 +216,7 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
 
 static void count_memory(const struct mock_memory *memory, pool_mock_balance *balance)
 {
-    balance->refused += memory->refused ? 1 : 0;
+    balance->failed_releases += memory->release_failed ? 1 : 0;
     switch (memory->kind) {
     case MOCK_DEVICE_MEMORY:
     case MOCK_POOLED_MEMORY:
@@ -249,11 +249,11 @@ void pool_mock_get_balance(pool_mock *mock, pool_mock_balance *balance)
         count_memory(mock->memory[i], balance);
     for (struct mock_thread *thread = mock->threads; thread; thread = thread->next)
         balance->stacked += (uint32_t)thread->depth;
-    balance->swept = mock->swept;
+    balance->orphaned = mock->orphaned;
     pthread_mutex_unlock(&mock->lock);
 }
 
-static void tell_object(struct mock_text *text, const struct mock_object *object)
+static void describe_leak(struct mock_string *text, const struct mock_object *object)
 {
     const struct mock_context *context = (const struct mock_context *)object;
     char name[40];
@@ -261,18 +261,18 @@ static void tell_object(struct mock_text *text, const struct mock_object *object
     mock_object_name(object, name, sizeof(name));
     bool is_context = object->kind == MOCK_CONTEXT || object->kind == MOCK_PRIMARY;
     if (is_context && context->peer_count > 0)
-        mock_text_add(text, "%s still reaches %zu peers\n", name, context->peer_count);
-    if (object->refused || object->kind == MOCK_FUNCTION)
+        mock_string_append(text, "%s still reaches %zu peers\n", name, context->peer_count);
+    if (object->release_failed || object->kind == MOCK_FUNCTION)
         return;
     if (object->kind == MOCK_PRIMARY) {
-        if (context->references > context->refused_references)
-            mock_text_add(text, "%s is still retained %u times\n", name,
-                context->references - context->refused_references);
+        if (context->references > context->failed_releases)
+            mock_string_append(text, "%s is still retained %u times\n", name,
+                context->references - context->failed_releases);
         return;
     }
-    if (object->kind == MOCK_MEMORY_POOL && ((const struct mock_memory_pool *)object)->gone)
+    if (object->kind == MOCK_MEMORY_POOL && ((const struct mock_memory_pool *)object)->is_destroyed)
         return;
-    mock_text_add(text, "%s on device %d was not destroyed\n", name, object->device);
+    mock_string_append(text, "%s on device %d was not destroyed\n", name, object->device);
 }
 
 const char *pool_mock_leaks(pool_mock *mock)
@@ -280,27 +280,28 @@ const char *pool_mock_leaks(pool_mock *mock)
     if (!mock)
         return "";
     pthread_mutex_lock(&mock->lock);
-    struct mock_text *text = &mock->answers[0];
+    struct mock_string *text = &mock->answers[0];
     text->length = 0;
-    /* After a sticky fault the driver takes nothing back: what is left then is no leak. */
+    /* After a sticky fault the driver releases nothing, so what is left is not a leak. */
     for (size_t i = 0; i < mock->object_count && !mock->sticky; i++)
         if (mock->objects[i])
-            tell_object(text, mock->objects[i]);
+            describe_leak(text, mock->objects[i]);
     for (size_t i = 0; i < mock->memory_count && !mock->sticky; i++) {
         const struct mock_memory *memory = mock->memory[i];
         char name[40];
 
-        if (memory->refused || memory->kind == MOCK_GLOBAL_MEMORY)
+        if (memory->release_failed || memory->kind == MOCK_GLOBAL_MEMORY)
             continue;
         mock_memory_name(memory, name, sizeof(name));
-        mock_text_add(text, "%s of %zu byte%s on device %d was not freed\n", name, memory->bytes,
-            base_plural(memory->bytes), memory->device);
+        mock_string_append(text, "%s of %zu byte%s on device %d was not freed\n", name,
+            memory->bytes, base_plural(memory->bytes), memory->device);
     }
-    if (mock->swept_names.length > 0)
-        mock_text_add(text, "%s", mock->swept_names.text);
+    if (mock->orphaned_names.length > 0)
+        mock_string_append(text, "%s", mock->orphaned_names.text);
     for (struct mock_thread *thread = mock->threads; thread; thread = thread->next)
         if (thread->depth > 0)
-            mock_text_add(text, "a thread still has %zu contexts on its stack\n", thread->depth);
+            mock_string_append(
+                text, "a thread still has %zu contexts on its stack\n", thread->depth);
     const char *answer = text->length > 0 ? text->text : "";
     pthread_mutex_unlock(&mock->lock);
     return answer;

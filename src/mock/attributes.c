@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a device of the mock is before a test changes it: an H200. Numbers as the driver answers
- * them there; attributes that are not listed are 0.
+ * The default properties of a mock device: an H200. Values are those that its driver reports;
+ * attributes that are not listed are 0.
  */
 #include "mock/mock.h"
 
@@ -63,7 +63,7 @@ static const struct {
     {113, 1},         /* read-only registering */
     {115, 1},         /* memory pools */
     {120, 1},         /* clusters */
-    {130, 0},         /* no NUMA node of its own */
+    {130, 0},         /* not a NUMA node */
     {131, -1},        /* its NUMA node */
     {134, 0},         /* the host's NUMA node */
 };
@@ -75,7 +75,7 @@ void mock_device_defaults(struct mock_device *device, int index, int count, uint
 
     snprintf(device->name, sizeof(device->name), "Mock H200");
     memcpy(device->uuid.bytes, uuid, sizeof(uuid));
-    /* The first byte differs, so that short prefixes are unique. */
+    /* The first byte differs, so that short UUID prefixes are unique. */
     device->uuid.bytes[0] = (char)(uuid[0] + index);
     device->uuid.bytes[15] = (char)index;
     device->instance = device->uuid;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every driver call goes through before and after its own work: counting, the test's hook,
- * script and failures, the sticky fault, the checks that all functions share, the log.
+ * The code that every driver call executes before and after its own work: counting, the test's
+ * hook, expectations and failures, the sticky fault, the checks common to all functions, and the
+ * log.
  */
 #include "mock/mock.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Set while a hook, effect or host function of the test runs on this thread. */
+/* Non-zero while a hook, effect or host function of the test runs on this thread. */
 static _Thread_local int guest_depth;
 
 /* This thread's entry in the mock of that generation. */
@@ -69,7 +70,8 @@ bool mock_fn_is(enum mock_fn fn, const char *name)
         return strncmp(names[fn].full, name, length - 1) == 0;
     if (strcmp(names[fn].full, name) == 0)
         return true;
-    /* The second version of a symbol that is in the table twice goes by its full name only. */
+    /* A symbol with two versions in the table is matched by its full name only for the second one.
+     */
     return fn != MOCK_FN_DeviceGetUuidV2 && strcmp(names[fn].symbol, name) == 0;
 }
 
@@ -96,7 +98,7 @@ struct mock_thread *mock_thread_of(pool_mock *mock)
     return thread_entry;
 }
 
-/* ---- the text ------------------------------------------------------------------------------- */
+/* ---- log text -------------------------------------------------------------------------------- */
 
 static void name_handle(pool_mock *mock, const void *handle, char *text, size_t size)
 {
@@ -197,15 +199,15 @@ void mock_log_clear(pool_mock *mock)
     mock->line_count = 0;
 }
 
-/* ---- script and failures -------------------------------------------------------------------- */
+/* ---- expectations and failures --------------------------------------------------------------- */
 
-static bool fits(const struct mock_call *call, const char *expected)
+static bool matches_expectation(const struct mock_call *call, const char *expected)
 {
     return strchr(expected, '(') ? strcmp(call->text, expected) == 0
                                  : mock_fn_is(call->fn, expected);
 }
 
-/* The answer that the script wants for this call, or 0. */
+/* The result that the script specifies for this call, or 0. */
 static pool_cu_result follow_script(struct mock_call *call)
 {
     pool_mock *mock = call->mock;
@@ -217,27 +219,28 @@ static pool_cu_result follow_script(struct mock_call *call)
     bool gap = at < mock->script_count && strcmp(mock->script[at].call, "...") == 0;
     if (gap)
         at++;
-    if (at < mock->script_count && fits(call, mock->script[at].call)) {
+    if (at < mock->script_count && matches_expectation(call, mock->script[at].call)) {
         mock->script_next = at + 1;
         return (pool_cu_result)mock->script[at].answer;
     }
     if (gap)
         return 0;
     mock->script_broken = true;
-    mock_text_add(&mock->complaints, "call %llu: expected %s, came %s\n",
+    mock_string_append(&mock->misuse_log, "call %llu: expected %s, came %s\n",
         (unsigned long long)call->number,
         at < mock->script_count ? mock->script[at].call : "no more calls", call->text);
     return 0;
 }
 
-static bool concerns(const struct mock_failure *failure, const struct mock_call *call)
+static bool matches_failure(const struct mock_failure *failure, const struct mock_call *call)
 {
     return (failure->device < 0 || failure->device == call->device) &&
            (!failure->function || mock_fn_is(call->fn, failure->function));
 }
 
-/* Every failure counts the calls that it concerns, also those that another one answers. */
-static pool_cu_result due_failure(struct mock_call *call)
+/* Every failure counts all calls that it matches, including those for which another failure
+ * applies. */
+static pool_cu_result next_failure(struct mock_call *call)
 {
     pool_mock *mock = call->mock;
     pool_cu_result code = 0;
@@ -245,7 +248,7 @@ static pool_cu_result due_failure(struct mock_call *call)
     for (size_t i = 0; i < mock->failure_count; i++) {
         struct mock_failure *failure = &mock->failures[i];
 
-        if (!failure->left || !concerns(failure, call))
+        if (!failure->left || !matches_failure(failure, call))
             continue;
         if (failure->left > 1) {
             failure->left--;
@@ -259,9 +262,9 @@ static pool_cu_result due_failure(struct mock_call *call)
     return code;
 }
 
-/* ---- the checks ----------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool fault_concerns(const pool_mock *mock, enum mock_needs needs)
+static bool is_affected_by_fault(const pool_mock *mock, enum mock_needs needs)
 {
     if (!mock->sticky || needs == MOCK_ANYTIME)
         return false;
@@ -272,7 +275,7 @@ static pool_cu_result check_state(struct mock_call *call, enum mock_needs needs)
 {
     pool_mock *mock = call->mock;
 
-    if (fault_concerns(mock, needs))
+    if (is_affected_by_fault(mock, needs))
         return mock->sticky;
     if (needs != MOCK_ANYTIME && !mock->initialised)
         return POOL_CU_NOT_INITIALIZED;
@@ -284,7 +287,7 @@ static pool_cu_result check_state(struct mock_call *call, enum mock_needs needs)
     return 0;
 }
 
-static bool refuse(struct mock_call *call, pool_cu_result code, bool on_demand)
+static bool end_with(struct mock_call *call, pool_cu_result code, bool on_demand)
 {
     call->on_demand = on_demand;
     if (on_demand)
@@ -293,7 +296,7 @@ static bool refuse(struct mock_call *call, pool_cu_result code, bool on_demand)
     return false;
 }
 
-static void look_around(struct mock_call *call, int device)
+static void find_context(struct mock_call *call, int device)
 {
     struct mock_thread *thread = call->thread;
 
@@ -303,8 +306,8 @@ static void look_around(struct mock_call *call, int device)
     call->device = device >= 0 ? device : call->context ? call->context->object.device : -1;
 }
 
-/* Finds the mock and takes its lock; false: call->code says why not. */
-static bool begin(struct mock_call *call, enum mock_fn fn)
+/* Finds the mock and locks it; on false, call->code is the result. */
+static bool begin_call(struct mock_call *call, enum mock_fn fn)
 {
     pool_mock *mock = mock_current();
 
@@ -317,7 +320,7 @@ static bool begin(struct mock_call *call, enum mock_fn fn)
         return false;
     call->code = POOL_CU_NOT_INITIALIZED;
     if (mock->pid != getpid())
-        return false; /* a forked child; its copy of the lock may be taken for ever */
+        return false; /* a forked child: its copy of the lock may be held for ever */
     call->code = POOL_CU_NOT_PERMITTED;
     if (guest_depth > 0)
         return false;
@@ -330,7 +333,7 @@ static bool begin(struct mock_call *call, enum mock_fn fn)
     return false;
 }
 
-/* The test's hook, outside the lock. */
+/* Runs the test's hook outside the lock. */
 static pool_cu_result run_hook(struct mock_call *call)
 {
     pool_mock *mock = call->mock;
@@ -353,25 +356,25 @@ bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, 
 {
     va_list list;
 
-    if (!begin(call, fn))
+    if (!begin_call(call, fn))
         return false;
     pool_mock *mock = call->mock;
     call->number = ++mock->calls;
     mock->calls_of[fn]++;
     pool_cu_result hooked = run_hook(call);
-    look_around(call, device);
+    find_context(call, device);
     va_start(list, format);
     if (!mock->no_log || mock->script_count > 0)
         write_text(call, format, list);
     va_end(list);
-    /* All three look at every call, so that each keeps its count. */
+    /* All three examine every call, so that each keeps its own count. */
     pool_cu_result scripted = follow_script(call);
-    pool_cu_result due = due_failure(call);
+    pool_cu_result due = next_failure(call);
     pool_cu_result wanted = hooked ? hooked : scripted ? scripted : due;
     if (wanted)
-        return refuse(call, wanted, true);
+        return end_with(call, wanted, true);
     pool_cu_result bad = check_state(call, needs);
-    return bad ? refuse(call, bad, false) : true;
+    return bad ? end_with(call, bad, false) : true;
 }
 
 pool_cu_result mock_leave(struct mock_call *call, pool_cu_result code)

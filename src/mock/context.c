@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts: primary ones with their references, own ones, the stack of each thread, limits, peers.
+ * Contexts: primary contexts and their references, created contexts, each thread's context stack,
+ * limits, peers.
  */
 #include "mock/mock.h"
 
@@ -8,9 +9,9 @@
 #include <string.h>
 
 #define CTX_FLAGS_MASK 0xffu
-#define MAX_STACK 4096 /* deeper is a push without a pop in a loop */
+#define MAX_STACK 4096 /* a deeper stack is a push without a pop in a loop */
 
-static bool push(struct mock_thread *thread, CUcontext context)
+static bool push_context(struct mock_thread *thread, CUcontext context)
 {
     if (thread->depth == thread->capacity) {
         size_t capacity = thread->capacity ? thread->capacity * 2 : 8;
@@ -36,8 +37,8 @@ static void set_limits(struct mock_context *context)
     memcpy(context->limits, limits, sizeof(limits));
 }
 
-/* Takes the context's memory off the device; false: there is not so much. */
-static bool charge(pool_mock *mock, int device)
+/* Charges the context's memory to the device; false: not enough free memory. */
+static bool charge_context(pool_mock *mock, int device)
 {
     if (mock_device_free(&mock->devices[device]) < mock->context_bytes)
         return false;
@@ -45,7 +46,7 @@ static bool charge(pool_mock *mock, int device)
     return true;
 }
 
-/* ---- primary contexts ----------------------------------------------------------------------- */
+/* ---- primary contexts ------------------------------------------------------------------------ */
 
 pool_cu_result mock_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
@@ -61,10 +62,10 @@ pool_cu_result mock_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice devic
     if (of->attributes[20] == 2) /* compute mode: prohibited */
         return mock_leave(&call, POOL_CU_DEVICE_UNAVAILABLE);
     if (!of->primary->active) {
-        if (!charge(call.mock, device))
+        if (!charge_context(call.mock, device))
             return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
         of->primary->active = true;
-        of->primary->refused_references = 0;
+        of->primary->failed_releases = 0;
         set_limits(of->primary);
     }
     of->primary->references++;
@@ -79,9 +80,9 @@ pool_cu_result mock_cu_DevicePrimaryCtxRelease(CUdevice device)
     if (!mock_enter(&call, MOCK_FN_DevicePrimaryCtxRelease, MOCK_WORK, device, "i", device)) {
         if (call.on_demand && device >= 0 && device < call.mock->device_count) {
             pthread_mutex_lock(&call.mock->lock);
-            struct mock_context *kept = call.mock->devices[device].primary;
-            if (kept->refused_references < kept->references)
-                kept->refused_references++;
+            struct mock_context *primary = call.mock->devices[device].primary;
+            if (primary->failed_releases < primary->references)
+                primary->failed_releases++;
             pthread_mutex_unlock(&call.mock->lock);
         }
         return call.code;
@@ -92,7 +93,7 @@ pool_cu_result mock_cu_DevicePrimaryCtxRelease(CUdevice device)
     if (primary->references == 0)
         return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
     if (--primary->references == 0) {
-        mock_sweep(call.mock, primary);
+        mock_release_context(call.mock, primary);
         primary->active = false;
         primary->flags = 0;
         call.mock->devices[device].used -= call.mock->context_bytes;
@@ -115,9 +116,9 @@ pool_cu_result mock_cu_DevicePrimaryCtxGetState(CUdevice device, unsigned int *f
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- own contexts --------------------------------------------------------------------------- */
+/* ---- created contexts ------------------------------------------------------------------------ */
 
-static pool_cu_result create(
+static pool_cu_result create_context(
     struct mock_call *call, CUcontext *context, unsigned flags, CUdevice device)
 {
     pool_mock *mock = call->mock;
@@ -129,7 +130,7 @@ static pool_cu_result create(
         return POOL_CU_INVALID_DEVICE;
     if (mock->devices[device].attributes[20] == 2)
         return POOL_CU_DEVICE_UNAVAILABLE;
-    if (!charge(mock, device))
+    if (!charge_context(mock, device))
         return POOL_CU_OUT_OF_MEMORY;
     made = calloc(1, sizeof(*made));
     if (!made || !mock_object_add(mock, &made->object, MOCK_CONTEXT, device, NULL)) {
@@ -140,12 +141,12 @@ static pool_cu_result create(
     made->active = true;
     made->flags = flags;
     set_limits(made);
-    if (!push(call->thread, mock_object_handle(mock, &made->object))) {
+    if (!push_context(call->thread, mock_object_handle(mock, &made->object))) {
         mock->devices[device].used -= mock->context_bytes;
-        mock_object_drop(mock, &made->object);
+        mock_object_release(mock, &made->object);
         return POOL_CU_OUT_OF_MEMORY;
     }
-    call->thread->unreturned++;
+    call->thread->unpopped++;
     *context = mock_object_handle(mock, &made->object);
     return POOL_CU_SUCCESS;
 }
@@ -156,7 +157,7 @@ pool_cu_result mock_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdevic
 
     if (!mock_enter(&call, MOCK_FN_CtxCreate, MOCK_WORK, device, "ui", flags, device))
         return call.code;
-    return mock_leave(&call, create(&call, context, flags, device));
+    return mock_leave(&call, create_context(&call, context, flags, device));
 }
 
 pool_cu_result mock_cu_CtxDestroy(CUcontext context)
@@ -164,24 +165,24 @@ pool_cu_result mock_cu_CtxDestroy(CUcontext context)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_CtxDestroy, MOCK_WORK, -1, "h", context)) {
-        mock_refused(&call, context);
+        mock_release_failed(&call, context);
         return call.code;
     }
-    struct mock_context *ended = mock_object_get(call.mock, context, MOCK_CONTEXT);
+    struct mock_context *ended = mock_object_of_kind(call.mock, context, MOCK_CONTEXT);
     if (!ended)
         return mock_leave(&call, context ? POOL_CU_INVALID_CONTEXT : POOL_CU_INVALID_VALUE);
     struct mock_thread *thread = call.thread;
     if (thread->depth > 0 && thread->stack[thread->depth - 1] == context) {
         thread->depth--;
-        thread->unreturned--;
+        thread->unpopped--;
     }
-    mock_sweep(call.mock, ended);
+    mock_release_context(call.mock, ended);
     call.mock->devices[ended->object.device].used -= call.mock->context_bytes;
-    mock_object_drop(call.mock, &ended->object);
+    mock_object_release(call.mock, &ended->object);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- the thread's stack --------------------------------------------------------------------- */
+/* ---- the thread's stack ---------------------------------------------------------------------- */
 
 pool_cu_result mock_cu_CtxPushCurrent(CUcontext context)
 {
@@ -191,9 +192,9 @@ pool_cu_result mock_cu_CtxPushCurrent(CUcontext context)
         return call.code;
     if (!mock_context_get(call.mock, context))
         return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
-    if (!push(call.thread, context))
+    if (!push_context(call.thread, context))
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    call.thread->unreturned++;
+    call.thread->unpopped++;
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -203,13 +204,13 @@ pool_cu_result mock_cu_CtxPopCurrent(CUcontext *context)
 
     if (!mock_enter(&call, MOCK_FN_CtxPopCurrent, MOCK_STACK, -1, "")) {
         if (call.on_demand)
-            call.thread->unreturned--;
+            call.thread->unpopped--;
         return call.code;
     }
     if (call.thread->depth == 0)
         return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
     CUcontext top = call.thread->stack[--call.thread->depth];
-    call.thread->unreturned--;
+    call.thread->unpopped--;
     if (context)
         *context = top;
     return mock_leave(&call, POOL_CU_SUCCESS);
@@ -225,7 +226,7 @@ pool_cu_result mock_cu_CtxSetCurrent(CUcontext context)
     if (!context) {
         if (thread->depth > 0) {
             thread->depth--;
-            thread->unreturned--;
+            thread->unpopped--;
         }
         return mock_leave(&call, POOL_CU_SUCCESS);
     }
@@ -234,9 +235,9 @@ pool_cu_result mock_cu_CtxSetCurrent(CUcontext context)
     if (thread->depth > 0) {
         thread->stack[thread->depth - 1] = context;
     } else {
-        if (!push(thread, context))
+        if (!push_context(thread, context))
             return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-        thread->unreturned++;
+        thread->unpopped++;
     }
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
@@ -253,7 +254,7 @@ pool_cu_result mock_cu_CtxGetCurrent(CUcontext *context)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-CUcontext pool_mock_current(pool_mock *mock)
+CUcontext pool_mock_current_context(pool_mock *mock)
 {
     CUcontext current = NULL;
 
@@ -278,18 +279,18 @@ size_t pool_mock_depth(pool_mock *mock)
     return depth;
 }
 
-int64_t pool_mock_unreturned(pool_mock *mock)
+int64_t pool_mock_unpopped(pool_mock *mock)
 {
     if (!mock)
         return 0;
     pthread_mutex_lock(&mock->lock);
     struct mock_thread *thread = mock_thread_of(mock);
-    int64_t unreturned = thread ? thread->unreturned : 0;
+    int64_t unpopped = thread ? thread->unpopped : 0;
     pthread_mutex_unlock(&mock->lock);
-    return unreturned;
+    return unpopped;
 }
 
-/* ---- the current context -------------------------------------------------------------------- */
+/* ---- the current context --------------------------------------------------------------------- */
 
 pool_cu_result mock_cu_CtxGetDevice(CUdevice *device)
 {
@@ -311,7 +312,7 @@ pool_cu_result mock_cu_CtxSynchronize(void)
 
     if (!mock_enter(&call, MOCK_FN_CtxSynchronize, MOCK_INSIDE, -1, ""))
         return call.code;
-    mock_hold_wait(call.mock, call.context->held_in);
+    mock_stall_wait(call.mock, call.context->stall_number);
     mock_pools_trim(call.mock, call.device);
     return mock_leave(&call, call.mock->sticky);
 }
@@ -381,7 +382,7 @@ pool_cu_result mock_cu_CtxGetStreamPriorityRange(int *least, int *greatest)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- peers ---------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 static size_t find_peer(const struct mock_context *context, uint64_t serial)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies and fills, on streams and not. The bytes move at once; every device range is checked
- * against the live allocations, host ranges only for NULL.
+ * Copies and fills, synchronous and on streams. The bytes are moved at the call; every device
+ * range is checked against the live allocations, host ranges only for NULL.
  */
 #include "mock/mock.h"
 
@@ -12,8 +12,8 @@ static bool is_device_memory(const struct mock_memory *memory)
     return memory->kind != MOCK_REGISTERED_MEMORY;
 }
 
-/* The host bytes behind a device range, or NULL when it leaves its allocation. */
-static void *range(const struct mock_call *call, CUdeviceptr address, size_t bytes)
+/* The host address of a device range, or NULL when the range is not inside one allocation. */
+static void *device_range(const struct mock_call *call, CUdeviceptr address, size_t bytes)
 {
     const struct mock_memory *memory = mock_memory_at(call->mock, address);
 
@@ -22,7 +22,9 @@ static void *range(const struct mock_call *call, CUdeviceptr address, size_t byt
     return (void *)(uintptr_t)address;
 }
 
-/* Finds the stream of an asynchronous call and notes the work; a plain one has none. */
+/*
+ * Finds the stream of an asynchronous call and records the work; a synchronous call has no stream.
+ */
 static pool_cu_result on_stream(struct mock_call *call, bool is_async, CUstream handle)
 {
     struct mock_stream *stream;
@@ -36,7 +38,7 @@ static pool_cu_result on_stream(struct mock_call *call, bool is_async, CUstream 
     return code;
 }
 
-static pool_cu_result move(struct mock_call *call, void *to, const void *from, size_t bytes,
+static pool_cu_result copy_bytes(struct mock_call *call, void *to, const void *from, size_t bytes,
     bool is_async, CUstream stream)
 {
     pool_cu_result code;
@@ -55,7 +57,8 @@ pool_cu_result mock_cu_MemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes
 
     if (!mock_enter(&call, MOCK_FN_MemcpyHtoD, MOCK_INSIDE, -1, "apz", to, from, bytes))
         return call.code;
-    return mock_leave(&call, move(&call, range(&call, to, bytes), from, bytes, false, NULL));
+    return mock_leave(
+        &call, copy_bytes(&call, device_range(&call, to, bytes), from, bytes, false, NULL));
 }
 
 pool_cu_result mock_cu_MemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
@@ -64,7 +67,8 @@ pool_cu_result mock_cu_MemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 
     if (!mock_enter(&call, MOCK_FN_MemcpyDtoH, MOCK_INSIDE, -1, "paz", to, from, bytes))
         return call.code;
-    return mock_leave(&call, move(&call, to, range(&call, from, bytes), bytes, false, NULL));
+    return mock_leave(
+        &call, copy_bytes(&call, to, device_range(&call, from, bytes), bytes, false, NULL));
 }
 
 pool_cu_result mock_cu_MemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
@@ -73,8 +77,9 @@ pool_cu_result mock_cu_MemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes
 
     if (!mock_enter(&call, MOCK_FN_MemcpyDtoD, MOCK_INSIDE, -1, "aaz", to, from, bytes))
         return call.code;
-    void *target = range(&call, to, bytes);
-    return mock_leave(&call, move(&call, target, range(&call, from, bytes), bytes, false, NULL));
+    void *target = device_range(&call, to, bytes);
+    return mock_leave(
+        &call, copy_bytes(&call, target, device_range(&call, from, bytes), bytes, false, NULL));
 }
 
 pool_cu_result mock_cu_MemcpyHtoDAsync(
@@ -85,7 +90,8 @@ pool_cu_result mock_cu_MemcpyHtoDAsync(
     if (!mock_enter(
             &call, MOCK_FN_MemcpyHtoDAsync, MOCK_INSIDE, -1, "apzh", to, from, bytes, stream))
         return call.code;
-    return mock_leave(&call, move(&call, range(&call, to, bytes), from, bytes, true, stream));
+    return mock_leave(
+        &call, copy_bytes(&call, device_range(&call, to, bytes), from, bytes, true, stream));
 }
 
 pool_cu_result mock_cu_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
@@ -95,7 +101,8 @@ pool_cu_result mock_cu_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
     if (!mock_enter(
             &call, MOCK_FN_MemcpyDtoHAsync, MOCK_INSIDE, -1, "pazh", to, from, bytes, stream))
         return call.code;
-    return mock_leave(&call, move(&call, to, range(&call, from, bytes), bytes, true, stream));
+    return mock_leave(
+        &call, copy_bytes(&call, to, device_range(&call, from, bytes), bytes, true, stream));
 }
 
 pool_cu_result mock_cu_MemcpyDtoDAsync(
@@ -106,11 +113,12 @@ pool_cu_result mock_cu_MemcpyDtoDAsync(
     if (!mock_enter(
             &call, MOCK_FN_MemcpyDtoDAsync, MOCK_INSIDE, -1, "aazh", to, from, bytes, stream))
         return call.code;
-    void *target = range(&call, to, bytes);
-    return mock_leave(&call, move(&call, target, range(&call, from, bytes), bytes, true, stream));
+    void *target = device_range(&call, to, bytes);
+    return mock_leave(
+        &call, copy_bytes(&call, target, device_range(&call, from, bytes), bytes, true, stream));
 }
 
-/* A range must lie in memory of the device of the context that it is said to belong to. */
+/* Checks that a range lies in memory of the given context's device. */
 static pool_cu_result check_owner(
     const struct mock_call *call, CUdeviceptr address, CUcontext context)
 {
@@ -124,7 +132,7 @@ static pool_cu_result check_owner(
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result move_peer(struct mock_call *call, CUdeviceptr to, CUcontext to_context,
+static pool_cu_result copy_peer(struct mock_call *call, CUdeviceptr to, CUcontext to_context,
     CUdeviceptr from, CUcontext from_context, size_t bytes, bool is_async, CUstream stream)
 {
     pool_cu_result code = check_owner(call, to, to_context);
@@ -133,8 +141,8 @@ static pool_cu_result move_peer(struct mock_call *call, CUdeviceptr to, CUcontex
         code = check_owner(call, from, from_context);
     if (code)
         return code;
-    void *target = range(call, to, bytes);
-    return move(call, target, range(call, from, bytes), bytes, is_async, stream);
+    void *target = device_range(call, to, bytes);
+    return copy_bytes(call, target, device_range(call, from, bytes), bytes, is_async, stream);
 }
 
 pool_cu_result mock_cu_MemcpyPeer(
@@ -146,7 +154,7 @@ pool_cu_result mock_cu_MemcpyPeer(
             from_context, bytes))
         return call.code;
     return mock_leave(
-        &call, move_peer(&call, to, to_context, from, from_context, bytes, false, NULL));
+        &call, copy_peer(&call, to, to_context, from, from_context, bytes, false, NULL));
 }
 
 pool_cu_result mock_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -158,20 +166,20 @@ pool_cu_result mock_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUd
             from_context, bytes, stream))
         return call.code;
     return mock_leave(
-        &call, move_peer(&call, to, to_context, from, from_context, bytes, true, stream));
+        &call, copy_peer(&call, to, to_context, from, from_context, bytes, true, stream));
 }
 
-/* ---- fills ---------------------------------------------------------------------------------- */
+/* ---- fills ----------------------------------------------------------------------------------- */
 
-static pool_cu_result fill(struct mock_call *call, CUdeviceptr to, const void *value, size_t width,
-    size_t count, bool is_async, CUstream stream)
+static pool_cu_result fill_range(struct mock_call *call, CUdeviceptr to, const void *value,
+    size_t width, size_t count, bool is_async, CUstream stream)
 {
     unsigned char *at;
     pool_cu_result code;
 
     if (count > SIZE_MAX / width || to % width != 0)
         return POOL_CU_INVALID_VALUE;
-    at = range(call, to, count * width);
+    at = device_range(call, to, count * width);
     if (count > 0 && !at)
         return POOL_CU_INVALID_VALUE;
     code = on_stream(call, is_async, stream);
@@ -190,7 +198,7 @@ pool_cu_result mock_cu_MemsetD8(CUdeviceptr to, unsigned char value, size_t coun
 
     if (!mock_enter(&call, MOCK_FN_MemsetD8, MOCK_INSIDE, -1, "auz", to, (unsigned)value, count))
         return call.code;
-    return mock_leave(&call, fill(&call, to, &value, sizeof(value), count, false, NULL));
+    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, false, NULL));
 }
 
 pool_cu_result mock_cu_MemsetD16(CUdeviceptr to, unsigned short value, size_t count)
@@ -199,7 +207,7 @@ pool_cu_result mock_cu_MemsetD16(CUdeviceptr to, unsigned short value, size_t co
 
     if (!mock_enter(&call, MOCK_FN_MemsetD16, MOCK_INSIDE, -1, "auz", to, (unsigned)value, count))
         return call.code;
-    return mock_leave(&call, fill(&call, to, &value, sizeof(value), count, false, NULL));
+    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, false, NULL));
 }
 
 pool_cu_result mock_cu_MemsetD32(CUdeviceptr to, unsigned int value, size_t count)
@@ -208,7 +216,7 @@ pool_cu_result mock_cu_MemsetD32(CUdeviceptr to, unsigned int value, size_t coun
 
     if (!mock_enter(&call, MOCK_FN_MemsetD32, MOCK_INSIDE, -1, "auz", to, value, count))
         return call.code;
-    return mock_leave(&call, fill(&call, to, &value, sizeof(value), count, false, NULL));
+    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, false, NULL));
 }
 
 pool_cu_result mock_cu_MemsetD8Async(
@@ -219,7 +227,7 @@ pool_cu_result mock_cu_MemsetD8Async(
     if (!mock_enter(&call, MOCK_FN_MemsetD8Async, MOCK_INSIDE, -1, "auzh", to, (unsigned)value,
             count, stream))
         return call.code;
-    return mock_leave(&call, fill(&call, to, &value, sizeof(value), count, true, stream));
+    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, true, stream));
 }
 
 pool_cu_result mock_cu_MemsetD16Async(
@@ -230,7 +238,7 @@ pool_cu_result mock_cu_MemsetD16Async(
     if (!mock_enter(&call, MOCK_FN_MemsetD16Async, MOCK_INSIDE, -1, "auzh", to, (unsigned)value,
             count, stream))
         return call.code;
-    return mock_leave(&call, fill(&call, to, &value, sizeof(value), count, true, stream));
+    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, true, stream));
 }
 
 pool_cu_result mock_cu_MemsetD32Async(
@@ -241,5 +249,5 @@ pool_cu_result mock_cu_MemsetD32Async(
     if (!mock_enter(
             &call, MOCK_FN_MemsetD32Async, MOCK_INSIDE, -1, "auzh", to, value, count, stream))
         return call.code;
-    return mock_leave(&call, fill(&call, to, &value, sizeof(value), count, true, stream));
+    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, true, stream));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Initialisation and devices: what a test sets, what the driver's questions answer.
+ * Initialisation and devices: properties set by the test, and the driver's queries.
  */
 #include "mock/mock.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* ---- what a test sets ----------------------------------------------------------------------- */
+/* ---- properties set by the test -------------------------------------------------------------- */
 
 struct mock_device *mock_device_lock(pool_mock *mock, int device, const char *who)
 {
@@ -24,16 +24,16 @@ struct mock_device *mock_device_lock(pool_mock *mock, int device, const char *wh
     return NULL;
 }
 
-pool_status pool_mock_set_free(pool_mock *mock, int device, uint64_t free_bytes)
+pool_status pool_mock_set_free_memory(pool_mock *mock, int device, uint64_t free_bytes)
 {
-    struct mock_device *of = mock_device_lock(mock, device, "pool_mock_set_free");
+    struct mock_device *of = mock_device_lock(mock, device, "pool_mock_set_free_memory");
     pool_status status = POOL_OK;
 
     if (!of)
         return POOL_ERR_NOT_FOUND;
     if (free_bytes > of->total)
         status = mock_misuse(mock, POOL_ERR_INVALID_ARGUMENT,
-            "pool_mock_set_free: device %d has only %llu byte%s", device,
+            "pool_mock_set_free_memory: device %d has only %llu byte%s", device,
             (unsigned long long)of->total, base_plural(of->total));
     else
         of->foreign = (int64_t)(of->total - free_bytes) - (int64_t)of->used;
@@ -123,7 +123,7 @@ pool_status pool_mock_set_peer(pool_mock *mock, int from, int to, int access, in
     return status;
 }
 
-/* ---- the driver ----------------------------------------------------------------------------- */
+/* ---- driver functions ------------------------------------------------------------------------ */
 
 pool_cu_result mock_cu_Init(unsigned int flags)
 {
@@ -222,8 +222,8 @@ pool_cu_result mock_cu_DeviceGet(CUdevice *device, int ordinal)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* The device of a query whose output is `out`; NULL: *code is the answer. */
-static struct mock_device *asked(
+/* The device of a query that writes to `out`; NULL: *code is the result. */
+static struct mock_device *query_device(
     struct mock_call *call, CUdevice device, const void *out, pool_cu_result *code)
 {
     *code = !out ? POOL_CU_INVALID_VALUE : POOL_CU_INVALID_DEVICE;
@@ -240,7 +240,7 @@ pool_cu_result mock_cu_DeviceGetName(char *name, int size, CUdevice device)
 
     if (!mock_enter(&call, MOCK_FN_DeviceGetName, MOCK_QUERY, device, "i", device))
         return call.code;
-    struct mock_device *of = asked(&call, device, name, &code);
+    struct mock_device *of = query_device(&call, device, name, &code);
     if (of && size <= 0)
         code = POOL_CU_INVALID_VALUE;
     else if (of)
@@ -255,7 +255,7 @@ pool_cu_result mock_cu_DeviceGetUuid(pool_cu_uuid *uuid, CUdevice device)
 
     if (!mock_enter(&call, MOCK_FN_DeviceGetUuid, MOCK_QUERY, device, "i", device))
         return call.code;
-    struct mock_device *of = asked(&call, device, uuid, &code);
+    struct mock_device *of = query_device(&call, device, uuid, &code);
     if (of)
         *uuid = of->uuid;
     return mock_leave(&call, code);
@@ -268,7 +268,7 @@ pool_cu_result mock_cu_DeviceGetUuidV2(pool_cu_uuid *uuid, CUdevice device)
 
     if (!mock_enter(&call, MOCK_FN_DeviceGetUuidV2, MOCK_QUERY, device, "i", device))
         return call.code;
-    struct mock_device *of = asked(&call, device, uuid, &code);
+    struct mock_device *of = query_device(&call, device, uuid, &code);
     if (of)
         *uuid = of->instance;
     return mock_leave(&call, code);
@@ -281,7 +281,7 @@ pool_cu_result mock_cu_DeviceTotalMem(size_t *bytes, CUdevice device)
 
     if (!mock_enter(&call, MOCK_FN_DeviceTotalMem, MOCK_QUERY, device, "i", device))
         return call.code;
-    struct mock_device *of = asked(&call, device, bytes, &code);
+    struct mock_device *of = query_device(&call, device, bytes, &code);
     if (of)
         *bytes = of->total;
     return mock_leave(&call, code);
@@ -294,7 +294,7 @@ pool_cu_result mock_cu_DeviceGetAttribute(int *value, pool_cu_enum attribute, CU
 
     if (!mock_enter(&call, MOCK_FN_DeviceGetAttribute, MOCK_QUERY, device, "ui", attribute, device))
         return call.code;
-    struct mock_device *of = asked(&call, device, value, &code);
+    struct mock_device *of = query_device(&call, device, value, &code);
     if (of && (attribute < 1 || attribute >= MOCK_ATTRIBUTES))
         code = POOL_CU_INVALID_VALUE;
     else if (of)
@@ -309,7 +309,7 @@ pool_cu_result mock_cu_DeviceGetPCIBusId(char *text, int size, CUdevice device)
 
     if (!mock_enter(&call, MOCK_FN_DeviceGetPCIBusId, MOCK_QUERY, device, "i", device))
         return call.code;
-    struct mock_device *of = asked(&call, device, text, &code);
+    struct mock_device *of = query_device(&call, device, text, &code);
     if (of && size < 13)
         code = POOL_CU_INVALID_VALUE;
     else if (of)
@@ -352,8 +352,8 @@ pool_cu_result mock_cu_DeviceCanAccessPeer(int *can_access, CUdevice device, CUd
 
     if (!mock_enter(&call, MOCK_FN_DeviceCanAccessPeer, MOCK_QUERY, device, "ii", device, peer))
         return call.code;
-    struct mock_device *of = asked(&call, device, can_access, &code);
-    if (of && !asked(&call, peer, can_access, &code))
+    struct mock_device *of = query_device(&call, device, can_access, &code);
+    if (of && !query_device(&call, peer, can_access, &code))
         of = NULL;
     if (of)
         *can_access = device == peer ? 0 : of->peers[peer].access;
@@ -369,8 +369,8 @@ pool_cu_result mock_cu_DeviceGetP2PAttribute(
     if (!mock_enter(&call, MOCK_FN_DeviceGetP2PAttribute, MOCK_QUERY, source, "uii", attribute,
             source, destination))
         return call.code;
-    struct mock_device *of = asked(&call, source, value, &code);
-    if (of && (!asked(&call, destination, value, &code) || source == destination)) {
+    struct mock_device *of = query_device(&call, source, value, &code);
+    if (of && (!query_device(&call, destination, value, &code) || source == destination)) {
         code = POOL_CU_INVALID_DEVICE;
         of = NULL;
     }

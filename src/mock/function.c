@@ -22,7 +22,7 @@ const int *mock_function_device(const struct mock_call *call, const struct mock_
     return call->mock->devices[function->object.device].attributes;
 }
 
-/* ---- attributes ----------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 pool_cu_result mock_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfunction handle)
 {
@@ -30,7 +30,7 @@ pool_cu_result mock_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfu
 
     if (!mock_enter(&call, MOCK_FN_FuncGetAttribute, MOCK_INSIDE, -1, "uh", attribute, handle))
         return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
     if (!value)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!function)
@@ -53,7 +53,7 @@ pool_cu_result mock_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribut
     if (!mock_enter(
             &call, MOCK_FN_FuncSetAttribute, MOCK_INSIDE, -1, "hui", handle, attribute, value))
         return call.code;
-    struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
     if (!function)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     int most = mock_function_device(&call, function)[97] - (int)function->kernel->shared_bytes;
@@ -72,7 +72,7 @@ pool_cu_result mock_cu_FuncSetCacheConfig(CUfunction handle, pool_cu_enum config
 
     if (!mock_enter(&call, MOCK_FN_FuncSetCacheConfig, MOCK_INSIDE, -1, "hu", handle, config))
         return call.code;
-    if (!mock_object_get(call.mock, handle, MOCK_FUNCTION))
+    if (!mock_object_of_kind(call.mock, handle, MOCK_FUNCTION))
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     return mock_leave(&call, config > 3 ? POOL_CU_INVALID_VALUE : POOL_CU_SUCCESS);
 }
@@ -85,7 +85,7 @@ pool_cu_result mock_cu_FuncGetParamInfo(
 
     if (!mock_enter(&call, MOCK_FN_FuncGetParamInfo, MOCK_INSIDE, -1, "hz", handle, index))
         return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
     if (!function)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     if (!offset || index >= function->kernel->argument_count)
@@ -104,9 +104,9 @@ pool_cu_result mock_cu_FuncGetParamInfo(
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- occupancy ------------------------------------------------------------------------------ */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
-static int smaller(int a, int b)
+static int min_int(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -117,14 +117,14 @@ int mock_blocks_that_fit(
     int warps = (threads + 31) / 32;
     int registers = (int)(function->kernel->registers + 7) / 8 * 8 * 32 * warps;
     size_t shared = function->kernel->shared_bytes + dynamic + (size_t)device[111];
-    int blocks = smaller(device[106], device[39] / (warps * 32));
+    int blocks = min_int(device[106], device[39] / (warps * 32));
 
     if (threads > (int)function->kernel->max_threads || threads > device[1])
         return 0;
     if (dynamic > (size_t)function->max_dynamic_shared)
         return 0;
-    blocks = smaller(blocks, device[82] / registers);
-    return smaller(blocks, (int)((size_t)device[81] / shared));
+    blocks = min_int(blocks, device[82] / registers);
+    return min_int(blocks, (int)((size_t)device[81] / shared));
 }
 
 pool_cu_result mock_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
@@ -135,7 +135,7 @@ pool_cu_result mock_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
     if (!mock_enter(&call, MOCK_FN_OccupancyMaxActiveBlocksPerMultiprocessor, MOCK_INSIDE, -1,
             "hiz", handle, block_size, dynamic_shared_bytes))
         return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
     if (!blocks || block_size <= 0)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!function)
@@ -156,15 +156,15 @@ pool_cu_result mock_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *b
     if (!mock_enter(&call, MOCK_FN_OccupancyMaxPotentialBlockSize, MOCK_INSIDE, -1, "hzi", handle,
             dynamic_shared_bytes, block_size_limit))
         return call.code;
-    const struct mock_function *function = mock_object_get(call.mock, handle, MOCK_FUNCTION);
+    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
     if (!min_grid_size || !block_size || block_size_limit < 0)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!function)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     const int *device = mock_function_device(&call, function);
-    int most = smaller((int)function->kernel->max_threads, device[1]);
+    int most = min_int((int)function->kernel->max_threads, device[1]);
     if (block_size_limit > 0)
-        most = smaller(most, block_size_limit);
+        most = min_int(most, block_size_limit);
     for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
         size_t dynamic = shared_of ? shared_of(threads) : dynamic_shared_bytes;
         int blocks = mock_blocks_that_fit(device, function, threads, dynamic);

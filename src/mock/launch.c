@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches with their checks and records.
+ * Launches: checks and records.
  */
 #include "mock/mock.h"
 
@@ -40,7 +40,7 @@ static pool_cu_result check_shape(
     return POOL_CU_SUCCESS;
 }
 
-/* Copies the arguments' values, from single pointers or from the packed buffer of `extra`. */
+/* Copies the argument values from the array of pointers or from the packed buffer of `extra`. */
 static bool copy_arguments(struct mock_record *record, const struct mock_kernel *kernel,
     void **arguments, const unsigned char *packed)
 {
@@ -68,7 +68,7 @@ static bool copy_arguments(struct mock_record *record, const struct mock_kernel 
     return true;
 }
 
-/* The packed arguments of the `extra` list; NULL: there are none. */
+/* The packed arguments of the `extra` list; NULL when there are none. */
 static const unsigned char *packed_arguments(void **extra)
 {
     const unsigned char *packed = NULL;
@@ -114,7 +114,9 @@ static struct mock_record *new_record(pool_mock *mock, const struct mock_kernel 
     return record;
 }
 
-/* Runs the effect outside the lock, on a copy of the record that no later launch overwrites. */
+/*
+ * Runs the effect outside the lock, on a copy of the record that later launches do not overwrite.
+ */
 static pool_cu_result run_effect(
     struct mock_call *call, const struct mock_kernel *kernel, const struct mock_record *record)
 {
@@ -147,7 +149,7 @@ static pool_cu_result run_effect(
 static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstream stream_handle,
     pool_mock_launch *launch, void **arguments, void **extra)
 {
-    struct mock_function *function = mock_object_get(call->mock, handle, MOCK_FUNCTION);
+    struct mock_function *function = mock_object_of_kind(call->mock, handle, MOCK_FUNCTION);
     const unsigned char *packed = packed_arguments(extra);
     struct mock_stream *stream;
     pool_cu_result code;
@@ -246,7 +248,7 @@ pool_cu_result mock_cu_LaunchKernelEx(
     return mock_leave(&call, code);
 }
 
-/* ---- records -------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 uint64_t pool_mock_launches(pool_mock *mock, const char *kernel)
 {

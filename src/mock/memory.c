@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory: the account of each device, device and host allocations, what a pointer is.
+ * Memory: the accounting of each device, device and host allocations, pointer attributes.
  *
- * Every allocation is real host memory, and its device address is that memory's address. Small ones
- * come from malloc, so that a sanitizer sees an effect that writes past the end; large ones are
- * mapped without reservation: a hundred gigabytes cost nothing until they are touched. New memory
- * is not zero at its start, as on a device.
+ * Every allocation is real host memory, and its device address is the host address. Small
+ * allocations come from malloc, so that a sanitizer detects an effect that writes past their end;
+ * large ones are mapped without reservation, so that a hundred gigabytes cost nothing until they
+ * are touched. As on a device, new memory does not start with zeros.
  */
 #include "mock/mock.h"
 
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MAP_FROM ((size_t)1 << 20) /* bytes from which an allocation is a mapping of its own */
-#define ALIGNMENT ((size_t)512)    /* the driver's own */
+#define MAP_FROM ((size_t)1 << 20) /* allocations of at least this size are separate mappings */
+#define ALIGNMENT ((size_t)512)    /* alignment of the real driver */
 #define FILL_BYTES ((size_t)65536)
 #define FILL_VALUE 0xa5
 #define MAX_BYTES (SIZE_MAX / 4)
@@ -40,8 +40,8 @@ void mock_memory_name(const struct mock_memory *memory, char *text, size_t size)
     snprintf(text, size, "%s%u", kind_names[memory->kind], memory->number);
 }
 
-/* The first entry whose base is above `address`. */
-static size_t above(const pool_mock *mock, uint64_t address)
+/* Index of the first entry with a base above `address`. */
+static size_t index_above(const pool_mock *mock, uint64_t address)
 {
     size_t low = 0;
     size_t high = mock->memory_count;
@@ -59,7 +59,7 @@ static size_t above(const pool_mock *mock, uint64_t address)
 
 struct mock_memory *mock_memory_at(const pool_mock *mock, uint64_t address)
 {
-    size_t next = above(mock, address);
+    size_t next = index_above(mock, address);
 
     if (next == 0)
         return NULL;
@@ -67,7 +67,7 @@ struct mock_memory *mock_memory_at(const pool_mock *mock, uint64_t address)
     return address - memory->base < memory->bytes ? memory : NULL;
 }
 
-static bool take_host_memory(struct mock_memory *memory)
+static bool allocate_host_memory(struct mock_memory *memory)
 {
     void *bytes;
 
@@ -89,7 +89,7 @@ static bool take_host_memory(struct mock_memory *memory)
     return true;
 }
 
-static void give_host_memory(struct mock_memory *memory)
+static void free_host_memory(struct mock_memory *memory)
 {
     void *bytes = (void *)(uintptr_t)memory->base;
 
@@ -101,7 +101,7 @@ static void give_host_memory(struct mock_memory *memory)
         free(bytes);
 }
 
-static bool room_for_one(pool_mock *mock)
+static bool reserve_entry(pool_mock *mock)
 {
     if (mock->memory_count < mock->memory_capacity)
         return true;
@@ -119,20 +119,20 @@ struct mock_memory *mock_memory_new(
 {
     struct mock_memory *memory = calloc(1, sizeof(*memory));
 
-    if (!memory || !room_for_one(mock)) {
+    if (!memory || !reserve_entry(mock)) {
         free(memory);
         return NULL;
     }
     memory->kind = kind;
     memory->bytes = bytes;
     memory->base = (uint64_t)(uintptr_t)registered;
-    if (!registered && !take_host_memory(memory)) {
+    if (!registered && !allocate_host_memory(memory)) {
         free(memory);
         return NULL;
     }
     memory->number = ++mock->memory_numbers[kind];
     memory->id = ++mock->next_memory_id;
-    size_t at = above(mock, memory->base);
+    size_t at = index_above(mock, memory->base);
     memmove(&mock->memory[at + 1], &mock->memory[at],
         (mock->memory_count - at) * sizeof(*mock->memory));
     mock->memory[at] = memory;
@@ -140,9 +140,9 @@ struct mock_memory *mock_memory_new(
     return memory;
 }
 
-void mock_memory_drop(pool_mock *mock, struct mock_memory *memory)
+void mock_memory_release(pool_mock *mock, struct mock_memory *memory)
 {
-    size_t at = above(mock, memory->base) - 1;
+    size_t at = index_above(mock, memory->base) - 1;
 
     memmove(&mock->memory[at], &mock->memory[at + 1],
         (mock->memory_count - at - 1) * sizeof(*mock->memory));
@@ -151,11 +151,11 @@ void mock_memory_drop(pool_mock *mock, struct mock_memory *memory)
         mock->devices[memory->device].used -= memory->bytes;
     if (memory->kind == MOCK_POOLED_MEMORY)
         mock_pool_unuse(mock, memory->pool, memory->bytes);
-    give_host_memory(memory);
+    free_host_memory(memory);
     free(memory);
 }
 
-/* ---- device memory -------------------------------------------------------------------------- */
+/* ---- device memory --------------------------------------------------------------------------- */
 
 pool_cu_result mock_cu_MemGetInfo(size_t *free_bytes, size_t *total_bytes)
 {
@@ -191,20 +191,20 @@ pool_cu_result mock_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* A release that a test made fail counts as the caller's part done. */
-static void refuse_address(struct mock_call *call, uint64_t address)
+/* A release that failed as scripted counts as released by the caller. */
+static void mark_release_failed(struct mock_call *call, uint64_t address)
 {
     if (!call->on_demand)
         return;
     pthread_mutex_lock(&call->mock->lock);
     struct mock_memory *memory = mock_memory_at(call->mock, address);
     if (memory && memory->base == address)
-        memory->refused = true;
+        memory->release_failed = true;
     pthread_mutex_unlock(&call->mock->lock);
 }
 
-/* The live memory of that kind that begins exactly there. */
-static struct mock_memory *begins_at(
+/* The live memory of that kind that starts exactly at `address`. */
+static struct mock_memory *memory_starting_at(
     const pool_mock *mock, uint64_t address, enum mock_memory_kind kind)
 {
     struct mock_memory *memory = mock_memory_at(mock, address);
@@ -217,15 +217,15 @@ pool_cu_result mock_cu_MemFree(CUdeviceptr address)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_MemFree, MOCK_INSIDE, -1, "a", address)) {
-        refuse_address(&call, address);
+        mark_release_failed(&call, address);
         return call.code;
     }
-    struct mock_memory *memory = begins_at(call.mock, address, MOCK_DEVICE_MEMORY);
+    struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_DEVICE_MEMORY);
     if (!memory)
-        memory = begins_at(call.mock, address, MOCK_POOLED_MEMORY);
+        memory = memory_starting_at(call.mock, address, MOCK_POOLED_MEMORY);
     if (!memory)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_memory_drop(call.mock, memory);
+    mock_memory_release(call.mock, memory);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -245,7 +245,7 @@ pool_cu_result mock_cu_MemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUde
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- host memory ---------------------------------------------------------------------------- */
+/* ---- host memory ----------------------------------------------------------------------------- */
 
 pool_cu_result mock_cu_MemHostAlloc(void **host, size_t bytes, unsigned int flags)
 {
@@ -271,20 +271,20 @@ pool_cu_result mock_cu_MemFreeHost(void *host)
     uint64_t address = (uint64_t)(uintptr_t)host;
 
     if (!mock_enter(&call, MOCK_FN_MemFreeHost, MOCK_INSIDE, -1, "a", address)) {
-        refuse_address(&call, address);
+        mark_release_failed(&call, address);
         return call.code;
     }
-    struct mock_memory *memory = begins_at(call.mock, address, MOCK_HOST_MEMORY);
+    struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_HOST_MEMORY);
     if (!memory)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_memory_drop(call.mock, memory);
+    mock_memory_release(call.mock, memory);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* Whether any account overlaps [address, address + bytes). */
+/* Whether any recorded memory overlaps [address, address + bytes). */
 static bool overlaps(const pool_mock *mock, uint64_t address, size_t bytes)
 {
-    size_t next = above(mock, address);
+    size_t next = index_above(mock, address);
 
     return mock_memory_at(mock, address) != NULL ||
            (next < mock->memory_count && mock->memory[next]->base - address < bytes);
@@ -316,15 +316,15 @@ pool_cu_result mock_cu_MemHostUnregister(void *host)
     uint64_t address = (uint64_t)(uintptr_t)host;
 
     if (!mock_enter(&call, MOCK_FN_MemHostUnregister, MOCK_INSIDE, -1, "a", address)) {
-        refuse_address(&call, address);
+        mark_release_failed(&call, address);
         return call.code;
     }
     if (!host)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    struct mock_memory *memory = begins_at(call.mock, address, MOCK_REGISTERED_MEMORY);
+    struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_REGISTERED_MEMORY);
     if (!memory)
         return mock_leave(&call, POOL_CU_HOST_MEMORY_NOT_REGISTERED);
-    mock_memory_drop(call.mock, memory);
+    mock_memory_release(call.mock, memory);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -343,7 +343,7 @@ pool_cu_result mock_cu_MemHostGetDevicePointer(CUdeviceptr *address, void *host,
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- what a pointer is ---------------------------------------------------------------------- */
+/* ---- pointer attributes ---------------------------------------------------------------------- */
 
 enum {
     POINTER_CONTEXT = 1,
@@ -361,8 +361,8 @@ enum {
     MEMORY_TYPE_DEVICE = 2
 };
 
-static pool_cu_result tell_pointer(const pool_mock *mock, const struct mock_memory *memory,
-    uint64_t address, pool_cu_enum attribute, void *value)
+static pool_cu_result write_pointer_attribute(const pool_mock *mock,
+    const struct mock_memory *memory, uint64_t address, pool_cu_enum attribute, void *value)
 {
     bool on_host = memory->kind == MOCK_HOST_MEMORY || memory->kind == MOCK_REGISTERED_MEMORY;
 
@@ -418,11 +418,11 @@ pool_cu_result mock_cu_PointerGetAttribute(void *value, pool_cu_enum attribute, 
     const struct mock_memory *memory = mock_memory_at(call.mock, address);
     if (!value || !memory)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    return mock_leave(&call, tell_pointer(call.mock, memory, address, attribute, value));
+    return mock_leave(&call, write_pointer_attribute(call.mock, memory, address, attribute, value));
 }
 
-/* What cuPointerGetAttributes answers for memory that the driver does not know. */
-static pool_cu_result tell_unknown(pool_cu_enum attribute, void *value)
+/* The result of cuPointerGetAttributes for memory that the driver does not know. */
+static pool_cu_result write_default_attribute(pool_cu_enum attribute, void *value)
 {
     static const int no_ordinal = -2;
     static const uint64_t zero;
@@ -461,7 +461,8 @@ pool_cu_result mock_cu_PointerGetAttributes(
         code = POOL_CU_INVALID_VALUE;
     for (unsigned i = 0; i < count && !code; i++)
         code = !values[i] ? POOL_CU_INVALID_VALUE
-               : memory   ? tell_pointer(call.mock, memory, address, attributes[i], values[i])
-                          : tell_unknown(attributes[i], values[i]);
+               : memory
+                   ? write_pointer_attribute(call.mock, memory, address, attributes[i], values[i])
+                   : write_default_attribute(attributes[i], values[i]);
     return mock_leave(&call, code);
 }

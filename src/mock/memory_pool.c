@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stream-ordered memory pools. A pool keeps what is freed into it until a synchronisation finds
- * more than its release threshold, or a trim.
+ * Stream-ordered memory pools. A pool retains freed memory until a synchronisation finds more than
+ * its release threshold unused, or until a trim.
  */
 #include "mock/mock.h"
 
@@ -22,12 +22,12 @@ enum {
 
 static struct mock_memory_pool *get_pool(const pool_mock *mock, CUmemoryPool handle)
 {
-    struct mock_memory_pool *pool = mock_object_get(mock, handle, MOCK_MEMORY_POOL);
+    struct mock_memory_pool *pool = mock_object_of_kind(mock, handle, MOCK_MEMORY_POOL);
 
-    return pool && !pool->gone ? pool : NULL;
+    return pool && !pool->is_destroyed ? pool : NULL;
 }
 
-static void keep_only(pool_mock *mock, struct mock_memory_pool *pool, uint64_t keep)
+static void retain_at_most(pool_mock *mock, struct mock_memory_pool *pool, uint64_t keep)
 {
     uint64_t target = pool->used > keep ? pool->used : keep;
 
@@ -44,18 +44,18 @@ void mock_pools_trim(pool_mock *mock, int device)
 
         if (object && object->kind == MOCK_MEMORY_POOL && object->device == device) {
             struct mock_memory_pool *pool = (struct mock_memory_pool *)object;
-            keep_only(mock, pool, pool->threshold);
+            retain_at_most(mock, pool, pool->threshold);
         }
     }
 }
 
-/* A destroyed pool ends with its last allocation. */
+/* A destroyed pool is freed with its last allocation. */
 static void end_if_empty(pool_mock *mock, struct mock_memory_pool *pool)
 {
-    if (!pool->gone || pool->allocations > 0)
+    if (!pool->is_destroyed || pool->allocations > 0)
         return;
-    keep_only(mock, pool, 0);
-    mock_object_drop(mock, &pool->object);
+    retain_at_most(mock, pool, 0);
+    mock_object_release(mock, &pool->object);
 }
 
 void mock_pool_unuse(pool_mock *mock, struct mock_memory_pool *pool, uint64_t bytes)
@@ -96,13 +96,13 @@ pool_cu_result mock_cu_MemPoolDestroy(CUmemoryPool handle)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_MemPoolDestroy, MOCK_WORK, -1, "h", handle)) {
-        mock_refused(&call, handle);
+        mock_release_failed(&call, handle);
         return call.code;
     }
     struct mock_memory_pool *pool = get_pool(call.mock, handle);
     if (!pool)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    pool->gone = true;
+    pool->is_destroyed = true;
     end_if_empty(call.mock, pool);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
@@ -116,7 +116,7 @@ pool_cu_result mock_cu_MemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes)
     struct mock_memory_pool *pool = get_pool(call.mock, handle);
     if (!pool)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    keep_only(call.mock, pool, keep_bytes);
+    retain_at_most(call.mock, pool, keep_bytes);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -195,8 +195,8 @@ pool_cu_result mock_cu_MemPoolSetAccess(
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* Grows the reservation when the pool's unused bytes do not do. */
-static bool reserve(pool_mock *mock, struct mock_memory_pool *pool, uint64_t bytes)
+/* Increases the reservation when the pool's unused bytes do not suffice. */
+static bool reserve_bytes(pool_mock *mock, struct mock_memory_pool *pool, uint64_t bytes)
 {
     struct mock_device *device = &mock->devices[pool->object.device];
     uint64_t unused = pool->reserved - pool->used;
@@ -227,16 +227,16 @@ pool_cu_result mock_cu_MemAllocFromPoolAsync(
     pool_cu_result code = mock_stream_get(&call, stream_handle, &stream);
     if (code)
         return mock_leave(&call, code);
-    if (bytes == 0) { /* as the driver: nothing, successfully */
+    if (bytes == 0) { /* as the real driver: a successful no-op */
         *address = 0;
         return mock_leave(&call, POOL_CU_SUCCESS);
     }
     uint64_t reserved = pool->reserved;
-    if (!reserve(call.mock, pool, bytes))
+    if (!reserve_bytes(call.mock, pool, bytes))
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
     struct mock_memory *memory = mock_memory_new(call.mock, MOCK_POOLED_MEMORY, bytes, NULL);
     if (!memory) {
-        keep_only(call.mock, pool, reserved);
+        retain_at_most(call.mock, pool, reserved);
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
     }
     memory->device = pool->object.device;
@@ -261,7 +261,7 @@ pool_cu_result mock_cu_MemFreeAsync(CUdeviceptr address, CUstream stream_handle)
             pthread_mutex_lock(&call.mock->lock);
             struct mock_memory *kept = mock_memory_at(call.mock, address);
             if (kept && kept->base == address)
-                kept->refused = true;
+                kept->release_failed = true;
             pthread_mutex_unlock(&call.mock->lock);
         }
         return call.code;
@@ -273,7 +273,7 @@ pool_cu_result mock_cu_MemFreeAsync(CUdeviceptr address, CUstream stream_handle)
     if (!memory || memory->base != address ||
         (memory->kind != MOCK_POOLED_MEMORY && memory->kind != MOCK_DEVICE_MEMORY))
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_memory_drop(call.mock, memory);
+    mock_memory_release(call.mock, memory);
     mock_stream_work(&call, stream);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }

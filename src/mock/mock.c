@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making and ending the mock, its table, small helpers of the room.
+ * Creation and destruction of the mock, its function table, shared helpers.
  */
 #include "mock/mock.h"
 
@@ -13,15 +13,15 @@
 
 #define H200_BYTES (UINT64_C(143771) << 20)
 
-static _Atomic(pool_mock *) the_mock;
+static _Atomic(pool_mock *) current_mock;
 static atomic_uint_fast64_t generations;
 
 pool_mock *mock_current(void)
 {
-    return atomic_load(&the_mock);
+    return atomic_load(&current_mock);
 }
 
-void mock_text_add(struct mock_text *text, const char *format, ...)
+void mock_string_append(struct mock_string *text, const char *format, ...)
 {
     va_list list;
     char *larger;
@@ -54,12 +54,12 @@ pool_status mock_misuse(pool_mock *mock, pool_status status, const char *format,
     va_start(list, format);
     vsnprintf(text, sizeof(text), format, list);
     va_end(list);
-    mock_text_add(&mock->complaints, "%s\n", text);
+    mock_string_append(&mock->misuse_log, "%s\n", text);
     return status;
 }
 
-/* What a call to a missing entry would be is the caller's business: only the table says it. */
-static void fill_table(pool_cuda_api *table)
+/* Removing a function leaves the table entry NULL; callers must check the table. */
+static void init_table(pool_cuda_api *table)
 {
     table->struct_size = sizeof(*table);
 #define MOCK_FILL(field, symbol, suffix, version, need, parameters) table->field = mock_cu_##field;
@@ -67,7 +67,7 @@ static void fill_table(pool_cuda_api *table)
 #undef MOCK_FILL
 }
 
-static bool make_devices(pool_mock *mock, uint64_t memory)
+static bool create_devices(pool_mock *mock, uint64_t memory)
 {
     size_t count = (size_t)mock->device_count;
 
@@ -98,7 +98,7 @@ static void free_records(pool_mock *mock)
     mock_log_clear(mock);
 }
 
-static void free_wishes(pool_mock *mock)
+static void free_script(pool_mock *mock)
 {
     for (size_t i = 0; i < mock->failure_count; i++)
         free(mock->failures[i].function);
@@ -127,21 +127,21 @@ static void free_threads(pool_mock *mock)
     }
 }
 
-static void free_mock(pool_mock *mock)
+static void destroy_mock(pool_mock *mock)
 {
     while (mock->memory_count > 0)
-        mock_memory_drop(mock, mock->memory[mock->memory_count - 1]);
+        mock_memory_release(mock, mock->memory[mock->memory_count - 1]);
     for (size_t i = mock->object_count; i-- > 0;)
         if (mock->objects[i])
-            mock_object_drop(mock, mock->objects[i]);
+            mock_object_release(mock, mock->objects[i]);
     free(mock->memory);
     free(mock->objects);
     free(mock->devices);
     free_records(mock);
-    free_wishes(mock);
+    free_script(mock);
     free_threads(mock);
-    free(mock->swept_names.text);
-    free(mock->complaints.text);
+    free(mock->orphaned_names.text);
+    free(mock->misuse_log.text);
     for (size_t i = 0; i < sizeof(mock->answers) / sizeof(mock->answers[0]); i++)
         free(mock->answers[i].text);
     pthread_cond_destroy(&mock->work_done);
@@ -195,13 +195,13 @@ pool_status pool_mock_create(pool_mock **mock, const pool_mock_params *from)
     made->version = params.driver_version ? params.driver_version : 13000;
     made->no_log = params.no_log != 0;
     made->sticky_everywhere = params.sticky_everywhere != 0;
-    fill_table(&made->table);
-    if (!make_devices(made, params.memory_bytes ? params.memory_bytes : H200_BYTES)) {
-        free_mock(made);
+    init_table(&made->table);
+    if (!create_devices(made, params.memory_bytes ? params.memory_bytes : H200_BYTES)) {
+        destroy_mock(made);
         return POOL_ERR_OUT_OF_HOST_MEMORY;
     }
-    if (!atomic_compare_exchange_strong(&the_mock, &none, made)) {
-        free_mock(made);
+    if (!atomic_compare_exchange_strong(&current_mock, &none, made)) {
+        destroy_mock(made);
         return POOL_ERR_BUSY;
     }
     *mock = made;
@@ -214,9 +214,9 @@ void pool_mock_destroy(pool_mock **mock)
         return;
     pool_mock *ended = *mock;
     pool_mock *expected = ended;
-    atomic_compare_exchange_strong(&the_mock, &expected, NULL);
+    atomic_compare_exchange_strong(&current_mock, &expected, NULL);
     *mock = NULL;
-    free_mock(ended);
+    destroy_mock(ended);
 }
 
 const pool_cuda_api *pool_mock_table(pool_mock *mock)
@@ -224,15 +224,15 @@ const pool_cuda_api *pool_mock_table(pool_mock *mock)
     return mock ? &mock->table : NULL;
 }
 
-pool_status pool_mock_remove(pool_mock *mock, const char *function)
+pool_status pool_mock_remove_function(pool_mock *mock, const char *function)
 {
     if (!mock || !function)
         return POOL_ERR_INVALID_ARGUMENT;
     pthread_mutex_lock(&mock->lock);
     pool_status status = POOL_OK;
     if (!mock_fn_known(function))
-        status = mock_misuse(
-            mock, POOL_ERR_NOT_FOUND, "pool_mock_remove: there is no function %s", function);
+        status = mock_misuse(mock, POOL_ERR_NOT_FOUND,
+            "pool_mock_remove_function: there is no function %s", function);
 #define MOCK_REMOVE(field, symbol, suffix, version, need, parameters)                              \
     if (mock_fn_is(MOCK_FN_##field, function))                                                     \
         mock->table.field = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mock's state, for the files of this room only. The room is a library of its own beside
- * devicepool: it includes public headers and calls no function of the library, so that it works
- * whatever the library under test does.
+ * The mock's internal state. The mock is a library of its own next to devicepool: it includes
+ * public headers and calls no function of devicepool, so that it works independently of the
+ * library under test.
  *
- * One lock guards everything in struct pool_mock. mock_enter takes it, mock_leave gives it back;
- * hooks, effects and host functions run outside it.
+ * One lock protects everything in struct pool_mock. mock_enter locks it and mock_leave unlocks it;
+ * hooks, effects and host functions run without it.
  */
 #ifndef MOCK_MOCK_H
 #define MOCK_MOCK_H
@@ -29,14 +29,14 @@ enum mock_fn {
 POOL_CUDA_FUNCTIONS(MOCK_DECLARE)
 #undef MOCK_DECLARE
 
-#define MOCK_ATTRIBUTES 160 /* one more than the highest device attribute we keep */
+#define MOCK_ATTRIBUTES 160 /* one more than the highest device attribute stored */
 #define MOCK_LIMITS 8
 #define MOCK_LOG_LINES 4096
 #define MOCK_LAUNCHES 1024
 #define MOCK_ARGUMENTS 64
-#define MOCK_STRUCT_BYTES_MAX 4096 /* a struct_size above this was never set */
+#define MOCK_STRUCT_BYTES_MAX 4096 /* a larger struct_size was not initialised */
 
-/* ---- handles (account.c) -------------------------------------------------------------------- */
+/* ---- handles (account.c) --------------------------------------------------------------------- */
 
 enum mock_kind {
     MOCK_CONTEXT,
@@ -50,37 +50,37 @@ enum mock_kind {
 };
 
 /*
- * What a handle stands for. Handles are no addresses but tagged serial numbers that are never given
- * twice, also not by the next mock: a stale or foreign one is always told from a live one, and code
- * that looks inside a handle dies at once.
+ * The object of a handle. Handles are not addresses but tagged serial numbers that are never
+ * reused, not even by the next mock: stale and foreign handles are always detected, and
+ * dereferencing a handle faults.
  */
 struct mock_object {
     enum mock_kind kind;
     uint64_t serial;
-    unsigned number; /* within its kind, for texts */
+    unsigned number; /* number within its kind, used in names */
     int device;
-    struct mock_context *context; /* whose it is; NULL: of the device */
-    bool refused;                 /* giving it back failed on a test's demand */
+    struct mock_context *context; /* owning context; NULL: owned by the device */
+    bool release_failed;          /* its release failed as scripted */
 };
 
 struct mock_stream {
     struct mock_object object;
     unsigned flags;
     int priority;
-    uint64_t held_in; /* the hold that its last work fell into */
+    uint64_t stall_number; /* the stall that its most recent work belongs to */
 };
 
 struct mock_context {
     struct mock_object object;
     bool active; /* a primary one without references is not */
     unsigned references;
-    unsigned refused_references;
+    unsigned failed_releases;
     unsigned flags;
     size_t limits[MOCK_LIMITS];
     struct mock_stream default_stream;
-    uint64_t *peers; /* serials of the contexts whose memory it may reach */
+    uint64_t *peers; /* serial numbers of the contexts whose memory it may access */
     size_t peer_count;
-    uint64_t held_in;
+    uint64_t stall_number;
 };
 
 struct mock_event {
@@ -88,19 +88,19 @@ struct mock_event {
     unsigned flags;
     bool recorded;
     uint64_t time_ns;
-    uint64_t held_in;
+    uint64_t stall_number;
 };
 
 struct mock_memory_pool {
     struct mock_object object;
-    uint64_t max_bytes; /* 0: the device's */
+    uint64_t max_bytes; /* 0: the device's memory */
     uint64_t threshold;
     uint64_t used;
     uint64_t used_high;
     uint64_t reserved;
     uint64_t reserved_high;
     int reuse[3];
-    bool gone; /* destroyed, kept while allocations of it live */
+    bool is_destroyed; /* destroyed, but allocations of it are live */
     unsigned allocations;
 };
 
@@ -115,9 +115,9 @@ enum mock_memory_kind {
 
 struct mock_memory {
     enum mock_memory_kind kind;
-    uint64_t base; /* host address, and device address at once */
+    uint64_t base; /* host address and device address */
     size_t bytes;
-    size_t mapped; /* bytes of its own mapping, 0: from malloc */
+    size_t mapped; /* size of a separate mapping; 0: allocated with malloc */
     int device;
     struct mock_context *context; /* NULL for pooled memory */
     struct mock_memory_pool *pool;
@@ -125,10 +125,10 @@ struct mock_memory {
     uint64_t id;
     unsigned number;
     unsigned flags;
-    bool refused;
+    bool release_failed;
 };
 
-/* ---- devices, threads, tests' wishes -------------------------------------------------------- */
+/* ---- devices, threads, scripted behaviour ---------------------------------------------------- */
 
 struct mock_peer {
     int access;
@@ -141,8 +141,8 @@ struct mock_device {
     pool_cu_uuid uuid;
     pool_cu_uuid instance;
     uint64_t total;
-    uint64_t used;   /* by this process: allocations, pools, contexts */
-    int64_t foreign; /* by others */
+    uint64_t used;   /* used by this process: allocations, pools, contexts */
+    int64_t foreign; /* used by other processes */
     int attributes[MOCK_ATTRIBUTES];
     struct mock_peer peers[POOL_MOCK_MAX_DEVICES];
     struct mock_context *primary;
@@ -153,13 +153,13 @@ struct mock_thread {
     CUcontext *stack;
     size_t depth;
     size_t capacity;
-    int64_t unreturned; /* pushes that nobody tried to pop */
+    int64_t unpopped; /* pushes without an attempted pop */
 };
 
 struct mock_failure {
     char *function; /* NULL: any */
     int device;     /* -1: any */
-    uint64_t left;  /* calls until it is due */
+    uint64_t left;  /* matching calls left until it applies */
     pool_cu_code code;
     pool_mock_repeat repeat;
 };
@@ -184,7 +184,7 @@ struct mock_kernel {
 
 struct mock_module {
     struct mock_object object;
-    struct mock_kernel **kernels; /* named by its text, its own */
+    struct mock_kernel **kernels; /* kernels named by the module's PTX, owned by the module */
     size_t kernel_count;
 };
 
@@ -214,8 +214,8 @@ struct mock_host_call {
     void *user;
 };
 
-/* A text that grows; stays short when there is no memory for more. */
-struct mock_text {
+/* A string that grows; when memory runs out, it stays truncated. */
+struct mock_string {
     char *text;
     size_t length;
     size_t capacity;
@@ -225,7 +225,7 @@ struct pool_mock {
     pool_cuda_api table;
     pthread_mutex_t lock;
     pthread_cond_t work_done;
-    uint64_t generation; /* of the process's mocks */
+    uint64_t generation; /* number of the mock within the process */
     int pid;
     int device_count;
     struct mock_device *devices;
@@ -236,17 +236,17 @@ struct pool_mock {
     bool initialised;
     pool_cu_result sticky;
 
-    struct mock_object **objects; /* by serial */
+    struct mock_object **objects; /* by serial number */
     size_t object_count;
     size_t object_capacity;
     unsigned numbers[MOCK_KINDS];
-    struct mock_memory **memory; /* by base */
+    struct mock_memory **memory; /* sorted by base */
     size_t memory_count;
     size_t memory_capacity;
     unsigned memory_numbers[MOCK_MEMORY_KINDS];
     uint64_t next_memory_id;
-    unsigned swept;
-    struct mock_text swept_names;
+    unsigned orphaned;
+    struct mock_string orphaned_names;
     struct mock_thread *threads;
 
     pool_mock_hook hook;
@@ -258,15 +258,15 @@ struct pool_mock {
     size_t script_count;
     size_t script_next;
     bool script_broken;
-    struct mock_text complaints;
+    struct mock_string misuse_log;
 
     uint64_t calls; /* since the last reset */
     uint64_t calls_of[MOCK_FN_COUNT];
-    char *lines[MOCK_LOG_LINES]; /* a ring */
+    char *lines[MOCK_LOG_LINES]; /* a ring buffer */
     uint64_t line_count;
 
-    bool held;
-    uint64_t hold; /* counts the holds */
+    bool stalled;
+    uint64_t stall_number; /* number of the current or most recent stall */
     struct mock_host_call *deferred;
     size_t deferred_count;
 
@@ -276,21 +276,21 @@ struct pool_mock {
     size_t global_count;
     pool_cu_code image_code;
     char *image_log;
-    struct mock_record *records; /* a ring, made at the first launch */
+    struct mock_record *records; /* a ring buffer, allocated at the first launch */
     uint64_t launch_count;
 
-    struct mock_text answers[3]; /* log, leaks, verify: texts handed to the test */
+    struct mock_string answers[3]; /* leaks, verify, log: strings returned to the test */
 };
 
-/* ---- a call (call.c) ------------------------------------------------------------------------ */
+/* ---- a call (call.c) ------------------------------------------------------------------------- */
 
-/* What a function needs and whether a sticky fault concerns it. */
+/* Requirements of a function, and whether a sticky fault affects it. */
 enum mock_needs {
-    MOCK_ANYTIME, /* works before cuInit */
-    MOCK_QUERY,   /* needs cuInit */
-    MOCK_STACK,   /* moves the thread's stack */
-    MOCK_WORK,    /* reaches a device without a current context */
-    MOCK_INSIDE   /* needs a current context */
+    MOCK_ANYTIME, /* valid before cuInit */
+    MOCK_QUERY,   /* requires cuInit */
+    MOCK_STACK,   /* changes the thread's context stack */
+    MOCK_WORK,    /* accesses a device without a current context */
+    MOCK_INSIDE   /* requires a current context */
 };
 
 struct mock_call {
@@ -298,108 +298,109 @@ struct mock_call {
     enum mock_fn fn;
     uint64_t number;
     struct mock_thread *thread;
-    struct mock_context *context; /* current and alive, or NULL */
+    struct mock_context *context; /* current and live, or NULL */
     int device;                   /* or -1 */
-    pool_cu_result code;          /* the answer when mock_enter says false */
-    bool on_demand;               /* a test asked for the failure */
+    pool_cu_result code;          /* the result when mock_enter returns false */
+    bool on_demand;               /* the failure was scripted by the test */
     char text[200];
 };
 
 /*
- * Begins a call of `fn`: counts, runs the hook, writes the text, looks for a failure to make,
- * checks state. True: go on, the lock is taken. `device`: -1 is the current context's. `format` has
- * one letter an argument: h handle, a device address, p host address, i int, u unsigned, z size_t,
- * s text.
+ * Begins a call of `fn`: counts it, runs the hook, formats the log text, applies scripted failures
+ * and checks the state. Returns true with the mock locked when the function may proceed. `device`
+ * -1 is the current context's device. `format` has one letter per argument: h handle, a device
+ * address, p host address, i int, u unsigned, z size_t, s string.
  */
 bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, int device,
     const char *format, ...);
-/* Ends it: log, latch, unlock. */
+/* Ends the call: writes the log, latches a sticky code, unlocks. */
 pool_cu_result mock_leave(struct mock_call *call, pool_cu_result code);
 
-/* Marks code that runs inside a hook, effect or host function: driver calls answer NOT_PERMITTED.
- */
+/* Mark code that runs inside a hook, effect or host function, where driver calls return
+ * NOT_PERMITTED. */
 void mock_guest_begin(void);
 void mock_guest_end(void);
 
 void mock_log_clear(pool_mock *mock);
 
 bool mock_is_sticky(pool_cu_result code);
-const char *mock_fn_name(enum mock_fn fn); /* with its suffix */
-/* Whether `name` (with or without suffix, or ending in '*') means `fn`. */
+const char *mock_fn_name(enum mock_fn fn); /* includes the version suffix */
+/* Whether `name` (with or without suffix, or a prefix ending in '*') denotes `fn`. */
 bool mock_fn_is(enum mock_fn fn, const char *name);
 bool mock_fn_known(const char *name);
 pool_mock *mock_current(void);
 
-/* The calling thread's stack in this mock; NULL when there is no memory. Lock held. */
+/* The calling thread's context stack in this mock; NULL when memory runs out. Locked. */
 struct mock_thread *mock_thread_of(pool_mock *mock);
 
-/* ---- account.c ------------------------------------------------------------------------------ */
+/* ---- account.c ------------------------------------------------------------------------------- */
 
-/* Gives the object, which the caller allocated zeroed, its handle; false: no memory. */
+/* Assigns a handle to the object, which the caller has allocated zeroed; false: out of memory. */
 bool mock_object_add(pool_mock *mock, struct mock_object *object, enum mock_kind kind, int device,
     struct mock_context *context);
 void *mock_object_handle(const pool_mock *mock, const struct mock_object *object);
 struct mock_object *mock_object_find(const pool_mock *mock, const void *handle);
-/* Of that kind, or NULL. */
-void *mock_object_get(const pool_mock *mock, const void *handle, enum mock_kind kind);
-/* Takes it out and frees it with what it owns. */
-void mock_object_drop(pool_mock *mock, struct mock_object *object);
+/* An object of that kind, or NULL. */
+void *mock_object_of_kind(const pool_mock *mock, const void *handle, enum mock_kind kind);
+/* Removes the object and frees it with what it owns. */
+void mock_object_release(pool_mock *mock, struct mock_object *object);
 void mock_object_name(const struct mock_object *object, char *text, size_t size);
-/* Gives back all that belongs to a context that ends. */
-void mock_sweep(pool_mock *mock, struct mock_context *context);
-/* A failed attempt to give back counts as the caller's part done. */
-void mock_refused(struct mock_call *call, const void *handle);
+/* Releases everything that belongs to a context that is being destroyed. */
+void mock_release_context(pool_mock *mock, struct mock_context *context);
+/* Marks the object as released by the caller when the failure was scripted. */
+void mock_release_failed(struct mock_call *call, const void *handle);
 
 struct mock_context *mock_context_get(const pool_mock *mock, CUcontext handle);
 
-/* ---- memory.c ------------------------------------------------------------------------------- */
+/* ---- memory.c -------------------------------------------------------------------------------- */
 
 uint64_t mock_device_free(const struct mock_device *device);
 struct mock_memory *mock_memory_new(
     pool_mock *mock, enum mock_memory_kind kind, size_t bytes, void *registered);
-void mock_memory_drop(pool_mock *mock, struct mock_memory *memory);
+void mock_memory_release(pool_mock *mock, struct mock_memory *memory);
 /* The memory that contains `address`, or NULL. */
 struct mock_memory *mock_memory_at(const pool_mock *mock, uint64_t address);
 void mock_memory_name(const struct mock_memory *memory, char *text, size_t size);
-/* Gives freed bytes back to the device as a synchronisation does; context NULL: all pools. */
+/* Returns unused pool memory to the device, as a synchronisation does. */
 void mock_pools_trim(pool_mock *mock, int device);
 void mock_pool_unuse(pool_mock *mock, struct mock_memory_pool *pool, uint64_t bytes);
 
-/* ---- stream.c ------------------------------------------------------------------------------- */
+/* ---- stream.c -------------------------------------------------------------------------------- */
 
-/* The stream that a handle means in the call's context (NULL, 1, 2: the default one). */
+/* The stream of a handle in the call's context (NULL, 1 and 2 are the default stream). */
 pool_cu_result mock_stream_get(
     struct mock_call *call, CUstream handle, struct mock_stream **stream);
-/* Notes that work was put on it. */
+/* Records that work was enqueued in the stream. */
 void mock_stream_work(struct mock_call *call, struct mock_stream *stream);
-/* Waits, lock held, until the hold that `held_in` fell into is over. */
-void mock_hold_wait(pool_mock *mock, uint64_t held_in);
-bool mock_hold_pending(const pool_mock *mock, uint64_t held_in);
+/* Waits, with the mock locked, until the stall that the work belongs to is over. */
+void mock_stall_wait(pool_mock *mock, uint64_t stall_number);
+bool mock_is_stalled(const pool_mock *mock, uint64_t stall_number);
 
-/* ---- function.c ----------------------------------------------------------------------------- */
+/* ---- function.c ------------------------------------------------------------------------------ */
 
-/* The attributes of the device that a function was loaded on. */
+/* The attributes of the device that the function was loaded on. */
 const int *mock_function_device(const struct mock_call *call, const struct mock_function *function);
-/* Blocks that fit on one of its multiprocessors at once. */
+/* Number of blocks that fit on one of its multiprocessors at once. */
 int mock_blocks_that_fit(
     const int *device, const struct mock_function *function, int threads, size_t dynamic);
 
-/* ---- module.c, device.c, mock.c ------------------------------------------------------------- */
+/* ---- module.c, device.c, mock.c -------------------------------------------------------------- */
 
 void mock_kernel_free(struct mock_kernel *kernel);
 void mock_device_defaults(struct mock_device *device, int index, int count, uint64_t memory);
-void mock_text_add(struct mock_text *text, const char *format, ...)
+void mock_string_append(struct mock_string *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Keeps a mistake of the test for pool_mock_verify and returns the status. Lock held. */
 /*
- * The caller's struct, whose size must be ours, or larger with nothing but zeros behind what we
- * know; false for others. The mock has public headers only, so base/params.h is not for it.
+ * Copies the caller's struct, whose struct_size must be the known size, or larger with zeros after
+ * the known members; returns false otherwise. The mock uses public headers only, so it cannot use
+ * base/params.h.
  */
 bool mock_struct_read(const void *from, void *known, size_t known_bytes);
 
+/* Records a wrong use of the mock for pool_mock_verify and returns the status. Locked. */
 pool_status mock_misuse(pool_mock *mock, pool_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Locks and finds a device; NULL: misuse kept, not locked. */
+/* Locks the mock and finds a device; NULL: a misuse was recorded, and the mock is not locked. */
 struct mock_device *mock_device_lock(pool_mock *mock, int device, const char *who);
 
 #endif

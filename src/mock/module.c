@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules: taking images, the kernels and variables that a test registers, what a PTX text names.
+ * Modules: loading images, the kernels and variables that a test registers, the kernels declared
+ * in PTX.
  */
 #include "mock/mock.h"
 
@@ -18,7 +19,7 @@ void mock_kernel_free(struct mock_kernel *kernel)
     free(kernel);
 }
 
-/* ---- what a test registers ------------------------------------------------------------------ */
+/* ---- registered kernels and variables -------------------------------------------------------- */
 
 static struct mock_kernel *find_kernel(
     struct mock_kernel *const *kernels, size_t count, const char *name)
@@ -58,31 +59,31 @@ static bool append_kernel(struct mock_kernel ***list, size_t *count, struct mock
 
 pool_status pool_mock_add_kernel(pool_mock *mock, const pool_mock_kernel *from)
 {
-    pool_mock_kernel asked = {0};
+    pool_mock_kernel params = {0};
 
-    if (!mock || !from || !mock_struct_read(from, &asked, sizeof(asked)))
+    if (!mock || !from || !mock_struct_read(from, &params, sizeof(params)))
         return POOL_ERR_INVALID_ARGUMENT;
-    if (!asked.name || asked.argument_count > MOCK_ARGUMENTS ||
-        (asked.argument_count > 0 && !asked.argument_bytes))
+    if (!params.name || params.argument_count > MOCK_ARGUMENTS ||
+        (params.argument_count > 0 && !params.argument_bytes))
         return POOL_ERR_INVALID_ARGUMENT;
-    struct mock_kernel *kernel = new_kernel(asked.name, strlen(asked.name));
+    struct mock_kernel *kernel = new_kernel(params.name, strlen(params.name));
     if (!kernel)
         return POOL_ERR_OUT_OF_HOST_MEMORY;
-    kernel->argument_count = asked.argument_count;
-    if (asked.argument_count > 0)
-        memcpy(kernel->argument_bytes, asked.argument_bytes,
-            asked.argument_count * sizeof(*asked.argument_bytes));
-    kernel->registers = asked.registers ? asked.registers : 32;
-    kernel->shared_bytes = asked.shared_bytes;
-    kernel->local_bytes = asked.local_bytes;
-    kernel->max_threads = asked.max_threads ? asked.max_threads : 1024;
-    kernel->effect = asked.effect;
-    kernel->user = asked.user;
+    kernel->argument_count = params.argument_count;
+    if (params.argument_count > 0)
+        memcpy(kernel->argument_bytes, params.argument_bytes,
+            params.argument_count * sizeof(*params.argument_bytes));
+    kernel->registers = params.registers ? params.registers : 32;
+    kernel->shared_bytes = params.shared_bytes;
+    kernel->local_bytes = params.local_bytes;
+    kernel->max_threads = params.max_threads ? params.max_threads : 1024;
+    kernel->effect = params.effect;
+    kernel->user = params.user;
     pthread_mutex_lock(&mock->lock);
     pool_status status = POOL_OK;
-    if (find_kernel(mock->kernels, mock->kernel_count, asked.name))
+    if (find_kernel(mock->kernels, mock->kernel_count, params.name))
         status = mock_misuse(mock, POOL_ERR_INVALID_ARGUMENT,
-            "pool_mock_add_kernel: %s is there already", asked.name);
+            "pool_mock_add_kernel: %s is there already", params.name);
     else if (!append_kernel(&mock->kernels, &mock->kernel_count, kernel))
         status = POOL_ERR_OUT_OF_HOST_MEMORY;
     if (status)
@@ -109,7 +110,7 @@ pool_status pool_mock_add_global(pool_mock *mock, const char *name, size_t bytes
     return status;
 }
 
-pool_status pool_mock_refuse_images(pool_mock *mock, pool_cu_code code, const char *log)
+pool_status pool_mock_reject_images(pool_mock *mock, pool_cu_code code, const char *log)
 {
     if (!mock)
         return POOL_ERR_INVALID_ARGUMENT;
@@ -121,9 +122,10 @@ pool_status pool_mock_refuse_images(pool_mock *mock, pool_cu_code code, const ch
     return POOL_OK;
 }
 
-/* ---- PTX texts ------------------------------------------------------------------------------ */
+/* ---- declarations in PTX --------------------------------------------------------------------- */
 
-/* Bytes of one ".param" declaration, which ends at a comma or a parenthesis; 0: not understood. */
+/* Size in bytes of one ".param" declaration, which ends at a comma or a parenthesis; 0: not
+ * recognised. */
 static uint32_t parameter_bytes(const char *text)
 {
     static const char digits[] = "0123456789";
@@ -174,9 +176,9 @@ static bool read_entries(struct mock_module *module, const char *text)
     return true;
 }
 
-/* ---- loading -------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
-static void tell_jit(
+static void write_jit_log(
     const pool_mock *mock, unsigned count, const pool_cu_enum *options, void **values)
 {
     char *buffer = NULL;
@@ -192,7 +194,7 @@ static void tell_jit(
         snprintf(buffer, size, "%s", mock->image_log ? mock->image_log : "");
 }
 
-static pool_cu_result load(struct mock_call *call, CUmodule *module, const void *image,
+static pool_cu_result load_module(struct mock_call *call, CUmodule *module, const void *image,
     unsigned count, const pool_cu_enum *options, void **values)
 {
     pool_mock *mock = call->mock;
@@ -201,7 +203,7 @@ static pool_cu_result load(struct mock_call *call, CUmodule *module, const void 
     if (!module || !image || (count > 0 && (!options || !values)))
         return POOL_CU_INVALID_VALUE;
     if (mock->image_code) {
-        tell_jit(mock, count, options, values);
+        write_jit_log(mock, count, options, values);
         return mock->image_code;
     }
     if (*(const char *)image == '\0')
@@ -209,7 +211,7 @@ static pool_cu_result load(struct mock_call *call, CUmodule *module, const void 
     made = calloc(1, sizeof(*made));
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
-    /* A cubin is no text that could be searched to its end. */
+    /* A cubin is binary data and cannot be searched as a string. */
     bool is_text = memcmp(image, "\177", 1) != 0 && *(const unsigned char *)image < 0x80;
     if ((is_text && !read_entries(made, image)) ||
         !mock_object_add(mock, &made->object, MOCK_MODULE, call->device, call->context)) {
@@ -229,7 +231,7 @@ pool_cu_result mock_cu_ModuleLoadData(CUmodule *module, const void *image)
 
     if (!mock_enter(&call, MOCK_FN_ModuleLoadData, MOCK_INSIDE, -1, ""))
         return call.code;
-    return mock_leave(&call, load(&call, module, image, 0, NULL, NULL));
+    return mock_leave(&call, load_module(&call, module, image, 0, NULL, NULL));
 }
 
 pool_cu_result mock_cu_ModuleLoadDataEx(
@@ -239,10 +241,10 @@ pool_cu_result mock_cu_ModuleLoadDataEx(
 
     if (!mock_enter(&call, MOCK_FN_ModuleLoadDataEx, MOCK_INSIDE, -1, "u", count))
         return call.code;
-    return mock_leave(&call, load(&call, module, image, count, options, values));
+    return mock_leave(&call, load_module(&call, module, image, count, options, values));
 }
 
-/* Functions and variables end with their module. */
+/* Functions and variables are destroyed with their module. */
 static void end_module(pool_mock *mock, struct mock_module *module)
 {
     for (size_t i = 0; i < mock->object_count; i++) {
@@ -250,12 +252,12 @@ static void end_module(pool_mock *mock, struct mock_module *module)
 
         if (object && object->kind == MOCK_FUNCTION &&
             ((struct mock_function *)object)->module == module)
-            mock_object_drop(mock, object);
+            mock_object_release(mock, object);
     }
     for (size_t i = mock->memory_count; i-- > 0;)
         if (mock->memory[i]->module == &module->object)
-            mock_memory_drop(mock, mock->memory[i]);
-    mock_object_drop(mock, &module->object);
+            mock_memory_release(mock, mock->memory[i]);
+    mock_object_release(mock, &module->object);
 }
 
 pool_cu_result mock_cu_ModuleUnload(CUmodule handle)
@@ -263,10 +265,10 @@ pool_cu_result mock_cu_ModuleUnload(CUmodule handle)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_ModuleUnload, MOCK_INSIDE, -1, "h", handle)) {
-        mock_refused(&call, handle);
+        mock_release_failed(&call, handle);
         return call.code;
     }
-    struct mock_module *module = mock_object_get(call.mock, handle, MOCK_MODULE);
+    struct mock_module *module = mock_object_of_kind(call.mock, handle, MOCK_MODULE);
     if (!module)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     if (module->object.context != call.context)
@@ -275,9 +277,9 @@ pool_cu_result mock_cu_ModuleUnload(CUmodule handle)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- functions ------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
-static struct mock_function *function_of(
+static struct mock_function *find_function(
     pool_mock *mock, struct mock_module *module, struct mock_kernel *kernel)
 {
     struct mock_function *made;
@@ -309,7 +311,7 @@ pool_cu_result mock_cu_ModuleGetFunction(CUfunction *function, CUmodule handle, 
 
     if (!mock_enter(&call, MOCK_FN_ModuleGetFunction, MOCK_INSIDE, -1, "hs", handle, name))
         return call.code;
-    struct mock_module *module = mock_object_get(call.mock, handle, MOCK_MODULE);
+    struct mock_module *module = mock_object_of_kind(call.mock, handle, MOCK_MODULE);
     if (!function || !name || !*name)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!module)
@@ -319,14 +321,14 @@ pool_cu_result mock_cu_ModuleGetFunction(CUfunction *function, CUmodule handle, 
         kernel = find_kernel(module->kernels, module->kernel_count, name);
     if (!kernel)
         return mock_leave(&call, POOL_CU_NOT_FOUND);
-    struct mock_function *found = function_of(call.mock, module, kernel);
+    struct mock_function *found = find_function(call.mock, module, kernel);
     if (!found)
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
     *function = mock_object_handle(call.mock, &found->object);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-static struct mock_memory *global_of(
+static struct mock_memory *find_global(
     struct mock_call *call, struct mock_module *module, size_t index)
 {
     pool_mock *mock = call->mock;
@@ -356,7 +358,7 @@ pool_cu_result mock_cu_ModuleGetGlobal(
 
     if (!mock_enter(&call, MOCK_FN_ModuleGetGlobal, MOCK_INSIDE, -1, "hs", handle, name))
         return call.code;
-    struct mock_module *module = mock_object_get(call.mock, handle, MOCK_MODULE);
+    struct mock_module *module = mock_object_of_kind(call.mock, handle, MOCK_MODULE);
     if (!name || (!address && !bytes))
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!module)
@@ -365,7 +367,7 @@ pool_cu_result mock_cu_ModuleGetGlobal(
         index++;
     if (index == call.mock->global_count)
         return mock_leave(&call, POOL_CU_NOT_FOUND);
-    const struct mock_memory *memory = global_of(&call, module, index);
+    const struct mock_memory *memory = find_global(&call, module, index);
     if (!memory)
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
     if (address)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a test asks for and asks about: failures, the script, counts, the log.
+ * Scripted behaviour and queries of the test: failures, expectations, counts, the log.
  */
 #include "mock/mock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- failures ------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static pool_status add_failure(pool_mock *mock, const struct mock_failure *failure)
 {
@@ -21,7 +21,7 @@ static pool_status add_failure(pool_mock *mock, const struct mock_failure *failu
     return POOL_OK;
 }
 
-static pool_status plan_failure(pool_mock *mock, int device, const char *function, uint64_t n,
+static pool_status schedule_failure(pool_mock *mock, int device, const char *function, uint64_t n,
     pool_cu_code code, pool_mock_repeat repeat)
 {
     struct mock_failure failure = {.device = device, .left = n, .code = code, .repeat = repeat};
@@ -53,13 +53,13 @@ static pool_status plan_failure(pool_mock *mock, int device, const char *functio
 pool_status pool_mock_fail(
     pool_mock *mock, const char *function, uint64_t n, pool_cu_code code, pool_mock_repeat repeat)
 {
-    return plan_failure(mock, -1, function, n, code, repeat);
+    return schedule_failure(mock, -1, function, n, code, repeat);
 }
 
 pool_status pool_mock_fail_on(pool_mock *mock, int device, const char *function, uint64_t n,
     pool_cu_code code, pool_mock_repeat repeat)
 {
-    return plan_failure(mock, device < 0 ? INT32_MAX : device, function, n, code, repeat);
+    return schedule_failure(mock, device < 0 ? INT32_MAX : device, function, n, code, repeat);
 }
 
 void pool_mock_clear_failures(pool_mock *mock)
@@ -108,7 +108,7 @@ pool_cu_result pool_mock_poisoned(pool_mock *mock)
     return code;
 }
 
-/* ---- the script ----------------------------------------------------------------------------- */
+/* ---- expectations ---------------------------------------------------------------------------- */
 
 static bool script_line_known(const char *call)
 {
@@ -157,21 +157,21 @@ const char *pool_mock_verify(pool_mock *mock)
     if (!mock)
         return "there is no mock";
     pthread_mutex_lock(&mock->lock);
-    struct mock_text *text = &mock->answers[1];
+    struct mock_string *text = &mock->answers[1];
     size_t next = mock->script_next;
     text->length = 0;
-    if (mock->complaints.length > 0)
-        mock_text_add(text, "%s", mock->complaints.text);
+    if (mock->misuse_log.length > 0)
+        mock_string_append(text, "%s", mock->misuse_log.text);
     if (next + 1 == mock->script_count && strcmp(mock->script[next].call, "...") == 0)
         next++;
     if (!mock->script_broken && next < mock->script_count)
-        mock_text_add(text, "expected %s, which never came\n", mock->script[next].call);
+        mock_string_append(text, "expected %s, which never came\n", mock->script[next].call);
     const char *answer = text->length > 0 ? text->text : "";
     pthread_mutex_unlock(&mock->lock);
     return answer;
 }
 
-/* ---- counts and log ------------------------------------------------------------------------- */
+/* ---- counts and log -------------------------------------------------------------------------- */
 
 uint64_t pool_mock_calls(pool_mock *mock, const char *function)
 {
@@ -205,12 +205,12 @@ const char *pool_mock_log(pool_mock *mock)
     if (!mock)
         return "";
     pthread_mutex_lock(&mock->lock);
-    struct mock_text *text = &mock->answers[2];
+    struct mock_string *text = &mock->answers[2];
     uint64_t first = mock->line_count > MOCK_LOG_LINES ? mock->line_count - MOCK_LOG_LINES : 0;
     text->length = 0;
     for (uint64_t i = first; i < mock->line_count; i++) {
         const char *line = mock->lines[i % MOCK_LOG_LINES];
-        mock_text_add(text, "%s\n", line ? line : "(lost)");
+        mock_string_append(text, "%s\n", line ? line : "(lost)");
     }
     const char *answer = text->length > 0 ? text->text : "";
     pthread_mutex_unlock(&mock->lock);

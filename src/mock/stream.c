@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams, events and host functions. Work completes at once, unless a test holds it: then
- * everything that fell into the hold is unfinished until the test lets it go.
+ * Streams, events and host functions. Work completes immediately unless a test stalls it; work
+ * enqueued during a stall is incomplete until the test releases it.
  */
 #include "mock/mock.h"
 
@@ -12,40 +12,40 @@
 #define EVENT_FLAGS_MASK 7u
 #define EVENT_DISABLE_TIMING 2u
 
-/* ---- holding -------------------------------------------------------------------------------- */
+/* ---- stalls ---------------------------------------------------------------------------------- */
 
-bool mock_hold_pending(const pool_mock *mock, uint64_t held_in)
+bool mock_is_stalled(const pool_mock *mock, uint64_t stall_number)
 {
-    return mock->held && held_in == mock->hold;
+    return mock->stalled && stall_number == mock->stall_number;
 }
 
-void mock_hold_wait(pool_mock *mock, uint64_t held_in)
+void mock_stall_wait(pool_mock *mock, uint64_t stall_number)
 {
-    while (mock_hold_pending(mock, held_in))
+    while (mock_is_stalled(mock, stall_number))
         pthread_cond_wait(&mock->work_done, &mock->lock);
 }
 
 void mock_stream_work(struct mock_call *call, struct mock_stream *stream)
 {
-    if (!call->mock->held)
+    if (!call->mock->stalled)
         return;
-    stream->held_in = call->mock->hold;
-    stream->object.context->held_in = call->mock->hold;
+    stream->stall_number = call->mock->stall_number;
+    stream->object.context->stall_number = call->mock->stall_number;
 }
 
-void pool_mock_hold(pool_mock *mock)
+void pool_mock_stall(pool_mock *mock)
 {
     if (!mock)
         return;
     pthread_mutex_lock(&mock->lock);
-    if (!mock->held) {
-        mock->held = true;
-        mock->hold++;
+    if (!mock->stalled) {
+        mock->stalled = true;
+        mock->stall_number++;
     }
     pthread_mutex_unlock(&mock->lock);
 }
 
-void pool_mock_let_go(pool_mock *mock)
+void pool_mock_resume(pool_mock *mock)
 {
     if (!mock)
         return;
@@ -63,24 +63,24 @@ void pool_mock_let_go(pool_mock *mock)
     free(deferred);
 
     pthread_mutex_lock(&mock->lock);
-    mock->held = false;
+    mock->stalled = false;
     pthread_cond_broadcast(&mock->work_done);
     pthread_mutex_unlock(&mock->lock);
 }
 
-/* ---- streams -------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 pool_cu_result mock_stream_get(struct mock_call *call, CUstream handle, struct mock_stream **stream)
 {
     uintptr_t value = (uintptr_t)handle;
 
-    if (value <= 2) { /* the default stream, its legacy and its per-thread name */
+    if (value <= 2) { /* the default stream, its legacy and its per-thread handle */
         *stream = &call->context->default_stream;
         (*stream)->object.context = call->context;
         (*stream)->object.device = call->context->object.device;
         return POOL_CU_SUCCESS;
     }
-    *stream = mock_object_get(call->mock, handle, MOCK_STREAM);
+    *stream = mock_object_of_kind(call->mock, handle, MOCK_STREAM);
     return *stream ? POOL_CU_SUCCESS : POOL_CU_INVALID_HANDLE;
 }
 
@@ -100,7 +100,9 @@ pool_cu_result mock_cu_StreamCreateWithPriority(CUstream *stream, unsigned int f
         return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
     }
     made->flags = flags;
-    made->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority; /* clamped, as there */
+    made->priority = priority > 0    ? 0
+                     : priority < -5 ? -5
+                                     : priority; /* clamped, as by the real driver */
     *stream = mock_object_handle(call.mock, &made->object);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
@@ -110,13 +112,13 @@ pool_cu_result mock_cu_StreamDestroy(CUstream handle)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_StreamDestroy, MOCK_INSIDE, -1, "h", handle)) {
-        mock_refused(&call, handle);
+        mock_release_failed(&call, handle);
         return call.code;
     }
-    struct mock_stream *stream = mock_object_get(call.mock, handle, MOCK_STREAM);
+    struct mock_stream *stream = mock_object_of_kind(call.mock, handle, MOCK_STREAM);
     if (!stream)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    mock_object_drop(call.mock, &stream->object);
+    mock_object_release(call.mock, &stream->object);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -131,7 +133,7 @@ pool_cu_result mock_cu_StreamSynchronize(CUstream handle)
     if (code)
         return mock_leave(&call, code);
     int device = stream->object.device;
-    mock_hold_wait(call.mock, stream->held_in);
+    mock_stall_wait(call.mock, stream->stall_number);
     mock_pools_trim(call.mock, device);
     return mock_leave(&call, call.mock->sticky);
 }
@@ -144,7 +146,7 @@ pool_cu_result mock_cu_StreamQuery(CUstream handle)
     if (!mock_enter(&call, MOCK_FN_StreamQuery, MOCK_INSIDE, -1, "h", handle))
         return call.code;
     pool_cu_result code = mock_stream_get(&call, handle, &stream);
-    if (code == POOL_CU_SUCCESS && mock_hold_pending(call.mock, stream->held_in))
+    if (code == POOL_CU_SUCCESS && mock_is_stalled(call.mock, stream->stall_number))
         code = POOL_CU_NOT_READY;
     return mock_leave(&call, code);
 }
@@ -160,12 +162,12 @@ pool_cu_result mock_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, un
     pool_cu_result code = mock_stream_get(&call, handle, &stream);
     if (code)
         return mock_leave(&call, code);
-    const struct mock_event *event = mock_object_get(call.mock, event_handle, MOCK_EVENT);
+    const struct mock_event *event = mock_object_of_kind(call.mock, event_handle, MOCK_EVENT);
     if (!event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     if (flags > 1)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (mock_hold_pending(call.mock, event->held_in))
+    if (mock_is_stalled(call.mock, event->stall_number))
         mock_stream_work(&call, stream);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
@@ -215,7 +217,7 @@ pool_cu_result mock_cu_StreamGetCtx(CUstream handle, CUcontext *context)
     return mock_leave(&call, code);
 }
 
-/* ---- events --------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 pool_cu_result mock_cu_EventCreate(CUevent *event, unsigned int flags)
 {
@@ -223,7 +225,7 @@ pool_cu_result mock_cu_EventCreate(CUevent *event, unsigned int flags)
 
     if (!mock_enter(&call, MOCK_FN_EventCreate, MOCK_INSIDE, -1, "u", flags))
         return call.code;
-    /* An event for other processes must not time. */
+    /* An interprocess event must not record times. */
     if (!event || (flags & ~EVENT_FLAGS_MASK) || ((flags & 4u) && !(flags & EVENT_DISABLE_TIMING)))
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     struct mock_event *made = calloc(1, sizeof(*made));
@@ -242,13 +244,13 @@ pool_cu_result mock_cu_EventDestroy(CUevent handle)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_EventDestroy, MOCK_INSIDE, -1, "h", handle)) {
-        mock_refused(&call, handle);
+        mock_release_failed(&call, handle);
         return call.code;
     }
-    struct mock_event *event = mock_object_get(call.mock, handle, MOCK_EVENT);
+    struct mock_event *event = mock_object_of_kind(call.mock, handle, MOCK_EVENT);
     if (!event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    mock_object_drop(call.mock, &event->object);
+    mock_object_release(call.mock, &event->object);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -267,7 +269,7 @@ pool_cu_result mock_cu_EventRecord(CUevent handle, CUstream stream_handle)
 
     if (!mock_enter(&call, MOCK_FN_EventRecord, MOCK_INSIDE, -1, "hh", handle, stream_handle))
         return call.code;
-    struct mock_event *event = mock_object_get(call.mock, handle, MOCK_EVENT);
+    struct mock_event *event = mock_object_of_kind(call.mock, handle, MOCK_EVENT);
     pool_cu_result code = mock_stream_get(&call, stream_handle, &stream);
     if (code || !event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
@@ -276,7 +278,7 @@ pool_cu_result mock_cu_EventRecord(CUevent handle, CUstream stream_handle)
     mock_stream_work(&call, stream);
     event->recorded = true;
     event->time_ns = now_ns();
-    event->held_in = call.mock->held ? call.mock->hold : 0;
+    event->stall_number = call.mock->stalled ? call.mock->stall_number : 0;
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
@@ -286,11 +288,11 @@ pool_cu_result mock_cu_EventQuery(CUevent handle)
 
     if (!mock_enter(&call, MOCK_FN_EventQuery, MOCK_INSIDE, -1, "h", handle))
         return call.code;
-    const struct mock_event *event = mock_object_get(call.mock, handle, MOCK_EVENT);
+    const struct mock_event *event = mock_object_of_kind(call.mock, handle, MOCK_EVENT);
     if (!event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    return mock_leave(
-        &call, mock_hold_pending(call.mock, event->held_in) ? POOL_CU_NOT_READY : POOL_CU_SUCCESS);
+    return mock_leave(&call,
+        mock_is_stalled(call.mock, event->stall_number) ? POOL_CU_NOT_READY : POOL_CU_SUCCESS);
 }
 
 pool_cu_result mock_cu_EventSynchronize(CUevent handle)
@@ -299,11 +301,11 @@ pool_cu_result mock_cu_EventSynchronize(CUevent handle)
 
     if (!mock_enter(&call, MOCK_FN_EventSynchronize, MOCK_INSIDE, -1, "h", handle))
         return call.code;
-    const struct mock_event *event = mock_object_get(call.mock, handle, MOCK_EVENT);
+    const struct mock_event *event = mock_object_of_kind(call.mock, handle, MOCK_EVENT);
     if (!event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     int device = event->object.device;
-    mock_hold_wait(call.mock, event->held_in);
+    mock_stall_wait(call.mock, event->stall_number);
     mock_pools_trim(call.mock, device);
     return mock_leave(&call, call.mock->sticky);
 }
@@ -314,23 +316,24 @@ pool_cu_result mock_cu_EventElapsedTime(float *milliseconds, CUevent start, CUev
 
     if (!mock_enter(&call, MOCK_FN_EventElapsedTime, MOCK_INSIDE, -1, "hh", start, end))
         return call.code;
-    const struct mock_event *first = mock_object_get(call.mock, start, MOCK_EVENT);
-    const struct mock_event *last = mock_object_get(call.mock, end, MOCK_EVENT);
+    const struct mock_event *first = mock_object_of_kind(call.mock, start, MOCK_EVENT);
+    const struct mock_event *last = mock_object_of_kind(call.mock, end, MOCK_EVENT);
     if (!milliseconds)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (!first || !last || !first->recorded || !last->recorded ||
         first->object.context != last->object.context ||
         ((first->flags | last->flags) & EVENT_DISABLE_TIMING))
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    if (mock_hold_pending(call.mock, first->held_in) || mock_hold_pending(call.mock, last->held_in))
+    if (mock_is_stalled(call.mock, first->stall_number) ||
+        mock_is_stalled(call.mock, last->stall_number))
         return mock_leave(&call, POOL_CU_NOT_READY);
     *milliseconds = (float)((double)((int64_t)(last->time_ns - first->time_ns)) / 1e6);
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* ---- host functions ------------------------------------------------------------------------- */
+/* ---- host functions -------------------------------------------------------------------------- */
 
-static pool_cu_result defer(pool_mock *mock, pool_cu_host_function function, void *user)
+static pool_cu_result defer_host_call(pool_mock *mock, pool_cu_host_function function, void *user)
 {
     struct mock_host_call *larger =
         realloc(mock->deferred, (mock->deferred_count + 1) * sizeof(*larger));
@@ -356,8 +359,8 @@ pool_cu_result mock_cu_LaunchHostFunc(
     if (!function)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     mock_stream_work(&call, stream);
-    if (call.mock->held)
-        return mock_leave(&call, defer(call.mock, function, user));
+    if (call.mock->stalled)
+        return mock_leave(&call, defer_host_call(call.mock, function, user));
     code = mock_leave(&call, POOL_CU_SUCCESS);
     mock_guest_begin();
     function(user);

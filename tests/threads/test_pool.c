@@ -54,7 +54,8 @@ static void *use_each_lazily(void *arg)
         }
         note(gang, !pool_bind(device), "bind");
         note(gang, !pool_device_context(device, &context), "context");
-        note(gang, pool_mock_current(gang->world->mock) == context, "the context that is current");
+        note(gang, pool_mock_current_context(gang->world->mock) == context,
+            "the context that is current");
         note(gang, !pool_unbind(device), "unbind");
     }
     return NULL;

@@ -147,7 +147,7 @@ static pool_status parted_secret(struct torture *torture)
 
 static void remove_pools(struct torture *torture)
 {
-    pool_mock_remove(torture->mock, "cuMemAllocFromPoolAsync");
+    pool_mock_remove_function(torture->mock, "cuMemAllocFromPoolAsync");
 }
 
 static pool_status pinned(struct torture *torture)
@@ -179,13 +179,13 @@ static pool_status deferred(struct torture *torture)
     STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
     STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
     STEP(pool_module_load(device, ptx, sizeof(ptx), &module));
-    pool_mock_hold(torture->mock);
+    pool_mock_stall(torture->mock);
     torture->objects[MODULE] = module;
     STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, pool_pinned_data(*AT(pool_pinned, PINNED)),
         4096, *AT(pool_stream, STREAM)));
     STEP(pool_pinned_destroy(AT(pool_pinned, PINNED)));
     pool_module_destroy(AT(pool_module, MODULE));
-    pool_mock_let_go(torture->mock);
+    pool_mock_resume(torture->mock);
     STEP(pool_stream_synchronize(*AT(pool_stream, STREAM)));
     STEP(pool_pinned_create(device, 4096, 0, AT(pool_pinned, PINNED)));
     return pool_pinned_destroy(AT(pool_pinned, PINNED));
@@ -193,7 +193,7 @@ static pool_status deferred(struct torture *torture)
 
 static pool_status finish_deferred(struct torture *torture)
 {
-    pool_mock_let_go(torture->mock);
+    pool_mock_resume(torture->mock);
     pool_module_destroy(AT(pool_module, MODULE));
     return finish(torture);
 }

@@ -142,15 +142,16 @@ static void check_thread(
 
     snprintf(text, sizeof(text), "depth %zu instead of %zu, %s, %lld pushes without a try to pop",
         pool_mock_depth(torture->mock), before->depth,
-        pool_mock_current(torture->mock) == torture->caller ? "right on top" : "wrong on top",
-        (long long)(pool_mock_unreturned(torture->mock) - before->unreturned));
+        pool_mock_current_context(torture->mock) == torture->caller ? "right on top"
+                                                                    : "wrong on top",
+        (long long)(pool_mock_unpopped(torture->mock) - before->unreturned));
     if (watch.stack_call_failed) {
-        if (pool_mock_unreturned(torture->mock) > before->unreturned)
+        if (pool_mock_unpopped(torture->mock) > before->unreturned)
             found(finding, TORTURE_CONTEXT, "a push was left without a try to pop", text);
         return;
     }
     if (pool_mock_depth(torture->mock) != before->depth ||
-        pool_mock_current(torture->mock) != torture->caller)
+        pool_mock_current_context(torture->mock) != torture->caller)
         found(finding, TORTURE_CONTEXT, "the caller's context is not as it was", text);
 }
 
@@ -285,7 +286,7 @@ static void run_point(
         scenario->prepare(&torture);
     snprintf(before.leaks, sizeof(before.leaks), "%s", pool_mock_leaks(torture.mock));
     before.depth = pool_mock_depth(torture.mock);
-    before.unreturned = pool_mock_unreturned(torture.mock);
+    before.unreturned = pool_mock_unpopped(torture.mock);
 
     watch_set(&torture, 1);
     pool_status status = scenario->run(&torture);

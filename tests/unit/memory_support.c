@@ -61,7 +61,7 @@ int memory_set_up_without_pools(void **state)
     (void)state;
     if (pool_mock_create(&memory_mock, &mock))
         return -1;
-    pool_mock_remove(memory_mock, "cuMemAllocFromPoolAsync");
+    pool_mock_remove_function(memory_mock, "cuMemAllocFromPoolAsync");
     params.driver = pool_mock_table(memory_mock);
     return pool_create(&memory_pool, &params) ? -1 : 0;
 }

@@ -69,11 +69,11 @@ static inline void world_end(struct world *world)
 /* Fails the making of a pool and checks that nothing is left of it. */
 static inline void assert_create_fails(struct world *world, pool_status status)
 {
-    CUcontext before = pool_mock_current(world->mock);
+    CUcontext before = pool_mock_current_context(world->mock);
 
     assert_int_equal(pool_create(&world->pool, &world->params), status);
     assert_null(world->pool);
-    assert_ptr_equal(pool_mock_current(world->mock), before);
+    assert_ptr_equal(pool_mock_current_context(world->mock), before);
     assert_string_equal(pool_mock_leaks(world->mock), "");
 }
 

@@ -101,10 +101,10 @@ static const pool_curve *curve(void)
 
 static pool_status warm_up(void)
 {
-    CUcontext before = pool_mock_current(world.mock);
+    CUcontext before = pool_mock_current_context(world.mock);
     pool_status status = pool_msm_warm_up(curve(), device_of(&world, 0));
 
-    assert_ptr_equal(pool_mock_current(world.mock), before);
+    assert_ptr_equal(pool_mock_current_context(world.mock), before);
     return status;
 }
 

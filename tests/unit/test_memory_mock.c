@@ -36,7 +36,7 @@ static void test_full_for_good(void **state)
     const char *text;
 
     (void)state;
-    pool_mock_set_free(memory_mock, 0, 10 * MIB);
+    pool_mock_set_free_memory(memory_mock, 0, 10 * MIB);
     assert_status(
         pool_buffer_alloc(memory_device(0), 1000 * MIB, &buffer), POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_null(buffer);
@@ -55,7 +55,7 @@ static void test_full_of_unused(void **state)
     pool_memory_info info = {.struct_size = sizeof(info)};
 
     (void)state;
-    pool_mock_set_free(memory_mock, 0, 100 * MIB);
+    pool_mock_set_free_memory(memory_mock, 0, 100 * MIB);
     for (int i = 1; i <= 3; i++) { /* each too large for what is free beside the last */
         assert_ok(pool_buffer_alloc(memory_device(0), (uint64_t)(64 + i) * MIB, &buffer));
         assert_ok(pool_buffer_destroy(&buffer));
@@ -126,7 +126,7 @@ static void test_free_while_in_use(void **state)
     assert_ok(pool_stream_create(device, NULL, &idle));
     assert_ok(pool_buffer_zeroed(device, 64, &first));
     assert_ok(pool_buffer_zeroed(device, 64, &second));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_copy_to_device(first, 0, pool_pinned_data(pinned), 64, busy));
     pool_mock_reset_calls(memory_mock);
     assert_ok(pool_buffer_destroy(&first)); /* would hang here if it waited */
@@ -137,7 +137,7 @@ static void test_free_while_in_use(void **state)
     assert_ok(pool_buffer_destroy_on(&second, busy));
     assert_int_equal(memory_calls("cuEventRecord"), 0);
     assert_int_equal(memory_calls("cuMemFreeAsync"), 1);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     assert_ok(pool_stream_destroy(&busy));
     assert_ok(pool_stream_destroy(&idle));
     assert_ok(pool_pinned_destroy(&pinned));
@@ -155,14 +155,14 @@ static void test_free_of_shared(void **state)
     assert_ok(pool_stream_create(device, NULL, &idle));
     assert_ok(pool_buffer_alloc(device, 64, &whole));
     assert_ok(pool_buffer_slice(whole, 0, 32, &slice));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_buffer_fill8(slice, 0, 32, 1, busy));
     assert_ok(pool_buffer_destroy_on(&slice, busy));
     pool_mock_reset_calls(memory_mock);
     assert_ok(pool_buffer_destroy_on(&whole, idle));
     assert_int_equal(memory_calls("cuEventRecord"), 1);
     assert_int_equal(memory_calls("cuStreamWaitEvent"), 1);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     assert_ok(pool_stream_destroy(&busy));
     assert_ok(pool_stream_destroy(&idle));
 }
@@ -327,12 +327,12 @@ static void test_context_is_restored(void **state)
     (void)state;
     assert_int_equal(api->CtxCreate(&mine, 0, 1), 0);
     assert_ok(pool_buffer_from_host(memory_device(0), &byte, 1, &buffer));
-    assert_ptr_equal(pool_mock_current(memory_mock), mine);
+    assert_ptr_equal(pool_mock_current_context(memory_mock), mine);
     pool_mock_fail(memory_mock, "cuMemsetD8Async", 1, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
     assert_status(pool_buffer_fill8(buffer, 0, 1, 1, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_ptr_equal(pool_mock_current(memory_mock), mine);
+    assert_ptr_equal(pool_mock_current_context(memory_mock), mine);
     assert_ok(pool_buffer_destroy(&buffer));
-    assert_ptr_equal(pool_mock_current(memory_mock), mine);
+    assert_ptr_equal(pool_mock_current_context(memory_mock), mine);
     assert_int_equal(pool_mock_depth(memory_mock), 1);
     assert_int_equal(api->CtxDestroy(mine), 0);
 }
@@ -353,14 +353,14 @@ static void test_free_beside_unfinished_work(void **state)
     assert_ok(pool_buffer_alloc(memory_device(1), 64, &buffer));
     assert_ok(pool_stream_create(memory_device(1), NULL, &stream));
     assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_buffer_fill8(buffer, 0, 64, 1, stream));
     assert_ok(pool_pinned_destroy(&pinned[0]));
     pool_module_destroy(&module);
     assert_null(pinned[0]);
     assert_int_equal(memory_calls("cuMemFreeHost"), 0);
     assert_int_equal(memory_calls("cuModuleUnload"), 0);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     assert_ok(pool_pinned_destroy(&pinned[1]));
     assert_int_equal(memory_calls("cuMemFreeHost"), 2);
     assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));

@@ -29,7 +29,7 @@ static void test_enqueue_only(void **state)
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_buffer_alloc(device, 3 * MIB, &buffer));
     assert_ok(pool_copy_to_device(buffer, 0, pageable, 3 * MIB, NULL));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), MIB, stream));
     assert_ok(pool_copy_to_host(pool_pinned_data(pinned), buffer, 0, MIB, stream));
     assert_ok(pool_copy_device(buffer, 0, buffer, MIB, MIB, stream));
@@ -37,7 +37,7 @@ static void test_enqueue_only(void **state)
     /* Pageable memory that fits into the ring: staged, not waited for. */
     assert_ok(pool_copy_to_device(buffer, 0, pageable, 3 * MIB, stream));
     assert_status(pool_stream_query(stream), POOL_ERR_NOT_READY);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     assert_ok(pool_stream_synchronize(stream));
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_stream_destroy(&stream));
@@ -152,7 +152,7 @@ static void *let_go_later(void *argument)
 
     (void)argument;
     nanosleep(&pause, NULL);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     return NULL;
 }
 
@@ -169,7 +169,7 @@ static void test_rings_under_way(void **state)
     (void)state;
     assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
     assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     for (int i = 0; i < 4; i++)
         assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
     assert_ok(pool_memory_get_info(memory_device(0), &info));

@@ -77,12 +77,12 @@ static void test_table_is_complete(void **state)
 #define CHECK(field, symbol, suffix, version, need, parameters) assert_non_null(cu->field);
     POOL_CUDA_FUNCTIONS(CHECK)
 #undef CHECK
-    assert_int_equal(pool_mock_remove(mock, "cuMemPoolCreate"), POOL_OK);
+    assert_int_equal(pool_mock_remove_function(mock, "cuMemPoolCreate"), POOL_OK);
     assert_null(cu->MemPoolCreate);
     assert_non_null(cu->MemPoolDestroy);
-    assert_int_equal(pool_mock_remove(mock, "cuNothing"), POOL_ERR_NOT_FOUND);
+    assert_int_equal(pool_mock_remove_function(mock, "cuNothing"), POOL_ERR_NOT_FOUND);
     assert_string_equal(
-        pool_mock_verify(mock), "pool_mock_remove: there is no function cuNothing\n");
+        pool_mock_verify(mock), "pool_mock_remove_function: there is no function cuNothing\n");
 }
 
 static void test_nothing_before_init(void **state)
@@ -285,7 +285,7 @@ static void test_stack(void **state)
     assert_int_equal(cu->DevicePrimaryCtxRetain(&b, 1), 0);
     assert_int_equal(cu->CtxPushCurrent(b), 0);
     assert_int_equal(pool_mock_depth(mock), 2);
-    assert_ptr_equal(pool_mock_current(mock), b);
+    assert_ptr_equal(pool_mock_current_context(mock), b);
     assert_int_equal(cu->CtxSetCurrent(a), 0); /* replaces the top */
     assert_int_equal(pool_mock_depth(mock), 2);
     assert_int_equal(cu->CtxSetCurrent(NULL), 0); /* pops */
@@ -300,7 +300,7 @@ static void test_stack(void **state)
     assert_int_equal(pool_mock_depth(mock), 1);
     assert_int_equal(cu->CtxSetCurrent((CUcontext)(uintptr_t)16), 201);
     assert_int_equal(cu->CtxPopCurrent(NULL), 0);
-    assert_int_equal(pool_mock_unreturned(mock), 0);
+    assert_int_equal(pool_mock_unpopped(mock), 0);
     assert_int_equal(cu->DevicePrimaryCtxRelease(0), 0);
     assert_int_equal(cu->DevicePrimaryCtxRelease(1), 0);
 }
@@ -376,12 +376,12 @@ static void test_refused_release_is_no_leak(void **state)
     pool_mock_fail(mock, "cuCtxPopCurrent", 1, POOL_CU_UNKNOWN, POOL_MOCK_ONCE);
     pool_mock_fail(mock, "cuCtxDestroy", 1, POOL_CU_UNKNOWN, POOL_MOCK_ONCE);
     assert_int_equal(cu->CtxPopCurrent(NULL), 999);
-    assert_int_equal(pool_mock_unreturned(mock), 0);
+    assert_int_equal(pool_mock_unpopped(mock), 0);
     assert_int_equal(pool_mock_depth(mock), 1);
     assert_int_equal(cu->CtxDestroy(context), 999);
     pool_mock_get_balance(mock, &balance);
     assert_int_equal(balance.contexts, 1);
-    assert_int_equal(balance.refused, 1);
+    assert_int_equal(balance.failed_releases, 1);
     assert_null(strstr(pool_mock_leaks(mock), "ctx1"));
     assert_int_equal(cu->CtxDestroy(context), 0);
 }

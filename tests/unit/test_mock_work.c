@@ -78,7 +78,7 @@ static void test_account(void **state)
     assert_int_equal(cu->MemAlloc(&b, 100), 0);
     assert_int_equal(a % 512, 0);
     assert_int_equal(free_now(), TOTAL - 11 * MIB - 100);
-    assert_int_equal(pool_mock_set_free(mock, 0, MIB), 0);
+    assert_int_equal(pool_mock_set_free_memory(mock, 0, MIB), 0);
     assert_int_equal(free_now(), MIB);
     assert_int_equal(cu->MemFree(b), 0);
     assert_int_equal(free_now(), MIB + 100);
@@ -91,7 +91,7 @@ static void test_account(void **state)
     assert_int_equal(cu->MemGetAddressRange(&base, &bytes, a + 10 * MIB), 500);
     assert_non_null(strstr(pool_mock_leaks(mock), "mem1 of 10485760 bytes on device 0"));
     assert_int_equal(cu->MemFree(a), 0);
-    assert_int_equal(pool_mock_set_free(mock, 0, TOTAL + 1), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_mock_set_free_memory(mock, 0, TOTAL + 1), POOL_ERR_INVALID_ARGUMENT);
     /* The other device has its own account. */
     assert_int_equal(cu->CtxPushCurrent(other), 0);
     assert_int_equal(free_now(), TOTAL - MIB);
@@ -128,7 +128,7 @@ static void test_context_takes_its_handles_along(void **state)
     assert_int_equal(cu->MemFree(a), 1);
     assert_int_equal(cu->StreamDestroy(stream), 400);
     pool_mock_get_balance(mock, &balance);
-    assert_int_equal(balance.swept, 2);
+    assert_int_equal(balance.orphaned, 2);
     assert_int_equal(balance.allocations, 0);
     assert_string_equal(pool_mock_leaks(mock) + strlen("primary0 is still retained 1 times\n") * 2,
         "mem1 died with its context\nstream1 died with its context\n"
@@ -328,7 +328,7 @@ static void count_up(void *user)
 
 static void *let_go(void *arg)
 {
-    pool_mock_let_go(arg);
+    pool_mock_resume(arg);
     return NULL;
 }
 
@@ -345,7 +345,7 @@ static void test_work_that_waits(void **state)
     assert_int_equal(cu->LaunchHostFunc(stream, count_up, &ran), 0);
     assert_int_equal(ran, 1);
     assert_int_equal(cu->LaunchHostFunc(stream, NULL, &ran), 1);
-    pool_mock_hold(mock);
+    pool_mock_stall(mock);
     assert_int_equal(cu->StreamQuery(stream), 0); /* its work was before */
     assert_int_equal(cu->LaunchHostFunc(stream, count_up, &ran), 0);
     assert_int_equal(cu->EventRecord(event, stream), 0);
@@ -516,10 +516,10 @@ static void test_refused_images(void **state)
     CUmodule module = NULL;
 
     (void)state;
-    assert_int_equal(pool_mock_refuse_images(mock, POOL_CU_INVALID_PTX, "line 3: what?"), 0);
+    assert_int_equal(pool_mock_reject_images(mock, POOL_CU_INVALID_PTX, "line 3: what?"), 0);
     assert_int_equal(cu->ModuleLoadDataEx(&module, "x", 2, options, values), 218);
     assert_string_equal(log, "line 3: what?");
-    assert_int_equal(pool_mock_refuse_images(mock, POOL_CU_SUCCESS, NULL), 0);
+    assert_int_equal(pool_mock_reject_images(mock, POOL_CU_SUCCESS, NULL), 0);
     assert_int_equal(cu->ModuleLoadDataEx(&module, "x", 2, options, NULL), 1);
     assert_int_equal(cu->ModuleLoadDataEx(&module, "\177ELF and more", 0, NULL, NULL), 0);
     assert_int_equal(cu->ModuleUnload(module), 0);

@@ -42,7 +42,7 @@ static int open_pool(int major, const char *without)
     for (int i = 0; i < 2; i++)
         if (pool_mock_set_attribute(mock, i, COMPUTE_CAPABILITY_MAJOR, major))
             return -1;
-    if (without && pool_mock_remove(mock, without))
+    if (without && pool_mock_remove_function(mock, without))
         return -1;
     with.driver = pool_mock_table(mock);
     with.devices = "all";
@@ -184,12 +184,12 @@ static void test_jit_log_is_in_the_error(void **state)
     pool_module *module = NULL;
 
     (void)state;
-    pool_mock_refuse_images(mock, POOL_CU_INVALID_PTX, "ptxas application ptx input, line 7");
+    pool_mock_reject_images(mock, POOL_CU_INVALID_PTX, "ptxas application ptx input, line 7");
     assert_int_equal(pool_module_load(devices[0], ptx, sizeof(ptx), &module), POOL_ERR_BAD_IMAGE);
     assert_non_null(strstr(pool_last_error()->message, "line 7"));
     assert_int_equal(pool_last_error()->driver_code, 218);
     assert_null(module);
-    pool_mock_refuse_images(mock, POOL_CU_SUCCESS, "");
+    pool_mock_reject_images(mock, POOL_CU_SUCCESS, "");
 }
 
 static void test_kernels_and_variables(void **state)

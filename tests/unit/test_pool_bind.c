@@ -19,9 +19,9 @@ static void test_pairs(void **state)
     assert_int_equal(cuda->CtxCreate(&mine, 0, 1), 0);
     calls = pool_mock_calls(world.mock, NULL);
     assert_ok(pool_bind(a));
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(a));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
     assert_ok(pool_unbind(a));
-    assert_ptr_equal(pool_mock_current(world.mock), mine);
+    assert_ptr_equal(pool_mock_current_context(world.mock), mine);
     /* A pair is one push and one pop. */
     assert_int_equal(pool_mock_calls(world.mock, NULL), calls + 2);
 
@@ -29,14 +29,14 @@ static void test_pairs(void **state)
     assert_ok(pool_bind(b));
     assert_ok(pool_bind(a));
     assert_ok(pool_bind(a));
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(a));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
     assert_ok(pool_unbind(a));
     assert_ok(pool_unbind(a));
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(b));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(b));
     assert_ok(pool_unbind(b));
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(a));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
     assert_ok(pool_unbind(a));
-    assert_ptr_equal(pool_mock_current(world.mock), mine);
+    assert_ptr_equal(pool_mock_current_context(world.mock), mine);
     assert_int_equal(pool_mock_depth(world.mock), 1);
     assert_int_equal(cuda->CtxDestroy(mine), 0);
     world_end(&world);
@@ -50,7 +50,8 @@ static void test_deep_nesting(void **state)
     for (size_t i = 0; i < 300; i++)
         assert_ok(pool_bind(device_of(&world, i % 3)));
     for (size_t i = 300; i-- > 0;) {
-        assert_ptr_equal(pool_mock_current(world.mock), context_of(device_of(&world, i % 3)));
+        assert_ptr_equal(
+            pool_mock_current_context(world.mock), context_of(device_of(&world, i % 3)));
         assert_ok(pool_unbind(device_of(&world, i % 3)));
     }
     assert_int_equal(pool_mock_depth(world.mock), 0);
@@ -92,12 +93,12 @@ static void test_misuse(void **state)
     assert_int_equal(pool_unbind(a), POOL_ERR_UNBALANCED);
     assert_ok(pool_bind(a));
     assert_int_equal(pool_unbind(b), POOL_ERR_UNBALANCED);
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(a));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
 
     /* Somebody else's context on top: refused, and nothing is changed. */
     assert_int_equal(cuda->CtxCreate(&foreign, 0, 1), 0);
     assert_int_equal(pool_unbind(a), POOL_ERR_UNBALANCED);
-    assert_ptr_equal(pool_mock_current(world.mock), foreign);
+    assert_ptr_equal(pool_mock_current_context(world.mock), foreign);
     assert_int_equal(pool_mock_depth(world.mock), 2);
     assert_int_equal(pool_destroy(&world.pool), POOL_ERR_BUSY);
     assert_int_equal(cuda->CtxPopCurrent(&popped), 0);
@@ -115,7 +116,7 @@ static void test_misuse(void **state)
     assert_ok(pool_bind(a));
     assert_int_equal(cuda->CtxSetCurrent(foreign), 0);
     assert_int_equal(pool_unbind(a), POOL_ERR_UNBALANCED);
-    assert_ptr_equal(pool_mock_current(world.mock), foreign);
+    assert_ptr_equal(pool_mock_current_context(world.mock), foreign);
     assert_int_equal(cuda->CtxSetCurrent(context_of(a)), 0);
     assert_ok(pool_unbind(a));
     assert_int_equal(cuda->CtxDestroy(foreign), 0);
@@ -216,7 +217,7 @@ static pool_status task(pool_device *device, void *arg)
     struct job *job = arg;
 
     job->calls++;
-    if (pool_mock_current(job->world->mock) != atomic_load(&device->context))
+    if (pool_mock_current_context(job->world->mock) != atomic_load(&device->context))
         return POOL_ERR_INTERNAL;
     for (int i = 0; i < job->leave_bound; i++)
         if (pool_bind(&job->world->pool->devices[i % 2]))
@@ -387,10 +388,10 @@ static void test_enter(void **state)
     assert_ptr_equal(device_acting(), a);
     assert_ok(device_enter(b, &inner));
     assert_ptr_equal(device_acting(), b);
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(b));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(b));
     assert_ok(device_leave(&inner, POOL_OK));
     assert_ptr_equal(device_acting(), a);
-    assert_ptr_equal(pool_mock_current(world.mock), context_of(a));
+    assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
     assert_int_equal(device_leave(&outer, POOL_ERR_TIMEOUT), POOL_ERR_TIMEOUT);
     assert_ok(pool_unbind(a));
 

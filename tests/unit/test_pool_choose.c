@@ -127,14 +127,14 @@ static void test_best(void **state)
     int seen[4] = {0};
 
     (void)state;
-    pool_mock_set_free(world.mock, 0, 10 * GIB);
-    pool_mock_set_free(world.mock, 1, 30 * GIB);
-    pool_mock_set_free(world.mock, 2, 20 * GIB);
-    pool_mock_set_free(world.mock, 3, 5 * GIB);
+    pool_mock_set_free_memory(world.mock, 0, 10 * GIB);
+    pool_mock_set_free_memory(world.mock, 1, 30 * GIB);
+    pool_mock_set_free_memory(world.mock, 2, 20 * GIB);
+    pool_mock_set_free_memory(world.mock, 3, 5 * GIB);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 1);
     calls = pool_mock_calls(world.mock, NULL);
-    pool_mock_set_free(world.mock, 3, 50 * GIB);
+    pool_mock_set_free_memory(world.mock, 3, 50 * GIB);
     for (int i = 0; i < 20; i++) {
         assert_ok(pool_best_device(world.pool, &device));
         seen[pool_device_index(device)]++;
@@ -180,9 +180,9 @@ static void test_best_shares_by_size(void **state)
     int seen[3] = {0};
 
     (void)state;
-    pool_mock_set_free(world.mock, 0, 60 * GIB);
-    pool_mock_set_free(world.mock, 1, 30 * GIB);
-    pool_mock_set_free(world.mock, 2, 30 * GIB);
+    pool_mock_set_free_memory(world.mock, 0, 60 * GIB);
+    pool_mock_set_free_memory(world.mock, 1, 30 * GIB);
+    pool_mock_set_free_memory(world.mock, 2, 30 * GIB);
     for (int i = 0; i < 8; i++) {
         assert_ok(pool_best_device(world.pool, &device));
         seen[pool_device_index(device)]++;
@@ -225,13 +225,13 @@ static void test_best_with_failing_sample(void **state)
     pool_device *device = NULL;
 
     (void)state;
-    pool_mock_set_free(world.mock, 0, 9 * GIB);
-    pool_mock_set_free(world.mock, 1, 8 * GIB);
-    pool_mock_set_free(world.mock, 2, 7 * GIB);
+    pool_mock_set_free_memory(world.mock, 0, 9 * GIB);
+    pool_mock_set_free_memory(world.mock, 1, 8 * GIB);
+    pool_mock_set_free_memory(world.mock, 2, 7 * GIB);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 0);
-    pool_mock_set_free(world.mock, 0, 1 * GIB);
-    pool_mock_set_free(world.mock, 2, 10 * GIB);
+    pool_mock_set_free_memory(world.mock, 0, 1 * GIB);
+    pool_mock_set_free_memory(world.mock, 2, 10 * GIB);
     pool_mock_fail_on(world.mock, 0, "cuMemGetInfo", 1, POOL_CU_NOT_PERMITTED, POOL_MOCK_ONCE);
     let_sample_age(&world);
     assert_ok(pool_best_device(world.pool, &device));
@@ -272,7 +272,7 @@ static void test_pick(void **state)
 
     (void)state;
     for (int i = 0; i < 5; i++)
-        pool_mock_set_free(world.mock, i, (uint64_t)(10 + i) * GIB);
+        pool_mock_set_free_memory(world.mock, i, (uint64_t)(10 + i) * GIB);
     pick.filter = odd_only;
     pick.user = &asked;
     for (int i = 0; i < 10; i++) {

@@ -97,13 +97,13 @@ static void test_own(void **state)
     pool_mock_get_balance(world.mock, &balance);
     assert_int_equal(balance.contexts, 3);
     assert_int_equal(balance.primary_refs, 0);
-    assert_ptr_equal(pool_mock_current(world.mock), mine);
+    assert_ptr_equal(pool_mock_current_context(world.mock), mine);
     assert_int_equal(pool_mock_depth(world.mock), 1);
     assert_ptr_not_equal(context_of(device_of(&world, 1)), mine);
     assert_ok(pool_device_handle(device_of(&world, 1), &handle));
     assert_int_equal(handle, 1);
     assert_ok(pool_destroy(&world.pool));
-    assert_ptr_equal(pool_mock_current(world.mock), mine);
+    assert_ptr_equal(pool_mock_current_context(world.mock), mine);
     assert_int_equal(world.params.driver->CtxDestroy(mine), 0);
     world_end(&world);
 }
@@ -119,18 +119,18 @@ static void test_adopt(void **state)
     assert_int_equal(cuda->Init(0), 0);
     assert_int_equal(cuda->CtxCreate(&contexts[0], 0, 2), 0);
     assert_int_equal(cuda->CtxCreate(&contexts[1], 0, 0), 0);
-    before = pool_mock_current(world.mock);
+    before = pool_mock_current_context(world.mock);
     world.params.context_mode = POOL_CONTEXT_ADOPT;
     world.params.contexts = contexts;
     world.params.context_count = 2;
     assert_ok(pool_create(&world.pool, &world.params));
-    assert_ptr_equal(pool_mock_current(world.mock), before);
+    assert_ptr_equal(pool_mock_current_context(world.mock), before);
     assert_int_equal(pool_device_count(world.pool), 2);
     assert_int_equal(pool_device_ordinal(device_of(&world, 0)), 2);
     assert_int_equal(pool_device_ordinal(device_of(&world, 1)), 0);
     assert_ptr_equal(context_of(device_of(&world, 0)), contexts[0]);
     assert_ok(pool_bind(device_of(&world, 0)));
-    assert_ptr_equal(pool_mock_current(world.mock), contexts[0]);
+    assert_ptr_equal(pool_mock_current_context(world.mock), contexts[0]);
     assert_ok(pool_unbind(device_of(&world, 0)));
     assert_ok(pool_destroy(&world.pool));
 
@@ -142,7 +142,7 @@ static void test_adopt(void **state)
     contexts[2] = NULL;
     assert_int_equal(pool_create(&world.pool, &world.params), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_mock_calls(world.mock, "cuCtxDestroy"), 1);
-    assert_ptr_equal(pool_mock_current(world.mock), before);
+    assert_ptr_equal(pool_mock_current_context(world.mock), before);
     assert_int_equal(cuda->CtxDestroy(contexts[1]), 0);
     assert_int_equal(cuda->CtxDestroy(contexts[0]), 0);
     unsetenv("DEVICEPOOL_DEVICES");
@@ -330,7 +330,7 @@ static void test_context_is_restored(void **state)
             pool_mock_fail(world.mock, "cuCtx*", n, POOL_CU_OUT_OF_MEMORY, POOL_MOCK_ONCE);
             status = pool_create(&world.pool, &world.params);
             assert_true(!status == !!world.pool);
-            assert_ptr_equal(pool_mock_current(world.mock), mine);
+            assert_ptr_equal(pool_mock_current_context(world.mock), mine);
             assert_int_equal(pool_mock_depth(world.mock), 1);
             pool_mock_clear_failures(world.mock);
             assert_ok(pool_destroy(&world.pool));

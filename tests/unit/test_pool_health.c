@@ -226,7 +226,7 @@ static void test_facts(void **state)
     pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 1);
     pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_ECC_ENABLED, 0);
     pool_mock_set_name(world.mock, 1, "NVIDIA H200 MIG 1g.18gb");
-    pool_mock_set_free(world.mock, 1, 3 * GIB);
+    pool_mock_set_free_memory(world.mock, 1, 3 * GIB);
     pool_mock_set_memory(world.mock, 1, 18 * GIB);
     pool_mock_set_peer(world.mock, 0, 1, 1, 0, 2);
     pool_mock_set_peer(world.mock, 1, 0, 0, 0, 3);
@@ -273,7 +273,7 @@ static void test_older_driver(void **state)
     pool_device_info info = {.struct_size = sizeof(info)};
 
     (void)state;
-    pool_mock_remove(world.mock, "cuDeviceGetUuid_v2");
+    pool_mock_remove_function(world.mock, "cuDeviceGetUuid_v2");
     world.params.driver = pool_mock_table(world.mock);
     pool_mock_fail(
         world.mock, "cuDeviceGetAttribute", 3, POOL_CU_INVALID_VALUE, POOL_MOCK_FROM_THEN_ON);

@@ -27,7 +27,7 @@ static void test_deadlines(void **state)
     (void)state;
     assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
     assert_ok(pool_event_create(memory_device(0), 0, &event));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_event_record(event, stream));
     pool_log_set(count_log, &lines, POOL_LOG_DEBUG);
     assert_status(pool_stream_query(stream), POOL_ERR_NOT_READY);
@@ -44,7 +44,7 @@ static void test_deadlines(void **state)
     assert_status(pool_event_wait(event, 20000000), POOL_ERR_TIMEOUT);
     spent = base_clock_ns() - start;
     assert_true(spent >= 20000000 && spent < 5000000000u);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     assert_ok(pool_stream_wait(stream, 0));
     assert_ok(pool_event_wait(event, 0));
     assert_ok(pool_event_destroy(&event));
@@ -57,7 +57,7 @@ static void *let_go_later(void *argument)
 
     (void)argument;
     nanosleep(&pause, NULL);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     return NULL;
 }
 
@@ -72,7 +72,7 @@ static void test_wait_ends(void **state)
     (void)state;
     assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
     assert_ok(pool_event_create(memory_device(0), 0, &event));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_event_record(event, stream));
     assert_int_equal(pthread_create(&thread, NULL, let_go_later, NULL), 0);
     start = base_clock_ns();
@@ -92,13 +92,13 @@ static void test_destroyed_while_busy(void **state)
     (void)state;
     assert_ok(pool_stream_create(memory_device(0), NULL, &stream));
     assert_ok(pool_event_create(memory_device(0), 0, &event));
-    pool_mock_hold(memory_mock);
+    pool_mock_stall(memory_mock);
     assert_ok(pool_event_record(event, stream));
     pool_mock_reset_calls(memory_mock);
     assert_ok(pool_stream_destroy(&stream));
     assert_int_equal(pool_mock_calls(memory_mock, "cuStreamWaitEvent"), 1);
     assert_int_equal(pool_mock_calls(memory_mock, "cuStreamDestroy"), 1);
-    pool_mock_let_go(memory_mock);
+    pool_mock_resume(memory_mock);
     assert_ok(pool_event_destroy(&event));
 }
 

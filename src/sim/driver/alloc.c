@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of the simulated driver that give and take memory and tell about addresses.
+ * Memory functions of the simulated driver: allocation, freeing, and queries about addresses.
  */
 #include <sys/mman.h>
 
@@ -39,7 +39,8 @@ pool_cu_result sim_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
     if (bytes > sim_state.config.memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     uint64_t charged = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
-    code = sim_memory_make(call.context, SIM_MEMORY_DEVICE, bytes, SIM_ALIGNMENT, charged, &made);
+    code =
+        sim_memory_allocate(call.context, SIM_MEMORY_DEVICE, bytes, SIM_ALIGNMENT, charged, &made);
     if (code)
         return sim_leave(code);
     *address = made->base;
@@ -50,13 +51,14 @@ pool_cu_result sim_cu_MemFree(CUdeviceptr address)
 {
     struct sim_allocation *found;
     struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_MemFree, SIM_NEED_INIT, -1); /* any context's */
+    pool_cu_result code =
+        sim_enter(&call, SIM_CU_MemFree, SIM_NEED_INIT, -1); /* valid with any current context */
 
     if (code)
         return code;
     if (!address)
         return sim_leave(POOL_CU_SUCCESS);
-    found = sim_memory_at(address);
+    found = sim_memory_starting_at(address);
     if (!found || found->is_freeing ||
         (found->kind != SIM_MEMORY_DEVICE && found->kind != SIM_MEMORY_POOLED))
         return sim_leave(POOL_CU_INVALID_VALUE);
@@ -64,9 +66,9 @@ pool_cu_result sim_cu_MemFree(CUdeviceptr address)
     found->is_freeing = true;
     const uint64_t id = found->id;
     code = sim_context_drain(found->context);
-    found = sim_memory_at(address);
+    found = sim_memory_starting_at(address);
     if (found && found->id == id)
-        sim_memory_drop(found);
+        sim_memory_release(found);
     return sim_leave(code);
 }
 
@@ -98,28 +100,30 @@ pool_cu_result sim_cu_MemHostAlloc(void **memory, size_t bytes, unsigned int fla
         return code;
     if (!memory || flags > HOST_ALLOC_FLAGS)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    if (bytes == 0) { /* as a GPU's driver: nothing, and no error */
+    if (bytes == 0) { /* as the real driver: no allocation and no error */
         *memory = NULL;
         return sim_leave(POOL_CU_SUCCESS);
     }
     if (bytes > SIZE_MAX - PAGE)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-    void *place = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED)
+    void *memory_range =
+        mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_range == MAP_FAILED)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    code =
-        sim_memory_adopt(call.context, SIM_MEMORY_PINNED, (uint64_t)(uintptr_t)place, bytes, &made);
+    code = sim_memory_register(
+        call.context, SIM_MEMORY_PINNED, (uint64_t)(uintptr_t)memory_range, bytes, &made);
     if (code) {
-        munmap(place, whole);
+        munmap(memory_range, whole);
         return sim_leave(code);
     }
-    *memory = place;
+    *memory = memory_range;
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Ends a pinned or registered range; `absent` is the code when there is none at `memory`. */
-static pool_cu_result end_host_range(struct sim_call *call, enum sim_function function,
+/* Frees a pinned or unregisters a registered range; `absent` is the code when there is none at
+ * `memory`. */
+static pool_cu_result release_host_range(struct sim_call *call, enum sim_driver_function function,
     const void *memory, enum sim_memory_kind kind, pool_cu_result absent)
 {
     struct sim_allocation *found;
@@ -127,19 +131,19 @@ static pool_cu_result end_host_range(struct sim_call *call, enum sim_function fu
 
     if (code)
         return code;
-    if (!memory) /* nothing to free, but never something to unregister */
+    if (!memory) /* NULL can be freed but not unregistered */
         return sim_leave(kind == SIM_MEMORY_PINNED ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE);
-    found = sim_memory_at((uint64_t)(uintptr_t)memory);
+    found = sim_memory_starting_at((uint64_t)(uintptr_t)memory);
     if (!found && sim_memory_overlaps((uint64_t)(uintptr_t)memory, 1))
-        return sim_leave(POOL_CU_INVALID_VALUE); /* inside one */
+        return sim_leave(POOL_CU_INVALID_VALUE); /* inside a range, not at its start */
     if (!found || found->kind != kind || found->is_freeing)
         return sim_leave(absent);
     found->is_freeing = true;
     const uint64_t id = found->id;
     code = sim_context_drain(found->context);
-    found = sim_memory_at((uint64_t)(uintptr_t)memory);
+    found = sim_memory_starting_at((uint64_t)(uintptr_t)memory);
     if (found && found->id == id)
-        sim_memory_drop(found);
+        sim_memory_release(found);
     return sim_leave(code);
 }
 
@@ -147,7 +151,7 @@ pool_cu_result sim_cu_MemFreeHost(void *memory)
 {
     struct sim_call call;
 
-    return end_host_range(
+    return release_host_range(
         &call, SIM_CU_MemFreeHost, memory, SIM_MEMORY_PINNED, POOL_CU_INVALID_VALUE);
 }
 
@@ -155,7 +159,7 @@ pool_cu_result sim_cu_MemHostUnregister(void *memory)
 {
     struct sim_call call;
 
-    return end_host_range(&call, SIM_CU_MemHostUnregister, memory, SIM_MEMORY_REGISTERED,
+    return release_host_range(&call, SIM_CU_MemHostUnregister, memory, SIM_MEMORY_REGISTERED,
         POOL_CU_HOST_MEMORY_NOT_REGISTERED);
 }
 
@@ -174,7 +178,7 @@ pool_cu_result sim_cu_MemHostRegister(void *memory, size_t bytes, unsigned int f
         return sim_leave(POOL_CU_NOT_SUPPORTED);
     if (sim_memory_overlaps(base, bytes))
         return sim_leave(POOL_CU_HOST_MEMORY_ALREADY_REGISTERED);
-    code = sim_memory_adopt(call.context, SIM_MEMORY_REGISTERED, base, bytes, &made);
+    code = sim_memory_register(call.context, SIM_MEMORY_REGISTERED, base, bytes, &made);
     return sim_leave(code);
 }
 
@@ -195,8 +199,8 @@ pool_cu_result sim_cu_MemHostGetDevicePointer(
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Writes one attribute of an allocation in the width that cuda.h gives it. */
-static pool_cu_result tell(
+/* Writes one attribute of an allocation in the width that cuda.h defines. */
+static pool_cu_result write_attribute(
     const struct sim_allocation *found, pool_cu_enum attribute, CUdeviceptr address, void *value)
 {
     bool is_host = found->kind == SIM_MEMORY_PINNED || found->kind == SIM_MEMORY_REGISTERED;
@@ -253,11 +257,11 @@ pool_cu_result sim_cu_PointerGetAttribute(void *value, pool_cu_enum attribute, C
     found = sim_memory_find(address, 1);
     if (!value || !found || found->is_freeing || attribute == 0 || attribute > 21)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    return sim_leave(tell(found, attribute, address, value));
+    return sim_leave(write_attribute(found, attribute, address, value));
 }
 
-/* What cuPointerGetAttributes answers for memory that the driver does not know. */
-static pool_cu_result tell_unknown(pool_cu_enum attribute, void *value)
+/* The result of cuPointerGetAttributes for memory that the driver does not know. */
+static pool_cu_result write_default_attribute(pool_cu_enum attribute, void *value)
 {
     static const int no_ordinal = -2;
     static const uint64_t zero;
@@ -299,7 +303,7 @@ pool_cu_result sim_cu_PointerGetAttributes(
         code = POOL_CU_INVALID_VALUE;
     for (unsigned i = 0; i < count && !code; i++)
         code = !values[i] ? POOL_CU_INVALID_VALUE
-               : found    ? tell(found, attributes[i], address, values[i])
-                          : tell_unknown(attributes[i], values[i]);
+               : found    ? write_attribute(found, attributes[i], address, values[i])
+                          : write_default_attribute(attributes[i], values[i]);
     return sim_leave(code);
 }

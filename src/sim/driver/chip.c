@@ -7,8 +7,9 @@
 #include <stddef.h>
 
 /*
- * Sizes, threads and blocks are the programming guide's. Clocks, bus and second-level cache are
- * those of one common product of that capability; nothing here is timed by them.
+ * Sizes, threads and blocks are taken from the programming guide. Clocks, bus width and L2 size
+ * are those of one common product of that capability; the simulation's speed does not depend on
+ * them.
  */
 static const struct sim_chip chips[] = {
     {75, "Simulated device (cc 7.5)", 65536, 65536, 0, 256, 1024, 16, 1590000, 5001000, 256,
@@ -37,7 +38,7 @@ static const struct sim_chip chips[] = {
 
 const struct sim_chip *sim_chip_find(uint32_t capability)
 {
-    for (size_t at = 0; at < sizeof chips / sizeof chips[0]; at++) {
+    for (size_t at = 0; at < sizeof(chips) / sizeof(chips[0]); at++) {
         if (chips[at].capability == capability)
             return &chips[at];
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a chip of each compute capability offers: the numbers of the CUDA programming guide's table
- * of technical specifications per compute capability, and the allocation units that its occupancy
- * calculator uses.
+ * The resources of a chip of each compute capability: the programming guide's table of technical
+ * specifications per compute capability, and the allocation units that its occupancy calculator
+ * uses.
  */
 #ifndef SIM_DRIVER_CHIP_H
 #define SIM_DRIVER_CHIP_H
@@ -11,11 +11,11 @@
 
 struct sim_chip {
     uint32_t capability;
-    const char *name; /* of a device when the device string gives none */
+    const char *name; /* device name when the device string gives none */
     int shared_per_block_optin;
     int shared_per_multiprocessor;
     int shared_reserved_per_block;
-    int shared_unit; /* shared memory is given out in such steps */
+    int shared_unit; /* allocation granularity of shared memory */
     int threads_per_multiprocessor;
     int blocks_per_multiprocessor;
     int clock_khz;
@@ -26,19 +26,19 @@ struct sim_chip {
     int has_clusters;
 };
 
-/* The same for every one of them. */
+/* Common to all chips. */
 enum {
     SIM_WARP = 32,
     SIM_BLOCK_THREADS = 1024,
     SIM_SHARED_PER_BLOCK = 49152,
     SIM_REGISTERS = 65536, /* per block and per multiprocessor */
     SIM_REGISTERS_PER_THREAD = 255,
-    SIM_REGISTER_UNIT = 256, /* registers are given to a warp in such steps */
-    SIM_WARP_UNIT = 4,       /* and warps in such groups */
+    SIM_REGISTER_UNIT = 256, /* registers are allocated per warp in multiples of this */
+    SIM_WARP_UNIT = 4,       /* warps are allocated in multiples of this */
     SIM_CONSTANT_BYTES = 65536
 };
 
-const struct sim_chip *sim_chip_find(uint32_t capability); /* NULL: not one of them */
+const struct sim_chip *sim_chip_find(uint32_t capability); /* NULL: not supported */
 const char *sim_chip_list(void);                           /* "75, 80, …" */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the device string of simulated devices. Knows nothing of the driver behind it.
+ * Parses the device string of simulated devices, independently of the driver's state.
  */
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #define DEFAULT_MEMORY ((uint64_t)8 << 30)
 #define MIN_MEMORY ((uint64_t)16 << 20)
 #define MAX_MEMORY ((uint64_t)512 << 30)
-/* Small on purpose: a grid of a few blocks already fills such a device, so the paths that depend on
- * the number of multiprocessors are all reached by quick tests. */
+/* Small on purpose: a grid of a few blocks fills such a device, so quick tests reach all paths
+ * that depend on the number of multiprocessors. */
 #define DEFAULT_MULTIPROCESSORS 4u
 #define MAX_MULTIPROCESSORS 1024u
 #define MAX_THREADS 1024u
@@ -25,45 +25,45 @@ enum key { KEY_MEM, KEY_FREE, KEY_CC, KEY_SMS, KEY_THREADS, KEY_LIMIT, KEY_NAME,
 static const char *const key_names[KEYS] = {
     "mem", "free", "cc", "sms", "threads", "limit", "name", "report"};
 
-/* A piece of the device string. */
-struct piece {
+/* A substring of the device string. */
+struct substring {
     const char *text;
     size_t length;
 };
 
-static bool piece_is(struct piece piece, const char *word)
+static bool substring_is(struct substring substring, const char *word)
 {
-    return piece.length == strlen(word) && memcmp(piece.text, word, piece.length) == 0;
+    return substring.length == strlen(word) && memcmp(substring.text, word, substring.length) == 0;
 }
 
-/* Digits only, no sign, no overflow; the rest after the digits goes to *rest. */
-static bool read_number(struct piece piece, uint64_t *number, struct piece *rest)
+/* Reads digits without sign or overflow; *rest is set to the characters that follow. */
+static bool read_number(struct substring substring, uint64_t *number, struct substring *rest)
 {
     uint64_t value = 0;
     size_t at = 0;
 
-    for (; at < piece.length && piece.text[at] >= '0' && piece.text[at] <= '9'; at++) {
-        uint64_t digit = (uint64_t)(piece.text[at] - '0');
+    for (; at < substring.length && substring.text[at] >= '0' && substring.text[at] <= '9'; at++) {
+        uint64_t digit = (uint64_t)(substring.text[at] - '0');
         if (value > (UINT64_MAX - digit) / 10)
             return false;
         value = value * 10 + digit;
     }
     *number = value;
-    *rest = (struct piece){piece.text + at, piece.length - at};
+    *rest = (struct substring){substring.text + at, substring.length - at};
     return at > 0;
 }
 
-/* A number with one of the suffixes K M G T, each `step` times the one before. */
-static bool read_scaled(struct piece piece, uint64_t step, uint64_t *number)
+/* A number with one of the suffixes K M G T, each `step` times the previous one. */
+static bool read_scaled(struct substring substring, uint64_t step, uint64_t *number)
 {
     static const char suffixes[] = "KMGT";
-    struct piece rest;
+    struct substring rest;
     uint64_t value;
 
-    if (!read_number(piece, &value, &rest))
+    if (!read_number(substring, &value, &rest))
         return false;
     if (rest.length > 0) {
-        const char *suffix = memchr(suffixes, rest.text[0], sizeof suffixes - 1);
+        const char *suffix = memchr(suffixes, rest.text[0], sizeof(suffixes) - 1);
         if (!suffix || rest.length != 1)
             return false;
         for (const char *at = suffixes; at <= suffix; at++) {
@@ -76,7 +76,7 @@ static bool read_scaled(struct piece piece, uint64_t step, uint64_t *number)
     return true;
 }
 
-static pool_status read_memory(const char *key, struct piece value, uint64_t *bytes)
+static pool_status read_memory(const char *key, struct substring value, uint64_t *bytes)
 {
     uint64_t number;
 
@@ -89,14 +89,14 @@ static pool_status read_memory(const char *key, struct piece value, uint64_t *by
 }
 
 /* "90", "9.0", "121" or "12.1". */
-static pool_status read_capability(struct piece value, uint32_t *capability)
+static pool_status read_capability(struct substring value, uint32_t *capability)
 {
-    struct piece rest, tail;
+    struct substring rest, tail;
     uint64_t number, minor;
     bool is_number = read_number(value, &number, &rest) && number < 1000;
 
     if (is_number && rest.length == 2 && rest.text[0] == '.') {
-        struct piece digit = {rest.text + 1, 1};
+        struct substring digit = {rest.text + 1, 1};
         is_number = read_number(digit, &minor, &tail) && number < 100;
         number = number * 10 + (is_number ? minor : 0);
         rest.length = 0;
@@ -111,9 +111,9 @@ static pool_status read_capability(struct piece value, uint32_t *capability)
 }
 
 static pool_status read_bounded(
-    const char *key, struct piece value, uint64_t least, uint64_t most, uint32_t *out)
+    const char *key, struct substring value, uint64_t least, uint64_t most, uint32_t *out)
 {
-    struct piece rest;
+    struct substring rest;
     uint64_t number;
 
     if (!read_number(value, &number, &rest) || rest.length > 0 || number < least || number > most)
@@ -124,7 +124,7 @@ static pool_status read_bounded(
     return POOL_OK;
 }
 
-static pool_status read_limit(struct piece value, uint64_t *limit)
+static pool_status read_limit(struct substring value, uint64_t *limit)
 {
     if (!read_scaled(value, 1000, limit))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -135,7 +135,7 @@ static pool_status read_limit(struct piece value, uint64_t *limit)
     return POOL_OK;
 }
 
-static pool_status read_name(struct piece value, char *name)
+static pool_status read_name(struct substring value, char *name)
 {
     if (value.length == 0 || value.length >= SIM_NAME_BYTES)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -151,13 +151,13 @@ static pool_status read_name(struct piece value, char *name)
     return POOL_OK;
 }
 
-static pool_status read_report_word(struct piece word, uint32_t *reports)
+static pool_status read_report_word(struct substring word, uint32_t *reports)
 {
-    if (piece_is(word, "uninit"))
+    if (substring_is(word, "uninit"))
         *reports |= POOL_SIM_REPORT_UNINITIALISED;
-    else if (piece_is(word, "barrier"))
+    else if (substring_is(word, "barrier"))
         *reports |= POOL_SIM_REPORT_BARRIER;
-    else if (piece_is(word, "leak"))
+    else if (substring_is(word, "leak"))
         *reports |= POOL_SIM_REPORT_LEAK;
     else
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -167,23 +167,23 @@ static pool_status read_report_word(struct piece word, uint32_t *reports)
     return POOL_OK;
 }
 
-static pool_status read_reports(struct piece value, uint32_t *reports)
+static pool_status read_reports(struct substring value, uint32_t *reports)
 {
     pool_status status = POOL_OK;
 
     *reports = 0;
     for (;;) {
         const char *plus = value.length ? memchr(value.text, '+', value.length) : NULL;
-        struct piece word = {value.text, plus ? (size_t)(plus - value.text) : value.length};
+        struct substring word = {value.text, plus ? (size_t)(plus - value.text) : value.length};
 
         status = read_report_word(word, reports);
         if (status || !plus)
             return status;
-        value = (struct piece){plus + 1, value.length - word.length - 1};
+        value = (struct substring){plus + 1, value.length - word.length - 1};
     }
 }
 
-static pool_status read_value(enum key key, struct piece value, struct sim_config *config)
+static pool_status read_value(enum key key, struct substring value, struct sim_config *config)
 {
     switch (key) {
     case KEY_MEM:
@@ -207,19 +207,19 @@ static pool_status read_value(enum key key, struct piece value, struct sim_confi
     }
 }
 
-/* One part between commas: the count (the first part only) or key=value. */
+/* Parses one part between commas: the count (the first part only) or key=value. */
 static pool_status read_part(
-    struct piece part, bool is_first, unsigned *seen, struct sim_config *config)
+    struct substring part, bool is_first, unsigned *seen, struct sim_config *config)
 {
     const char *equals = part.length ? memchr(part.text, '=', part.length) : NULL;
-    struct piece name = {part.text, equals ? (size_t)(equals - part.text) : part.length};
+    struct substring name = {part.text, equals ? (size_t)(equals - part.text) : part.length};
 
     if (!equals && is_first)
         return read_bounded("count", part, 1, SIM_MAX_DEVICES, &config->device_count);
     for (int key = 0; equals && key < KEYS; key++) {
-        struct piece value = {equals + 1, part.length - name.length - 1};
+        struct substring value = {equals + 1, part.length - name.length - 1};
 
-        if (!piece_is(name, key_names[key]))
+        if (!substring_is(name, key_names[key]))
             continue;
         if (*seen & 1u << key)
             return base_fail(
@@ -233,8 +233,8 @@ static pool_status read_part(
         (int)part.length, part.text);
 }
 
-/* What depends on several keys. */
-static pool_status finish(unsigned seen, struct sim_config *config)
+/* Checks conditions that involve several keys. */
+static pool_status check_combinations(unsigned seen, struct sim_config *config)
 {
     const char *name = sim_chip_find(config->capability)->name;
 
@@ -266,21 +266,21 @@ pool_status sim_config_parse(const char *spec, struct sim_config *config)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "device string: simulated devices are asked for by \"sim\" or \"sim:…\", not \"%.64s\"",
             spec ? spec : "(null)");
-    memset(&result, 0, sizeof result);
+    memset(&result, 0, sizeof(result));
     result.device_count = 1;
     result.capability = 90;
     result.multiprocessors = DEFAULT_MULTIPROCESSORS;
     result.memory_bytes = DEFAULT_MEMORY;
     for (const char *at = spec + 3; *at;) {
         bool is_first = *at++ == ':';
-        struct piece part = {at, strcspn(at, ",")};
+        struct substring part = {at, strcspn(at, ",")};
         pool_status status = read_part(part, is_first, &seen, &result);
 
         if (status)
             return status;
         at += part.length;
     }
-    if (finish(seen, &result))
+    if (check_combinations(seen, &result))
         return POOL_ERR_INVALID_ARGUMENT;
     *config = result;
     return POOL_OK;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Life of the simulated driver's contexts.
+ * Creation and destruction of the simulated driver's contexts.
  */
 #include "base/alloc.h"
 #include "sim/driver/state.h"
 
-/* A real context takes 524 MiB (H200, driver 580); a device with little memory gives up less. */
+/* A real context uses 524 MiB (H200, driver 580); on a device with little memory a simulated one
+ * uses less. */
 #define CONTEXT_BYTES ((uint64_t)524 << 20)
 #define CONTEXT_SHARE 16u
 
-/* Stands for a current context that was destroyed: the calls answer 709. */
+/* Represents a current context that was destroyed; calls return 709. */
 static struct sim_context destroyed;
 
 struct sim_context *sim_context_current(void)
@@ -19,17 +20,17 @@ struct sim_context *sim_context_current(void)
 
     if (!handle)
         return NULL;
-    context = sim_handle_get(SIM_KIND_CONTEXT, handle);
+    context = sim_handle_get(SIM_HANDLE_CONTEXT, handle);
     return context ? context : &destroyed;
 }
 
 pool_cu_result sim_context_of(CUcontext handle, struct sim_context **context)
 {
-    struct sim_context *found = sim_handle_get(SIM_KIND_CONTEXT, handle);
+    struct sim_context *found = sim_handle_get(SIM_HANDLE_CONTEXT, handle);
 
     if (!found)
-        return sim_handle_was(SIM_KIND_CONTEXT, handle) ? POOL_CU_CONTEXT_IS_DESTROYED
-                                                        : POOL_CU_INVALID_CONTEXT;
+        return sim_handle_was_valid(SIM_HANDLE_CONTEXT, handle) ? POOL_CU_CONTEXT_IS_DESTROYED
+                                                                : POOL_CU_INVALID_CONTEXT;
     *context = found;
     return found->is_alive ? POOL_CU_SUCCESS : POOL_CU_CONTEXT_IS_DESTROYED;
 }
@@ -43,8 +44,8 @@ static uint64_t context_cost(void)
     return share < CONTEXT_BYTES ? share : CONTEXT_BYTES;
 }
 
-/* Brings the context to life: charges it and gives it its default stream. */
-static pool_cu_result begin(struct sim_context *context)
+/* Activates the context: charges its memory and creates its default stream. */
+static pool_cu_result activate_context(struct sim_context *context)
 {
     struct sim_device *device = &sim_state.devices[context->device];
     struct sim_stream *stream;
@@ -53,7 +54,7 @@ static pool_cu_result begin(struct sim_context *context)
     context->cost = context_cost();
     if (context->cost > sim_memory_free_bytes(context->device))
         return POOL_CU_OUT_OF_MEMORY;
-    code = sim_stream_make(context, 0, 0, &stream);
+    code = sim_stream_create(context, 0, 0, &stream);
     if (code)
         return code;
     context->null_stream = stream;
@@ -67,9 +68,10 @@ static pool_cu_result begin(struct sim_context *context)
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result make(int device, bool is_primary, unsigned flags, struct sim_context **out)
+static pool_cu_result create_context(
+    int device, bool is_primary, unsigned flags, struct sim_context **out)
 {
-    struct sim_context *context = base_calloc(1, sizeof *context);
+    struct sim_context *context = base_calloc(1, sizeof(*context));
     pool_cu_result code = POOL_CU_OUT_OF_MEMORY;
 
     if (!context)
@@ -77,12 +79,12 @@ static pool_cu_result make(int device, bool is_primary, unsigned flags, struct s
     context->device = device;
     context->is_primary = is_primary;
     context->flags = flags;
-    context->handle = sim_handle_make(SIM_KIND_CONTEXT, context);
+    context->handle = sim_handle_create(SIM_HANDLE_CONTEXT, context);
     if (context->handle)
-        code = begin(context);
+        code = activate_context(context);
     if (code) {
         if (context->handle)
-            sim_handle_drop(context->handle);
+            sim_handle_release(context->handle);
         base_free(context);
         return code;
     }
@@ -90,8 +92,8 @@ static pool_cu_result make(int device, bool is_primary, unsigned flags, struct s
     return POOL_CU_SUCCESS;
 }
 
-/* No other context may go on seeing this one's memory. */
-static void forget_peer(struct sim_context *context)
+/* Removes the context from all peer lists, so that no other context can access its memory. */
+static void remove_from_peers(struct sim_context *context)
 {
     sim_memory_write_lock();
     for (uint32_t at = 0; at < sim_state.config.device_count; at++) {
@@ -117,8 +119,8 @@ static void unlink_context(struct sim_context *context)
 }
 
 /*
- * The handles go first, so that nobody puts in more work. Then what is in the streams ends: it runs
- * to its end, except that a hang is cut short, as destroying a context kills its work.
+ * The handles are released first, so that no thread enqueues more work. Work in the streams then
+ * runs to completion, except that a hang is ended, as destroying a context ends its work.
  */
 void sim_context_end(struct sim_context *context, bool is_gone)
 {
@@ -130,25 +132,25 @@ void sim_context_end(struct sim_context *context, bool is_gone)
         if (stream != context->null_stream && !stream->is_destroyed)
             sim_stream_retire(stream);
     }
-    /* The default stream goes last: the blocking ones look at it. */
+    /* The default stream is removed last, because the blocking streams synchronise with it. */
     while (context->streams != context->null_stream || context->null_stream->next)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
     sim_stream_retire(context->null_stream);
     while (context->streams)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
     context->null_stream = NULL;
-    forget_peer(context);
+    remove_from_peers(context);
     while (context->modules)
         sim_module_free(context->modules);
     while (context->events)
         sim_event_free(context->events);
-    sim_memory_drop_context(context);
+    sim_memory_release_context(context);
     sim_state.devices[context->device].used_bytes -= context->cost;
     context->cost = 0;
     if (is_gone) {
         if (sim_state.devices[context->device].primary == context)
             sim_state.devices[context->device].primary = NULL;
-        sim_handle_drop(context->handle);
+        sim_handle_release(context->handle);
         base_free(context);
     }
 }
@@ -158,7 +160,7 @@ static bool is_device(CUdevice device)
     return device >= 0 && (uint32_t)device < sim_state.config.device_count;
 }
 
-static bool are_flags(unsigned flags)
+static bool are_valid_flags(unsigned flags)
 {
     unsigned schedule = flags & DRIVER_CTX_SCHED_MASK;
 
@@ -179,9 +181,9 @@ pool_cu_result sim_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device
         return sim_leave(POOL_CU_INVALID_DEVICE);
     struct sim_device *on = &sim_state.devices[device];
     if (!on->primary)
-        code = make(device, true, 0, &on->primary);
+        code = create_context(device, true, 0, &on->primary);
     else if (!on->primary->is_alive)
-        code = begin(on->primary);
+        code = activate_context(on->primary);
     if (code)
         return sim_leave(code);
     on->primary->retained++;
@@ -231,11 +233,11 @@ pool_cu_result sim_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdevice
 
     if (code)
         return code;
-    if (!context || !are_flags(flags))
+    if (!context || !are_valid_flags(flags))
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (!is_device(device))
         return sim_leave(POOL_CU_INVALID_DEVICE);
-    code = make(device, false, flags, &made);
+    code = create_context(device, false, flags, &made);
     if (code)
         return sim_leave(code);
     code = sim_stack_push(made->handle);

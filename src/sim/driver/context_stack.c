@@ -6,8 +6,8 @@
 #include "sim/driver/state.h"
 
 struct stack {
-    unsigned generation; /* of the driver that the handles are of */
-    size_t depth, room;
+    unsigned generation; /* generation of the driver that the handles belong to */
+    size_t depth, capacity;
     CUcontext *items;
 };
 
@@ -23,17 +23,17 @@ static void free_stack(void *memory)
     base_free(stack);
 }
 
-static void make_stack_key(void)
+static void create_stack_key(void)
 {
     has_stack_key = pthread_key_create(&stack_key, free_stack) == 0;
 }
 
-/* The calling thread's stack, emptied when it is of an earlier driver; NULL: none yet. */
-static struct stack *stack_of_thread(void)
+/* The calling thread's stack, emptied when it belongs to an earlier driver; NULL: none yet. */
+static struct stack *thread_stack(void)
 {
     struct stack *stack;
 
-    pthread_once(&stack_once, make_stack_key);
+    pthread_once(&stack_once, create_stack_key);
     stack = has_stack_key ? pthread_getspecific(stack_key) : NULL;
     if (stack && stack->generation != sim_state.generation) {
         stack->generation = sim_state.generation;
@@ -44,10 +44,10 @@ static struct stack *stack_of_thread(void)
 
 pool_cu_result sim_stack_push(CUcontext handle)
 {
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = thread_stack();
 
     if (!stack) {
-        stack = has_stack_key ? base_calloc(1, sizeof *stack) : NULL;
+        stack = has_stack_key ? base_calloc(1, sizeof(*stack)) : NULL;
         if (!stack)
             return POOL_CU_OUT_OF_MEMORY;
         stack->generation = sim_state.generation;
@@ -56,13 +56,13 @@ pool_cu_result sim_stack_push(CUcontext handle)
             return POOL_CU_OUT_OF_MEMORY;
         }
     }
-    if (stack->depth == stack->room) {
-        size_t room = stack->room ? stack->room * 2 : 8;
-        CUcontext *items = base_realloc(stack->items, room, sizeof(CUcontext));
+    if (stack->depth == stack->capacity) {
+        size_t capacity = stack->capacity ? stack->capacity * 2 : 8;
+        CUcontext *items = base_realloc(stack->items, capacity, sizeof(CUcontext));
         if (!items)
             return POOL_CU_OUT_OF_MEMORY;
         stack->items = items;
-        stack->room = room;
+        stack->capacity = capacity;
     }
     stack->items[stack->depth++] = handle;
     return POOL_CU_SUCCESS;
@@ -70,14 +70,14 @@ pool_cu_result sim_stack_push(CUcontext handle)
 
 CUcontext sim_stack_top(void)
 {
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = thread_stack();
 
     return stack && stack->depth ? stack->items[stack->depth - 1] : NULL;
 }
 
 void sim_stack_pop(void)
 {
-    stack_of_thread()->depth--;
+    thread_stack()->depth--;
 }
 
 pool_cu_result sim_cu_CtxPushCurrent(CUcontext context)
@@ -99,7 +99,7 @@ pool_cu_result sim_cu_CtxPopCurrent(CUcontext *context)
 
     if (code)
         return code;
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = thread_stack();
     if (!stack || stack->depth == 0)
         return sim_leave(POOL_CU_INVALID_CONTEXT);
     stack->depth--;
@@ -116,7 +116,7 @@ pool_cu_result sim_cu_CtxSetCurrent(CUcontext context)
 
     if (code)
         return code;
-    struct stack *stack = stack_of_thread();
+    struct stack *stack = thread_stack();
     bool has_top = stack && stack->depth > 0;
     if (!context) {
         if (has_top)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of the simulated driver about itself and its devices.
+ * Functions of the simulated driver for initialisation, versions, error names and device
+ * properties.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #define DRIVER_VERSION 13000
 #define FIRST_PCI_BUS 0x10
-#define PCI_TEXT 13 /* "0000:10:00.0" and its end */
+#define PCI_STRING_BYTES 13 /* "0000:10:00.0" with its terminating NUL */
 
 static bool is_device(CUdevice device)
 {
@@ -25,7 +26,7 @@ pool_cu_result sim_cu_Init(unsigned int flags)
         return code;
     if (flags)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    /* Without sim_open there are no devices at all. */
+    /* While no pool has simulated devices open, there are none. */
     if (sim_state.references == 0)
         return sim_leave(POOL_CU_NO_DEVICE);
     sim_state.is_initialised = true;
@@ -54,7 +55,7 @@ pool_cu_result sim_cu_GetErrorName(pool_cu_result error, const char **name)
         *name = "CUDA_SUCCESS";
         return POOL_CU_SUCCESS;
 #define CODE(text, code, harms)                                                                    \
-    case code + (code == 0 ? 100000 : 0): /* 0 is above */                                         \
+    case code + (code == 0 ? 100000 : 0): /* code 0 is handled above */                                         \
         *name = "CUDA_ERROR_" #text;                                                               \
         return POOL_CU_SUCCESS;
         POOL_CU_RESULTS(CODE)
@@ -99,7 +100,7 @@ pool_cu_result sim_cu_GetErrorString(pool_cu_result error, const char **text)
 
     if (!text)
         return POOL_CU_INVALID_VALUE;
-    for (size_t at = 0; at < sizeof texts / sizeof texts[0]; at++) {
+    for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++) {
         if (texts[at].code == error) {
             *text = texts[at].text;
             return POOL_CU_SUCCESS;
@@ -136,9 +137,9 @@ pool_cu_result sim_cu_DeviceGetCount(int *count)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Begins a question about a device that writes its answer to `out`. */
-static pool_cu_result ask(
-    struct sim_call *call, enum sim_function function, CUdevice device, const void *out)
+/* Begins a device query that writes its result to `out`. */
+static pool_cu_result enter_device_query(
+    struct sim_call *call, enum sim_driver_function function, CUdevice device, const void *out)
 {
     pool_cu_result code = sim_enter(call, function, SIM_NEED_INIT, device);
 
@@ -152,7 +153,7 @@ static pool_cu_result ask(
 pool_cu_result sim_cu_DeviceGetName(char *name, int size, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceGetName, device, name);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceGetName, device, name);
 
     if (code)
         return code;
@@ -162,7 +163,8 @@ pool_cu_result sim_cu_DeviceGetName(char *name, int size, CUdevice device)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* The same for an ordinal in every process, unlike another's in its first bytes already. */
+/* The same in every process for an ordinal; UUIDs of different ordinals differ in their first
+ * bytes. */
 static void fill_uuid(pool_cu_uuid *uuid, CUdevice device)
 {
     uint64_t state = 0x64706f6f6c73696dull + (uint64_t)(unsigned)device; /* "dpoolsim" */
@@ -172,14 +174,14 @@ static void fill_uuid(pool_cu_uuid *uuid, CUdevice device)
         mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull;
         mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
         mixed ^= mixed >> 31;
-        memcpy(uuid->bytes + 8 * half, &mixed, sizeof mixed);
+        memcpy(uuid->bytes + 8 * half, &mixed, sizeof(mixed));
     }
 }
 
 pool_cu_result sim_cu_DeviceGetUuid(pool_cu_uuid *uuid, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceGetUuid, device, uuid);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceGetUuid, device, uuid);
 
     if (code)
         return code;
@@ -190,7 +192,7 @@ pool_cu_result sim_cu_DeviceGetUuid(pool_cu_uuid *uuid, CUdevice device)
 pool_cu_result sim_cu_DeviceGetUuidV2(pool_cu_uuid *uuid, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceGetUuidV2, device, uuid);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceGetUuidV2, device, uuid);
 
     if (code)
         return code;
@@ -201,7 +203,7 @@ pool_cu_result sim_cu_DeviceGetUuidV2(pool_cu_uuid *uuid, CUdevice device)
 pool_cu_result sim_cu_DeviceTotalMem(size_t *bytes, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceTotalMem, device, bytes);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceTotalMem, device, bytes);
 
     if (code)
         return code;
@@ -209,8 +211,8 @@ pool_cu_result sim_cu_DeviceTotalMem(size_t *bytes, CUdevice device)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Attributes that are the same on every chip. Textures, surfaces and what else is not simulated
- * keep the sizes that current devices report, so that a listing looks as usual. */
+/* Attributes that are the same on every chip. Textures, surfaces and other features that are not
+ * simulated keep the sizes that current devices report. */
 static bool common_attribute(pool_cu_enum attribute, int *value)
 {
     static const int values[][2] = {{1, SIM_BLOCK_THREADS}, {2, 1024}, {3, 1024}, {4, 64},
@@ -232,7 +234,7 @@ static bool common_attribute(pool_cu_enum attribute, int *value)
         {136, 0}, {137, 0}, {138, 0}, {139, 0}, {140, 0}, {141, 0}, {142, 0}, {143, 0}, {144, 0},
         {145, 0}, {146, 0}, {147, 0}};
 
-    for (size_t at = 0; at < sizeof values / sizeof values[0]; at++) {
+    for (size_t at = 0; at < sizeof(values) / sizeof(values[0]); at++) {
         if (values[at][0] == (int)attribute) {
             *value = values[at][1];
             return true;
@@ -264,7 +266,7 @@ static bool chip_attribute(pool_cu_enum attribute, CUdevice device, int *value)
         {DRIVER_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, chip->shared_reserved_per_block},
     };
 
-    for (size_t at = 0; at < sizeof values / sizeof values[0]; at++) {
+    for (size_t at = 0; at < sizeof(values) / sizeof(values[0]); at++) {
         if (values[at][0] == (int)attribute) {
             *value = values[at][1];
             return true;
@@ -276,7 +278,7 @@ static bool chip_attribute(pool_cu_enum attribute, CUdevice device, int *value)
 pool_cu_result sim_cu_DeviceGetAttribute(int *value, pool_cu_enum attribute, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceGetAttribute, device, value);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceGetAttribute, device, value);
 
     if (code)
         return code;
@@ -288,11 +290,11 @@ pool_cu_result sim_cu_DeviceGetAttribute(int *value, pool_cu_enum attribute, CUd
 pool_cu_result sim_cu_DeviceGetPCIBusId(char *text, int size, CUdevice device)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceGetPCIBusId, device, text);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceGetPCIBusId, device, text);
 
     if (code)
         return code;
-    if (size < PCI_TEXT)
+    if (size < PCI_STRING_BYTES)
         return sim_leave(POOL_CU_INVALID_VALUE);
     snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)(FIRST_PCI_BUS + device) & 0xffu);
     return sim_leave(POOL_CU_SUCCESS);
@@ -323,7 +325,7 @@ pool_cu_result sim_cu_DeviceGetByPCIBusId(CUdevice *device, const char *text)
 pool_cu_result sim_cu_DeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceCanAccessPeer, device, can_access);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceCanAccessPeer, device, can_access);
 
     if (code)
         return code;
@@ -337,7 +339,7 @@ pool_cu_result sim_cu_DeviceGetP2PAttribute(
     int *value, pool_cu_enum attribute, CUdevice source, CUdevice destination)
 {
     struct sim_call call;
-    pool_cu_result code = ask(&call, SIM_CU_DeviceGetP2PAttribute, source, value);
+    pool_cu_result code = enter_device_query(&call, SIM_CU_DeviceGetP2PAttribute, source, value);
 
     if (code)
         return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of the simulated driver. A recording is a marker of its own: who waits for one is not
- * disturbed when the event is recorded again or destroyed.
+ * Events of the simulated driver. Each recording is a separate marker: waiting for one is not
+ * affected when the event is recorded again or destroyed.
  */
 #include "base/alloc.h"
 #include "sim/driver/state.h"
@@ -19,7 +19,7 @@ void sim_event_free(struct sim_event *event)
     while (*link != event)
         link = &(*link)->next;
     *link = event->next;
-    sim_handle_drop(event->handle);
+    sim_handle_release(event->handle);
     sim_marker_release(event->marker);
     base_free(event);
 }
@@ -32,15 +32,15 @@ pool_cu_result sim_cu_EventCreate(CUevent *event, unsigned int flags)
 
     if (code)
         return code;
-    /* An event for other processes cannot have times. */
+    /* An interprocess event cannot record times. */
     if (!event || flags > 7 || (flags & 6) == DRIVER_EVENT_INTERPROCESS)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (flags & DRIVER_EVENT_INTERPROCESS)
         return sim_leave(POOL_CU_NOT_SUPPORTED);
-    made = base_calloc(1, sizeof *made);
+    made = base_calloc(1, sizeof(*made));
     if (!made)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    made->handle = sim_handle_make(SIM_KIND_EVENT, made);
+    made->handle = sim_handle_create(SIM_HANDLE_EVENT, made);
     if (!made->handle) {
         base_free(made);
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
@@ -53,14 +53,14 @@ pool_cu_result sim_cu_EventCreate(CUevent *event, unsigned int flags)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-static pool_cu_result enter_event(struct sim_call *call, enum sim_function function,
+static pool_cu_result enter_event(struct sim_call *call, enum sim_driver_function function,
     enum sim_need need, CUevent handle, struct sim_event **event)
 {
     pool_cu_result code = sim_enter(call, function, need, -1);
 
     if (code)
         return code;
-    *event = sim_handle_get(SIM_KIND_EVENT, handle);
+    *event = sim_handle_get(SIM_HANDLE_EVENT, handle);
     return *event ? POOL_CU_SUCCESS : sim_leave(POOL_CU_INVALID_HANDLE);
 }
 
@@ -83,7 +83,7 @@ pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
     struct sim_event *event;
     struct sim_marker *marker;
     struct sim_call call;
-    struct sim_op *op;
+    struct sim_work *work;
     pool_cu_result code = enter_event(&call, SIM_CU_EventRecord, SIM_NEED_CONTEXT, handle, &event);
 
     if (code)
@@ -93,16 +93,16 @@ pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
         code = POOL_CU_INVALID_HANDLE;
     if (code)
         return sim_leave(code);
-    marker = base_calloc(1, sizeof *marker);
-    op = sim_op_make(SIM_OP_RECORD);
-    if (!marker || !op) {
+    marker = base_calloc(1, sizeof(*marker));
+    work = sim_work_create(SIM_WORK_RECORD);
+    if (!marker || !work) {
         base_free(marker);
-        base_free(op);
+        base_free(work);
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     }
-    marker->references = 2; /* the event's and the operation's */
-    op->u.marker = marker;
-    code = sim_put(&call, stream, op);
+    marker->references = 2; /* one for the event, one for the operation */
+    work->u.marker = marker;
+    code = sim_enqueue(&call, stream, work);
     if (code) {
         sim_marker_release(marker);
         return sim_leave(code);
@@ -146,7 +146,7 @@ pool_cu_result sim_cu_EventSynchronize(CUevent handle)
     sim_marker_release(marker);
     if (!is_open)
         return sim_leave(POOL_CU_DEINITIALIZED);
-    sim_pools_at_sync(device);
+    sim_memory_pools_trim(device);
     return sim_leave(sim_state.poison);
 }
 
@@ -160,8 +160,8 @@ pool_cu_result sim_cu_EventElapsedTime(float *milliseconds, CUevent start, CUeve
     if (code)
         return code;
     if (!milliseconds)
-        return sim_leave(POOL_CU_INVALID_HANDLE); /* so says a GPU's driver */
-    second = sim_handle_get(SIM_KIND_EVENT, end);
+        return sim_leave(POOL_CU_INVALID_HANDLE); /* as a GPU's driver */
+    second = sim_handle_get(SIM_HANDLE_EVENT, end);
     if (!second || first->context != second->context || !first->marker || !second->marker ||
         (first->flags | second->flags) & DRIVER_EVENT_DISABLE_TIMING)
         return sim_leave(POOL_CU_INVALID_HANDLE);
@@ -177,14 +177,14 @@ pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, uns
     struct sim_stream *stream;
     struct sim_event *event;
     struct sim_call call;
-    struct sim_op *op;
+    struct sim_work *work;
     pool_cu_result code =
         enter_event(&call, SIM_CU_StreamWaitEvent, SIM_NEED_CONTEXT, event_handle, &event);
 
     if (code)
         return code;
-    /* The stream may be of another context or device than the event: that is what it is for. */
-    stream = sim_handle_get(SIM_KIND_STREAM, handle);
+    /* The stream may belong to another context or device than the event. */
+    stream = sim_handle_get(SIM_HANDLE_STREAM, handle);
     code = stream ? POOL_CU_SUCCESS : sim_stream_of(call.context, handle, &stream);
     if (code)
         return sim_leave(code);
@@ -192,10 +192,10 @@ pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, uns
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (!event->marker || event->marker->is_done)
         return sim_leave(POOL_CU_SUCCESS);
-    op = sim_op_make(SIM_OP_WAIT);
-    if (!op)
+    work = sim_work_create(SIM_WORK_WAIT);
+    if (!work)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    op->u.marker = event->marker;
+    work->u.marker = event->marker;
     event->marker->references++;
-    return sim_leave(sim_put(&call, stream, op));
+    return sim_leave(sim_enqueue(&call, stream, work));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be asked and set about kernels: attributes, parameters, occupancy.
+ * Queries and settings of kernels: attributes, parameters, occupancy.
  */
 #include "sim/driver/function.h"
 
@@ -12,11 +12,11 @@ static int round_up(int value, int step)
 }
 
 /*
- * Warps that a multiprocessor must hold at once by the kernel's launch bounds, 0 without any. As
- * ptxas reads them: a bound of 1024 threads is one although no block is larger; a number of blocks
- * means nothing without a bound on their threads; a bound that the chip cannot hold is ignored.
+ * Warps that a multiprocessor must hold at once by the kernel's launch bounds; 0 without bounds.
+ * As in ptxas, a bound of 1024 threads counts although no block is larger, a number of blocks has
+ * no effect without a bound on their threads, and a bound that the chip cannot meet is ignored.
  */
-static int warps_promised(const struct sim_kernel *kernel)
+static int warps_by_launch_bounds(const struct sim_kernel *kernel)
 {
     const struct sim_chip *chip = sim_state.chip;
     const uint32_t most = (uint32_t)chip->threads_per_multiprocessor;
@@ -31,11 +31,11 @@ static int warps_promised(const struct sim_kernel *kernel)
     return (int)((threads + SIM_WARP - 1) / SIM_WARP * blocks);
 }
 
-/* Registers per thread as ptxas would give them: launch bounds make it spill. */
-static int registers(const struct sim_kernel *kernel)
+/* Registers per thread as ptxas would allocate them: launch bounds cause spilling. */
+static int registers_per_thread(const struct sim_kernel *kernel)
 {
     int count = kernel->register_count ? (int)kernel->register_count : 1;
-    int warps = round_up(warps_promised(kernel), SIM_WARP_UNIT);
+    int warps = round_up(warps_by_launch_bounds(kernel), SIM_WARP_UNIT);
 
     if (warps) {
         int most = SIM_REGISTERS / (warps * SIM_WARP) / 8 * 8;
@@ -44,7 +44,7 @@ static int registers(const struct sim_kernel *kernel)
     return count < SIM_REGISTERS_PER_THREAD ? count : SIM_REGISTERS_PER_THREAD;
 }
 
-/* Warps whose registers fit a multiprocessor. */
+/* Warps whose registers fit on a multiprocessor. */
 static int warps_by_registers(int register_count)
 {
     int warp = round_up(register_count * SIM_WARP, SIM_REGISTER_UNIT);
@@ -54,7 +54,7 @@ static int warps_by_registers(int register_count)
 
 int sim_function_max_threads(const struct sim_kernel *kernel)
 {
-    int by_registers = warps_by_registers(registers(kernel)) * SIM_WARP;
+    int by_registers = warps_by_registers(registers_per_thread(kernel)) * SIM_WARP;
     int most = (int)kernel->max_threads;
 
     return most < by_registers ? most : by_registers;
@@ -68,14 +68,14 @@ int sim_function_blocks(
     const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
     int blocks = chip->blocks_per_multiprocessor, fit;
 
-    /* .maxntid does not count here, as on a GPU; the launch refuses. */
+    /* .maxntid has no effect here, as on a GPU; the launch fails instead. */
     if (block_size > SIM_BLOCK_THREADS ||
         dynamic_shared + kernel->shared_bytes > (uint64_t)chip->shared_per_block_optin)
         return 0;
     fit = chip->threads_per_multiprocessor / SIM_WARP / warps;
     blocks = fit < blocks ? fit : blocks;
-    fit = warps_by_registers(registers(kernel)) / round_up(warps, SIM_WARP_UNIT);
-    if (warps_by_registers(registers(kernel)) >= warps && fit == 0)
+    fit = warps_by_registers(registers_per_thread(kernel)) / round_up(warps, SIM_WARP_UNIT);
+    if (warps_by_registers(registers_per_thread(kernel)) >= warps && fit == 0)
         fit = 1;
     blocks = fit < blocks ? fit : blocks;
     int shared = (int)dynamic_shared + (int)kernel->shared_bytes + chip->shared_reserved_per_block;
@@ -86,14 +86,14 @@ int sim_function_blocks(
 
 /* ---- the table's functions ------------------------------------------------------------------- */
 
-pool_cu_result sim_function_enter(struct sim_call *call, enum sim_function function,
+pool_cu_result sim_function_enter(struct sim_call *call, enum sim_driver_function function,
     CUfunction handle, struct sim_function_object **object)
 {
     pool_cu_result code = sim_enter(call, function, SIM_NEED_CONTEXT, -1);
 
     if (code)
         return code;
-    *object = sim_handle_get(SIM_KIND_KERNEL, handle);
+    *object = sim_handle_get(SIM_HANDLE_KERNEL, handle);
     return *object ? POOL_CU_SUCCESS : sim_leave(POOL_CU_INVALID_HANDLE);
 }
 
@@ -122,15 +122,15 @@ pool_cu_result sim_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfun
         [DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)kernel->shared_bytes,
         [DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES] = constant_bytes(function->module->program),
         [DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = (int)kernel->local_bytes,
-        [DRIVER_FUNC_ATTRIBUTE_NUM_REGS] = registers(kernel),
+        [DRIVER_FUNC_ATTRIBUTE_NUM_REGS] = registers_per_thread(kernel),
         [DRIVER_FUNC_ATTRIBUTE_PTX_VERSION] = (int)sim_program_target(function->module->program),
         [DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION] = (int)sim_state.chip->capability,
         [DRIVER_FUNC_ATTRIBUTE_CACHE_MODE_CA] = 0,
         [DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = function->max_dynamic_shared,
         [DRIVER_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = function->carveout,
-        [15] = 0, /* 10 to 15 are about clusters, which are not simulated */
+        [15] = 0, /* 10 to 15 concern clusters, which are not simulated */
     };
-    if (!value || attribute >= sizeof values / sizeof values[0])
+    if (!value || attribute >= sizeof(values) / sizeof(values[0]))
         return sim_leave(POOL_CU_INVALID_VALUE);
     *value = values[attribute];
     return sim_leave(POOL_CU_SUCCESS);
@@ -207,9 +207,12 @@ pool_cu_result sim_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* The largest block of those that keep most threads resident. The callback is the program's: it is
- * asked without the lock, on a copy that stays whatever happens to the module. */
-static void best_block(struct sim_function_object *function, pool_cu_block_to_shared shared_of,
+/*
+ * Finds the largest block size among those with the most resident threads. The callback belongs to
+ * the program, so it is called without the lock, on a copy that remains valid whatever happens to
+ * the module.
+ */
+static void find_best_block(struct sim_function_object *function, pool_cu_block_to_shared shared_of,
     size_t dynamic_shared, int limit, int *blocks_out, int *block_out)
 {
     int best_threads = 0;
@@ -248,7 +251,7 @@ pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *bl
     struct sim_function_object copy = {.kernel = &kernel};
     const int multiprocessors = (int)sim_state.config.multiprocessors;
     sim_leave(POOL_CU_SUCCESS);
-    best_block(&copy, shared_of, dynamic_shared_bytes, limit, &blocks, &block);
+    find_best_block(&copy, shared_of, dynamic_shared_bytes, limit, &blocks, &block);
     *min_grid_size = blocks * multiprocessors;
     *block_size = block;
     return POOL_CU_SUCCESS;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Limits of kernels, shared by what asks for them and what launches.
+ * Limits of kernels, shared by queries and launches.
  */
 #ifndef SIM_DRIVER_FUNCTION_H
 #define SIM_DRIVER_FUNCTION_H
 
 #include "sim/driver/state.h"
 
-/* Threads a block of the kernel can have: by its launch bounds and its registers. */
+/* Maximum number of threads per block, given the kernel's launch bounds and registers. */
 int sim_function_max_threads(const struct sim_kernel *kernel);
 
-/* Blocks of that shape that fit one multiprocessor at once. */
+/* Number of blocks of that shape that fit on one multiprocessor at once. */
 int sim_function_blocks(
     const struct sim_function_object *function, int block_size, uint64_t dynamic_shared);
 
-/* Begins a call about a kernel: 400 for a handle that is none. */
-pool_cu_result sim_function_enter(struct sim_call *call, enum sim_function function,
+/* Begins a call about a kernel; returns 400 for an invalid handle. */
+pool_cu_result sim_function_enter(struct sim_call *call, enum sim_driver_function function,
     CUfunction handle, struct sim_function_object **object);
 
 #endif

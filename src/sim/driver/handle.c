@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handles of the simulated driver: (generation, slot, kind) packed into what the caller sees as a
- * pointer. Such a value lies outside what a process can map or is not mapped, so that following it
- * faults.
+ * Handles of the simulated driver: (generation, slot, kind) packed into a value of pointer type.
+ * No process can map such an address, so dereferencing a handle faults.
  */
 #include "base/alloc.h"
 #include "sim/driver/state.h"
@@ -16,35 +15,36 @@
 #define MAX_GENERATION (1u << EPOCH_SHIFT)
 #define NO_SLOT UINT32_MAX
 
-static void *pack(uint32_t slot, uint64_t generation, enum sim_kind kind)
+static void *pack_handle(uint32_t slot, uint64_t generation, enum sim_handle_kind kind)
 {
     uint64_t value = generation << GENERATION_SHIFT | (uint64_t)slot << KIND_BITS | kind;
 
     return (void *)(uintptr_t)value;
 }
 
-/* Each start of the driver counts in a range of its own: handles of an earlier one never fit. */
-static uint64_t epoch(void)
+/* Each start of the driver counts in a separate range, so handles of an earlier driver are never
+ * valid. */
+static uint64_t generation_base(void)
 {
     return (uint64_t)(sim_state.generation % MAX_EPOCH) << EPOCH_SHIFT;
 }
 
-static bool grow(void)
+static bool grow_slots(void)
 {
-    uint32_t room = sim_state.slot_room ? sim_state.slot_room * 2 : 64;
+    uint32_t capacity = sim_state.slot_capacity ? sim_state.slot_capacity * 2 : 64;
     struct sim_slot *slots;
 
-    if (room > MAX_SLOTS)
+    if (capacity > MAX_SLOTS)
         return false;
-    slots = base_realloc(sim_state.slots, room, sizeof *slots);
+    slots = base_realloc(sim_state.slots, capacity, sizeof(*slots));
     if (!slots)
         return false;
     sim_state.slots = slots;
-    sim_state.slot_room = room;
+    sim_state.slot_capacity = capacity;
     return true;
 }
 
-void *sim_handle_make(enum sim_kind kind, void *object)
+void *sim_handle_create(enum sim_handle_kind kind, void *object)
 {
     uint32_t at = sim_state.slot_count;
     struct sim_slot *slot;
@@ -54,20 +54,20 @@ void *sim_handle_make(enum sim_kind kind, void *object)
         slot = &sim_state.slots[at];
         sim_state.first_free_slot = slot->next_free;
     } else {
-        if (at == sim_state.slot_room && !grow())
+        if (at == sim_state.slot_capacity && !grow_slots())
             return NULL;
         sim_state.first_free_slot = NO_SLOT;
         sim_state.slot_count++;
         slot = &sim_state.slots[at];
-        slot->generation = epoch();
+        slot->generation = generation_base();
     }
     slot->generation++;
     slot->object = object;
     slot->kind = kind;
-    return pack(at, slot->generation, kind);
+    return pack_handle(at, slot->generation, kind);
 }
 
-static struct sim_slot *slot_of(enum sim_kind kind, const void *handle)
+static struct sim_slot *slot_of(enum sim_handle_kind kind, const void *handle)
 {
     uint64_t value = (uintptr_t)handle;
     uint32_t at = (uint32_t)(value >> KIND_BITS) & (MAX_SLOTS - 1);
@@ -77,7 +77,7 @@ static struct sim_slot *slot_of(enum sim_kind kind, const void *handle)
     return &sim_state.slots[at];
 }
 
-void *sim_handle_get(enum sim_kind kind, const void *handle)
+void *sim_handle_get(enum sim_handle_kind kind, const void *handle)
 {
     struct sim_slot *slot = slot_of(kind, handle);
 
@@ -87,24 +87,24 @@ void *sim_handle_get(enum sim_kind kind, const void *handle)
     return slot->object;
 }
 
-bool sim_handle_was(enum sim_kind kind, const void *handle)
+bool sim_handle_was_valid(enum sim_handle_kind kind, const void *handle)
 {
     uint64_t generation = (uint64_t)(uintptr_t)handle >> GENERATION_SHIFT;
     struct sim_slot *slot = slot_of(kind, handle);
 
-    return slot && !sim_handle_get(kind, handle) && generation > epoch() &&
+    return slot && !sim_handle_get(kind, handle) && generation > generation_base() &&
            generation <= slot->generation;
 }
 
-void sim_handle_drop(void *handle)
+void sim_handle_release(void *handle)
 {
     uint32_t at = (uint32_t)((uintptr_t)handle >> KIND_BITS) & (MAX_SLOTS - 1);
     struct sim_slot *slot = &sim_state.slots[at];
 
     slot->object = NULL;
-    slot->kind = SIM_KIND_FREE;
-    /* A slot that was given out very often is given up, so that no handle ever comes again. */
-    if (slot->generation - epoch() >= MAX_GENERATION - 1)
+    slot->kind = SIM_HANDLE_FREE;
+    /* A slot that was reused very often is retired, so that no handle value repeats. */
+    if (slot->generation - generation_base() >= MAX_GENERATION - 1)
         return;
     slot->next_free = sim_state.first_free_slot;
     sim_state.first_free_slot = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells PTX from machine code and from garbage, and reads the options of a module load.
+ * Distinguishes PTX from machine code and invalid images, and reads the options of a module load.
  */
 #include "sim/driver/image.h"
 
@@ -36,7 +36,7 @@ pool_cu_result sim_image_check(const void *image, const char **body, size_t *len
     const char *text = image;
     uint32_t magic = 0;
 
-    /* Byte by byte: a short text may end before four bytes. */
+    /* Compared byte by byte, because a short string may end before four bytes. */
     for (unsigned at = 0; at < 4 && (at == 0 || text[at - 1]); at++)
         magic |= (uint32_t)(unsigned char)text[at] << 8 * at;
     if (magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC ||
@@ -49,12 +49,12 @@ pool_cu_result sim_image_check(const void *image, const char **body, size_t *len
     return POOL_CU_SUCCESS;
 }
 
-/* The letter behind ".target sm_90", or 0. */
+/* The letter that follows ".target sm_90", or 0. */
 static char target_letter(const char *text)
 {
     const char *at = skip_space(text);
 
-    /* .target is the second or third directive; its line comes before any other statement. */
+    /* .target is the second or third directive and precedes every other statement. */
     while (*at && strncmp(at, ".target", 7) != 0)
         at = skip_space(at + 1 + strcspn(at + 1, " \t\n/"));
     at += strcspn(at, "_");
@@ -80,7 +80,7 @@ bool sim_image_fits(const char *text, uint32_t target, uint32_t capability)
 pool_cu_result sim_jit_read(
     struct sim_jit *jit, unsigned count, const pool_cu_enum *options, void **values)
 {
-    memset(jit, 0, sizeof *jit);
+    memset(jit, 0, sizeof(*jit));
     if (count > 0 && (!options || !values))
         return POOL_CU_INVALID_VALUE;
     for (unsigned at = 0; at < count; at++) {
@@ -115,7 +115,8 @@ pool_cu_result sim_jit_read(
     return POOL_CU_SUCCESS;
 }
 
-static void append(char *buffer, size_t size, void **used, const char *format, va_list arguments)
+static void append_log(
+    char *buffer, size_t size, void **used, const char *format, va_list arguments)
 {
     size_t length;
 
@@ -132,7 +133,7 @@ void sim_jit_error(const struct sim_jit *jit, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    append(jit->error, jit->error_size, jit->error_used, format, arguments);
+    append_log(jit->error, jit->error_size, jit->error_used, format, arguments);
     va_end(arguments);
 }
 
@@ -141,6 +142,6 @@ void sim_jit_info(const struct sim_jit *jit, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    append(jit->info, jit->info_size, jit->info_used, format, arguments);
+    append_log(jit->info, jit->info_size, jit->info_used, format, arguments);
     va_end(arguments);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a module image is, and the options it is loaded with.
+ * Classification of module images, and the options of a load.
  */
 #ifndef SIM_DRIVER_IMAGE_H
 #define SIM_DRIVER_IMAGE_H
@@ -10,31 +10,31 @@
 
 #include "sim/driver/state.h"
 
-/* The log buffers of a load; a buffer of NULL or size 0 takes nothing. */
+/* The log buffers of a load; a buffer that is NULL or has size 0 receives nothing. */
 struct sim_jit {
     char *info, *error;
     size_t info_size, error_size;
-    void **info_used, **error_used; /* where the caller learns how much was written; may be NULL */
+    void **info_used, **error_used; /* receive the number of bytes written; may be NULL */
 };
 
-/* Reads the options of cuModuleLoadDataEx: 1 for what cuda.h does not know. */
+/* Reads the options of cuModuleLoadDataEx; returns 1 for options that cuda.h does not define. */
 pool_cu_result sim_jit_read(
     struct sim_jit *jit, unsigned count, const pool_cu_enum *options, void **values);
 
-/* Writes a line of the compiler's log. */
+/* Appends a line to the compiler's log. */
 void sim_jit_error(const struct sim_jit *jit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void sim_jit_info(const struct sim_jit *jit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * 0, the ".version" line and the text's length for PTX; 209 for machine code (ELF, fat binary,
- * archive), 200 for what is neither.
+ * Returns 0 with the ".version" line and the length for PTX, 209 for machine code (ELF, fat
+ * binary, archive), and 200 for anything else.
  */
 pool_cu_result sim_image_check(const void *image, const char **body, size_t *length);
 
-/* Whether a device of that capability runs PTX for `target`: an "a" target only on the very chip,
- * an "f" target within its family (10x, 11x, 12x), others upwards. */
+/* Whether a device of that capability runs PTX for `target`: an "a" target only on that very chip,
+ * an "f" target within its family (10x, 11x, 12x), other targets on newer chips too. */
 bool sim_image_fits(const char *text, uint32_t target, uint32_t capability);
 
 #endif

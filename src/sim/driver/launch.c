@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches of the simulated driver: what is refused at the call, how a launch executes, what it
- * leaves in the counts, and how its fault becomes the sticky one.
+ * Launches of the simulated driver: argument validation, execution, statistics, and the conversion
+ * of a kernel's fault to the sticky fault.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 #define EXTRA_BUFFER ((void *)1)
 #define EXTRA_SIZE ((void *)2)
 
-/* ---- refusals -------------------------------------------------------------------------------- */
+/* ---- validation ------------------------------------------------------------------------------ */
 
-static pool_cu_result check_shape(const struct sim_launch_work *work)
+static pool_cu_result check_shape(const struct sim_launch_request *work)
 {
     static const uint32_t grid_most[3] = {0x7fffffff, 65535, 65535};
     static const uint32_t block_most[3] = {1024, 1024, 64};
@@ -35,7 +35,7 @@ static pool_cu_result check_shape(const struct sim_launch_work *work)
     }
     if (threads > SIM_BLOCK_THREADS)
         return POOL_CU_INVALID_VALUE;
-    if (required[0] && memcmp(required, work->block, sizeof work->block) != 0)
+    if (required[0] && memcmp(required, work->block, sizeof(work->block)) != 0)
         return POOL_CU_INVALID_VALUE;
     if (work->dynamic_shared_bytes > (uint32_t)function->max_dynamic_shared)
         return POOL_CU_INVALID_VALUE;
@@ -52,8 +52,8 @@ static pool_cu_result check_shape(const struct sim_launch_work *work)
     return blocks > resident ? POOL_CU_COOPERATIVE_LAUNCH_TOO_LARGE : POOL_CU_SUCCESS;
 }
 
-/* Finds the packed buffer of the `extra` argument. */
-static pool_cu_result read_extra(void **extra, const void **buffer, size_t *bytes)
+/* Finds the packed argument buffer in the `extra` argument. */
+static pool_cu_result find_packed_arguments(void **extra, const void **buffer, size_t *bytes)
 {
     const size_t *size = NULL;
 
@@ -72,8 +72,9 @@ static pool_cu_result read_extra(void **extra, const void **buffer, size_t *byte
     return POOL_CU_SUCCESS;
 }
 
-/* Takes the arguments now: the caller may reuse them after the call. */
-static pool_cu_result take_arguments(struct sim_launch_work *work, void **arguments, void **extra)
+/* Copies the arguments: the caller may reuse their memory after the call. */
+static pool_cu_result copy_arguments(
+    struct sim_launch_request *work, void **arguments, void **extra)
 {
     const struct sim_kernel *kernel = work->function->kernel;
     const void *buffer = NULL;
@@ -81,7 +82,7 @@ static pool_cu_result take_arguments(struct sim_launch_work *work, void **argume
 
     if ((arguments && extra) || (!arguments && !extra && kernel->parameter_count > 0))
         return POOL_CU_INVALID_VALUE;
-    if (extra && read_extra(extra, &buffer, &bytes))
+    if (extra && find_packed_arguments(extra, &buffer, &bytes))
         return POOL_CU_INVALID_VALUE;
     if (extra && bytes != kernel->parameter_bytes)
         return POOL_CU_INVALID_VALUE;
@@ -100,46 +101,46 @@ static pool_cu_result take_arguments(struct sim_launch_work *work, void **argume
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result launch(enum sim_function name, CUfunction handle,
-    const struct sim_launch_work *shape, CUstream stream_handle, void **arguments, void **extra)
+static pool_cu_result launch(enum sim_driver_function name, CUfunction handle,
+    const struct sim_launch_request *shape, CUstream stream_handle, void **arguments, void **extra)
 {
     struct sim_function_object *function;
     struct sim_stream *stream;
     struct sim_call call;
-    struct sim_op *op;
+    struct sim_work *work;
     pool_cu_result code = sim_function_enter(&call, name, handle, &function);
 
     if (code)
         return code;
-    /* A kernel and a stream of one context go together whatever is current. */
-    stream = sim_handle_get(SIM_KIND_STREAM, stream_handle);
+    /* A kernel and a stream of one context may be combined whatever context is current. */
+    stream = sim_handle_get(SIM_HANDLE_STREAM, stream_handle);
     if (!stream)
         code = sim_stream_of(call.context, stream_handle, &stream);
     if (!code && function->module->context != stream->context)
         code = POOL_CU_INVALID_HANDLE;
     if (code)
         return sim_leave(code);
-    op = sim_op_make(SIM_OP_LAUNCH);
-    if (!op)
+    work = sim_work_create(SIM_WORK_LAUNCH);
+    if (!work)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    op->u.launch = *shape;
-    op->u.launch.function = function;
-    op->u.launch.module = function->module;
-    code = check_shape(&op->u.launch);
+    work->u.launch = *shape;
+    work->u.launch.function = function;
+    work->u.launch.module = function->module;
+    code = check_shape(&work->u.launch);
     if (!code)
-        code = take_arguments(&op->u.launch, arguments, extra);
+        code = copy_arguments(&work->u.launch, arguments, extra);
     if (code) {
-        sim_op_free(op);
+        sim_work_free(work);
         return sim_leave(code);
     }
-    return sim_leave(sim_put(&call, stream, op));
+    return sim_leave(sim_enqueue(&call, stream, work));
 }
 
 pool_cu_result sim_cu_LaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
     unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
     unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra)
 {
-    const struct sim_launch_work shape = {.grid = {grid_x, grid_y, grid_z},
+    const struct sim_launch_request shape = {.grid = {grid_x, grid_y, grid_z},
         .block = {block_x, block_y, block_z},
         .dynamic_shared_bytes = dynamic_shared_bytes};
 
@@ -150,7 +151,7 @@ pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int 
     unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
     unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments)
 {
-    const struct sim_launch_work shape = {.grid = {grid_x, grid_y, grid_z},
+    const struct sim_launch_request shape = {.grid = {grid_x, grid_y, grid_z},
         .block = {block_x, block_y, block_z},
         .dynamic_shared_bytes = dynamic_shared_bytes,
         .is_cooperative = true};
@@ -158,9 +159,9 @@ pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int 
     return launch(SIM_CU_LaunchCooperativeKernel, function, &shape, stream, arguments, NULL);
 }
 
-/* Kernels run one after another here, so early starts change nothing. */
+/* Kernels execute one after another, so programmatic dependent launch has no effect. */
 static pool_cu_result read_attributes(
-    const pool_cu_launch_config *config, struct sim_launch_work *shape)
+    const pool_cu_launch_config *config, struct sim_launch_request *shape)
 {
     if (config->attribute_count && !config->attributes)
         return POOL_CU_INVALID_VALUE;
@@ -179,7 +180,7 @@ static pool_cu_result read_attributes(
 pool_cu_result sim_cu_LaunchKernelEx(
     const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
 {
-    struct sim_launch_work shape = {0};
+    struct sim_launch_request shape = {0};
     pool_cu_result code = POOL_CU_INVALID_VALUE;
 
     if (config) {
@@ -234,34 +235,34 @@ static const char *space_name(enum sim_space space)
     }
 }
 
-static void report(const struct sim_fault *fault, int device)
+static void report_fault(const struct sim_fault *fault, int device)
 {
     struct sim_range freed;
     pool_sim_fault out;
 
-    memset(&out, 0, sizeof out);
+    memset(&out, 0, sizeof(out));
     out.device = device;
-    snprintf(out.kind, sizeof out.kind, "%s", sim_fault_name(fault->kind));
-    snprintf(out.kernel, sizeof out.kernel, "%s", fault->kernel ? fault->kernel : "");
-    memcpy(out.block, fault->block, sizeof out.block);
-    memcpy(out.thread, fault->thread, sizeof out.thread);
+    snprintf(out.kind, sizeof(out.kind), "%s", sim_fault_name(fault->kind));
+    snprintf(out.kernel, sizeof(out.kernel), "%s", fault->kernel ? fault->kernel : "");
+    memcpy(out.block, fault->block, sizeof(out.block));
+    memcpy(out.thread, fault->thread, sizeof(out.thread));
     out.line = fault->line;
-    snprintf(out.space, sizeof out.space, "%s", space_name(fault->space));
+    snprintf(out.space, sizeof(out.space), "%s", space_name(fault->space));
     out.address = fault->address;
     out.bytes = fault->size;
     out.is_write = fault->is_write;
     out.nearest_address = fault->nearest.base;
     out.nearest_bytes = fault->nearest.size;
     if (fault->kind == SIM_FAULT_OUT_OF_BOUNDS && sim_memory_freed(fault->address, &freed))
-        snprintf(out.text, sizeof out.text,
+        snprintf(out.text, sizeof(out.text),
             "%s The address lies in memory that was freed before: %s at 0x%llx.", fault->text,
             base_size_text(freed.size).text, (unsigned long long)freed.base);
     else
-        snprintf(out.text, sizeof out.text, "%s", fault->text);
+        snprintf(out.text, sizeof(out.text), "%s", fault->text);
     sim_poison(sim_fault_code(fault->kind), &out);
 }
 
-static struct sim_stats *stats_of(const char *kernel, int device)
+static struct sim_stats *find_or_add_stats(const char *kernel, int device)
 {
     struct sim_stats *grown;
 
@@ -269,12 +270,12 @@ static struct sim_stats *stats_of(const char *kernel, int device)
         if (sim_state.stats[at].device == device && strcmp(sim_state.stats[at].kernel, kernel) == 0)
             return &sim_state.stats[at];
     }
-    grown = base_realloc(sim_state.stats, sim_state.stats_count + 1, sizeof *grown);
+    grown = base_realloc(sim_state.stats, sim_state.stats_count + 1, sizeof(*grown));
     if (!grown)
         return NULL;
     sim_state.stats = grown;
     grown += sim_state.stats_count;
-    memset(grown, 0, sizeof *grown);
+    memset(grown, 0, sizeof(*grown));
     grown->kernel = base_strdup(kernel);
     if (!grown->kernel)
         return NULL;
@@ -283,11 +284,12 @@ static struct sim_stats *stats_of(const char *kernel, int device)
     return grown;
 }
 
-/* Counts that find no memory are dropped: they are for people, the launch itself went well. */
-static void count(const struct sim_launch_work *work, int device, const struct sim_counts *counts)
+/* Statistics that cannot be allocated are dropped: the launch itself was successful. */
+static void record_counts(
+    const struct sim_launch_request *work, int device, const struct sim_counts *counts)
 {
     const uint64_t blocks = (uint64_t)work->grid[0] * work->grid[1] * work->grid[2];
-    struct sim_stats *stats = stats_of(work->function->kernel->name, device);
+    struct sim_stats *stats = find_or_add_stats(work->function->kernel->name, device);
 
     if (!stats)
         return;
@@ -302,8 +304,8 @@ static void count(const struct sim_launch_work *work, int device, const struct s
     }
 }
 
-/* printf of device code goes to the log; the library itself prints nothing. */
-static void print(void *context, const char *text, size_t length)
+/* printf of device code goes to the log; the library itself never writes to stdout. */
+static void log_print(void *context, const char *text, size_t length)
 {
     (void)context;
     while (length > 0 && text[length - 1] == '\n')
@@ -312,8 +314,8 @@ static void print(void *context, const char *text, size_t length)
         base_log(POOL_LOG_INFO, "kernel prints: %.*s", (int)length, text);
 }
 
-static void prepare(
-    struct sim_launch *out, struct sim_context *context, const struct sim_launch_work *work)
+static void init_launch(
+    struct sim_launch *out, struct sim_context *context, const struct sim_launch_request *work)
 {
     *out = (struct sim_launch){
         .program = work->module->program,
@@ -334,24 +336,24 @@ static void prepare(
             ((sim_state.reports & POOL_SIM_REPORT_BARRIER) ? SIM_CHECK_DIVERGENT_BARRIER : 0),
         .multiprocessor_count = sim_state.config.multiprocessors,
         .grid_id = ++sim_state.launches,
-        .print = print,
+        .print = log_print,
     };
 }
 
-void sim_launch_execute(struct sim_context *context, struct sim_launch_work *work)
+void sim_launch_execute(struct sim_context *context, struct sim_launch_request *work)
 {
     struct sim_launch run;
     struct sim_counts counts;
     struct sim_fault fault;
 
-    prepare(&run, context, work);
-    memset(&counts, 0, sizeof counts);
-    memset(&fault, 0, sizeof fault);
+    init_launch(&run, context, work);
+    memset(&counts, 0, sizeof(counts));
+    memset(&fault, 0, sizeof(fault));
     pthread_mutex_unlock(&sim_state.lock);
     enum sim_fault_kind kind = sim_launch_run(&run, &counts, &fault);
     pthread_mutex_lock(&sim_state.lock);
     if (kind == SIM_FAULT_NONE)
-        count(work, context->device, &counts);
+        record_counts(work, context->device, &counts);
     else if (sim_fault_code(kind))
-        report(&fault, context->device);
+        report_fault(&fault, context->device);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is alive in the simulated driver, as text and as JSON.
+ * Lists the live objects of the simulated driver as plain text and as JSON.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "sim/driver/state.h"
 
-#define LISTED 64u /* objects that are described one by one; all are counted */
+#define LISTED 64u /* objects that are described individually; all are counted */
 
 struct list {
     cJSON *json;
@@ -20,17 +20,18 @@ struct list {
     bool has_failed;
 };
 
-static void add(struct list *list, const char *kind, int device, uint64_t bytes, uint64_t address)
+static void add_item(
+    struct list *list, const char *kind, int device, uint64_t bytes, uint64_t address)
 {
     char line[160];
 
     if (list->count++ >= LISTED)
         return;
     if (bytes)
-        snprintf(line, sizeof line, "%s of %llu byte%s at 0x%llx on device %d\n", kind,
+        snprintf(line, sizeof(line), "%s of %llu byte%s at 0x%llx on device %d\n", kind,
             (unsigned long long)bytes, base_plural(bytes), (unsigned long long)address, device);
     else
-        snprintf(line, sizeof line, "%s on device %d\n", kind, device);
+        snprintf(line, sizeof(line), "%s on device %d\n", kind, device);
     char *longer = base_format("%s%s", list->text ? list->text : "", line);
     cJSON *one = cJSON_CreateObject();
     if (!longer || !one || !cJSON_AddItemToArray(list->json, one)) {
@@ -45,22 +46,23 @@ static void add(struct list *list, const char *kind, int device, uint64_t bytes,
     cJSON_AddNumberToObject(one, "device", device);
     if (bytes) {
         cJSON_AddNumberToObject(one, "bytes", (double)bytes);
-        snprintf(line, sizeof line, "0x%llx", (unsigned long long)address);
+        snprintf(line, sizeof(line), "0x%llx", (unsigned long long)address);
         cJSON_AddStringToObject(one, "address", line);
     }
 }
 
 static void add_context(struct list *list, const struct sim_context *context)
 {
-    add(list, context->is_primary ? "retained primary context" : "context", context->device, 0, 0);
+    add_item(
+        list, context->is_primary ? "retained primary context" : "context", context->device, 0, 0);
     for (const struct sim_stream *stream = context->streams; stream; stream = stream->next) {
         if (stream->handle)
-            add(list, "stream", context->device, 0, 0);
+            add_item(list, "stream", context->device, 0, 0);
     }
     for (const struct sim_event *event = context->events; event; event = event->next)
-        add(list, "event", context->device, 0, 0);
+        add_item(list, "event", context->device, 0, 0);
     for (const struct sim_module *module = context->modules; module; module = module->next)
-        add(list, "module", context->device, 0, 0);
+        add_item(list, "module", context->device, 0, 0);
 }
 
 static void add_memory(struct list *list, const struct sim_allocation *allocation)
@@ -72,10 +74,12 @@ static void add_memory(struct list *list, const struct sim_allocation *allocatio
         [SIM_MEMORY_REGISTERED] = "registered host memory",
     };
 
-    /* Variables go with their module, and what waits to be freed in a stream is not lost. */
+    /* Variables belong to their module, and memory whose freeing is enqueued in a stream is not
+     * leaked. */
     if (allocation->kind == SIM_MEMORY_VARIABLE || allocation->is_freeing)
         return;
-    add(list, kinds[allocation->kind], allocation->device, allocation->bytes, allocation->base);
+    add_item(
+        list, kinds[allocation->kind], allocation->device, allocation->bytes, allocation->base);
 }
 
 uint64_t sim_leaks_list(char **text, char **json)
@@ -88,9 +92,9 @@ uint64_t sim_leaks_list(char **text, char **json)
              context = context->next)
             add_context(&list, context);
     }
-    for (const struct sim_pool *pool = sim_state.pools; pool; pool = pool->next) {
+    for (const struct sim_memory_pool *pool = sim_state.pools; pool; pool = pool->next) {
         if (!pool->is_destroyed)
-            add(&list, "memory pool", pool->device, 0, 0);
+            add_item(&list, "memory pool", pool->device, 0, 0);
     }
     for (size_t at = 0; at < sim_memory_count(); at++)
         add_memory(&list, sim_memory_item(at));

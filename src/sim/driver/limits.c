@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a context can be asked and told: flags, limits, priorities, peers.
+ * Settings of a context: flags, limits, stream priorities, peers.
  */
 #include "sim/driver/state.h"
 
@@ -40,8 +40,8 @@ pool_cu_result sim_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* A limit that cuda.h names and these devices lack, or none at all. */
-static pool_cu_result unknown_limit(pool_cu_enum limit)
+/* The code for a limit that these devices lack: one defined by cuda.h, or an invalid one. */
+static pool_cu_result unsupported_limit_code(pool_cu_enum limit)
 {
     return limit <= LAST_LIMIT ? POOL_CU_UNSUPPORTED_LIMIT : POOL_CU_INVALID_VALUE;
 }
@@ -56,7 +56,7 @@ pool_cu_result sim_cu_CtxGetLimit(size_t *value, pool_cu_enum limit)
     if (!value)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (limit >= SIM_LIMITS)
-        return sim_leave(unknown_limit(limit));
+        return sim_leave(unsupported_limit_code(limit));
     *value = call.context->limits[limit];
     return sim_leave(POOL_CU_SUCCESS);
 }
@@ -69,8 +69,8 @@ pool_cu_result sim_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
     if (code)
         return code;
     if (limit >= SIM_LIMITS)
-        return sim_leave(unknown_limit(limit));
-    /* 512 KiB of local memory is what one thread can have. */
+        return sim_leave(unsupported_limit_code(limit));
+    /* A thread can have at most 512 KiB of local memory. */
     if (limit == DRIVER_LIMIT_STACK_SIZE && value > 512u << 10)
         return sim_leave(POOL_CU_INVALID_VALUE);
     call.context->limits[limit] = value;
@@ -93,7 +93,7 @@ pool_cu_result sim_cu_CtxGetStreamPriorityRange(int *least, int *greatest)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-static unsigned peer_place(const struct sim_context *context, const struct sim_context *peer)
+static unsigned find_peer(const struct sim_context *context, const struct sim_context *peer)
 {
     unsigned at = 0;
 
@@ -117,7 +117,7 @@ pool_cu_result sim_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
         return sim_leave(code);
     if (found->device == call.context->device)
         return sim_leave(POOL_CU_PEER_ACCESS_UNSUPPORTED);
-    unsigned place = peer_place(call.context, found);
+    unsigned place = find_peer(call.context, found);
     if (place < call.context->peer_count)
         return sim_leave(POOL_CU_PEER_ACCESS_ALREADY_ENABLED);
     if (place == SIM_MAX_PEERS)
@@ -139,7 +139,7 @@ pool_cu_result sim_cu_CtxDisablePeerAccess(CUcontext peer)
     code = sim_context_of(peer, &found);
     if (code)
         return sim_leave(code);
-    unsigned place = peer_place(call.context, found);
+    unsigned place = find_peer(call.context, found);
     if (place == call.context->peer_count)
         return sim_leave(POOL_CU_PEER_ACCESS_NOT_ENABLED);
     sim_memory_write_lock();

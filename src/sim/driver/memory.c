@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The map of everything a device can address, and where device memory comes from.
+ * The map of all memory that devices can address, and the allocator of device memory.
  *
- * A device's addresses are a reserved range of host addresses, larger than its memory: allocations
- * have guard zones between them and freed places are taken again only after the search has gone
- * once round, so that an access a little beside an allocation, or to one just freed, is found.
+ * A device's addresses are a reserved range of host addresses that is larger than its memory:
+ * allocations have guard zones between them, and freed ranges are reused only after the allocator
+ * has passed through the whole range once, so that an access just beyond an allocation or to freed
+ * memory is detected.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -12,25 +13,25 @@
 #include "base/alloc.h"
 #include "sim/driver/state.h"
 
-/* At least so many bytes that belong to nobody behind each allocation. */
+/* Minimum number of unallocated bytes after each allocation. */
 #define GUARD 512u
-/* New memory starts with a pattern instead of zeros, so that a program that forgets to initialise
- * is found out; only the first bytes, because touching all would commit all. */
+/* New memory starts with a pattern instead of zeros, so that reads of uninitialised memory show;
+ * only the first bytes are written, because writing all would commit the memory. */
 #define PATTERN_BYTES 65536u
 #define PATTERN 0xa5
 #define PAGE 4096u
-#define FREED_KEPT 1024u
+#define MAX_FREED 1024u
 
 static struct {
-    pthread_rwlock_t lock; /* writers hold the state's lock too */
+    pthread_rwlock_t lock; /* writers also hold the state's lock */
     struct sim_allocation **items;
-    size_t count, room;
-    struct sim_range freed[FREED_KEPT]; /* the last ones, a ring */
+    size_t count, capacity;
+    struct sim_range freed[MAX_FREED]; /* the most recent ones, a ring buffer */
     size_t freed_next;
 } map = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* Index of the first allocation that begins above `address`. */
-static size_t upper(uint64_t address)
+/* Index of the first allocation with a base above `address`. */
+static size_t index_above(uint64_t address)
 {
     size_t low = 0, high = map.count;
 
@@ -46,7 +47,7 @@ static size_t upper(uint64_t address)
 
 struct sim_allocation *sim_memory_find(uint64_t address, uint64_t bytes)
 {
-    size_t at = upper(address);
+    size_t at = index_above(address);
     struct sim_allocation *found = at ? map.items[at - 1] : NULL;
 
     if (!found || address - found->base >= found->bytes ||
@@ -55,7 +56,7 @@ struct sim_allocation *sim_memory_find(uint64_t address, uint64_t bytes)
     return found;
 }
 
-struct sim_allocation *sim_memory_at(uint64_t base)
+struct sim_allocation *sim_memory_starting_at(uint64_t base)
 {
     struct sim_allocation *found = sim_memory_find(base, 1);
 
@@ -64,7 +65,7 @@ struct sim_allocation *sim_memory_at(uint64_t base)
 
 bool sim_memory_overlaps(uint64_t base, uint64_t bytes)
 {
-    size_t at = upper(base);
+    size_t at = index_above(base);
 
     if (at > 0 && base - map.items[at - 1]->base < map.items[at - 1]->bytes)
         return true;
@@ -96,24 +97,25 @@ uint64_t sim_memory_free_bytes(int device)
     return sim_state.config.memory_bytes - sim_state.devices[device].used_bytes;
 }
 
-static bool reserve_room(void)
+static bool reserve_map_entry(void)
 {
-    if (map.count < map.room)
+    if (map.count < map.capacity)
         return true;
-    size_t room = map.room ? map.room * 2 : 256;
+    size_t capacity = map.capacity ? map.capacity * 2 : 256;
     pthread_rwlock_wrlock(&map.lock);
-    struct sim_allocation **items = base_realloc(map.items, room, sizeof(struct sim_allocation *));
+    struct sim_allocation **items =
+        base_realloc(map.items, capacity, sizeof(struct sim_allocation *));
     if (items) {
         map.items = items;
-        map.room = room;
+        map.capacity = capacity;
     }
     pthread_rwlock_unlock(&map.lock);
     return items != NULL;
 }
 
-static void insert(struct sim_allocation *allocation)
+static void insert_into_map(struct sim_allocation *allocation)
 {
-    size_t at = upper(allocation->base);
+    size_t at = index_above(allocation->base);
 
     allocation->id = ++sim_state.next_allocation_id;
     pthread_rwlock_wrlock(&map.lock);
@@ -123,19 +125,19 @@ static void insert(struct sim_allocation *allocation)
     pthread_rwlock_unlock(&map.lock);
 }
 
-static void take_out(struct sim_allocation *allocation)
+static void remove_from_map(struct sim_allocation *allocation)
 {
-    size_t at = upper(allocation->base) - 1;
+    size_t at = index_above(allocation->base) - 1;
 
     pthread_rwlock_wrlock(&map.lock);
     map.count--;
     memmove(&map.items[at], &map.items[at + 1], (map.count - at) * sizeof(struct sim_allocation *));
-    map.freed[map.freed_next++ % FREED_KEPT] =
+    map.freed[map.freed_next++ % MAX_FREED] =
         (struct sim_range){allocation->base, allocation->bytes};
     pthread_rwlock_unlock(&map.lock);
 }
 
-/* Reserves the device's addresses: the more the better, as the host allows. */
+/* Reserves the device's address range, as large as the host permits. */
 static bool reserve_region(struct sim_region *region)
 {
     uint64_t memory = sim_state.config.memory_bytes;
@@ -159,39 +161,39 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* The first place between `from` and `end` that has room for `bytes` and its guard; 0: none. */
-static uint64_t find_place(uint64_t from, uint64_t end, uint64_t bytes, uint64_t align)
+/* The first address between `from` and `end` with room for `bytes` and a guard zone; 0: none. */
+static uint64_t find_free_range(uint64_t from, uint64_t end, uint64_t bytes, uint64_t align)
 {
-    uint64_t place = from;
-    size_t at = upper(from);
+    uint64_t start = from;
+    size_t at = index_above(from);
 
-    if (at > 0 && map.items[at - 1]->base + map.items[at - 1]->bytes + GUARD > place)
-        place = map.items[at - 1]->base + map.items[at - 1]->bytes + GUARD;
+    if (at > 0 && map.items[at - 1]->base + map.items[at - 1]->bytes + GUARD > start)
+        start = map.items[at - 1]->base + map.items[at - 1]->bytes + GUARD;
     for (;; at++) {
         uint64_t limit = at < map.count && map.items[at]->base < end ? map.items[at]->base : end;
 
-        place = round_up(place, align);
-        if (place < limit && limit - place >= bytes + GUARD)
-            return place;
+        start = round_up(start, align);
+        if (start < limit && limit - start >= bytes + GUARD)
+            return start;
         if (limit == end)
             return 0;
-        place = map.items[at]->base + map.items[at]->bytes + GUARD;
+        start = map.items[at]->base + map.items[at]->bytes + GUARD;
     }
 }
 
-static uint64_t take_place(struct sim_region *region, uint64_t bytes, uint64_t align)
+static uint64_t allocate_range(struct sim_region *region, uint64_t bytes, uint64_t align)
 {
     uint64_t end = region->base + region->bytes;
-    uint64_t place = find_place(region->cursor, end, bytes, align);
+    uint64_t start = find_free_range(region->cursor, end, bytes, align);
 
-    if (!place)
-        place = find_place(region->base + GUARD, end, bytes, align);
-    if (place)
-        region->cursor = place + bytes + GUARD;
-    return place;
+    if (!start)
+        start = find_free_range(region->base + GUARD, end, bytes, align);
+    if (start)
+        region->cursor = start + bytes + GUARD;
+    return start;
 }
 
-pool_cu_result sim_memory_make(struct sim_context *context, enum sim_memory_kind kind,
+pool_cu_result sim_memory_allocate(struct sim_context *context, enum sim_memory_kind kind,
     uint64_t bytes, uint64_t align, uint64_t charged, struct sim_allocation **out)
 {
     struct sim_device *device = &sim_state.devices[context->device];
@@ -199,12 +201,13 @@ pool_cu_result sim_memory_make(struct sim_context *context, enum sim_memory_kind
 
     if (charged > sim_memory_free_bytes(context->device) || bytes > sim_state.config.memory_bytes)
         return POOL_CU_OUT_OF_MEMORY;
-    if (!reserve_room() || (!device->region.bytes && !reserve_region(&device->region)))
+    if (!reserve_map_entry() || (!device->region.bytes && !reserve_region(&device->region)))
         return POOL_CU_OUT_OF_MEMORY;
-    made = base_calloc(1, sizeof *made);
+    made = base_calloc(1, sizeof(*made));
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
-    made->base = take_place(&device->region, bytes, align > SIM_ALIGNMENT ? align : SIM_ALIGNMENT);
+    made->base =
+        allocate_range(&device->region, bytes, align > SIM_ALIGNMENT ? align : SIM_ALIGNMENT);
     if (!made->base) {
         base_free(made);
         return POOL_CU_OUT_OF_MEMORY;
@@ -216,15 +219,15 @@ pool_cu_result sim_memory_make(struct sim_context *context, enum sim_memory_kind
     made->device = context->device;
     made->context = context;
     device->used_bytes += charged;
-    insert(made);
+    insert_into_map(made);
     *out = made;
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result sim_memory_adopt(struct sim_context *context, enum sim_memory_kind kind,
+pool_cu_result sim_memory_register(struct sim_context *context, enum sim_memory_kind kind,
     uint64_t base, uint64_t bytes, struct sim_allocation **out)
 {
-    struct sim_allocation *made = reserve_room() ? base_calloc(1, sizeof *made) : NULL;
+    struct sim_allocation *made = reserve_map_entry() ? base_calloc(1, sizeof(*made)) : NULL;
 
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
@@ -233,13 +236,13 @@ pool_cu_result sim_memory_adopt(struct sim_context *context, enum sim_memory_kin
     made->kind = kind;
     made->device = context->device;
     made->context = context;
-    insert(made);
+    insert_into_map(made);
     *out = made;
     return POOL_CU_SUCCESS;
 }
 
-/* Gives whole pages back to the host and takes the contents from the rest. */
-static void forget_contents(const struct sim_allocation *allocation)
+/* Returns whole pages to the host and overwrites the remaining bytes. */
+static void discard_contents(const struct sim_allocation *allocation)
 {
     uint64_t first = round_up(allocation->base, PAGE);
     uint64_t end = (allocation->base + allocation->bytes) / PAGE * PAGE;
@@ -253,9 +256,9 @@ static void forget_contents(const struct sim_allocation *allocation)
     memset((void *)(uintptr_t)allocation->base, PATTERN, bytes);
 }
 
-void sim_memory_drop(struct sim_allocation *allocation)
+void sim_memory_release(struct sim_allocation *allocation)
 {
-    take_out(allocation);
+    remove_from_map(allocation);
     switch (allocation->kind) {
     case SIM_MEMORY_PINNED:
         munmap((void *)(uintptr_t)allocation->base, round_up(allocation->bytes, PAGE));
@@ -263,26 +266,26 @@ void sim_memory_drop(struct sim_allocation *allocation)
     case SIM_MEMORY_REGISTERED:
         break;
     default:
-        forget_contents(allocation);
+        discard_contents(allocation);
         sim_state.devices[allocation->device].used_bytes -= allocation->charged;
         if (allocation->pool)
-            sim_pool_release(allocation);
+            sim_memory_pool_release(allocation);
     }
     base_free(allocation);
 }
 
-void sim_memory_drop_context(struct sim_context *context)
+void sim_memory_release_context(struct sim_context *context)
 {
     for (size_t at = map.count; at-- > 0;) {
         if (map.items[at]->context == context)
-            sim_memory_drop(map.items[at]);
+            sim_memory_release(map.items[at]);
     }
 }
 
 void sim_memory_reset(void)
 {
     while (map.count > 0)
-        sim_memory_drop(map.items[map.count - 1]);
+        sim_memory_release(map.items[map.count - 1]);
     for (int device = 0; device < SIM_MAX_DEVICES; device++) {
         struct sim_region *region = &sim_state.devices[device].region;
 
@@ -293,15 +296,15 @@ void sim_memory_reset(void)
     pthread_rwlock_wrlock(&map.lock);
     base_free(map.items);
     map.items = NULL;
-    map.room = 0;
-    memset(map.freed, 0, sizeof map.freed);
+    map.capacity = 0;
+    memset(map.freed, 0, sizeof(map.freed));
     map.freed_next = 0;
     pthread_rwlock_unlock(&map.lock);
 }
 
-/* Whether kernels of `context` may touch the allocation: its own, its peers', pinned memory, and
- * pools that its device was given access to. */
-static bool may_touch(const struct sim_context *context, const struct sim_allocation *allocation)
+/* Whether kernels of `context` may access the allocation: the context's own memory, its peers'
+ * memory, pinned memory, and pools that its device has access to. */
+static bool may_access(const struct sim_context *context, const struct sim_allocation *allocation)
 {
     if (allocation->kind == SIM_MEMORY_PINNED || allocation->kind == SIM_MEMORY_REGISTERED ||
         allocation->context == context)
@@ -315,7 +318,7 @@ static bool may_touch(const struct sim_context *context, const struct sim_alloca
     return false;
 }
 
-/* Bytes between the address and the allocation; 0 inside. */
+/* Distance in bytes between the address and the allocation; 0 inside. */
 static uint64_t distance(const struct sim_allocation *allocation, uint64_t address)
 {
     uint64_t end = allocation->base + allocation->bytes;
@@ -331,14 +334,14 @@ bool sim_memory_resolve(void *context, uint64_t address, struct sim_range *range
     bool is_inside = false;
 
     pthread_rwlock_rdlock(&map.lock);
-    size_t at = upper(address);
+    size_t at = index_above(address);
     if (at > 0)
         near = map.items[at - 1];
     if (at < map.count && (!near || distance(map.items[at], address) < distance(near, address)))
         near = map.items[at];
     *range = near ? (struct sim_range){near->base, near->bytes} : (struct sim_range){0, 0};
     if (near)
-        is_inside = distance(near, address) == 0 && may_touch(context, near);
+        is_inside = distance(near, address) == 0 && may_access(context, near);
     pthread_rwlock_unlock(&map.lock);
     return is_inside;
 }
@@ -348,8 +351,8 @@ bool sim_memory_freed(uint64_t address, struct sim_range *range)
     bool is_found = false;
 
     pthread_rwlock_rdlock(&map.lock);
-    for (size_t back = 0; back < FREED_KEPT && !is_found; back++) {
-        size_t at = (map.freed_next + FREED_KEPT - 1 - back) % FREED_KEPT;
+    for (size_t back = 0; back < MAX_FREED && !is_found; back++) {
+        size_t at = (map.freed_next + MAX_FREED - 1 - back) % MAX_FREED;
         is_found = map.freed[at].size && address - map.freed[at].base < map.freed[at].size;
         if (is_found)
             *range = map.freed[at];

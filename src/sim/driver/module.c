@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules of the simulated driver: PTX text becomes a program, its variables get memory.
+ * Modules of the simulated driver: parses PTX into a program and allocates its variables.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "sim/driver/image.h"
 #include "sim/driver/state.h"
 
-#define NEWEST_PTX 90u /* of CUDA 13.0, which the driver says it is */
+#define NEWEST_PTX 90u /* of CUDA 13.0, the version that the driver reports */
 
-static pool_cu_result load_code(enum sim_load load)
+static pool_cu_result load_result(enum sim_load load)
 {
     return load == SIM_LOAD_NO_MEMORY ? POOL_CU_OUT_OF_MEMORY : POOL_CU_INVALID_PTX;
 }
 
-/* What the text asks for may be right on a GPU: then it is this device that is at fault. */
+/* PTX that only the simulated device does not support is reported as such. */
 static void report_parse(
     const struct sim_jit *jit, enum sim_load load, const struct sim_load_error *error)
 {
@@ -34,7 +34,7 @@ static void report_parse(
     sim_jit_error(jit, "ptxas fatal   : Ptx assembly aborted due to errors\n");
 }
 
-/* What ptxas refuses although the text is right: sizes. */
+/* Checks sizes that ptxas rejects although the source is valid. */
 static pool_cu_result check_sizes(const struct sim_program *program, const struct sim_jit *jit)
 {
     uint64_t constant = 0;
@@ -64,7 +64,7 @@ static pool_cu_result check_sizes(const struct sim_program *program, const struc
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result check_fit(
+static pool_cu_result check_device(
     const struct sim_program *program, const char *text, const struct sim_jit *jit)
 {
     const uint32_t target = sim_program_target(program);
@@ -78,7 +78,7 @@ static pool_cu_result check_fit(
     return check_sizes(program, jit);
 }
 
-/* The version is looked at first: text of a newer language need not parse. */
+/* The version is checked first: source of a newer PTX version need not parse. */
 static bool is_too_new(const char *body, const struct sim_jit *jit)
 {
     unsigned major = 0, minor = 0;
@@ -93,7 +93,7 @@ static bool is_too_new(const char *body, const struct sim_jit *jit)
     return true;
 }
 
-static void describe(const struct sim_program *program, const struct sim_jit *jit)
+static void log_kernels(const struct sim_program *program, const struct sim_jit *jit)
 {
     for (size_t at = 0; at < sim_program_kernel_count(program); at++) {
         const struct sim_kernel *kernel = sim_program_kernel(program, at);
@@ -104,7 +104,7 @@ static void describe(const struct sim_program *program, const struct sim_jit *ji
     }
 }
 
-static pool_cu_result parse(
+static pool_cu_result parse_image(
     const void *image, const struct sim_jit *jit, struct sim_program **program)
 {
     struct sim_load_error error = {0, ""};
@@ -120,14 +120,14 @@ static pool_cu_result parse(
     enum sim_load load = sim_program_parse(image, length, &made, &error);
     if (load) {
         report_parse(jit, load, &error);
-        return load_code(load);
+        return load_result(load);
     }
-    code = check_fit(made, image, jit);
+    code = check_device(made, image, jit);
     if (code) {
         sim_program_free(&made);
         return code;
     }
-    describe(made, jit);
+    log_kernels(made, jit);
     *program = made;
     return POOL_CU_SUCCESS;
 }
@@ -145,23 +145,23 @@ void sim_module_free(struct sim_module *module)
         *link = module->next;
     for (size_t at = 0; module->functions && at < sim_program_kernel_count(module->program); at++) {
         if (module->functions[at].handle)
-            sim_handle_drop(module->functions[at].handle);
+            sim_handle_release(module->functions[at].handle);
     }
     for (size_t at = 0; module->variables && at < sim_program_variable_count(module->program);
          at++) {
-        found = module->variables[at] ? sim_memory_at(module->variables[at]) : NULL;
+        found = module->variables[at] ? sim_memory_starting_at(module->variables[at]) : NULL;
         if (found)
-            sim_memory_drop(found);
+            sim_memory_release(found);
     }
     if (module->handle)
-        sim_handle_drop(module->handle);
+        sim_handle_release(module->handle);
     base_free(module->functions);
     base_free(module->variables);
     sim_program_free(&module->program);
     base_free(module);
 }
 
-static void make_functions(struct sim_module *module)
+static void init_functions(struct sim_module *module)
 {
     for (size_t at = 0; at < sim_program_kernel_count(module->program); at++) {
         struct sim_function_object *function = &module->functions[at];
@@ -173,13 +173,13 @@ static void make_functions(struct sim_module *module)
     }
 }
 
-static pool_cu_result make_variables(struct sim_module *module)
+static pool_cu_result allocate_variables(struct sim_module *module)
 {
     for (size_t at = 0; at < sim_program_variable_count(module->program); at++) {
         const struct sim_variable *variable = sim_program_variable(module->program, at);
         const uint64_t bytes = variable->size ? variable->size : 1;
         struct sim_allocation *made;
-        pool_cu_result code = sim_memory_make(module->context, SIM_MEMORY_VARIABLE, bytes,
+        pool_cu_result code = sim_memory_allocate(module->context, SIM_MEMORY_VARIABLE, bytes,
             variable->align, (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT, &made);
 
         if (code)
@@ -190,11 +190,11 @@ static pool_cu_result make_variables(struct sim_module *module)
     return POOL_CU_SUCCESS;
 }
 
-/* Takes the program in every case. */
-static pool_cu_result make(
+/* Takes ownership of the program, also on failure. */
+static pool_cu_result create_module(
     struct sim_context *context, struct sim_program *program, struct sim_module **out)
 {
-    struct sim_module *module = base_calloc(1, sizeof *module);
+    struct sim_module *module = base_calloc(1, sizeof(*module));
     pool_cu_result code = POOL_CU_OUT_OF_MEMORY;
 
     if (!module) {
@@ -206,22 +206,22 @@ static pool_cu_result make(
     module->functions =
         base_calloc(sim_program_kernel_count(program) + 1, sizeof(struct sim_function_object));
     module->variables = base_calloc(sim_program_variable_count(program) + 1, sizeof(uint64_t));
-    module->handle = sim_handle_make(SIM_KIND_MODULE, module);
+    module->handle = sim_handle_create(SIM_HANDLE_MODULE, module);
     if (module->functions && module->variables && module->handle)
-        code = make_variables(module);
+        code = allocate_variables(module);
     if (code) {
         sim_module_free(module);
         return code;
     }
-    make_functions(module);
+    init_functions(module);
     module->next = context->modules;
     context->modules = module;
     *out = module;
     return POOL_CU_SUCCESS;
 }
 
-/* Parses without the lock, then looks whether the context is still there. */
-static pool_cu_result load(struct sim_call *call, CUmodule *module, const void *image,
+/* Parses without the lock, then verifies that the context still exists. */
+static pool_cu_result load_module(struct sim_call *call, CUmodule *module, const void *image,
     unsigned count, const pool_cu_enum *options, void **values)
 {
     CUcontext handle = call->context->handle;
@@ -236,7 +236,7 @@ static pool_cu_result load(struct sim_call *call, CUmodule *module, const void *
     if (code)
         return sim_leave(code);
     pthread_mutex_unlock(&sim_state.lock);
-    code = parse(image, &jit, &program);
+    code = parse_image(image, &jit, &program);
     pthread_mutex_lock(&sim_state.lock);
     if (code)
         return sim_leave(code);
@@ -245,7 +245,7 @@ static pool_cu_result load(struct sim_call *call, CUmodule *module, const void *
         sim_program_free(&program);
         return sim_leave(code);
     }
-    code = make(context, program, &made);
+    code = create_module(context, program, &made);
     if (!code)
         *module = made->handle;
     return sim_leave(code);
@@ -256,7 +256,7 @@ pool_cu_result sim_cu_ModuleLoadData(CUmodule *module, const void *image)
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_ModuleLoadData, SIM_NEED_CONTEXT, -1);
 
-    return code ? code : load(&call, module, image, 0, NULL, NULL);
+    return code ? code : load_module(&call, module, image, 0, NULL, NULL);
 }
 
 pool_cu_result sim_cu_ModuleLoadDataEx(
@@ -265,17 +265,17 @@ pool_cu_result sim_cu_ModuleLoadDataEx(
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_ModuleLoadDataEx, SIM_NEED_CONTEXT, -1);
 
-    return code ? code : load(&call, module, image, count, options, values);
+    return code ? code : load_module(&call, module, image, count, options, values);
 }
 
-static pool_cu_result enter_module(struct sim_call *call, enum sim_function function,
+static pool_cu_result enter_module(struct sim_call *call, enum sim_driver_function function,
     enum sim_need need, CUmodule handle, struct sim_module **module)
 {
     pool_cu_result code = sim_enter(call, function, need, -1);
 
     if (code)
         return code;
-    *module = sim_handle_get(SIM_KIND_MODULE, handle);
+    *module = sim_handle_get(SIM_HANDLE_MODULE, handle);
     return *module ? POOL_CU_SUCCESS : sim_leave(POOL_CU_INVALID_HANDLE);
 }
 
@@ -288,12 +288,12 @@ pool_cu_result sim_cu_ModuleUnload(CUmodule handle)
 
     if (code)
         return code;
-    /* Its kernels may still be running; nobody can start new ones once the handles are gone. */
-    sim_handle_drop(module->handle);
+    /* Its kernels may still be running; no new ones can start once the handles are released. */
+    sim_handle_release(module->handle);
     module->handle = NULL;
     for (size_t at = 0; at < sim_program_kernel_count(module->program); at++) {
         if (module->functions[at].handle)
-            sim_handle_drop(module->functions[at].handle);
+            sim_handle_release(module->functions[at].handle);
         module->functions[at].handle = NULL;
     }
     struct sim_context *context = module->context;
@@ -320,7 +320,7 @@ pool_cu_result sim_cu_ModuleGetFunction(CUfunction *function, CUmodule handle, c
         return sim_leave(POOL_CU_NOT_FOUND);
     struct sim_function_object *object = &module->functions[kernel->index];
     if (!object->handle)
-        object->handle = sim_handle_make(SIM_KIND_KERNEL, object);
+        object->handle = sim_handle_create(SIM_HANDLE_KERNEL, object);
     if (!object->handle)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     *function = object->handle;

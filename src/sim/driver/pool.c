@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory pools of the simulated driver: what a pool has reserved counts as used on its device, and
- * goes back at the next wait when more than the threshold lies idle. Fragmentation is not modelled:
- * reserved bytes that nobody uses fit any allocation.
+ * Memory pools of the simulated driver: memory that a pool has reserved counts as used on its
+ * device and is returned at the next synchronisation when more than the release threshold is
+ * unused. Fragmentation is not modelled: unused reserved bytes satisfy any allocation.
  */
 #include "base/alloc.h"
 #include "sim/driver/state.h"
 
-#define CHUNK ((uint64_t)2 << 20) /* pools take memory from the device in such steps */
+#define CHUNK ((uint64_t)2 << 20) /* granularity in which pools reserve device memory */
 
-static void unlink_pool(struct sim_pool *pool)
+static void unlink_pool(struct sim_memory_pool *pool)
 {
-    struct sim_pool **link = &sim_state.pools;
+    struct sim_memory_pool **link = &sim_state.pools;
 
     while (*link != pool)
         link = &(*link)->next;
@@ -19,8 +19,8 @@ static void unlink_pool(struct sim_pool *pool)
     base_free(pool);
 }
 
-/* Gives back reserved memory until at most `keep` bytes, but never what is in use. */
-static void shrink(struct sim_pool *pool, uint64_t keep)
+/* Releases reserved memory down to `keep` bytes, but never memory in use. */
+static void shrink_pool(struct sim_memory_pool *pool, uint64_t keep)
 {
     uint64_t used = (pool->used + CHUNK - 1) / CHUNK * CHUNK;
     uint64_t left = keep > used ? keep / CHUNK * CHUNK : used;
@@ -33,30 +33,30 @@ static void shrink(struct sim_pool *pool, uint64_t keep)
     pool->reserved = left;
 }
 
-void sim_pool_release(struct sim_allocation *allocation)
+void sim_memory_pool_release(struct sim_allocation *allocation)
 {
-    struct sim_pool *pool = allocation->pool;
+    struct sim_memory_pool *pool = allocation->pool;
 
     pool->used -= (allocation->bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
     if (pool->is_destroyed) {
-        shrink(pool, 0);
+        shrink_pool(pool, 0);
         if (pool->used == 0)
             unlink_pool(pool);
     }
 }
 
-void sim_pools_at_sync(int device)
+void sim_memory_pools_trim(int device)
 {
-    for (struct sim_pool *pool = sim_state.pools; pool; pool = pool->next) {
+    for (struct sim_memory_pool *pool = sim_state.pools; pool; pool = pool->next) {
         if (pool->device == device && pool->reserved > pool->threshold)
-            shrink(pool, pool->threshold);
+            shrink_pool(pool, pool->threshold);
     }
 }
 
-void sim_pool_free_all(void)
+void sim_memory_pools_free(void)
 {
     while (sim_state.pools) {
-        struct sim_pool *pool = sim_state.pools;
+        struct sim_memory_pool *pool = sim_state.pools;
         sim_state.pools = pool->next;
         base_free(pool);
     }
@@ -64,7 +64,7 @@ void sim_pool_free_all(void)
 
 pool_cu_result sim_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_props *props)
 {
-    struct sim_pool *made;
+    struct sim_memory_pool *made;
     struct sim_call call;
     pool_cu_result code =
         sim_enter(&call, SIM_CU_MemPoolCreate, SIM_NEED_HEALTHY, props ? props->location.id : -1);
@@ -78,10 +78,10 @@ pool_cu_result sim_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_p
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (props->handle_types != DRIVER_MEM_HANDLE_TYPE_NONE)
         return sim_leave(POOL_CU_NOT_SUPPORTED);
-    made = base_calloc(1, sizeof *made);
+    made = base_calloc(1, sizeof(*made));
     if (!made)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    made->handle = sim_handle_make(SIM_KIND_POOL, made);
+    made->handle = sim_handle_create(SIM_HANDLE_MEMORY_POOL, made);
     if (!made->handle) {
         base_free(made);
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
@@ -96,30 +96,30 @@ pool_cu_result sim_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_p
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-static pool_cu_result enter_pool(struct sim_call *call, enum sim_function function,
-    enum sim_need need, CUmemoryPool handle, struct sim_pool **pool)
+static pool_cu_result enter_pool(struct sim_call *call, enum sim_driver_function function,
+    enum sim_need need, CUmemoryPool handle, struct sim_memory_pool **pool)
 {
     pool_cu_result code = sim_enter(call, function, need, -1);
 
     if (code)
         return code;
-    *pool = sim_handle_get(SIM_KIND_POOL, handle);
+    *pool = sim_handle_get(SIM_HANDLE_MEMORY_POOL, handle);
     return *pool ? POOL_CU_SUCCESS : sim_leave(POOL_CU_INVALID_VALUE);
 }
 
-/* Memory that is still in use stays usable; it goes back as it is freed. */
+/* Memory in use remains valid and is released when it is freed. */
 pool_cu_result sim_cu_MemPoolDestroy(CUmemoryPool handle)
 {
-    struct sim_pool *pool;
+    struct sim_memory_pool *pool;
     struct sim_call call;
     pool_cu_result code = enter_pool(&call, SIM_CU_MemPoolDestroy, SIM_NEED_INIT, handle, &pool);
 
     if (code)
         return code;
-    sim_handle_drop(pool->handle);
+    sim_handle_release(pool->handle);
     pool->handle = NULL;
     pool->is_destroyed = true;
-    shrink(pool, 0);
+    shrink_pool(pool, 0);
     if (pool->used == 0)
         unlink_pool(pool);
     return sim_leave(sim_state.poison);
@@ -127,19 +127,19 @@ pool_cu_result sim_cu_MemPoolDestroy(CUmemoryPool handle)
 
 pool_cu_result sim_cu_MemPoolTrimTo(CUmemoryPool handle, size_t keep_bytes)
 {
-    struct sim_pool *pool;
+    struct sim_memory_pool *pool;
     struct sim_call call;
     pool_cu_result code = enter_pool(&call, SIM_CU_MemPoolTrimTo, SIM_NEED_HEALTHY, handle, &pool);
 
     if (code)
         return code;
-    shrink(pool, keep_bytes);
+    shrink_pool(pool, keep_bytes);
     return sim_leave(POOL_CU_SUCCESS);
 }
 
 pool_cu_result sim_cu_MemPoolSetAttribute(CUmemoryPool handle, pool_cu_enum attribute, void *value)
 {
-    struct sim_pool *pool;
+    struct sim_memory_pool *pool;
     struct sim_call call;
     pool_cu_result code =
         enter_pool(&call, SIM_CU_MemPoolSetAttribute, SIM_NEED_HEALTHY, handle, &pool);
@@ -159,7 +159,7 @@ pool_cu_result sim_cu_MemPoolSetAttribute(CUmemoryPool handle, pool_cu_enum attr
         return sim_leave(POOL_CU_SUCCESS);
     case DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
     case DRIVER_MEMPOOL_ATTR_USED_MEM_HIGH:
-        /* High-water marks can only be reset. */
+        /* High-water marks can only be reset to 0. */
         if (*(const uint64_t *)value != 0)
             return sim_leave(POOL_CU_INVALID_VALUE);
         if (attribute == DRIVER_MEMPOOL_ATTR_USED_MEM_HIGH)
@@ -174,7 +174,7 @@ pool_cu_result sim_cu_MemPoolSetAttribute(CUmemoryPool handle, pool_cu_enum attr
 
 pool_cu_result sim_cu_MemPoolGetAttribute(CUmemoryPool handle, pool_cu_enum attribute, void *value)
 {
-    struct sim_pool *pool;
+    struct sim_memory_pool *pool;
     struct sim_call call;
     pool_cu_result code =
         enter_pool(&call, SIM_CU_MemPoolGetAttribute, SIM_NEED_HEALTHY, handle, &pool);
@@ -195,7 +195,7 @@ pool_cu_result sim_cu_MemPoolGetAttribute(CUmemoryPool handle, pool_cu_enum attr
 pool_cu_result sim_cu_MemPoolSetAccess(
     CUmemoryPool handle, const pool_cu_mem_access *access, size_t count)
 {
-    struct sim_pool *pool;
+    struct sim_memory_pool *pool;
     struct sim_call call;
     pool_cu_result code =
         enter_pool(&call, SIM_CU_MemPoolSetAccess, SIM_NEED_HEALTHY, handle, &pool);
@@ -213,7 +213,7 @@ pool_cu_result sim_cu_MemPoolSetAccess(
             result |= UINT64_C(1) << device;
         else if (access[at].flags == 0 && device != pool->device)
             result &= ~(UINT64_C(1) << device);
-        else /* the pool's own device cannot be kept out */
+        else /* the pool's own device always has access */
             return sim_leave(access[at].flags ? POOL_CU_INVALID_VALUE : POOL_CU_INVALID_DEVICE);
     }
     sim_memory_write_lock();
@@ -222,8 +222,8 @@ pool_cu_result sim_cu_MemPoolSetAccess(
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Raises what the pool has reserved so that `bytes` more fit. */
-static pool_cu_result reserve(struct sim_pool *pool, uint64_t bytes)
+/* Increases the pool's reservation so that `bytes` more fit. */
+static pool_cu_result reserve_bytes(struct sim_memory_pool *pool, uint64_t bytes)
 {
     if (pool->reserved - pool->used >= bytes)
         return POOL_CU_SUCCESS;
@@ -247,7 +247,7 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
 {
     struct sim_allocation *made;
     struct sim_stream *stream;
-    struct sim_pool *pool;
+    struct sim_memory_pool *pool;
     struct sim_call call;
     pool_cu_result code =
         enter_pool(&call, SIM_CU_MemAllocFromPoolAsync, SIM_NEED_CONTEXT, handle, &pool);
@@ -259,16 +259,16 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
         return sim_leave(code);
     if (!address || pool->device != call.context->device)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    if (bytes == 0) { /* as the driver: nothing, successfully */
+    if (bytes == 0) { /* as the real driver: a successful no-op */
         *address = 0;
         return sim_leave(POOL_CU_SUCCESS);
     }
     if (bytes > sim_state.config.memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     const uint64_t rounded = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
-    code = reserve(pool, rounded);
+    code = reserve_bytes(pool, rounded);
     if (!code)
-        code = sim_memory_make(call.context, SIM_MEMORY_POOLED, bytes, SIM_ALIGNMENT, 0, &made);
+        code = sim_memory_allocate(call.context, SIM_MEMORY_POOLED, bytes, SIM_ALIGNMENT, 0, &made);
     if (code)
         return sim_leave(code);
     made->pool = pool;
@@ -284,7 +284,7 @@ pool_cu_result sim_cu_MemFreeAsync(CUdeviceptr address, CUstream stream_handle)
     struct sim_allocation *found;
     struct sim_stream *stream;
     struct sim_call call;
-    struct sim_op *op;
+    struct sim_work *work;
     pool_cu_result code = sim_enter(&call, SIM_CU_MemFreeAsync, SIM_NEED_CONTEXT, -1);
 
     if (code)
@@ -294,14 +294,14 @@ pool_cu_result sim_cu_MemFreeAsync(CUdeviceptr address, CUstream stream_handle)
         return sim_leave(code);
     if (!address)
         return sim_leave(POOL_CU_SUCCESS);
-    found = sim_memory_at(address);
+    found = sim_memory_starting_at(address);
     if (!found || found->is_freeing || found->kind != SIM_MEMORY_POOLED)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    op = sim_op_make(SIM_OP_FREE);
-    if (!op)
+    work = sim_work_create(SIM_WORK_FREE);
+    if (!work)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    op->u.address = address;
-    code = sim_put(&call, stream, op);
+    work->u.address = address;
+    code = sim_enqueue(&call, stream, work);
     if (!code)
         found->is_freeing = true;
     return sim_leave(code);

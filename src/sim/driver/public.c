@@ -14,7 +14,7 @@
 
 _Static_assert(POOL_SIM_CLASSES == SIM_CLASS_COUNT, "the public header names every class");
 
-static pool_status refuse_closed(void)
+static pool_status fail_not_open(void)
 {
     return base_fail(POOL_ERR_NOT_FOUND,
         "there are no simulated devices; make a pool with the device string \"sim\" first");
@@ -63,7 +63,7 @@ pool_status pool_sim_set_reports(uint32_t reports)
     if (status)
         return status;
     if (sim_state.references == 0)
-        status = refuse_closed();
+        status = fail_not_open();
     else
         sim_state.reports = reports;
     pthread_mutex_unlock(&sim_state.lock);
@@ -93,8 +93,8 @@ const char *pool_sim_class_name(uint32_t index)
 
 static void fill_stats(const struct sim_stats *from, pool_sim_kernel_stats *to)
 {
-    memset(to, 0, sizeof *to);
-    to->struct_size = sizeof *to;
+    memset(to, 0, sizeof(*to));
+    to->struct_size = sizeof(*to);
     to->kernel = from->kernel;
     to->device = from->device;
     to->launches = from->launches;
@@ -117,7 +117,7 @@ pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user
     if (status)
         return status;
     if (sim_state.references == 0)
-        status = refuse_closed();
+        status = fail_not_open();
     for (size_t at = 0; !status && at < sim_state.stats_count; at++) {
         fill_stats(&sim_state.stats[at], &stats);
         if (visit(user, &stats))
@@ -134,20 +134,20 @@ pool_status pool_sim_kernel_stats_reset(void)
     if (status)
         return status;
     if (sim_state.references == 0)
-        status = refuse_closed();
+        status = fail_not_open();
     else
         sim_stats_free();
     pthread_mutex_unlock(&sim_state.lock);
     return status;
 }
 
-/* A growing text; the visitor's user data. */
+/* A string that grows; the visitor's user data. */
 struct table {
     char *text;
     bool has_failed;
 };
 
-static int add_row(void *user, const pool_sim_kernel_stats *stats)
+static int add_table_row(void *user, const pool_sim_kernel_stats *stats)
 {
     struct table *table = user;
     char *longer = base_format("%s%-40s %6d %9llu %10llu %12llu %16llu %18llu\n", table->text,
@@ -212,7 +212,7 @@ pool_status pool_sim_kernel_stats_text(int as_json, char **text)
         "blocks", "threads", "warp instructions", "lane instructions");
     if (!table.text)
         return base_fail_memory("kernel statistics");
-    status = pool_sim_kernel_stats_each(add_row, &table);
+    status = pool_sim_kernel_stats_each(add_table_row, &table);
     if (!status && table.has_failed)
         status = base_fail_memory("kernel statistics");
     if (status)

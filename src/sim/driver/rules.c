@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the fault string. Knows the names of driver functions and codes, not the state of the
- * driver.
+ * Parses fault strings. It uses the names of driver functions and codes, not the driver's state.
  */
 #include <string.h>
 
@@ -30,7 +29,7 @@ static const struct {
 #undef CODE
 };
 
-bool sim_function_is_asynchronous(unsigned function)
+bool sim_function_enqueues_only(unsigned function)
 {
     switch (function) {
     case SIM_CU_LaunchKernel:
@@ -65,46 +64,46 @@ bool sim_function_can_hang(unsigned function)
     case SIM_CU_MemsetD32:
         return true;
     default:
-        return sim_function_is_asynchronous(function);
+        return sim_function_enqueues_only(function);
     }
 }
 
-/* A part of the text, without the spaces around it. */
-struct part {
+/* A substring without the spaces around it. */
+struct substring {
     const char *text;
     size_t length;
 };
 
-static struct part trim(const char *begin, const char *end)
+static struct substring trim_spaces(const char *begin, const char *end)
 {
     while (begin < end && (*begin == ' ' || *begin == '\t' || *begin == '\n'))
         begin++;
     while (begin < end && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\n'))
         end--;
-    return (struct part){begin, (size_t)(end - begin)};
+    return (struct substring){begin, (size_t)(end - begin)};
 }
 
-static const char *find(struct part part, char c)
+static const char *find_character(struct substring substring, char c)
 {
-    return part.length ? memchr(part.text, c, part.length) : NULL;
+    return substring.length ? memchr(substring.text, c, substring.length) : NULL;
 }
 
-static bool read_number(struct part part, uint64_t most, uint64_t *number)
+static bool read_number(struct substring substring, uint64_t most, uint64_t *number)
 {
     uint64_t value = 0;
 
-    for (size_t at = 0; at < part.length; at++) {
-        if (part.text[at] < '0' || part.text[at] > '9')
+    for (size_t at = 0; at < substring.length; at++) {
+        if (substring.text[at] < '0' || substring.text[at] > '9')
             return false;
-        value = value * 10 + (uint64_t)(part.text[at] - '0');
+        value = value * 10 + (uint64_t)(substring.text[at] - '0');
         if (value > most)
             return false;
     }
     *number = value;
-    return part.length > 0;
+    return substring.length > 0;
 }
 
-/* Both iterative and linear in the usual case: after a '*' fails, only the last one is retried. */
+/* Iterative, and linear in the usual case: after a mismatch only the last '*' is retried. */
 static bool glob_matches(const char *pattern, const char *text)
 {
     const char *star = NULL, *resume = NULL;
@@ -142,31 +141,31 @@ bool sim_rule_matches(const struct sim_rule *rule, unsigned function)
     return glob_matches(rule->pattern, full);
 }
 
-static pool_status read_device(struct part *name, struct sim_rule *rule)
+static pool_status read_device(struct substring *name, struct sim_rule *rule)
 {
-    const char *dot = find(*name, '.');
+    const char *dot = find_character(*name, '.');
     uint64_t number;
 
     rule->device = -1;
     if (!dot)
         return POOL_OK;
-    struct part device = trim(name->text, dot);
-    struct part digits = {device.text + 3, device.length - 3};
+    struct substring device = trim_spaces(name->text, dot);
+    struct substring digits = {device.text + 3, device.length - 3};
     if (device.length < 4 || memcmp(device.text, "dev", 3) != 0 ||
         !read_number(digits, SIM_MAX_DEVICES - 1, &number))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "fault string: \"%.*s\" before the dot is not dev0 … dev%d", (int)device.length,
             device.text, SIM_MAX_DEVICES - 1);
     rule->device = (int)number;
-    *name = trim(dot + 1, name->text + name->length);
+    *name = trim_spaces(dot + 1, name->text + name->length);
     return POOL_OK;
 }
 
-static pool_status read_function(struct part name, struct sim_rule *rule)
+static pool_status read_function(struct substring name, struct sim_rule *rule)
 {
-    const size_t count = sizeof functions / sizeof functions[0];
+    const size_t count = sizeof(functions) / sizeof(functions[0]);
 
-    if (name.length == 0 || name.length >= sizeof rule->pattern)
+    if (name.length == 0 || name.length >= sizeof(rule->pattern))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "fault string: \"%.*s\" is not the name of a driver function", (int)name.length,
             name.text);
@@ -181,19 +180,19 @@ static pool_status read_function(struct part name, struct sim_rule *rule)
 }
 
 /* "3", "3+" or "3-5". */
-static pool_status read_when(struct part when, struct sim_rule *rule)
+static pool_status read_when(struct substring when, struct sim_rule *rule)
 {
     const uint64_t most = UINT64_MAX / 16;
-    const char *dash = find(when, '-');
-    struct part first = when;
+    const char *dash = find_character(when, '-');
+    struct substring first = when;
     bool is_right;
 
     if (dash) {
-        first = trim(when.text, dash);
-        is_right = read_number(trim(dash + 1, when.text + when.length), most, &rule->last) &&
+        first = trim_spaces(when.text, dash);
+        is_right = read_number(trim_spaces(dash + 1, when.text + when.length), most, &rule->last) &&
                    read_number(first, most, &rule->first);
     } else if (when.length > 0 && when.text[when.length - 1] == '+') {
-        first = trim(when.text, when.text + when.length - 1);
+        first = trim_spaces(when.text, when.text + when.length - 1);
         is_right = read_number(first, most, &rule->first);
         rule->last = UINT64_MAX;
     } else {
@@ -209,16 +208,16 @@ static pool_status read_when(struct part when, struct sim_rule *rule)
     return POOL_OK;
 }
 
-static bool name_is(struct part part, const char *name)
+static bool name_is(struct substring substring, const char *name)
 {
-    return part.length == strlen(name) && memcmp(part.text, name, part.length) == 0;
+    return substring.length == strlen(name) && memcmp(substring.text, name, substring.length) == 0;
 }
 
-static pool_status read_what(struct part what, struct sim_rule *rule)
+static pool_status read_what(struct substring what, struct sim_rule *rule)
 {
     static const char prefix[] = "CUDA_ERROR_";
-    const size_t prefix_length = sizeof prefix - 1;
-    struct part name = what;
+    const size_t prefix_length = sizeof(prefix) - 1;
+    struct substring name = what;
     uint64_t number = 0;
     bool is_number = read_number(what, 99999, &number);
 
@@ -226,8 +225,9 @@ static pool_status read_what(struct part what, struct sim_rule *rule)
     if (rule->is_hang)
         return POOL_OK;
     if (name.length > prefix_length && memcmp(name.text, prefix, prefix_length) == 0)
-        name = (struct part){name.text + prefix_length, name.length - prefix_length};
-    for (size_t at = 1; at < sizeof codes / sizeof codes[0]; at++) { /* 0 is SUCCESS: no fault */
+        name = (struct substring){name.text + prefix_length, name.length - prefix_length};
+    for (size_t at = 1; at < sizeof(codes) / sizeof(codes[0]);
+         at++) { /* index 0 is SUCCESS, which is no fault */
         if (is_number ? codes[at].code == number : name_is(name, codes[at].name)) {
             rule->code = codes[at].code;
             return POOL_OK;
@@ -238,7 +238,7 @@ static pool_status read_what(struct part what, struct sim_rule *rule)
         (int)what.length, what.text);
 }
 
-/* A rule that never does anything would only look like a test. */
+/* A rule without any effect is reported, because the test would not test anything. */
 static pool_status check_hang(const struct sim_rule *rule)
 {
     for (unsigned at = 0; at < SIM_CU_COUNT; at++) {
@@ -251,24 +251,24 @@ static pool_status check_hang(const struct sim_rule *rule)
         rule->pattern);
 }
 
-static pool_status read_rule(struct part text, struct sim_rule *rule)
+static pool_status read_rule(struct substring text, struct sim_rule *rule)
 {
     const char *end = text.text + text.length;
-    const char *equals = find(text, '=');
+    const char *equals = find_character(text, '=');
     pool_status status;
 
     if (!equals)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "fault string: \"%.*s\" has no \"=\"; a rule is [dev0.]function[@n]=code",
             (int)text.length, text.text);
-    struct part name = trim(text.text, equals);
-    const char *at = find(name, '@');
-    struct part when = {NULL, 0};
+    struct substring name = trim_spaces(text.text, equals);
+    const char *at = find_character(name, '@');
+    struct substring when = {NULL, 0};
     if (at) {
-        when = trim(at + 1, name.text + name.length);
-        name = trim(name.text, at);
+        when = trim_spaces(at + 1, name.text + name.length);
+        name = trim_spaces(name.text, at);
     }
-    memset(rule, 0, sizeof *rule);
+    memset(rule, 0, sizeof(*rule));
     rule->first = 1;
     rule->last = UINT64_MAX;
     status = read_device(&name, rule);
@@ -277,19 +277,19 @@ static pool_status read_rule(struct part text, struct sim_rule *rule)
     if (!status && at)
         status = read_when(when, rule);
     if (!status)
-        status = read_what(trim(equals + 1, end), rule);
+        status = read_what(trim_spaces(equals + 1, end), rule);
     if (!status && rule->is_hang)
         status = check_hang(rule);
     return status;
 }
 
-static pool_status append(struct sim_rules *rules, const struct sim_rule *rule)
+static pool_status append_rule(struct sim_rules *rules, const struct sim_rule *rule)
 {
     struct sim_rule *grown;
 
     if (rules->count == MAX_RULES)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "fault string: more than %u rules", MAX_RULES);
-    grown = base_realloc(rules->items, rules->count + 1u, sizeof *grown);
+    grown = base_realloc(rules->items, rules->count + 1u, sizeof(*grown));
     if (!grown)
         return base_fail_memory("fault rules");
     rules->items = grown;
@@ -304,13 +304,13 @@ pool_status sim_rules_parse(const char *text, struct sim_rules *rules)
 
     while (text && *text && !status) {
         size_t length = strcspn(text, ";");
-        struct part part = trim(text, text + length);
+        struct substring substring = trim_spaces(text, text + length);
         struct sim_rule rule;
 
-        if (part.length > 0) {
-            status = read_rule(part, &rule);
+        if (substring.length > 0) {
+            status = read_rule(substring, &rule);
             if (!status)
-                status = append(&result, &rule);
+                status = append_rule(&result, &rule);
         }
         text += length + (text[length] == ';');
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one simulated driver of the process: how it starts and ends, how every call of the table
- * begins and ends, and the sticky fault.
+ * The process-wide state of the simulated driver: start and end, the code common to all functions
+ * of the table, and the sticky fault.
  */
 #include "sim/driver/state.h"
 
@@ -33,12 +33,12 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static _Thread_local bool is_in_host_function;
 
 /*
- * After fork() the child has this memory but none of the threads: as on the real driver, nothing
- * works there. The lock may be held by a thread that is gone, so it is not touched any more. A lock
- * that is held although there are no devices is one under which they are made or ended, or rules
- * replaced: what it guards is then half changed.
+ * After fork() the child has this memory but none of the threads: as with the real driver, no call
+ * works there. The lock may be held by a thread that does not exist in the child, so it is not
+ * used any more. A lock that is held while there are no devices protects the creation or
+ * destruction of devices or the replacement of rules; what it protects is then inconsistent.
  */
-static void in_child(void)
+static void mark_forked_child(void)
 {
     if (pthread_mutex_trylock(&sim_state.lock)) {
         atomic_store(&is_forked_child, 1);
@@ -49,9 +49,9 @@ static void in_child(void)
     pthread_mutex_unlock(&sim_state.lock);
 }
 
-static void watch_forks(void)
+static void register_fork_handler(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, mark_forked_child);
 }
 
 const pool_cuda_api *sim_driver_table(void)
@@ -61,7 +61,7 @@ const pool_cuda_api *sim_driver_table(void)
 
 pool_status sim_lock(void)
 {
-    pthread_once(&fork_once, watch_forks);
+    pthread_once(&fork_once, register_fork_handler);
     if (atomic_load(&is_forked_child))
         return base_fail(POOL_ERR_FORKED,
             "simulated devices were in use before fork(): they do not work in the child");
@@ -69,7 +69,7 @@ pool_status sim_lock(void)
     return POOL_OK;
 }
 
-void sim_in_host_function(bool is_inside)
+void sim_set_in_host_function(bool is_inside)
 {
     is_in_host_function = is_inside;
 }
@@ -91,8 +91,8 @@ static bool harms_process(pool_cu_result code)
     }
 }
 
-/* Counts the call in every rule that matches it; the first whose turn it is, or NULL. */
-static const struct sim_rule *rule_for(enum sim_function function, int device)
+/* Counts the call in every rule that matches it; returns the first rule that applies, or NULL. */
+static const struct sim_rule *match_rules(enum sim_driver_function function, int device)
 {
     const struct sim_rule *found = NULL;
 
@@ -109,14 +109,14 @@ static const struct sim_rule *rule_for(enum sim_function function, int device)
     return found;
 }
 
-static pool_cu_result inject(struct sim_call *call, int device)
+static pool_cu_result apply_rules(struct sim_call *call, int device)
 {
-    const struct sim_rule *rule = rule_for(call->function, device);
+    const struct sim_rule *rule = match_rules(call->function, device);
 
     if (!rule)
         return POOL_CU_SUCCESS;
     if (rule->is_hang ||
-        (harms_process(rule->code) && sim_function_is_asynchronous(call->function))) {
+        (harms_process(rule->code) && sim_function_enqueues_only(call->function))) {
         call->rule = rule;
         return POOL_CU_SUCCESS;
     }
@@ -134,7 +134,7 @@ static pool_cu_result check_context(struct sim_call *call)
     return call->context->is_alive ? POOL_CU_SUCCESS : POOL_CU_CONTEXT_IS_DESTROYED;
 }
 
-static pool_cu_result refuse(struct sim_call *call, enum sim_need need, int device)
+static pool_cu_result validate_call(struct sim_call *call, enum sim_need need, int device)
 {
     pool_cu_result code;
 
@@ -142,7 +142,7 @@ static pool_cu_result refuse(struct sim_call *call, enum sim_need need, int devi
         struct sim_context *context = sim_context_current();
         device = context ? context->device : -1;
     }
-    code = inject(call, device);
+    code = apply_rules(call, device);
     if (code || need == SIM_NEED_NOTHING)
         return code;
     if (!sim_state.is_initialised)
@@ -155,7 +155,7 @@ static pool_cu_result refuse(struct sim_call *call, enum sim_need need, int devi
 }
 
 pool_cu_result sim_enter(
-    struct sim_call *call, enum sim_function function, enum sim_need need, int device)
+    struct sim_call *call, enum sim_driver_function function, enum sim_need need, int device)
 {
     pool_cu_result code;
 
@@ -165,7 +165,7 @@ pool_cu_result sim_enter(
     if (atomic_load(&is_forked_child))
         return POOL_CU_NOT_INITIALIZED;
     pthread_mutex_lock(&sim_state.lock);
-    code = refuse(call, need, device);
+    code = validate_call(call, need, device);
     if (code)
         pthread_mutex_unlock(&sim_state.lock);
     return code;
@@ -184,46 +184,47 @@ bool sim_wait(void)
     return !sim_state.is_closing;
 }
 
-/* Takes the operation's place with a fault, keeping what the caller must get back free of leaks. */
-static void turn_into_fault(struct sim_op *op, pool_cu_result code)
+/* Replaces the operation by a fault and releases what the operation owns. */
+static void replace_by_fault(struct sim_work *work, pool_cu_result code)
 {
-    struct sim_op spare = *op;
-    struct sim_op *old = sim_op_make(SIM_OP_NOTHING);
+    struct sim_work spare = *work;
+    struct sim_work *old = sim_work_create(SIM_WORK_NO_OP);
 
     if (old) {
         *old = spare;
         old->next = NULL;
-        sim_op_free(old);
+        sim_work_free(old);
     }
-    op->kind = SIM_OP_FAULT;
-    op->u.code = code;
+    work->kind = SIM_WORK_FAULT;
+    work->u.code = code;
 }
 
-pool_cu_result sim_put(const struct sim_call *call, struct sim_stream *stream, struct sim_op *op)
+pool_cu_result sim_enqueue(
+    const struct sim_call *call, struct sim_stream *stream, struct sim_work *work)
 {
     if (call->rule && call->rule->is_hang) {
-        struct sim_op *hang = sim_op_make(SIM_OP_HANG);
+        struct sim_work *hang = sim_work_create(SIM_WORK_HANG);
         pool_cu_result code = POOL_CU_OUT_OF_MEMORY;
 
         if (hang) {
             hang->u.hang_epoch = sim_state.hang_epoch;
-            code = sim_stream_put(stream, hang);
+            code = sim_stream_enqueue(stream, hang);
         }
         if (code) {
-            sim_op_free(op);
+            sim_work_free(work);
             return code;
         }
-    } else if (call->rule && op->kind != SIM_OP_RECORD && op->kind != SIM_OP_WAIT) {
-        turn_into_fault(op, call->rule->code);
+    } else if (call->rule && work->kind != SIM_WORK_RECORD && work->kind != SIM_WORK_WAIT) {
+        replace_by_fault(work, call->rule->code);
     } else if (call->rule) {
-        struct sim_op *fault = sim_op_make(SIM_OP_FAULT);
+        struct sim_work *fault = sim_work_create(SIM_WORK_FAULT);
 
         if (fault) {
             fault->u.code = call->rule->code;
-            sim_stream_put(stream, fault);
+            sim_stream_enqueue(stream, fault);
         }
     }
-    return sim_stream_put(stream, op);
+    return sim_stream_enqueue(stream, work);
 }
 
 /* ---- the sticky fault ------------------------------------------------------------------------ */
@@ -246,18 +247,18 @@ void sim_poison_text(pool_cu_result code, int device, const char *kind, const ch
     pool_sim_fault report;
     va_list arguments;
 
-    memset(&report, 0, sizeof report);
+    memset(&report, 0, sizeof(report));
     report.device = device;
-    snprintf(report.kind, sizeof report.kind, "%s", kind);
+    snprintf(report.kind, sizeof(report.kind), "%s", kind);
     va_start(arguments, format);
-    vsnprintf(report.text, sizeof report.text, format, arguments);
+    vsnprintf(report.text, sizeof(report.text), format, arguments);
     va_end(arguments);
     sim_poison(code, &report);
 }
 
 /* ---- start and end --------------------------------------------------------------------------- */
 
-static pool_status start(const struct sim_config *config)
+static pool_status start_driver(const struct sim_config *config)
 {
     const char *text = base_env("DEVICEPOOL_SIM_FAULTS");
 
@@ -281,7 +282,7 @@ static pool_status start(const struct sim_config *config)
     sim_state.generation++;
     sim_state.poison = POOL_CU_SUCCESS;
     sim_state.cancel = 0;
-    memset(&sim_state.fault, 0, sizeof sim_state.fault);
+    memset(&sim_state.fault, 0, sizeof(sim_state.fault));
     sim_state.fault.device = -1;
     for (uint32_t at = 0; at < config->device_count; at++)
         sim_state.devices[at].used_bytes = config->memory_bytes - config->free_bytes;
@@ -311,7 +312,7 @@ pool_status sim_open(const char *spec, const pool_cuda_api **table_out)
     while (sim_state.is_closing)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
     if (sim_state.references == 0)
-        status = start(&config);
+        status = start_driver(&config);
     else if (!is_same(&sim_state.config, &config))
         status = base_fail(POOL_ERR_BUSY,
             "the process already has simulated devices of another kind (%u of cc %u with %llu "
@@ -326,8 +327,8 @@ pool_status sim_open(const char *spec, const pool_cuda_api **table_out)
     return status;
 }
 
-/* After a sticky fault nothing can be given back any more, so nothing counts as left behind. */
-static void note_leaks(void)
+/* After a sticky fault nothing can be freed, so nothing counts as leaked. */
+static void record_leaks(void)
 {
     if (sim_state.poison)
         return;
@@ -349,13 +350,13 @@ void sim_stats_free(void)
 static void free_state(void)
 {
     sim_memory_reset();
-    sim_pool_free_all();
+    sim_memory_pools_free();
     for (int at = 0; at < SIM_MAX_DEVICES; at++)
         base_free(sim_state.devices[at].primary);
-    memset(sim_state.devices, 0, sizeof sim_state.devices);
+    memset(sim_state.devices, 0, sizeof(sim_state.devices));
     base_free(sim_state.slots);
     sim_state.slots = NULL;
-    sim_state.slot_count = sim_state.slot_room = 0;
+    sim_state.slot_count = sim_state.slot_capacity = 0;
     sim_stats_free();
     sim_rules_free(&sim_state.rules);
     sim_state.has_program_rules = false;
@@ -364,12 +365,12 @@ static void free_state(void)
     sim_state.next_allocation_id = 0;
 }
 
-/* Ends all work: what runs is cancelled, what waits or hangs is dropped. */
-static void finish(void)
+/* Ends all work: running work is cancelled, waiting or hanging work is dropped. */
+static void stop_driver(void)
 {
     sim_state.is_closing = true;
     sim_state.is_initialised = false;
-    note_leaks();
+    record_leaks();
     __atomic_store_n(&sim_state.cancel, 1, __ATOMIC_SEQ_CST);
     pthread_cond_broadcast(&sim_state.changed);
     for (int at = 0; at < SIM_MAX_DEVICES; at++) {
@@ -390,6 +391,6 @@ void sim_close(void)
         return;
     pthread_mutex_lock(&sim_state.lock);
     if (sim_state.references > 0 && --sim_state.references == 0)
-        finish();
+        stop_driver();
     pthread_mutex_unlock(&sim_state.lock);
 }

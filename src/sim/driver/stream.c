@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of the simulated driver: a queue and a thread each, so that work is as asynchronous as on
- * a GPU and a program that forgets to wait is found out.
+ * Streams of the simulated driver: each has a queue and a thread, so that work is as asynchronous
+ * as on a GPU and missing synchronisation shows.
  *
- * Every operation gets a number when it is put in. The first one of a stream starts when what it
- * depends on has ended: an event, or, between the default stream and the blocking ones, everything
- * there with a lower number. Dependencies only go to lower numbers, so nothing waits in a circle.
+ * Every operation gets a sequence number when it is enqueued. The first operation of a stream
+ * starts when its dependencies have completed: an event, or, between the default stream and the
+ * blocking streams, all operations with a lower number. Dependencies always have lower numbers, so
+ * there are no cycles.
  */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -15,66 +16,66 @@
 
 /* ---- what may start -------------------------------------------------------------------------- */
 
-static bool is_past(const struct sim_stream *stream, uint64_t sequence)
+static bool has_passed(const struct sim_stream *stream, uint64_t sequence)
 {
     return !stream->head || stream->head->sequence > sequence;
 }
 
-/* The default stream waits for the blocking ones and they for it. */
-static bool is_its_turn(const struct sim_stream *stream, uint64_t sequence)
+/* The default stream and the blocking streams wait for each other. */
+static bool is_in_order(const struct sim_stream *stream, uint64_t sequence)
 {
     const struct sim_context *context = stream->context;
 
     if (stream->flags & DRIVER_STREAM_NON_BLOCKING)
         return true;
     if (stream != context->null_stream)
-        return is_past(context->null_stream, sequence);
+        return has_passed(context->null_stream, sequence);
     for (const struct sim_stream *other = context->streams; other; other = other->next) {
         if (other != stream && !(other->flags & DRIVER_STREAM_NON_BLOCKING) &&
-            !is_past(other, sequence))
+            !has_passed(other, sequence))
             return false;
     }
     return true;
 }
 
-/* Whether the rest of the work is not to be executed any more. */
-static bool is_over(void)
+/* Whether the remaining work is dropped instead of executed. */
+static bool is_work_dropped(void)
 {
     return sim_state.poison || sim_state.is_closing;
 }
 
-static bool may_start(const struct sim_stream *stream, const struct sim_op *op)
+static bool may_start(const struct sim_stream *stream, const struct sim_work *work)
 {
-    if (is_over())
+    if (is_work_dropped())
         return true;
-    if (!is_its_turn(stream, op->sequence))
+    if (!is_in_order(stream, work->sequence))
         return false;
-    if (op->kind == SIM_OP_WAIT)
-        return op->u.marker->is_done;
-    if (op->kind == SIM_OP_HANG)
-        return op->u.hang_epoch != sim_state.hang_epoch || !stream->context->is_alive;
+    if (work->kind == SIM_WORK_WAIT)
+        return work->u.marker->is_done;
+    if (work->kind == SIM_WORK_HANG)
+        return work->u.hang_epoch != sim_state.hang_epoch || !stream->context->is_alive;
     return true;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Ends the first operation: whoever waits for it is told. */
-static void complete(struct sim_stream *stream)
+/* Completes the first operation and notifies waiting threads. */
+static void complete_first(struct sim_stream *stream)
 {
-    struct sim_op *op = stream->head;
+    struct sim_work *work = stream->head;
 
-    if (op->kind == SIM_OP_RECORD) {
-        op->u.marker->time_ns = base_clock_ns();
-        op->u.marker->is_done = true;
+    if (work->kind == SIM_WORK_RECORD) {
+        work->u.marker->time_ns = base_clock_ns();
+        work->u.marker->is_done = true;
     }
-    stream->head = op->next;
+    stream->head = work->next;
     if (!stream->head)
         stream->tail = NULL;
-    sim_op_free(op);
+    sim_work_free(work);
     pthread_cond_broadcast(&sim_state.changed);
 }
 
-/* Frees a stream that was destroyed, is empty and has no thread; else does nothing. */
+/* Frees a stream that was destroyed, is empty and has no thread; otherwise a no-op. */
 static void free_if_done(struct sim_stream *stream)
 {
     struct sim_stream **link = &stream->context->streams;
@@ -100,9 +101,9 @@ static void *run_stream(void *argument)
         } else if (!may_start(stream, stream->head)) {
             pthread_cond_wait(&sim_state.changed, &sim_state.lock);
         } else {
-            if (!is_over())
-                sim_op_execute(stream, stream->head);
-            complete(stream);
+            if (!is_work_dropped())
+                sim_work_execute(stream, stream->head);
+            complete_first(stream);
         }
     }
     stream->has_thread = false;
@@ -113,7 +114,7 @@ static void *run_stream(void *argument)
     return NULL;
 }
 
-/* A thread with all signals blocked: handlers belong to the program's own threads. */
+/* Starts a thread with all signals blocked: signal handlers run on the program's own threads. */
 static bool start_thread(struct sim_stream *stream)
 {
     pthread_attr_t attributes;
@@ -136,19 +137,19 @@ static bool start_thread(struct sim_stream *stream)
     return true;
 }
 
-pool_cu_result sim_stream_put(struct sim_stream *stream, struct sim_op *op)
+pool_cu_result sim_stream_enqueue(struct sim_stream *stream, struct sim_work *work)
 {
     if (!stream->has_thread && !start_thread(stream)) {
-        sim_op_free(op);
+        sim_work_free(work);
         return POOL_CU_OUT_OF_MEMORY;
     }
-    op->sequence = ++sim_state.sequence;
-    op->next = NULL;
+    work->sequence = ++sim_state.sequence;
+    work->next = NULL;
     if (stream->tail)
-        stream->tail->next = op;
+        stream->tail->next = work;
     else
-        stream->head = op;
-    stream->tail = op;
+        stream->head = work;
+    stream->tail = work;
     pthread_cond_signal(&stream->arrived);
     return POOL_CU_SUCCESS;
 }
@@ -164,12 +165,12 @@ bool sim_stream_is_idle(const struct sim_stream *stream)
 {
     if (stream->head)
         return false;
-    return !is_default(stream) || is_its_turn(stream, sim_state.sequence);
+    return !is_default(stream) || is_in_order(stream, sim_state.sequence);
 }
 
 static bool is_drained(const struct sim_stream *stream, uint64_t sequence)
 {
-    return is_past(stream, sequence) && (!is_default(stream) || is_its_turn(stream, sequence));
+    return has_passed(stream, sequence) && (!is_default(stream) || is_in_order(stream, sequence));
 }
 
 pool_cu_result sim_stream_drain(struct sim_stream *stream)
@@ -185,14 +186,14 @@ pool_cu_result sim_stream_drain(struct sim_stream *stream)
     free_if_done(stream);
     if (!is_open)
         return POOL_CU_DEINITIALIZED;
-    sim_pools_at_sync(device);
+    sim_memory_pools_trim(device);
     return sim_state.poison;
 }
 
 static bool is_context_drained(const struct sim_context *context, uint64_t sequence)
 {
     for (const struct sim_stream *stream = context->streams; stream; stream = stream->next) {
-        if (!is_past(stream, sequence))
+        if (!has_passed(stream, sequence))
             return false;
     }
     return true;
@@ -201,7 +202,7 @@ static bool is_context_drained(const struct sim_context *context, uint64_t seque
 pool_cu_result sim_context_drain(struct sim_context *context)
 {
     const uint64_t sequence = sim_state.sequence;
-    struct sim_stream *hold = context->null_stream; /* keeps the context while it is waited for */
+    struct sim_stream *hold = context->null_stream; /* keeps the context alive during the wait */
     const int device = context->device;
     bool is_open = true;
 
@@ -212,16 +213,16 @@ pool_cu_result sim_context_drain(struct sim_context *context)
     free_if_done(hold);
     if (!is_open)
         return POOL_CU_DEINITIALIZED;
-    sim_pools_at_sync(device);
+    sim_memory_pools_trim(device);
     return sim_state.poison;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-pool_cu_result sim_stream_make(
+pool_cu_result sim_stream_create(
     struct sim_context *context, unsigned flags, int priority, struct sim_stream **out)
 {
-    struct sim_stream *stream = base_calloc(1, sizeof *stream);
+    struct sim_stream *stream = base_calloc(1, sizeof(*stream));
 
     if (!stream)
         return POOL_CU_OUT_OF_MEMORY;
@@ -241,7 +242,7 @@ pool_cu_result sim_stream_make(
 void sim_stream_retire(struct sim_stream *stream)
 {
     if (stream->handle)
-        sim_handle_drop(stream->handle);
+        sim_handle_release(stream->handle);
     stream->handle = NULL;
     stream->is_destroyed = true;
     pthread_cond_signal(&stream->arrived);
@@ -257,7 +258,7 @@ pool_cu_result sim_stream_of(
         *stream = context->null_stream;
         return POOL_CU_SUCCESS;
     }
-    found = sim_handle_get(SIM_KIND_STREAM, handle);
+    found = sim_handle_get(SIM_HANDLE_STREAM, handle);
     if (!found || found->context != context)
         return POOL_CU_INVALID_HANDLE;
     *stream = found;
@@ -276,12 +277,12 @@ pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int fl
         return code;
     if (!stream || flags > DRIVER_STREAM_NON_BLOCKING)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    /* What lies outside the range is moved to its end, as cuda.h promises. */
+    /* Values outside the range are clamped, as cuda.h specifies. */
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    code = sim_stream_make(call.context, flags, priority, &made);
+    code = sim_stream_create(call.context, flags, priority, &made);
     if (code)
         return sim_leave(code);
-    made->handle = sim_handle_make(SIM_KIND_STREAM, made);
+    made->handle = sim_handle_create(SIM_HANDLE_STREAM, made);
     if (!made->handle) {
         sim_stream_retire(made);
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
@@ -290,8 +291,8 @@ pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int fl
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Begins a call on a stream that has a handle or is the default one. */
-static pool_cu_result enter_stream(struct sim_call *call, enum sim_function function,
+/* Begins a call on a stream given by its handle, or on the default stream. */
+static pool_cu_result enter_stream(struct sim_call *call, enum sim_driver_function function,
     enum sim_need need, CUstream handle, struct sim_stream **stream)
 {
     pool_cu_result code = sim_enter(call, function, need, -1);
@@ -300,8 +301,8 @@ static pool_cu_result enter_stream(struct sim_call *call, enum sim_function func
         return code;
     *stream = NULL;
     code = sim_stream_of(call->context, handle, stream);
-    /* A call about a stream finds its context by itself; which one is current does not matter. */
-    struct sim_stream *found = sim_handle_get(SIM_KIND_STREAM, handle);
+    /* The stream's own context applies, whatever context is current. */
+    struct sim_stream *found = sim_handle_get(SIM_HANDLE_STREAM, handle);
     if (code && found) {
         *stream = found;
         code = POOL_CU_SUCCESS;
@@ -395,7 +396,7 @@ pool_cu_result sim_cu_LaunchHostFunc(CUstream handle, pool_cu_host_function func
 {
     struct sim_stream *stream;
     struct sim_call call;
-    struct sim_op *op;
+    struct sim_work *work;
     pool_cu_result code =
         enter_stream(&call, SIM_CU_LaunchHostFunc, SIM_NEED_CONTEXT, handle, &stream);
 
@@ -403,10 +404,10 @@ pool_cu_result sim_cu_LaunchHostFunc(CUstream handle, pool_cu_host_function func
         return code;
     if (!function)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    op = sim_op_make(SIM_OP_HOST);
-    if (!op)
+    work = sim_work_create(SIM_WORK_HOST);
+    if (!work)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    op->u.host.function = function;
-    op->u.host.user = user;
-    return sim_leave(sim_put(&call, stream, op));
+    work->u.host.function = function;
+    work->u.host.user = user;
+    return sim_leave(sim_enqueue(&call, stream, work));
 }

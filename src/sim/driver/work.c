@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What streams carry: copies, fills, launches, host functions and so on, and how each is done. The
- * order is the stream's affair (stream.c).
+ * The work that streams execute: copies, fills, launches, host functions and so on. The order is
+ * determined in stream.c.
  */
 #include <string.h>
 
@@ -9,30 +9,30 @@
 #include "base/text.h"
 #include "sim/driver/state.h"
 
-struct sim_op *sim_op_make(enum sim_op_kind kind)
+struct sim_work *sim_work_create(enum sim_work_kind kind)
 {
-    struct sim_op *op = base_calloc(1, sizeof *op);
+    struct sim_work *work = base_calloc(1, sizeof(*work));
 
-    if (op)
-        op->kind = kind;
-    return op;
+    if (work)
+        work->kind = kind;
+    return work;
 }
 
-void sim_op_free(struct sim_op *op)
+void sim_work_free(struct sim_work *work)
 {
-    if (!op)
+    if (!work)
         return;
-    if (op->kind == SIM_OP_COPY)
-        base_free(op->u.copy.staged);
-    if (op->kind == SIM_OP_LAUNCH)
-        base_free(op->u.launch.parameters);
-    if (op->kind == SIM_OP_RECORD || op->kind == SIM_OP_WAIT)
-        sim_marker_release(op->u.marker);
-    base_free(op);
+    if (work->kind == SIM_WORK_COPY)
+        base_free(work->u.copy.staged);
+    if (work->kind == SIM_WORK_LAUNCH)
+        base_free(work->u.launch.parameters);
+    if (work->kind == SIM_WORK_RECORD || work->kind == SIM_WORK_WAIT)
+        sim_marker_release(work->u.marker);
+    base_free(work);
 }
 
-/* Memory that was freed between the call and now. */
-static bool has_vanished(uint64_t address, uint64_t bytes, const char *what, int device)
+/* Detects memory that was freed between the call and its execution. */
+static bool was_freed(uint64_t address, uint64_t bytes, const char *what, int device)
 {
     if (bytes == 0 || sim_memory_find(address, bytes))
         return false;
@@ -42,22 +42,23 @@ static bool has_vanished(uint64_t address, uint64_t bytes, const char *what, int
     return true;
 }
 
-static void execute_copy(struct sim_stream *stream, struct sim_op *op)
+static void execute_copy(struct sim_stream *stream, struct sim_work *work)
 {
     const int device = stream->context->device;
-    const uint64_t bytes = op->u.copy.bytes;
-    const void *from = op->u.copy.staged ? op->u.copy.staged : (void *)(uintptr_t)op->u.copy.from;
+    const uint64_t bytes = work->u.copy.bytes;
+    const void *from =
+        work->u.copy.staged ? work->u.copy.staged : (void *)(uintptr_t)work->u.copy.from;
 
-    if ((op->u.copy.checks_to && has_vanished(op->u.copy.to, bytes, "copy to memory", device)) ||
-        (op->u.copy.checks_from &&
-            has_vanished(op->u.copy.from, bytes, "copy from memory", device)))
+    if ((work->u.copy.checks_to && was_freed(work->u.copy.to, bytes, "copy to memory", device)) ||
+        (work->u.copy.checks_from &&
+            was_freed(work->u.copy.from, bytes, "copy from memory", device)))
         return;
     pthread_mutex_unlock(&sim_state.lock);
-    memmove((void *)(uintptr_t)op->u.copy.to, from, bytes);
+    memmove((void *)(uintptr_t)work->u.copy.to, from, bytes);
     pthread_mutex_lock(&sim_state.lock);
 }
 
-static void fill(uint64_t to, uint64_t count, uint32_t value, uint32_t width)
+static void fill_bytes(uint64_t to, uint64_t count, uint32_t value, uint32_t width)
 {
     uint8_t *byte = (uint8_t *)(uintptr_t)to;
 
@@ -69,49 +70,49 @@ static void fill(uint64_t to, uint64_t count, uint32_t value, uint32_t width)
         memcpy(byte + at * width, &value, width); /* little-endian host */
 }
 
-static void execute_fill(struct sim_stream *stream, struct sim_op *op)
+static void execute_fill(struct sim_stream *stream, struct sim_work *work)
 {
-    if (has_vanished(
-            op->u.fill.to, op->u.fill.count * op->u.fill.width, "fill", stream->context->device))
+    if (was_freed(work->u.fill.to, work->u.fill.count * work->u.fill.width, "fill",
+            stream->context->device))
         return;
     pthread_mutex_unlock(&sim_state.lock);
-    fill(op->u.fill.to, op->u.fill.count, op->u.fill.value, op->u.fill.width);
+    fill_bytes(work->u.fill.to, work->u.fill.count, work->u.fill.value, work->u.fill.width);
     pthread_mutex_lock(&sim_state.lock);
 }
 
-static void execute_host(struct sim_op *op)
+static void execute_host(struct sim_work *work)
 {
     pthread_mutex_unlock(&sim_state.lock);
-    sim_in_host_function(true);
-    op->u.host.function(op->u.host.user);
-    sim_in_host_function(false);
+    sim_set_in_host_function(true);
+    work->u.host.function(work->u.host.user);
+    sim_set_in_host_function(false);
     pthread_mutex_lock(&sim_state.lock);
 }
 
-void sim_op_execute(struct sim_stream *stream, struct sim_op *op)
+void sim_work_execute(struct sim_stream *stream, struct sim_work *work)
 {
     struct sim_allocation *allocation;
 
-    switch (op->kind) {
-    case SIM_OP_COPY:
-        execute_copy(stream, op);
+    switch (work->kind) {
+    case SIM_WORK_COPY:
+        execute_copy(stream, work);
         break;
-    case SIM_OP_FILL:
-        execute_fill(stream, op);
+    case SIM_WORK_FILL:
+        execute_fill(stream, work);
         break;
-    case SIM_OP_LAUNCH:
-        sim_launch_execute(stream->context, &op->u.launch);
+    case SIM_WORK_LAUNCH:
+        sim_launch_execute(stream->context, &work->u.launch);
         break;
-    case SIM_OP_HOST:
-        execute_host(op);
+    case SIM_WORK_HOST:
+        execute_host(work);
         break;
-    case SIM_OP_FREE:
-        allocation = sim_memory_at(op->u.address);
+    case SIM_WORK_FREE:
+        allocation = sim_memory_starting_at(work->u.address);
         if (allocation)
-            sim_memory_drop(allocation);
+            sim_memory_release(allocation);
         break;
-    case SIM_OP_FAULT:
-        sim_poison_text(op->u.code, stream->context->device, "injected",
+    case SIM_WORK_FAULT:
+        sim_poison_text(work->u.code, stream->context->device, "injected",
             "A fault rule put this fault into a stream.");
         break;
     default:

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* atom and red: lane after lane, atomic towards the other threads of the host. */
+/* atom and red: executed lane by lane, atomic with respect to the other threads of the host. */
 #include "sim/exec/half.h"
 #include "sim/exec/machine.h"
 
 #include <string.h>
 
-static uint64_t read_bits(const void *row, unsigned lane, uint32_t size)
+static uint64_t read_bits(const void *vreg, unsigned lane, uint32_t size)
 {
     uint64_t bits = 0;
-    memcpy(&bits, (const char *)row + lane * size, size);
+    memcpy(&bits, (const char *)vreg + lane * size, size);
     return bits;
 }
 
@@ -68,9 +68,9 @@ static bool is_less(enum ptx_type type, uint64_t x, uint64_t y)
     return x < y;
 }
 
-/* What the memory holds afterwards; also of min and max, so one loop serves all that have no
- * builtin. */
-static uint64_t combine(uint32_t how, enum ptx_type type, uint64_t old, uint64_t b)
+/* The value that memory holds afterwards. It covers min and max too, so that one loop serves all
+ * operations without a compiler builtin. */
+static uint64_t apply_atomic(uint32_t how, enum ptx_type type, uint64_t old, uint64_t b)
 {
     switch (how) {
     case SIM_ATOMIC_ADD:
@@ -107,7 +107,7 @@ static uint64_t combine(uint32_t how, enum ptx_type type, uint64_t old, uint64_t
         if (how == SIM_ATOMIC_ADD && !ptx_type_is_float(type))                                     \
             return __atomic_fetch_add(at, b, __ATOMIC_SEQ_CST);                                    \
         do                                                                                         \
-            next = (T)combine(how, type, old, b);                                                  \
+            next = (T)apply_atomic(how, type, old, b);                                             \
         while (!__atomic_compare_exchange_n(                                                       \
             at, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));                           \
         return old;                                                                                \
@@ -117,7 +117,7 @@ ATOMIC(atomic16, uint16_t)
 ATOMIC(atomic32, uint32_t)
 ATOMIC(atomic64, uint64_t)
 
-/* 128 bits: one lock for all of the process, as not every host has the instruction. */
+/* 128-bit operations: one lock for the process, because not every host has the instruction. */
 static void atomic128(uint32_t how, unsigned char *at, const unsigned char *b,
     const unsigned char *c, unsigned char *old)
 {
@@ -134,18 +134,18 @@ static void atomic128(uint32_t how, unsigned char *at, const unsigned char *b,
 
 static const struct sim_op *run_atom(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), flags = op[1].words[0], how = op[1].words[1];
+    uint32_t lanes = sim_active_lanes(warp, op), flags = op[1].words[0], how = op[1].words[1];
     uint32_t size = 1u << (flags >> SIM_ACCESS_SIZE_SHIFT & 7);
     enum ptx_type type = (enum ptx_type)op[1].words[2];
-    const char *b = sim_row_at(warp, op->b), *c = sim_row_at(warp, op->c);
-    char *d = sim_row_at(warp, op->d);
+    const char *b = sim_vreg_at(warp, op->b), *c = sim_vreg_at(warp, op->c);
+    char *d = sim_vreg_at(warp, op->d);
     uint64_t addresses[SIM_LANES];
-    if (warp->split_count)
+    if (warp->group_count)
         warp->spin += 128; /* likely a lock */
     if (flags & SIM_ACCESS_WIDE_ADDRESS) {
-        memcpy(addresses, sim_row_at(warp, op->a), sizeof(addresses));
+        memcpy(addresses, sim_vreg_at(warp, op->a), sizeof(addresses));
     } else {
-        const uint32_t *a = sim_row_at(warp, op->a);
+        const uint32_t *a = sim_vreg_at(warp, op->a);
         for (unsigned lane = 0; lane < SIM_LANES; lane++)
             addresses[lane] = a[lane];
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers of a block: a group that waits is parked; the last arrival makes all groups ready again.
- */
+/* Barriers of a block: a group that waits is parked; the last arrival makes all groups ready
+ * again. */
 #include "sim/exec/machine.h"
 
 #include <string.h>
 
-/* Warps arrive as a whole: the missing lanes of a partial last warp count too. */
+/* Warps arrive_at_barrier as a whole: the missing lanes of a partial last warp count as arrived. */
 static uint32_t arrivals(const struct sim_block *block, const struct sim_barrier *barrier)
 {
     uint32_t sum = 0;
@@ -27,16 +27,16 @@ static bool is_complete(const struct sim_block *block, const struct sim_barrier 
     return true;
 }
 
-static void release(struct sim_block *block, uint32_t id)
+static void release_barrier(struct sim_block *block, uint32_t id)
 {
     struct sim_barrier *barrier = &block->barriers[id];
     for (uint32_t w = 0; w < block->warp_count; w++) {
         struct sim_warp *warp = &block->warps[w];
-        for (uint32_t i = 0; i < warp->split_count; i++) {
-            struct sim_split *s = &warp->splits[i];
-            if (s->state != SIM_SPLIT_AT_BARRIER || s->barrier != id)
+        for (uint32_t i = 0; i < warp->group_count; i++) {
+            struct sim_group *group = &warp->groups[i];
+            if (group->state != SIM_GROUP_AT_BARRIER || group->barrier != id)
                 continue;
-            s->state = SIM_SPLIT_READY;
+            group->state = SIM_GROUP_READY;
             if (warp->status == SIM_WARP_BLOCKED)
                 warp->status = SIM_WARP_READY;
         }
@@ -52,15 +52,15 @@ void sim_barriers_recheck(struct sim_block *block)
 {
     for (uint32_t id = 0; id < SIM_BARRIERS; id++)
         if (block->barriers[id].is_used && is_complete(block, &block->barriers[id]))
-            release(block, id);
+            release_barrier(block, id);
 }
 
-/* Arrival of the lanes at the barrier that the operation names; NULL when a fault was raised. */
-static struct sim_barrier *arrive(
+/* Records the arrival of the lanes at the operation's barrier; NULL when a fault was raised. */
+static struct sim_barrier *arrive_at_barrier(
     struct sim_warp *warp, const struct sim_op *op, uint32_t lanes, uint32_t *id)
 {
     unsigned first = (unsigned)__builtin_ctz(lanes);
-    const uint32_t *ids = sim_row_at(warp, op->a);
+    const uint32_t *ids = sim_vreg_at(warp, op->a);
     bool has_count = op->aux & 1, is_aligned = op->aux & 2;
     *id = ids[first] % SIM_BARRIERS;
     struct sim_barrier *barrier = &warp->block->barriers[*id];
@@ -72,70 +72,71 @@ static struct sim_barrier *arrive(
     barrier->is_used = true;
     barrier->arrived[warp->index] |= lanes;
     if (has_count)
-        barrier->expected = ((const uint32_t *)sim_row_at(warp, op->b))[first];
+        barrier->expected = ((const uint32_t *)sim_vreg_at(warp, op->b))[first];
     return barrier;
 }
 
-/* Lanes whose guard is off do not take part and go on. */
-static void leave_out(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes)
+/* Lanes whose guard is off do not take part and continue. */
+static void continue_without(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes)
 {
     if (warp->active & ~lanes)
-        sim_split_add(warp, sim_pc(warp, op) + 1, warp->active & ~lanes, warp->depth);
+        sim_group_add(warp, sim_pc(warp, op) + 1, warp->active & ~lanes, warp->depth);
     warp->active = lanes;
 }
 
-static const struct sim_op *wait_for(struct sim_warp *warp, const struct sim_op *op, uint32_t id)
+static const struct sim_op *wait_at_barrier(
+    struct sim_warp *warp, const struct sim_op *op, uint32_t id)
 {
     if (!is_complete(warp->block, &warp->block->barriers[id]))
-        return sim_warp_park(warp, sim_pc(warp, op) + 1, SIM_SPLIT_AT_BARRIER, (uint8_t)id);
-    release(warp->block, id);
-    if (warp->split_count)
-        return sim_warp_park(warp, sim_pc(warp, op) + 1, SIM_SPLIT_READY, 0);
+        return sim_warp_park(warp, sim_pc(warp, op) + 1, SIM_GROUP_AT_BARRIER, (uint8_t)id);
+    release_barrier(warp->block, id);
+    if (warp->group_count)
+        return sim_warp_park(warp, sim_pc(warp, op) + 1, SIM_GROUP_READY, 0);
     return op + 1;
 }
 
 static const struct sim_op *run_bar(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), id;
+    uint32_t lanes = sim_active_lanes(warp, op), id;
     if (lanes == 0)
         return op + 1;
-    if (!arrive(warp, op, lanes, &id))
+    if (!arrive_at_barrier(warp, op, lanes, &id))
         return NULL;
-    leave_out(warp, op, lanes);
-    return wait_for(warp, op, id);
+    continue_without(warp, op, lanes);
+    return wait_at_barrier(warp, op, id);
 }
 
 static const struct sim_op *run_bar_arrive(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), id;
+    uint32_t lanes = sim_active_lanes(warp, op), id;
     if (lanes == 0)
         return op + 1;
-    if (!arrive(warp, op, lanes, &id))
+    if (!arrive_at_barrier(warp, op, lanes, &id))
         return NULL;
     if (is_complete(warp->block, &warp->block->barriers[id]))
-        release(warp->block, id);
+        release_barrier(warp->block, id);
     return op + 1;
 }
 
 static const struct sim_op *run_bar_red(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), id;
+    uint32_t lanes = sim_active_lanes(warp, op), id;
     if (lanes == 0)
         return op + 1;
-    struct sim_barrier *barrier = arrive(warp, op, lanes, &id);
+    struct sim_barrier *barrier = arrive_at_barrier(warp, op, lanes, &id);
     if (!barrier)
         return NULL;
     barrier->true_count += (uint32_t)__builtin_popcount(lanes & *sim_word_at(warp, op->d));
     barrier->lane_count += (uint32_t)__builtin_popcount(lanes);
-    leave_out(warp, op, lanes);
-    return wait_for(warp, op, id);
+    continue_without(warp, op, lanes);
+    return wait_at_barrier(warp, op, id);
 }
 
 static const struct sim_op *run_result_count(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t *d = sim_row_at(warp, op->d);
-    const uint32_t *ids = sim_row_at(warp, op->a);
-    for (uint32_t rest = sim_lanes_of(warp, op); rest; rest &= rest - 1) {
+    uint32_t *d = sim_vreg_at(warp, op->d);
+    const uint32_t *ids = sim_vreg_at(warp, op->a);
+    for (uint32_t rest = sim_active_lanes(warp, op); rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         d[lane] = warp->block->barriers[ids[lane] % SIM_BARRIERS].result_true;
     }
@@ -144,10 +145,10 @@ static const struct sim_op *run_result_count(struct sim_warp *warp, const struct
 
 static const struct sim_op *run_result_predicate(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), *d = sim_word_at(warp, op->d);
+    uint32_t lanes = sim_active_lanes(warp, op), *d = sim_word_at(warp, op->d);
     if (lanes == 0)
         return op + 1;
-    const uint32_t *ids = sim_row_at(warp, op->a);
+    const uint32_t *ids = sim_vreg_at(warp, op->a);
     const struct sim_barrier *barrier =
         &warp->block->barriers[ids[__builtin_ctz(lanes)] % SIM_BARRIERS];
     bool is_true =

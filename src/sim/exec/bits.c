@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer handlers that need no speed: division, bit fields, byte permutation, packing, predicates,
- * clamps. */
+/* Integer handlers that are not performance-critical: division, bit fields, byte permutation,
+ * packing, predicates, clamps. */
 #include "sim/exec/machine.h"
 
 #include <string.h>
@@ -16,22 +16,22 @@ typedef int64_t s64;
 #define HANDLER(NAME)                                                                              \
     static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)
 
-/* The value of a lane by a function, kept where the guard holds. */
+/* Computes VALUE per lane and stores it where the guard holds. */
 #define LANEWISE(NAME, D, A, B, C, VALUE)                                                          \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_row_at(warp, op->d);                                                            \
-        const A *a = sim_row_at(warp, op->a);                                                      \
-        const B *b = sim_row_at(warp, op->b);                                                      \
-        const C *c = sim_row_at(warp, op->c);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        D *d = sim_vreg_at(warp, op->d);                                                           \
+        const A *a = sim_vreg_at(warp, op->a);                                                     \
+        const B *b = sim_vreg_at(warp, op->b);                                                     \
+        const C *c = sim_vreg_at(warp, op->c);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         (void)b;                                                                                   \
         (void)c;                                                                                   \
         EACH d[l] = (lanes >> l & 1) ? (D)(VALUE) : d[l];                                          \
         return op + 1;                                                                             \
     }
 
-/* Division by zero gives all ones and the dividend, as the code that GPUs run for it does. */
+/* Division by zero yields all ones and the dividend, as the code that GPUs execute for it does. */
 #define DIVISION(W, U, S)                                                                          \
     static U div_u##W(U x, U y)                                                                    \
     {                                                                                              \
@@ -251,7 +251,7 @@ LANEWISE(run_szext_clamp_s, u32, u32, u32, u32, extend(a[l], b[l], false, true))
 LANEWISE(run_szext_wrap_u, u32, u32, u32, u32, extend(a[l], b[l], true, false))
 LANEWISE(run_szext_wrap_s, u32, u32, u32, u32, extend(a[l], b[l], true, true))
 
-/* What slct asks of its float: with .ftz negative subnormals count as zero. */
+/* slct's test of a float: with .ftz, negative subnormals count as zero. */
 static inline bool is_first(float c, uint32_t flags)
 {
     return flags & SIM_FLOAT_FTZ ? c > -0x1p-126f : c >= 0.0f;
@@ -264,10 +264,10 @@ LANEWISE(run_slct_f32_64, u64, u64, u64, float, is_first(c[l], op->aux) ? a[l] :
 #define INSERT(NAME, T, WIDTH)                                                                     \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        T *d = sim_row_at(warp, op->d);                                                            \
-        const T *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        const u32 *c = sim_row_at(warp, op->c), *length = sim_row_at(warp, op->aux);               \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        T *d = sim_vreg_at(warp, op->d);                                                           \
+        const T *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        const u32 *c = sim_vreg_at(warp, op->c), *length = sim_vreg_at(warp, op->aux);             \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         EACH d[l] = (lanes >> l & 1) ? (T)insert(a[l], b[l], c[l], length[l], WIDTH) : d[l];       \
         return op + 1;                                                                             \
     }
@@ -392,20 +392,20 @@ static u32 pack_clamped(u32 x, u32 y, u32 rest, enum ptx_type to)
 
 LANEWISE(run_cvt_pack, u32, u32, u32, u32, pack_clamped(a[l], b[l], c[l], (enum ptx_type)op->aux))
 
-/* ---- vectors in one register ----------------------------------------------------------------- */
+/* ---- short vectors in one register ----------------------------------------------------------- */
 
 HANDLER(run_pack)
 {
     const uint32_t *words = op[1].words;
-    uint32_t lanes = sim_lanes_of(warp, op), part_bytes = words[4], count = op->aux;
-    uint32_t width = part_bytes * count, row = part_bytes < 2 ? 2 : part_bytes;
+    uint32_t lanes = sim_active_lanes(warp, op), part_bytes = words[4], count = op->aux;
+    uint32_t width = part_bytes * count, vreg = part_bytes < 2 ? 2 : part_bytes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
         unsigned char bytes[16];
         for (uint32_t i = 0; i < count; i++)
             memcpy(
-                bytes + i * part_bytes, (char *)sim_row_at(warp, words[i]) + l * row, part_bytes);
-        memcpy((char *)sim_row_at(warp, op->d) + l * width, bytes, width);
+                bytes + i * part_bytes, (char *)sim_vreg_at(warp, words[i]) + l * vreg, part_bytes);
+        memcpy((char *)sim_vreg_at(warp, op->d) + l * width, bytes, width);
     }
     return op + 2;
 }
@@ -415,9 +415,9 @@ HANDLER(run_pack64)
     const uint32_t *words = op[1].words;
     if (words[4] != 4)
         return run_pack(warp, op);
-    u64 *d = sim_row_at(warp, op->d);
-    const u32 *low = sim_row_at(warp, words[0]), *high = sim_row_at(warp, words[1]);
-    uint32_t lanes = sim_lanes_of(warp, op);
+    u64 *d = sim_vreg_at(warp, op->d);
+    const u32 *low = sim_vreg_at(warp, words[0]), *high = sim_vreg_at(warp, words[1]);
+    uint32_t lanes = sim_active_lanes(warp, op);
     EACH d[l] = (lanes >> l & 1) ? low[l] | (u64)high[l] << 32 : d[l];
     return op + 2;
 }
@@ -425,16 +425,16 @@ HANDLER(run_pack64)
 HANDLER(run_unpack)
 {
     const uint32_t *words = op[1].words;
-    uint32_t lanes = sim_lanes_of(warp, op), part_bytes = words[4], count = op->aux;
-    uint32_t width = part_bytes * count, row = part_bytes < 2 ? 2 : part_bytes;
+    uint32_t lanes = sim_active_lanes(warp, op), part_bytes = words[4], count = op->aux;
+    uint32_t width = part_bytes * count, vreg = part_bytes < 2 ? 2 : part_bytes;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned l = (unsigned)__builtin_ctz(rest);
         unsigned char bytes[16];
-        memcpy(bytes, (char *)sim_row_at(warp, op->d) + l * width, width);
+        memcpy(bytes, (char *)sim_vreg_at(warp, op->d) + l * width, width);
         for (uint32_t i = 0; i < count; i++) {
             unsigned char value[8] = {0};
             memcpy(value, bytes + i * part_bytes, part_bytes);
-            memcpy((char *)sim_row_at(warp, words[i]) + l * row, value, row);
+            memcpy((char *)sim_vreg_at(warp, words[i]) + l * vreg, value, vreg);
         }
     }
     return op + 2;
@@ -445,9 +445,9 @@ HANDLER(run_unpack64)
     const uint32_t *words = op[1].words;
     if (words[4] != 4)
         return run_unpack(warp, op);
-    const u64 *a = sim_row_at(warp, op->d);
-    u32 *low = sim_row_at(warp, words[0]), *high = sim_row_at(warp, words[1]);
-    uint32_t lanes = sim_lanes_of(warp, op);
+    const u64 *a = sim_vreg_at(warp, op->d);
+    u32 *low = sim_vreg_at(warp, words[0]), *high = sim_vreg_at(warp, words[1]);
+    uint32_t lanes = sim_active_lanes(warp, op);
     EACH low[l] = (lanes >> l & 1) ? (u32)a[l] : low[l];
     EACH high[l] = (lanes >> l & 1) ? (u32)(a[l] >> 32) : high[l];
     return op + 2;
@@ -458,7 +458,7 @@ HANDLER(run_unpack64)
 #define PREDICATE(NAME, BITS)                                                                      \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        uint32_t lanes = sim_lanes_of(warp, op), *d = sim_word_at(warp, op->d);                    \
+        uint32_t lanes = sim_active_lanes(warp, op), *d = sim_word_at(warp, op->d);                \
         uint32_t a = *sim_word_at(warp, op->a), b = *sim_word_at(warp, op->b);                     \
         (void)b;                                                                                   \
         *d = (*d & ~lanes) | ((BITS)&lanes);                                                       \
@@ -487,7 +487,7 @@ static uint32_t combine(uint32_t how, uint32_t x, uint32_t y)
 
 HANDLER(run_combine)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), *p = sim_word_at(warp, op->d),
+    uint32_t lanes = sim_active_lanes(warp, op), *p = sim_word_at(warp, op->d),
              *q = sim_word_at(warp, op->c);
     uint32_t raw = *sim_word_at(warp, op->a), with = *sim_word_at(warp, op->b);
     *p = (*p & ~lanes) | (combine(op->aux, raw, with) & lanes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a block: memory, rows with fixed contents, special registers, turns of its warps. */
+/* The life of a block: memory, constant vector registers, special registers, time slices of its
+ * warps. */
 #include "sim/exec/block.h"
 
 #include "base/alloc.h"
@@ -11,24 +12,24 @@ static size_t round_up(size_t size)
     return (size + 63) / 64 * 64;
 }
 
-static void fill_row(
-    struct sim_warp *warp, const struct sim_row *row, unsigned lane, uint64_t value)
+static void fill_vreg(
+    struct sim_warp *warp, const struct sim_vreg *vreg, unsigned lane, uint64_t value)
 {
-    unsigned char *at = warp->frame + row->offset + (size_t)lane * row->width;
-    memcpy(at, &value, row->width < 8 ? row->width : 8);
+    unsigned char *at = warp->frame + vreg->offset + (size_t)lane * vreg->width;
+    memcpy(at, &value, vreg->width < 8 ? vreg->width : 8);
 }
 
-static uint64_t fixed_value(const struct sim_run *run, const struct sim_row *row)
+static uint64_t constant_value(const struct sim_run *run, const struct sim_vreg *vreg)
 {
-    switch (row->kind) {
-    case SIM_ROW_VARIABLE:
-        return run->launch->variables[row->id] + row->value;
-    case SIM_ROW_SHARED:
-        return run->kernel->shared_offsets[row->id] + row->value;
-    case SIM_ROW_PARAMETER:
-        return (uint64_t)(uintptr_t)run->parameters + row->value;
+    switch (vreg->kind) {
+    case SIM_VREG_VARIABLE:
+        return run->launch->variables[vreg->id] + vreg->value;
+    case SIM_VREG_SHARED:
+        return run->kernel->shared_offsets[vreg->id] + vreg->value;
+    case SIM_VREG_PARAMETER:
+        return (uint64_t)(uintptr_t)run->parameters + vreg->value;
     default:
-        return row->value;
+        return vreg->value;
     }
 }
 
@@ -104,19 +105,19 @@ static uint64_t special_value(const struct sim_warp *warp, uint32_t special, uns
     }
 }
 
-/* Constants only when the memory is fresh: nothing ever writes to their rows. */
-static void fill_rows(
-    struct sim_warp *warp, const struct sim_row *rows, uint32_t count, bool is_fresh)
+/* Constants are written only into fresh memory: no operation writes their vector registers. */
+static void fill_vregs(
+    struct sim_warp *warp, const struct sim_vreg *vregs, uint32_t count, bool is_fresh)
 {
     const struct sim_run *run = warp->core->run;
     for (uint32_t i = 0; i < count; i++) {
-        const struct sim_row *row = &rows[i];
-        bool is_special = row->kind == SIM_ROW_SPECIAL;
+        const struct sim_vreg *vreg = &vregs[i];
+        bool is_special = vreg->kind == SIM_VREG_SPECIAL;
         if (!is_special && !is_fresh)
             continue;
-        uint64_t value = is_special ? 0 : fixed_value(run, row);
+        uint64_t value = is_special ? 0 : constant_value(run, vreg);
         for (unsigned lane = 0; lane < SIM_LANES; lane++)
-            fill_row(warp, row, lane, is_special ? special_value(warp, row->id, lane) : value);
+            fill_vreg(warp, vreg, lane, is_special ? special_value(warp, vreg->id, lane) : value);
     }
 }
 
@@ -131,24 +132,24 @@ static void start_warp(struct sim_block *block, uint32_t index, bool is_fresh)
     warp->index = index;
     warp->live = threads >= SIM_LANES ? SIM_ALL_LANES : (1u << threads) - 1;
     warp->active = 0;
-    warp->depth = warp->spin = warp->hold = 0;
-    warp->met = warp->join_count = 0;
+    warp->depth = warp->spin = warp->priority_blocks = 0;
+    warp->sync_lanes = warp->reconvergence_count = 0;
     warp->status = SIM_WARP_READY;
     warp->local_stride = run->local_stride;
     warp->local_bytes = run->local_bytes;
-    warp->split_count = 1;
-    warp->splits[0] = (struct sim_split){.pc = run->kernel->entry, .mask = warp->live};
+    warp->group_count = 1;
+    warp->groups[0] = (struct sim_group){.pc = run->kernel->entry, .mask = warp->live};
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
         warp->stack_top[lane] = run->local_bytes;
-    memset(warp->frame + SIM_ROW_LOCAL, 0, 128);
-    *sim_word_at(warp, SIM_ROW_TRUE) = SIM_ALL_LANES;
-    *sim_word_at(warp, SIM_ROW_FALSE) = 0;
-    fill_rows(warp, run->program->rows, run->program->row_count, is_fresh);
-    fill_rows(warp, run->kernel->rows, run->kernel->row_count, is_fresh);
+    memset(warp->frame + SIM_VREG_LOCAL, 0, 128);
+    *sim_word_at(warp, SIM_VREG_TRUE) = SIM_ALL_LANES;
+    *sim_word_at(warp, SIM_VREG_FALSE) = 0;
+    fill_vregs(warp, run->program->vregs, run->program->vreg_count, is_fresh);
+    fill_vregs(warp, run->kernel->vregs, run->kernel->vreg_count, is_fresh);
 }
 
-/* One piece of memory: frames, local windows, shared memory, its shadow. */
-static struct sim_block *make_block(struct sim_core *core)
+/* One allocation holds the frames, local windows, shared memory and its initialisation map. */
+static struct sim_block *create_block(struct sim_core *core)
 {
     const struct sim_run *run = core->run;
     size_t warps = run->warps_per_block, shared = round_up((size_t)run->shared_bytes + 16);
@@ -183,7 +184,7 @@ struct sim_block *sim_block_start(struct sim_core *core, uint64_t number)
     if (block)
         core->idle = block->next;
     else
-        block = make_block(core);
+        block = create_block(core);
     if (!block)
         return NULL;
     block->next = NULL;
@@ -208,7 +209,7 @@ static void run_warp(struct sim_warp *warp)
         op = op->run(warp, op);
 }
 
-bool sim_block_turn(struct sim_block *block)
+bool sim_block_run_slice(struct sim_block *block)
 {
     struct sim_core *core = block->core;
     bool has_run = false;
@@ -222,13 +223,13 @@ bool sim_block_turn(struct sim_block *block)
             return true;
         if (warp->status == SIM_WARP_DONE)
             block->warps_left--;
-        if (core->fuel <= 0 && sim_stop_asked(core))
+        if (core->fuel <= 0 && sim_stop_requested(core))
             return true;
     }
     return has_run;
 }
 
-void sim_block_give_back(struct sim_block *block)
+void sim_block_release(struct sim_block *block)
 {
     block->next = block->core->idle;
     block->core->idle = block;
@@ -236,7 +237,7 @@ void sim_block_give_back(struct sim_block *block)
 
 static void free_warp(struct sim_warp *warp)
 {
-    for (uint32_t i = 0; i < warp->saved_room; i++)
+    for (uint32_t i = 0; i < warp->saved_capacity; i++)
         base_free(warp->saved[i]);
     base_free(warp->saved);
     base_free(warp->records);

@@ -1,94 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which group of a warp's lanes runs. Deeper calls come first, then the lowest program counter, so
- * groups meet again at the first operation that both reach. A group that spins while others could
- * run gives them turns, as lanes of a real warp may wait for each other.
+ * Selects the divergent group of a warp that runs. Deeper calls come first, then the lowest
+ * program counter, so that groups reconverge at the first operation that both reach. A group that
+ * spins while others are ready yields to them, because lanes of a real warp may wait for each
+ * other too.
  */
 #include "sim/exec/machine.h"
 
 enum {
-    /* Blocks in a row while others are ready; an atomic counts for many. Long enough that loops
-       reconverge undisturbed, short enough that a lock held by a neighbour lane costs microseconds.
+    /*
+     * Consecutive blocks of one group while others are ready; an atomic counts as many. Long
+     * enough for loops to reconverge undisturbed, short enough that a lock held by another lane
+     * costs microseconds.
      */
     SPIN_LIMIT = 65536
 };
 
-void sim_split_add(struct sim_warp *warp, uint32_t pc, uint32_t mask, uint32_t depth)
+void sim_group_add(struct sim_warp *warp, uint32_t pc, uint32_t mask, uint32_t depth)
 {
-    for (uint32_t i = 0; i < warp->split_count; i++) {
-        struct sim_split *s = &warp->splits[i];
-        if (s->state == SIM_SPLIT_READY && s->pc == pc && s->depth == depth) {
-            s->mask |= mask;
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        struct sim_group *group = &warp->groups[i];
+        if (group->state == SIM_GROUP_READY && group->pc == pc && group->depth == depth) {
+            group->mask |= mask;
             return;
         }
     }
-    warp->splits[warp->split_count++] =
-        (struct sim_split){.pc = pc, .mask = mask, .depth = depth, .state = SIM_SPLIT_READY};
+    warp->groups[warp->group_count++] =
+        (struct sim_group){.pc = pc, .mask = mask, .depth = depth, .state = SIM_GROUP_READY};
 }
 
-static void remove_split(struct sim_warp *warp, uint32_t index)
+static void remove_group(struct sim_warp *warp, uint32_t index)
 {
-    warp->split_count--;
-    for (uint32_t i = index; i < warp->split_count; i++)
-        warp->splits[i] = warp->splits[i + 1];
+    warp->group_count--;
+    for (uint32_t i = index; i < warp->group_count; i++)
+        warp->groups[i] = warp->groups[i + 1];
 }
 
-/* Groups that are ready at one place join the running one. */
-static void absorb(struct sim_warp *warp, uint32_t pc)
+/* Merges ready groups at the same pc into the running one. */
+static void merge_ready_groups(struct sim_warp *warp, uint32_t pc)
 {
-    for (uint32_t i = warp->split_count; i-- > 0;) {
-        const struct sim_split *s = &warp->splits[i];
-        if (s->state == SIM_SPLIT_READY && s->pc == pc && s->depth == warp->depth) {
-            warp->active |= s->mask;
-            remove_split(warp, i);
+    for (uint32_t i = warp->group_count; i-- > 0;) {
+        const struct sim_group *group = &warp->groups[i];
+        if (group->state == SIM_GROUP_READY && group->pc == pc && group->depth == warp->depth) {
+            warp->active |= group->mask;
+            remove_group(warp, i);
         }
     }
 }
 
-static bool comes_first(const struct sim_split *a, uint32_t depth, uint32_t pc)
+static bool runs_before(const struct sim_group *first, uint32_t depth, uint32_t pc)
 {
-    return a->depth != depth ? a->depth > depth : a->pc < pc;
+    return first->depth != depth ? first->depth > depth : first->pc < pc;
 }
 
-static const struct sim_op *run_split(struct sim_warp *warp, uint32_t index)
+static const struct sim_op *resume_group(struct sim_warp *warp, uint32_t index)
 {
-    struct sim_split chosen = warp->splits[index];
-    remove_split(warp, index);
+    struct sim_group chosen = warp->groups[index];
+    remove_group(warp, index);
     warp->active = chosen.mask;
     warp->depth = chosen.depth;
     warp->status = SIM_WARP_READY;
-    absorb(warp, chosen.pc);
+    merge_ready_groups(warp, chosen.pc);
     return warp->code + chosen.pc;
 }
 
 const struct sim_op *sim_warp_pick(struct sim_warp *warp)
 {
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < warp->split_count; i++) {
-        const struct sim_split *s = &warp->splits[i];
-        if (s->state != SIM_SPLIT_READY)
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        const struct sim_group *group = &warp->groups[i];
+        if (group->state != SIM_GROUP_READY)
             continue;
         if (best == UINT32_MAX ||
-            (!warp->hold && comes_first(s, warp->splits[best].depth, warp->splits[best].pc)))
+            (!warp->priority_blocks &&
+                runs_before(group, warp->groups[best].depth, warp->groups[best].pc)))
             best = i;
     }
     warp->active = 0;
     if (best != UINT32_MAX)
-        return run_split(warp, best);
+        return resume_group(warp, best);
     warp->status = warp->live ? SIM_WARP_BLOCKED : SIM_WARP_DONE;
-    /* What a barrier holds another warp may set free. */
+    /* A group at a barrier may be released by another warp. */
     bool is_at_barrier = false;
-    for (uint32_t i = 0; i < warp->split_count; i++)
-        is_at_barrier |= warp->splits[i].state == SIM_SPLIT_AT_BARRIER;
+    for (uint32_t i = 0; i < warp->group_count; i++)
+        is_at_barrier |= warp->groups[i].state == SIM_GROUP_AT_BARRIER;
     if (!is_at_barrier)
         sim_sync_deadlock(warp);
     return NULL;
 }
 
 const struct sim_op *sim_warp_park(
-    struct sim_warp *warp, uint32_t pc, enum sim_split_state state, uint8_t barrier)
+    struct sim_warp *warp, uint32_t pc, enum sim_group_state state, uint8_t barrier)
 {
-    warp->splits[warp->split_count++] = (struct sim_split){.pc = pc,
+    warp->groups[warp->group_count++] = (struct sim_group){.pc = pc,
         .mask = warp->active,
         .depth = warp->depth,
         .state = (uint8_t)state,
@@ -96,52 +100,52 @@ const struct sim_op *sim_warp_park(
     return sim_warp_pick(warp);
 }
 
-/* At the start of a basic block, with other groups waiting or joins ahead: join those that are
- * here, let those before us go on. */
+/* At the start of a basic block, with other groups waiting or reconvergence points ahead: merges
+ * with groups at this pc and lets groups behind it run first. */
 static const struct sim_op *reconverge(struct sim_warp *warp, const struct sim_op *op)
 {
     uint32_t pc = sim_pc(warp, op);
-    absorb(warp, pc);
-    if (op->d && warp->join_count && !sim_join_reach(warp, pc, warp->active))
+    merge_ready_groups(warp, pc);
+    if (op->d && warp->reconvergence_count && !sim_reconvergence_reach(warp, pc, warp->active))
         return NULL;
     bool any_ready = false, is_behind = false;
-    for (uint32_t i = 0; i < warp->split_count; i++) {
-        const struct sim_split *s = &warp->splits[i];
-        if (s->state != SIM_SPLIT_READY)
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        const struct sim_group *group = &warp->groups[i];
+        if (group->state != SIM_GROUP_READY)
             continue;
         any_ready = true;
-        is_behind |= comes_first(s, warp->depth, pc);
+        is_behind |= runs_before(group, warp->depth, pc);
     }
     if (!any_ready) {
-        warp->spin = warp->hold = 0;
+        warp->spin = warp->priority_blocks = 0;
         return op;
     }
-    if (warp->hold > 0) {
-        warp->hold--;
-        if (warp->hold > 0)
+    if (warp->priority_blocks > 0) {
+        warp->priority_blocks--;
+        if (warp->priority_blocks > 0)
             return op;
     } else if (++warp->spin > SPIN_LIMIT) {
         warp->spin = 0;
-        warp->hold = SPIN_LIMIT;
-        return sim_warp_park(warp, pc, SIM_SPLIT_READY, 0);
+        warp->priority_blocks = SPIN_LIMIT;
+        return sim_warp_park(warp, pc, SIM_GROUP_READY, 0);
     }
-    return is_behind ? sim_warp_park(warp, pc, SIM_SPLIT_READY, 0) : op;
+    return is_behind ? sim_warp_park(warp, pc, SIM_GROUP_READY, 0) : op;
 }
 
 const struct sim_op *sim_warp_yield(struct sim_warp *warp, uint32_t pc)
 {
     warp->core->is_sliced = true;
-    warp->splits[warp->split_count++] = (struct sim_split){
-        .pc = pc, .mask = warp->active, .depth = warp->depth, .state = SIM_SPLIT_READY};
+    warp->groups[warp->group_count++] = (struct sim_group){
+        .pc = pc, .mask = warp->active, .depth = warp->depth, .state = SIM_GROUP_READY};
     warp->active = 0;
     return NULL;
 }
 
-static const struct sim_op *out_of_fuel(struct sim_warp *warp, const struct sim_op *op)
+static const struct sim_op *handle_out_of_fuel(struct sim_warp *warp, const struct sim_op *op)
 {
-    if (sim_stop_asked(warp->core))
+    if (sim_stop_requested(warp->core))
         return NULL;
-    /* This block runs again from its start when the warp's turn comes. */
+    /* The warp restarts this block in its next time slice. */
     return sim_warp_yield(warp, sim_pc(warp, op));
 }
 
@@ -149,11 +153,11 @@ static const struct sim_op *run_block(struct sim_warp *warp, const struct sim_op
 {
     struct sim_core *core = warp->core;
     if (core->fuel <= 0)
-        return out_of_fuel(warp, op);
-    if (warp->split_count | warp->join_count) {
+        return handle_out_of_fuel(warp, op);
+    if (warp->group_count | warp->reconvergence_count) {
         const struct sim_op *other = reconverge(warp, op);
-        /* Another group may start anywhere: at a block, which counts itself, or inside one, which
-         * is counted. */
+        /* The other group may continue at a block, which counts itself, or inside one, which was
+         * counted. */
         if (other != op)
             return other;
     }
@@ -166,34 +170,34 @@ static const struct sim_op *run_block(struct sim_warp *warp, const struct sim_op
 
 static const struct sim_op *run_bra(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t taken = sim_lanes_of(warp, op);
+    uint32_t taken = sim_active_lanes(warp, op);
     if (taken == warp->active)
         return warp->code + op->aux;
     if (taken == 0)
         return op + 1;
     if (op->d)
-        sim_join_open(warp, op->d);
+        sim_reconvergence_add(warp, op->d);
     uint32_t next = sim_pc(warp, op) + 1, stay = warp->active & ~taken;
     if (op->aux < next) {
-        sim_split_add(warp, next, stay, warp->depth);
+        sim_group_add(warp, next, stay, warp->depth);
         warp->active = taken;
         return warp->code + op->aux;
     }
-    sim_split_add(warp, op->aux, taken, warp->depth);
+    sim_group_add(warp, op->aux, taken, warp->depth);
     warp->active = stay;
     return op + 1;
 }
 
-/* Lanes that take the branch go to their own targets; the others go on behind the list. */
+/* Lanes that take the branch go to their own targets; the others continue after the list. */
 static const struct sim_op *run_brx(struct sim_warp *warp, const struct sim_op *op)
 {
-    const uint32_t *index = sim_row_at(warp, op->a);
-    uint32_t taken = sim_lanes_of(warp, op), count = op->aux;
+    const uint32_t *index = sim_vreg_at(warp, op->a);
+    uint32_t taken = sim_active_lanes(warp, op), count = op->aux;
     uint32_t after = sim_pc(warp, op) + 1 + (count + 7) / 8;
     if (op->d && taken)
-        sim_join_open(warp, op->d);
+        sim_reconvergence_add(warp, op->d);
     if (warp->active & ~taken)
-        sim_split_add(warp, after, warp->active & ~taken, warp->depth);
+        sim_group_add(warp, after, warp->active & ~taken, warp->depth);
     while (taken) {
         unsigned lane = (unsigned)__builtin_ctz(taken);
         uint32_t chosen = index[lane], same = 0;
@@ -203,7 +207,7 @@ static const struct sim_op *run_brx(struct sim_warp *warp, const struct sim_op *
             unsigned other = (unsigned)__builtin_ctz(rest);
             same |= index[other] == chosen ? 1u << other : 0;
         }
-        sim_split_add(warp, op[1 + chosen / 8].words[chosen % 8], same, warp->depth);
+        sim_group_add(warp, op[1 + chosen / 8].words[chosen % 8], same, warp->depth);
         taken &= ~same;
     }
     return sim_warp_pick(warp);
@@ -211,37 +215,37 @@ static const struct sim_op *run_brx(struct sim_warp *warp, const struct sim_op *
 
 static const struct sim_op *run_exit(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op);
+    uint32_t lanes = sim_active_lanes(warp, op);
     if (lanes == 0)
         return op + 1;
     warp->live &= ~lanes;
     warp->active &= ~lanes;
     sim_barriers_recheck(warp->block);
-    if (warp->split_count)
+    if (warp->group_count)
         sim_sync_recheck(warp);
     return warp->active ? op + 1 : sim_warp_pick(warp);
 }
 
 static const struct sim_op *run_trap(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op);
+    uint32_t lanes = sim_active_lanes(warp, op);
     return lanes ? sim_fault_raise(warp, op, SIM_FAULT_TRAP, lanes) : op + 1;
 }
 
 static const struct sim_op *run_brkpt(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op);
+    uint32_t lanes = sim_active_lanes(warp, op);
     return lanes ? sim_fault_raise(warp, op, SIM_FAULT_BREAKPOINT, lanes) : op + 1;
 }
 
-/* Who sleeps waits for somebody: the turn goes to another group, and then to another warp. */
+/* A sleeping group waits for another one: yields to another group, then to another warp. */
 static const struct sim_op *run_nanosleep(struct sim_warp *warp, const struct sim_op *op)
 {
-    if (sim_lanes_of(warp, op) == 0)
+    if (sim_active_lanes(warp, op) == 0)
         return op + 1;
-    for (uint32_t i = 0; i < warp->split_count; i++)
-        if (warp->splits[i].state == SIM_SPLIT_READY) {
-            warp->hold = SPIN_LIMIT;
+    for (uint32_t i = 0; i < warp->group_count; i++)
+        if (warp->groups[i].state == SIM_GROUP_READY) {
+            warp->priority_blocks = SPIN_LIMIT;
             break;
         }
     return sim_warp_yield(warp, sim_pc(warp, op) + 1);

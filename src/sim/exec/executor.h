@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PTX machine of the simulated devices: text in, immutable program out, launches executed on
- * the host's cores. This header is all that the simulated driver sees of it. It knows nothing of
- * contexts, streams, CUresult codes or logs; the driver maps `enum sim_load` and `enum
- * sim_fault_kind` to codes.
+ * The PTX executor of the simulated devices: parses PTX into an immutable program and executes
+ * launches of it on the host's cores. The simulated driver uses nothing below this header. The
+ * executor knows nothing of contexts, streams, CUresult codes or logs; the driver maps `enum
+ * sim_load` and `enum sim_fault_kind` to codes.
  *
  * Device addresses are host addresses: the bytes of an allocation at device address A are the host
- * bytes at A. Shared and local memory live inside a running launch; their generic addresses mean
- * nothing outside it.
+ * bytes at A. Shared and local memory exist only inside a running launch; their generic addresses
+ * are invalid outside it.
  */
-#ifndef SIM_EXECUTOR_H
-#define SIM_EXECUTOR_H
+#ifndef SIM_EXEC_EXECUTOR_H
+#define SIM_EXEC_EXECUTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,34 +21,35 @@
 enum sim_load {
     SIM_LOAD_OK = 0,
     SIM_LOAD_NO_MEMORY,   /* host memory: CUDA_ERROR_OUT_OF_MEMORY (2) */
-    SIM_LOAD_INVALID,     /* not PTX, or PTX that breaks the rules: CUDA_ERROR_INVALID_PTX (218) */
-    SIM_LOAD_UNSUPPORTED, /* valid or not, this machine does not execute it; named in the text: 218
+    SIM_LOAD_INVALID,     /* not PTX, or invalid PTX: CUDA_ERROR_INVALID_PTX (218) */
+    SIM_LOAD_UNSUPPORTED, /* a feature that the executor does not support; the message names it: 218
                            */
-    SIM_LOAD_UNRESOLVED /* an .extern symbol that nothing defines: CUDA_ERROR_INVALID_PTX (218), as
-                           ptxas says */
+    SIM_LOAD_UNRESOLVED /* an .extern symbol without a definition: CUDA_ERROR_INVALID_PTX (218), as
+                           with ptxas */
 };
 
 struct sim_load_error {
-    uint32_t line; /* first line is 1; 0: not about one line */
+    uint32_t line; /* the first line is 1; 0: no particular line */
     char text[240];
 };
 
 struct sim_program;
 
 /*
- * Parses length bytes of PTX (a trailing NUL is allowed and ignored). On success *program owns
- * everything; any number of threads may use it at once. On failure *program is untouched and *error
- * (may be NULL) says why. Never reads outside the text; time is linear in its length up to a
- * logarithm.
+ * Parses length bytes of PTX (a trailing NUL is allowed and ignored). On success *program owns all
+ * of its data and may be used by any number of threads at once. On failure *program is unchanged
+ * and *error (may be NULL) holds the reason. Never reads outside the given bytes; the time is
+ * linear in the length up to a logarithmic factor.
  */
 enum sim_load sim_program_parse(
     const char *text, size_t length, struct sim_program **program, struct sim_load_error *error);
 
-/* Frees and sets NULL; NULL inside is fine. No launch of it may be running. */
+/* Frees the program and sets the pointer to NULL; a pointer to NULL is a no-op. No launch of the
+ * program may be running. */
 void sim_program_free(struct sim_program **program);
 
-/* What the text asks for: .version 9.0 → 90, .target sm_90a → 90. The driver refuses what its
- * device cannot run. */
+/* The directives of the source: .version 9.0 is 90, .target sm_90a is 90. The driver rejects what
+ * its device cannot run. */
 uint32_t sim_program_version(const struct sim_program *program);
 uint32_t sim_program_target(const struct sim_program *program);
 
@@ -65,12 +66,13 @@ struct sim_kernel {
     uint32_t index;
     uint32_t parameter_count;
     const struct sim_parameter *parameters;
-    uint32_t parameter_bytes;   /* size of the whole buffer */
-    uint32_t shared_bytes;      /* static, of the kernel and all it can call */
-    uint32_t local_bytes;       /* per thread, along the deepest call path; recursion counts once */
-    uint32_t register_count;    /* 32-bit registers live at once: an estimate */
-    uint32_t max_threads;       /* of a block: from .maxntid or .reqntid, else 1024 */
-    uint32_t bound_threads;     /* what .maxntid or .reqntid says, beyond 1024 too; 0: neither */
+    uint32_t parameter_bytes; /* size of the whole buffer */
+    uint32_t shared_bytes;    /* static, of the kernel and all functions it can call */
+    uint32_t local_bytes;     /* per thread, along the deepest call path; recursion counts once */
+    uint32_t register_count;  /* 32-bit registers that are live at once: an estimate */
+    uint32_t max_threads;     /* per block: from .maxntid or .reqntid, else 1024 */
+    uint32_t
+        bound_threads; /* value of .maxntid or .reqntid, also beyond 1024; 0: neither is given */
     uint32_t required_block[3]; /* .reqntid, else zeros */
     uint32_t min_blocks;        /* .minnctapersm, else 0 */
     bool is_recursive;          /* recursion or calls through pointers: may need stack_bytes */
@@ -91,15 +93,15 @@ struct sim_variable {
     bool is_constant; /* .const, else .global */
 };
 
-/* The caller backs each variable (.global and .const of module scope) with memory, registers that
-   memory with its resolver, and keeps the addresses in an array by variable index. */
+/* The caller provides memory for each variable (.global and .const of module scope), makes it
+ * known to its resolver, and stores the addresses in an array by variable index. */
 size_t sim_program_variable_count(const struct sim_program *program);
 const struct sim_variable *sim_program_variable(const struct sim_program *program, size_t index);
 const struct sim_variable *sim_program_find_variable(
     const struct sim_program *program, const char *name);
 
-/* Writes the initial bytes (initialisers, zeros elsewhere, addresses of variables and functions) of
- * all variables. */
+/* Writes the initial contents of all variables: initialisers, zeros elsewhere, addresses of
+ * variables and functions. */
 void sim_program_write_variables(const struct sim_program *program, const uint64_t *addresses);
 
 /* ---- launching ------------------------------------------------------------------------------- */
@@ -110,10 +112,10 @@ struct sim_range {
 };
 
 /*
- * Finds the allocation that contains address: true, and *range says which. False when none does;
- * then *range is the nearest allocation, for the report. Called from several threads at once. The
- * answer is kept for the length of the launch, so the driver keeps every allocation in place while
- * a launch that may touch it runs.
+ * Finds the allocation that contains the address: returns true and stores it in *range. Otherwise
+ * returns false and stores the nearest allocation, for the fault report. Called by several threads
+ * at once. Results are cached for the length of the launch, so the driver must not move or free an
+ * allocation while a launch that may access it is running.
  */
 typedef bool (*sim_resolve)(void *context, uint64_t address, struct sim_range *range);
 
@@ -122,11 +124,8 @@ struct sim_memory {
     void *context;
 };
 
-/* CPU threads that launches share. A launch that finds them busy runs on its caller's thread alone.
- */
 struct sim_workers;
-bool sim_workers_create(
-    unsigned count, struct sim_workers **workers); /* count 0: one per core; false: no memory */
+bool sim_workers_create(unsigned count, struct sim_workers **workers);
 void sim_workers_destroy(struct sim_workers **workers);
 unsigned sim_workers_count(const struct sim_workers *workers);
 
@@ -148,15 +147,15 @@ struct sim_launch {
     const uint64_t
         *variables; /* address of each module variable, by index; NULL when there are none */
     struct sim_memory memory;
-    struct sim_workers *workers;   /* NULL: the caller's thread alone */
-    uint64_t instruction_limit;    /* warp instructions of the whole launch; 0: none */
-    const uint32_t *cancel;        /* read atomically; non-zero ends the launch; may be NULL */
-    bool is_cooperative;           /* all blocks resident at once, taking turns */
-    uint32_t checks;               /* of enum sim_check */
+    struct sim_workers *workers;
+    uint64_t instruction_limit; /* warp instructions of the whole launch; 0: unlimited */
+    const uint32_t *cancel;     /* read atomically; non-zero aborts the launch; may be NULL */
+    bool is_cooperative; /* all blocks are resident at once and share the cores in time slices */
+    uint32_t checks;     /* of enum sim_check */
     uint32_t multiprocessor_count; /* %nsmid; 0: 1 */
     uint64_t grid_id;              /* %gridid */
-    /* Receives what device code prints (vprintf), whole lines or parts; NULL drops it. Calls are
-     * serialised. */
+    /* Receives the output of device code (vprintf), complete lines or parts of them; NULL discards
+     * it. Calls are serialised. */
     void (*print)(void *context, const char *text, size_t length);
     void *print_context;
 };
@@ -177,8 +176,8 @@ enum sim_class {
 
 struct sim_counts {
     uint64_t warp_instructions;
-    uint64_t lane_instructions; /* one for each active lane of a warp instruction, whatever its
-                                   guard says */
+    uint64_t lane_instructions; /* one per active lane of a warp instruction, whether or not its
+                                   guard holds */
     uint64_t warp_by_class[SIM_CLASS_COUNT];
     uint64_t lane_by_class[SIM_CLASS_COUNT];
 };
@@ -190,17 +189,16 @@ enum sim_fault_kind {
     SIM_FAULT_TRAP,              /* trap: 719 */
     SIM_FAULT_BREAKPOINT,        /* brkpt: 719 */
     SIM_FAULT_ASSERT,            /* assert() of device code: 710 */
-    SIM_FAULT_INVALID_PC,        /* call through a pointer to no function: 718 */
-    SIM_FAULT_STACK_OVERFLOW,    /* calls too deep or stack_bytes too few: 719 */
+    SIM_FAULT_INVALID_PC,        /* call through a pointer that is no function: 718 */
+    SIM_FAULT_STACK_OVERFLOW,    /* calls nested too deeply or stack_bytes too small: 719 */
     SIM_FAULT_INSTRUCTION_LIMIT, /* 702 */
-    SIM_FAULT_DEADLOCK, /* every thread waits at a barrier that cannot complete; a GPU hangs here:
-                           702 */
-    SIM_FAULT_SYNC_DEADLOCK, /* lanes wait in a .sync operation for others that never come; a GPU
-                                hangs here: 702 */
-    SIM_FAULT_SYNC_MASK,     /* a lane in a .sync operation whose mask does not name it: 719 */
-    SIM_FAULT_CANCELLED,     /* *cancel was set */
-    SIM_FAULT_DIVERGENT_BARRIER,    /* report, when checked for */
-    SIM_FAULT_UNINITIALISED_SHARED, /* report, when checked for */
+    SIM_FAULT_DEADLOCK, /* every thread waits at a barrier that cannot complete; a GPU hangs: 702 */
+    SIM_FAULT_SYNC_DEADLOCK, /* lanes wait in a .sync operation for lanes that can no longer arrive;
+                                a GPU hangs: 702 */
+    SIM_FAULT_SYNC_MASK, /* a lane executes a .sync operation whose mask does not contain it: 719 */
+    SIM_FAULT_CANCELLED, /* *cancel was set */
+    SIM_FAULT_DIVERGENT_BARRIER,    /* reported only when the check is enabled */
+    SIM_FAULT_UNINITIALISED_SHARED, /* reported only when the check is enabled */
     SIM_FAULT_NO_MEMORY             /* host memory ran out before or during the launch */
 };
 
@@ -214,28 +212,29 @@ enum sim_space {
 
 struct sim_fault {
     enum sim_fault_kind kind;
-    const char *kernel; /* lives as long as the program */
+    const char *kernel; /* valid as long as the program */
     uint32_t block[3];
     uint32_t thread[3];
-    uint32_t line; /* of the PTX text */
+    uint32_t line; /* line in the PTX source */
     enum sim_space space;
     uint64_t address; /* of the access; an offset in shared and local space */
     uint32_t size;    /* of the access, bytes */
     bool is_write;
     struct sim_range nearest; /* allocation nearest to the address, or the shared or local window */
-    char text[360];           /* all of it as one sentence */
+    char text[360];           /* complete description in one sentence */
 };
 
 /*
- * Runs the launch to its end on the calling thread and the workers. Returns SIM_FAULT_NONE or the
- * kind of the first fault seen; *counts and *fault (each may be NULL) are written in either case.
- * Grid and block must be checked by the caller against the device's limits; a block holds 1 to 1024
+ * Runs the launch to completion on the calling thread and the workers. Returns SIM_FAULT_NONE or
+ * the kind of the first fault; *counts and *fault (each may be NULL) are written in either case.
+ * The caller must have validated grid and block against the device's limits; a block has 1 to 1024
  * threads.
  */
 enum sim_fault_kind sim_launch_run(
     const struct sim_launch *launch, struct sim_counts *counts, struct sim_fault *fault);
 
-/* "out of bounds" and so on; "avx512", "avx2", "sse2" or "generic": the lanes this process runs. */
+/* Names for messages: "out of bounds" and so on; the instruction set that the executor uses:
+ * "avx512", "avx2", "sse2" or "generic". */
 const char *sim_fault_name(enum sim_fault_kind kind);
 const char *sim_class_name(enum sim_class instruction_class);
 const char *sim_lanes_name(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of kernels: the first one of a launch is kept with all that a reader needs to find it. */
+/* Faults of kernels: the first one of a launch is recorded with all details that help to find its
+ * cause. */
 #include "base/text.h"
 #include "sim/exec/machine.h"
 
@@ -38,7 +39,7 @@ const char *sim_class_name(enum sim_class instruction_class)
     return (unsigned)instruction_class < SIM_CLASS_COUNT ? names[instruction_class] : "unknown";
 }
 
-__attribute__((format(printf, 2, 3))) static void append(
+__attribute__((format(printf, 2, 3))) static void append_text(
     struct sim_fault *fault, const char *format, ...)
 {
     size_t used = strlen(fault->text);
@@ -51,15 +52,16 @@ __attribute__((format(printf, 2, 3))) static void append(
 static void describe_access(struct sim_fault *fault)
 {
     static const char *const spaces[] = {"", " global", " shared", " local", " parameter"};
-    append(fault, ", %s of %u byte%s at%s 0x%llx", fault->is_write ? "write" : "read", fault->size,
-        base_plural(fault->size), spaces[fault->space], (unsigned long long)fault->address);
+    append_text(fault, ", %s of %u byte%s at%s 0x%llx", fault->is_write ? "write" : "read",
+        fault->size, base_plural(fault->size), spaces[fault->space],
+        (unsigned long long)fault->address);
     if (fault->nearest.size)
-        append(fault, ", nearest allocation 0x%llx + %llu", (unsigned long long)fault->nearest.base,
-            (unsigned long long)fault->nearest.size);
+        append_text(fault, ", nearest allocation 0x%llx + %llu",
+            (unsigned long long)fault->nearest.base, (unsigned long long)fault->nearest.size);
 }
 
-/* Keeps the first fault and tells all threads to stop. */
-static void keep(struct sim_run *run, const struct sim_fault *fault)
+/* Records the first fault and stops all threads. */
+static void record_fault(struct sim_run *run, const struct sim_fault *fault)
 {
     pthread_mutex_lock(&run->lock);
     if (run->fault.kind == SIM_FAULT_NONE)
@@ -68,7 +70,7 @@ static void keep(struct sim_run *run, const struct sim_fault *fault)
     __atomic_store_n(&run->stop, 1, __ATOMIC_RELEASE);
 }
 
-static void place(
+static void set_location(
     struct sim_fault *fault, const struct sim_warp *warp, const struct sim_op *op, unsigned lane)
 {
     const struct sim_run *run = warp->core->run;
@@ -80,7 +82,7 @@ static void place(
     fault->thread[1] = thread / shape[0] % shape[1];
     fault->thread[2] = thread / shape[0] / shape[1];
     fault->line = run->program->lines[sim_pc(warp, op)];
-    append(fault, "%s in kernel %.80s, block (%u,%u,%u), thread (%u,%u,%u), PTX line %u",
+    append_text(fault, "%s in kernel %.80s, block (%u,%u,%u), thread (%u,%u,%u), PTX line %u",
         sim_fault_name(fault->kind), fault->kernel, fault->block[0], fault->block[1],
         fault->block[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->line);
 }
@@ -93,9 +95,9 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
         .kind = kind, .space = space, .address = address, .size = size, .is_write = is_write};
     if (nearest)
         fault.nearest = *nearest;
-    place(&fault, warp, op, lane);
+    set_location(&fault, warp, op, lane);
     describe_access(&fault);
-    keep(warp->core->run, &fault);
+    record_fault(warp->core->run, &fault);
     warp->core->has_faulted = true;
     return NULL;
 }
@@ -104,49 +106,49 @@ const struct sim_op *sim_fault_raise(
     struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind, uint32_t lanes)
 {
     struct sim_fault fault = {.kind = kind};
-    place(&fault, warp, op, lanes ? (unsigned)__builtin_ctz(lanes) : 0);
-    keep(warp->core->run, &fault);
+    set_location(&fault, warp, op, lanes ? (unsigned)__builtin_ctz(lanes) : 0);
+    record_fault(warp->core->run, &fault);
     warp->core->has_faulted = true;
     return NULL;
 }
 
-/* "1, 4-7, 9": as many as there is room for, or the mask when there is not enough. */
+/* Writes "1, 4-7, 9" as far as the buffer permits, or the mask when it is too small. */
 static void describe_lanes(struct sim_fault *fault, uint32_t lanes)
 {
     unsigned runs = (unsigned)__builtin_popcount(lanes & ~(lanes << 1));
     if (runs > 8) {
-        append(fault, "lanes 0x%08x", lanes);
+        append_text(fault, "lanes 0x%08x", lanes);
         return;
     }
-    append(fault, lanes & (lanes - 1) ? "lanes " : "lane ");
+    append_text(fault, lanes & (lanes - 1) ? "lanes " : "lane ");
     for (uint32_t rest = lanes; rest;) {
         unsigned first = (unsigned)__builtin_ctz(rest), last = first;
         while (last < 31 && rest >> (last + 1) & 1)
             last++;
-        append(fault, first == last ? "%u" : "%u-%u", first, last);
+        append_text(fault, first == last ? "%u" : "%u-%u", first, last);
         rest &= last == 31 ? 0 : ~0u << (last + 1);
-        append(fault, rest ? ", " : "");
+        append_text(fault, rest ? ", " : "");
     }
 }
 
-void sim_fault_sync(struct sim_warp *warp, const struct sim_split *waiting, uint32_t missing,
+void sim_fault_sync(struct sim_warp *warp, const struct sim_group *waiting, uint32_t missing,
     uint32_t missing_pc, bool are_past)
 {
     const struct sim_op *op = warp->code + waiting->pc;
     struct sim_fault fault = {.kind = SIM_FAULT_SYNC_DEADLOCK};
-    place(&fault, warp, op, (unsigned)__builtin_ctz(waiting->mask));
-    append(&fault, ": %s of warp %u with mask 0x%08x waits for ", sim_sync_find(op)->name,
+    set_location(&fault, warp, op, (unsigned)__builtin_ctz(waiting->mask));
+    append_text(&fault, ": %s of warp %u with mask 0x%08x waits for ", sim_sync_find(op)->name,
         warp->index, waiting->members);
     describe_lanes(&fault, missing);
-    append(&fault, are_past ? ", gone past it to line %u" : ", waiting at line %u",
+    append_text(&fault, are_past ? ", gone past it to line %u" : ", waiting at line %u",
         warp->core->run->program->lines[missing_pc]);
-    keep(warp->core->run, &fault);
+    record_fault(warp->core->run, &fault);
     warp->core->has_faulted = true;
 }
 
 void sim_fault_run(struct sim_run *run, enum sim_fault_kind kind)
 {
     struct sim_fault fault = {.kind = kind, .kernel = run->launch->kernel->name};
-    append(&fault, "%s in kernel %.80s", sim_fault_name(kind), fault.kernel);
-    keep(run, &fault);
+    append_text(&fault, "%s in kernel %.80s", sim_fault_name(kind), fault.kernel);
+    record_fault(run, &fault);
 }

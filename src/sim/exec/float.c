@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floating-point arithmetic. The four roundings are the host's own, set around a row; nothing is
- * contracted or reordered. Approximate functions are computed exactly enough for any error that the
- * PTX manual allows.
+ * Floating-point arithmetic. The four rounding modes are the host's, set around a whole vector
+ * register; nothing is contracted or reordered. Approximate functions are computed accurately
+ * enough for the errors that the PTX manual permits.
  */
 #include "sim/exec/half.h"
 #include "sim/exec/machine.h"
@@ -31,7 +31,7 @@ static float flush32(float x, uint32_t flags)
     return (flags & SIM_FLOAT_FTZ) && fpclassify(x) == FP_SUBNORMAL ? copysignf(0.0f, x) : x;
 }
 
-/* GPUs give one NaN for all results of f32 arithmetic. */
+/* GPUs return one canonical NaN for all f32 arithmetic. */
 static float finish32(float x, uint32_t flags)
 {
     x = flush32(x, flags);
@@ -52,7 +52,7 @@ static double flush64(double x, uint32_t flags)
     return (flags & SIM_FLOAT_FTZ) && fpclassify(x) == FP_SUBNORMAL ? copysign(0.0, x) : x;
 }
 
-/* f64 results keep a NaN operand, made quiet: this is the order in which GPUs look for one. */
+/* f64 results propagate a NaN operand, made quiet, in the order in which GPUs search for one. */
 static double quiet64(double x)
 {
     uint64_t bits;
@@ -62,7 +62,7 @@ static double quiet64(double x)
     return x;
 }
 
-/* .ftz.f64 is of the gross approximations, which give the upper word only. */
+/* .ftz.f64 occurs only with the gross approximations, which return the upper word only. */
 static double upper_word(double x)
 {
     uint64_t bits;
@@ -81,8 +81,8 @@ static double finish64(double x, uint32_t flags)
     return x;
 }
 
-/* f32 results have one NaN only. */
-static float take32(float value, float first, float second, float third)
+/* f32 results have one canonical NaN. */
+static float select_nan32(float value, float first, float second, float third)
 {
     (void)first;
     (void)second;
@@ -90,7 +90,7 @@ static float take32(float value, float first, float second, float third)
     return value;
 }
 
-static double take64(double value, double first, double second, double third)
+static double select_nan64(double value, double first, double second, double third)
 {
     uint64_t bits = UINT64_C(0xfff8000000000000);
     if (!isnan(value))
@@ -102,18 +102,18 @@ static double take64(double value, double first, double second, double third)
 }
 
 /*
- * Values pass through volatile: the compiler knows nothing of the rounding in force. With .ftz a
- * result is tiny when it is so after rounding with no limit to the exponent; so what was rounded up
- * to the least normal number is asked again with operands 2^64 times as large (SCALED). NAN1 to
- * NAN3 is the order of the operands for TAKE.
+ * Values pass through volatile because the compiler does not model the current rounding mode. With
+ * .ftz a result is tiny when it is tiny after rounding with unbounded exponent, so a result that
+ * was rounded up to the smallest normal number is recomputed with operands scaled by 2^64
+ * (SCALED). NAN1 to NAN3 is the order of the operands for SELECT_NAN.
  */
-#define ARITHMETIC(NAME, T, FLUSH, FINISH, TAKE, VALUE, SCALED, NAN1, NAN2, NAN3)                  \
+#define ARITHMETIC(NAME, T, FLUSH, FINISH, SELECT_NAN, VALUE, SCALED, NAN1, NAN2, NAN3)            \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        T *d = sim_row_at(warp, op->d);                                                            \
-        const T *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        const T *c = sim_row_at(warp, op->c);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op), flags = op->aux;                                  \
+        T *d = sim_vreg_at(warp, op->d);                                                           \
+        const T *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        const T *c = sim_vreg_at(warp, op->c);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op), flags = op->aux;                              \
         int before = set_rounding(flags);                                                          \
         EACH_OF(lanes)                                                                             \
         {                                                                                          \
@@ -125,18 +125,19 @@ static double take64(double value, double first, double second, double third)
                 volatile T scaled = SCALED;                                                        \
                 value = fabs((double)scaled) < 0x1p-62 ? (T)copysign(0.0, (double)value) : value;  \
             }                                                                                      \
-            d[l] = FINISH(TAKE(value, NAN1, NAN2, NAN3), flags);                                   \
+            d[l] = FINISH(SELECT_NAN(value, NAN1, NAN2, NAN3), flags);                             \
         }                                                                                          \
         fesetround(before);                                                                        \
         return op + 1;                                                                             \
     }
 
 #define BOTH(NAME, VALUE32, VALUE64, SCALED, NAN1, NAN2, NAN3)                                     \
-    ARITHMETIC(NAME##32, float, flush32, finish32, take32, VALUE32, SCALED, x, y, z)               \
-    ARITHMETIC(NAME##64, double, flush64, finish64, take64, VALUE64, SCALED, NAN1, NAN2, NAN3)
-#define ONE32(NAME, VALUE) ARITHMETIC(NAME, float, flush32, finish32, take32, VALUE, 1.0f, x, x, x)
+    ARITHMETIC(NAME##32, float, flush32, finish32, select_nan32, VALUE32, SCALED, x, y, z)         \
+    ARITHMETIC(NAME##64, double, flush64, finish64, select_nan64, VALUE64, SCALED, NAN1, NAN2, NAN3)
+#define ONE32(NAME, VALUE)                                                                         \
+    ARITHMETIC(NAME, float, flush32, finish32, select_nan32, VALUE, 1.0f, x, x, x)
 #define LARGE(X) ((X)*0x1p64f)
-#define EXACT 1.0f /* the least normal number comes of no rounding */
+#define EXACT 1.0f /* no rounding produces the smallest normal number */
 
 BOTH(run_add, x + y, x + y, EXACT, y, x, x)
 BOTH(run_sub, x - y, x - y, EXACT, y, x, x)
@@ -153,22 +154,20 @@ ONE32(run_lg2_32, (float)log2((double)x))
 ONE32(run_ex2_32, (float)exp2((double)x))
 ONE32(run_tanh32, (float)tanh((double)x))
 
-/* ---- sign and order: NaN as in arithmetic
- * ---------------------------------------------------------
- */
+/* ---- sign and order: NaN as in arithmetic ---------------------------------------------------- */
 
-#define MINMAX(NAME, T, FLUSH, FINISH, TAKE, LESS)                                                 \
+#define MINMAX(NAME, T, FLUSH, FINISH, SELECT_NAN, LESS)                                           \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        T *d = sim_row_at(warp, op->d);                                                            \
-        const T *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        uint32_t lanes = sim_lanes_of(warp, op), flags = op->aux;                                  \
+        T *d = sim_vreg_at(warp, op->d);                                                           \
+        const T *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        uint32_t lanes = sim_active_lanes(warp, op), flags = op->aux;                              \
         EACH_OF(lanes)                                                                             \
         {                                                                                          \
             T x = FLUSH(a[l], flags), y = FLUSH(b[l], flags), value;                               \
             bool any_nan = isnan(x) || isnan(y), both_nan = isnan(x) && isnan(y);                  \
             if (both_nan || (any_nan && (flags & SIM_FLOAT_NAN)))                                  \
-                value = TAKE((T)NAN, y, x, x);                                                     \
+                value = SELECT_NAN((T)NAN, y, x, x);                                               \
             else if (any_nan)                                                                      \
                 value = isnan(x) ? y : x;                                                          \
             else if (x == y)                                                                       \
@@ -180,25 +179,25 @@ ONE32(run_tanh32, (float)tanh((double)x))
         return op + 1;                                                                             \
     }
 
-MINMAX(run_min32, float, flush32, finish32, take32, true)
-MINMAX(run_max32, float, flush32, finish32, take32, false)
-MINMAX(run_min64, double, flush64, finish64, take64, true)
-MINMAX(run_max64, double, flush64, finish64, take64, false)
+MINMAX(run_min32, float, flush32, finish32, select_nan32, true)
+MINMAX(run_max32, float, flush32, finish32, select_nan32, false)
+MINMAX(run_min64, double, flush64, finish64, select_nan64, true)
+MINMAX(run_max64, double, flush64, finish64, select_nan64, false)
 
 #define SIGNS(W, U, TOP, FLUSHED, FINISHED)                                                        \
     HANDLER(run_abs##W)                                                                            \
     {                                                                                              \
-        U *d = sim_row_at(warp, op->d);                                                            \
-        const U *a = sim_row_at(warp, op->a);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op), flags = op->aux;                                  \
+        U *d = sim_vreg_at(warp, op->d);                                                           \
+        const U *a = sim_vreg_at(warp, op->a);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op), flags = op->aux;                              \
         EACH_OF(lanes) d[l] = FINISHED((U)(FLUSHED(a[l], flags) & ~(TOP)), a[l]);                  \
         return op + 1;                                                                             \
     }                                                                                              \
     HANDLER(run_neg##W)                                                                            \
     {                                                                                              \
-        U *d = sim_row_at(warp, op->d);                                                            \
-        const U *a = sim_row_at(warp, op->a);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op), flags = op->aux;                                  \
+        U *d = sim_vreg_at(warp, op->d);                                                           \
+        const U *a = sim_vreg_at(warp, op->a);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op), flags = op->aux;                              \
         EACH_OF(lanes) d[l] = FINISHED((U)(FLUSHED(a[l], flags) ^ (TOP)), a[l]);                   \
         return op + 1;                                                                             \
     }
@@ -206,9 +205,9 @@ MINMAX(run_max64, double, flush64, finish64, take64, false)
 #define COPYSIGN(W, U, TOP)                                                                        \
     HANDLER(run_copysign##W)                                                                       \
     {                                                                                              \
-        U *d = sim_row_at(warp, op->d);                                                            \
-        const U *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        EACH_OF(sim_lanes_of(warp, op)) d[l] = (U)((a[l] & (TOP)) | (b[l] & ~(TOP)));              \
+        U *d = sim_vreg_at(warp, op->d);                                                           \
+        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        EACH_OF(sim_active_lanes(warp, op)) d[l] = (U)((a[l] & (TOP)) | (b[l] & ~(TOP)));          \
         return op + 1;                                                                             \
     }
 
@@ -235,7 +234,7 @@ static uint32_t one_nan32(uint32_t result, uint32_t source)
     return (source & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : result;
 }
 
-/* A NaN keeps its sign too. */
+/* A NaN preserves its sign too. */
 static uint64_t same_nan64(uint64_t result, uint64_t source)
 {
     bool is_nan = (source & INT64_MAX) > UINT64_C(0x7ff0000000000000);
@@ -276,8 +275,8 @@ COPYSIGN(f64, uint64_t, UINT64_C(0x8000000000000000))
 
 /* ---- 16-bit formats -------------------------------------------------------------------------- */
 
-/* The product and sum of 16-bit formats in a double whose last bit is sticky: rounding it once more
- * is then as if the exact value was rounded once. */
+/* The product and sum of 16-bit formats in a double whose last bit is sticky: one more rounding
+ * yields the same as rounding the exact value once. */
 static double sticky_fma(double x, double y, double z)
 {
     double product = x * y, sum = product + z; /* the product is exact */
@@ -314,14 +313,14 @@ static double half_value(enum half_op how, double x, double y, double z, uint32_
     }
 }
 
-/* Flushing is for f16 only. */
+/* Flushing applies to f16 only. */
 static double half_source(uint16_t bits, bool is_bfloat, uint32_t flags)
 {
     return is_bfloat ? sim_bfloat_to_double(bits)
                      : sim_half_to_double(flush_half_bits(bits, flags));
 }
 
-/* After rounding to 11 bits with no limit to the exponent. */
+/* Tests the value after rounding to 11 bits with unbounded exponent. */
 static bool is_tiny_half(double value)
 {
     if (!(fabs(value) < 0x1p-14))
@@ -352,10 +351,10 @@ static uint16_t half_lane(
 #define HALF(NAME, HOW, IS_BFLOAT, PER_LANE)                                                       \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        uint16_t *d = sim_row_at(warp, op->d);                                                     \
-        const uint16_t *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                 \
-        const uint16_t *c = sim_row_at(warp, op->c);                                               \
-        EACH_OF(sim_lanes_of(warp, op))                                                            \
+        uint16_t *d = sim_vreg_at(warp, op->d);                                                    \
+        const uint16_t *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);               \
+        const uint16_t *c = sim_vreg_at(warp, op->c);                                              \
+        EACH_OF(sim_active_lanes(warp, op))                                                        \
         for (uint32_t i = l * PER_LANE; i < (l + 1) * PER_LANE; i++)                               \
             d[i] = half_lane(HOW, IS_BFLOAT, a[i], b[i], c[i], op->aux);                           \
         return op + 1;                                                                             \
@@ -410,8 +409,8 @@ static bool compare(uint32_t kind, double x, double y)
 #define COMPARE(KIND, NAME, T, WIDEN)                                                              \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        const T *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        uint32_t lanes = sim_lanes_of(warp, op), bits = 0, *d = sim_word_at(warp, op->d);          \
+        const T *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        uint32_t lanes = sim_active_lanes(warp, op), bits = 0, *d = sim_word_at(warp, op->d);      \
         EACH_OF(lanes) bits |= compare(KIND, WIDEN(a[l]), WIDEN(b[l])) ? 1u << l : 0;              \
         *d = (*d & ~lanes) | bits;                                                                 \
         return op + 1;                                                                             \
@@ -450,7 +449,7 @@ static bool is_of_class(int class, uint32_t what)
     case SIM_TESTP_NAN:
         return class == FP_NAN;
     case SIM_TESTP_NORMAL:
-        return class == FP_NORMAL || class == FP_ZERO; /* the manual's special case */
+        return class == FP_NORMAL || class == FP_ZERO; /* special case of the PTX manual */
     default:
         return class == FP_SUBNORMAL;
     }
@@ -459,8 +458,8 @@ static bool is_of_class(int class, uint32_t what)
 #define TESTP(NAME, T)                                                                             \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        const T *a = sim_row_at(warp, op->a);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op), bits = 0, *d = sim_word_at(warp, op->d);          \
+        const T *a = sim_vreg_at(warp, op->a);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op), bits = 0, *d = sim_word_at(warp, op->d);      \
         EACH_OF(lanes) bits |= is_of_class(fpclassify(a[l]), op->aux) ? 1u << l : 0;               \
         *d = (*d & ~lanes) | bits;                                                                 \
         return op + 1;                                                                             \

@@ -14,18 +14,19 @@ struct format {
 static const struct format half = {10, 15, -14, 0x7fff};
 static const struct format bfloat = {7, 127, -126, 0x7fff};
 
-static double widen(uint16_t bits, const struct format *f)
+static double widen(uint16_t bits, const struct format *format)
 {
-    int exponent_bits = 15 - f->mantissa;
-    int exponent = bits >> f->mantissa & ((1 << exponent_bits) - 1);
-    int fraction = bits & ((1 << f->mantissa) - 1);
+    int exponent_bits = 15 - format->mantissa;
+    int exponent = bits >> format->mantissa & ((1 << exponent_bits) - 1);
+    int fraction = bits & ((1 << format->mantissa) - 1);
     double value;
     if (exponent == (1 << exponent_bits) - 1)
         value = fraction ? (double)NAN : (double)INFINITY;
     else if (exponent == 0)
-        value = ldexp(fraction, f->lowest - f->mantissa);
+        value = ldexp(fraction, format->lowest - format->mantissa);
     else
-        value = ldexp(fraction + (1 << f->mantissa), exponent - f->highest - f->mantissa);
+        value = ldexp(
+            fraction + (1 << format->mantissa), exponent - format->highest - format->mantissa);
     return bits & 0x8000 ? -value : value;
 }
 
@@ -43,36 +44,37 @@ static double round_units(double units, enum sim_rounding rounding, int is_negat
     return down + up;
 }
 
-static uint16_t narrow(double value, const struct format *f, enum sim_rounding rounding)
+static uint16_t narrow(double value, const struct format *format, enum sim_rounding rounding)
 {
     int is_negative = signbit(value) != 0;
     uint16_t sign = is_negative ? 0x8000 : 0;
-    uint16_t infinity = (uint16_t)(((1u << (15 - f->mantissa)) - 1) << f->mantissa);
+    uint16_t infinity = (uint16_t)(((1u << (15 - format->mantissa)) - 1) << format->mantissa);
     if (isnan(value))
-        return f->nan;
+        return format->nan;
     if (isinf(value))
         return sign | infinity;
     if (value == 0.0)
         return sign;
     int exponent = ilogb(value);
-    if (exponent < f->lowest)
-        exponent = f->lowest;
-    double units = round_units(ldexp(fabs(value), f->mantissa - exponent), rounding, is_negative);
-    if (units >= ldexp(2.0, f->mantissa)) {
+    if (exponent < format->lowest)
+        exponent = format->lowest;
+    double units =
+        round_units(ldexp(fabs(value), format->mantissa - exponent), rounding, is_negative);
+    if (units >= ldexp(2.0, format->mantissa)) {
         units /= 2;
         exponent++;
     }
-    if (exponent > f->highest) {
+    if (exponent > format->highest) {
         int to_infinity = rounding == SIM_RN || (rounding == SIM_RM && is_negative) ||
                           (rounding == SIM_RP && !is_negative);
         return (uint16_t)(sign | (to_infinity ? infinity : infinity - 1));
     }
     uint16_t whole = (uint16_t)units;
     /* A subnormal has the exponent field 0 and no hidden bit. */
-    if (whole < 1u << f->mantissa)
+    if (whole < 1u << format->mantissa)
         return sign | whole;
-    uint32_t field = (uint32_t)(exponent - f->lowest + 1) << f->mantissa;
-    return (uint16_t)(sign | field | (whole - (1u << f->mantissa)));
+    uint32_t field = (uint32_t)(exponent - format->lowest + 1) << format->mantissa;
+    return (uint16_t)(sign | field | (whole - (1u << format->mantissa)));
 }
 
 double sim_half_to_double(uint16_t bits)

@@ -7,7 +7,7 @@
 
 double sim_half_to_double(uint16_t bits);
 double sim_bfloat_to_double(uint16_t bits);
-/* Rounded once, from a double; NaN becomes the one NaN that GPUs give. */
+/* Rounded once, from a double; NaN becomes the canonical NaN of GPUs. */
 uint16_t sim_double_to_half(double value, enum sim_rounding rounding);
 uint16_t sim_double_to_bfloat(double value, enum sim_rounding rounding);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of handlers, filled once for the processor that runs this. */
+/* The handler table, filled once for the host's instruction set. */
 #include "sim/exec/machine.h"
 
 #include <pthread.h>
@@ -11,8 +11,8 @@ static struct sim_handlers handlers;
 static const char *lanes_name = "generic";
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
-/* DEVICEPOOL_SIM_LANES=sse2|avx2|avx512 asks for less than the processor has: for tests and
- * comparisons. */
+/* DEVICEPOOL_SIM_LANES=sse2|avx2|avx512 restricts the instruction set below the processor's, for
+ * tests and comparisons. */
 static bool may_use(const char *name)
 {
     static const char *const order[] = {"sse2", "avx2", "avx512"};

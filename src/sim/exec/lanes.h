@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hot handlers: moves, arithmetic with and without carry, logic, shifts, comparison, selection.
- * Written as plain loops over 32 lanes for the compiler to vectorise, and compiled once for each
- * instruction set: the including file sets the target and defines SIM_LANES_FILL. Nothing else
- * includes this.
+ * The performance-critical handlers: moves, arithmetic with and without carry, logic, shifts,
+ * comparison, selection. They are plain loops over 32 lanes for the compiler to vectorise,
+ * compiled once per instruction set: the including file sets the target and defines
+ * SIM_LANES_FILL. No other file includes this one.
  */
 #include "sim/exec/machine.h"
 
@@ -16,7 +16,8 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Rows never overlap in part: a result row is one of the operands or apart from all of them. */
+/* Vector registers never overlap partially: a result is one of the operands or disjoint from all
+ * of them. */
 #define STORE(T, VALUE)                                                                            \
     if (lanes == SIM_ALL_LANES) {                                                                  \
         INDEPENDENT LANES d[l] = (T)(VALUE);                                                       \
@@ -34,9 +35,9 @@
 #define UNARY(NAME, D, A, VALUE)                                                                   \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_row_at(warp, op->d);                                                            \
-        const A *a = sim_row_at(warp, op->a);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        D *d = sim_vreg_at(warp, op->d);                                                           \
+        const A *a = sim_vreg_at(warp, op->a);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         STORE(D, VALUE)                                                                            \
         return op + 1;                                                                             \
     }
@@ -44,10 +45,10 @@
 #define BINARY(NAME, D, A, B, VALUE)                                                               \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_row_at(warp, op->d);                                                            \
-        const A *a = sim_row_at(warp, op->a);                                                      \
-        const B *b = sim_row_at(warp, op->b);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        D *d = sim_vreg_at(warp, op->d);                                                           \
+        const A *a = sim_vreg_at(warp, op->a);                                                     \
+        const B *b = sim_vreg_at(warp, op->b);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         STORE(D, VALUE)                                                                            \
         return op + 1;                                                                             \
     }
@@ -55,11 +56,11 @@
 #define TERNARY(NAME, D, A, B, C, VALUE)                                                           \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_row_at(warp, op->d);                                                            \
-        const A *a = sim_row_at(warp, op->a);                                                      \
-        const B *b = sim_row_at(warp, op->b);                                                      \
-        const C *c = sim_row_at(warp, op->c);                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        D *d = sim_vreg_at(warp, op->d);                                                           \
+        const A *a = sim_vreg_at(warp, op->a);                                                     \
+        const B *b = sim_vreg_at(warp, op->b);                                                     \
+        const C *c = sim_vreg_at(warp, op->c);                                                     \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         STORE(D, VALUE)                                                                            \
         return op + 1;                                                                             \
     }
@@ -122,7 +123,7 @@ ARITHMETIC(16, u16, s16, u32, s32, 16)
 ARITHMETIC(32, u32, s32, u64, s64, 32)
 ARITHMETIC(64, u64, s64, u128, s128, 64)
 
-/* Those of 16 bits are in bits.c: GCC 12 has no instruction for their masked form. */
+/* The 16-bit handlers are in bits.c: GCC 12 has no instruction for their masked form. */
 #define EXTREMES(W, U, S)                                                                          \
     BINARY(min_u##W, U, U, U, a[l] < b[l] ? a[l] : b[l])                                           \
     BINARY(max_u##W, U, U, U, a[l] > b[l] ? a[l] : b[l])                                           \
@@ -143,8 +144,8 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 
 /* ---- carries --------------------------------------------------------------------------------- */
 
-/* One step of a chain: the sum of two values and, if IN, the carry; OUT says whether the flag is
- * written. */
+/* One step of a carry chain: the sum of two values and, if IN, the carry; OUT selects whether the
+ * flag is written. */
 #define CHAIN_STEP(U, X, Y, IN, OUT)                                                               \
     U x = (U)(X), y = (U)(Y), sum = (U)(x + y);                                                    \
     U total = IN ? (U)(sum + carry[l]) : sum;                                                      \
@@ -153,11 +154,11 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 #define CHAIN(NAME, U, IN, OUT, X, Y)                                                              \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        U *d = sim_row_at(warp, op->d);                                                            \
-        const U *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        const U *c = sim_row_at(warp, op->c);                                                      \
-        u32 *carry = sim_row_at(warp, SIM_ROW_CARRY);                                              \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        U *d = sim_vreg_at(warp, op->d);                                                           \
+        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        const U *c = sim_vreg_at(warp, op->c);                                                     \
+        u32 *carry = sim_vreg_at(warp, SIM_VREG_CARRY);                                            \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         (void)c;                                                                                   \
         if (lanes == SIM_ALL_LANES) {                                                              \
             INDEPENDENT LANES                                                                      \
@@ -187,10 +188,10 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 #define BORROW(NAME, U, IN, OUT)                                                                   \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        U *d = sim_row_at(warp, op->d);                                                            \
-        const U *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        u32 *carry = sim_row_at(warp, SIM_ROW_CARRY);                                              \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        U *d = sim_vreg_at(warp, op->d);                                                           \
+        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        u32 *carry = sim_vreg_at(warp, SIM_VREG_CARRY);                                            \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         if (lanes == SIM_ALL_LANES) {                                                              \
             INDEPENDENT LANES                                                                      \
             {                                                                                      \
@@ -249,9 +250,9 @@ TERNARY(shf_r_wrap, u32, u32, u32, u32, PAIR >> (c[l] & 31))
 #define SELECT(W, U)                                                                               \
     HANDLER(selp##W)                                                                               \
     {                                                                                              \
-        U *d = sim_row_at(warp, op->d);                                                            \
-        const U *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        uint32_t lanes = sim_lanes_of(warp, op), p = *sim_word_at(warp, op->c);                    \
+        U *d = sim_vreg_at(warp, op->d);                                                           \
+        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        uint32_t lanes = sim_active_lanes(warp, op), p = *sim_word_at(warp, op->c);                \
         STORE(U, (p >> l & 1) ? a[l] : b[l])                                                       \
         return op + 1;                                                                             \
     }                                                                                              \
@@ -261,13 +262,13 @@ SELECT(16, u16)
 SELECT(32, u32)
 SELECT(64, u64)
 
-/* Any function of three bits: the terms of its table, those with a first. */
+/* Any function of three bits: the terms of its truth table, those with a first. */
 HANDLER(lop3)
 {
-    u32 *d = sim_row_at(warp, op->d);
-    const u32 *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b),
-              *c = sim_row_at(warp, op->c);
-    uint32_t lanes = sim_lanes_of(warp, op), term[8];
+    u32 *d = sim_vreg_at(warp, op->d);
+    const u32 *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b),
+              *c = sim_vreg_at(warp, op->c);
+    uint32_t lanes = sim_active_lanes(warp, op), term[8];
     for (unsigned i = 0; i < 8; i++)
         term[i] = op->aux >> i & 1 ? SIM_ALL_LANES : 0;
     STORE(u32, (a[l] & ((b[l] & ((c[l] & term[7]) | (~c[l] & term[6]))) |
@@ -279,7 +280,7 @@ HANDLER(lop3)
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
-/* Lanes of 0 or 1 to bits: a multiplication gathers eight at a time. */
+/* Converts lanes of 0 or 1 to bits: one multiplication gathers eight lanes. */
 static inline uint32_t gather_bits(const uint8_t *flags)
 {
     uint32_t bits = 0;
@@ -294,8 +295,8 @@ static inline uint32_t gather_bits(const uint8_t *flags)
 #define COMPARE(NAME, T, TEST)                                                                     \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        const T *a = sim_row_at(warp, op->a), *b = sim_row_at(warp, op->b);                        \
-        uint32_t lanes = sim_lanes_of(warp, op), *d = sim_word_at(warp, op->d);                    \
+        const T *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        uint32_t lanes = sim_active_lanes(warp, op), *d = sim_word_at(warp, op->d);                \
         uint8_t flags[SIM_LANES];                                                                  \
         INDEPENDENT LANES flags[l] = (uint8_t)(a[l] TEST b[l]);                                    \
         *d = (*d & ~lanes) | (gather_bits(flags) & lanes);                                         \

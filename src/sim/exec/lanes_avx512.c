@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hot handlers for processors with AVX-512. */
+/* The performance-critical handlers for processors with AVX-512. */
 #if defined(__x86_64__)
 #if defined(__clang__)
 #pragma clang attribute push(                                                                      \

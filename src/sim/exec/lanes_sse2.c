@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hot handlers for any processor. */
+/* The performance-critical handlers for any processor. */
 #if !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches: blocks are spread over cores. A core runs one block after another, and takes on more at
- * a time when those it has wait for blocks that have not started; the blocks of a cooperative
- * launch are all there from the start.
+ * Launches: blocks are distributed over cores. A core runs one block after another and starts
+ * further blocks when all of its resident blocks wait for blocks that have not started; all blocks
+ * of a cooperative launch are resident from the start.
  */
 #include "sim/exec/block.h"
 #include "sim/exec/thread_pool.h"
@@ -12,23 +12,23 @@
 #include <string.h>
 
 enum {
-    /* Warp instructions between looks at the cancel flag: below a millisecond. */
+    /* Warp instructions between checks of the cancel flag: less than a millisecond. */
     FUEL = 100000,
-    /* Blocks that a core keeps going at once. As many as a small GPU keeps resident. */
+    /* Maximum number of blocks resident on a core, similar to a small GPU. */
     RESIDENT_BLOCKS = 64,
-    /* Rounds without a finished block before another one is taken on. */
-    PATIENCE = 8,
+    /* Rounds without a finished block before another block is started. */
+    IDLE_ROUNDS_BEFORE_NEXT_BLOCK = 8,
     DEFAULT_STACK = 1024
 };
 
-/* Accounts for the fuel burnt, refuels, and says whether the launch must end. */
-bool sim_stop_asked(struct sim_core *core)
+/* Accounts for the fuel consumed, refuels, and returns whether the launch must end. */
+bool sim_stop_requested(struct sim_core *core)
 {
     struct sim_run *run = core->run;
     const struct sim_launch *launch = run->launch;
-    uint64_t burnt = (uint64_t)(run->fuel - core->fuel);
+    uint64_t consumed = (uint64_t)(run->fuel - core->fuel);
     core->fuel = run->fuel;
-    uint64_t sum = __atomic_add_fetch(&run->instructions, burnt, __ATOMIC_RELAXED);
+    uint64_t sum = __atomic_add_fetch(&run->instructions, consumed, __ATOMIC_RELAXED);
     if (__atomic_load_n(&run->stop, __ATOMIC_ACQUIRE)) {
         core->has_faulted = true;
     } else if (launch->instruction_limit && sum > launch->instruction_limit) {
@@ -43,25 +43,26 @@ bool sim_stop_asked(struct sim_core *core)
 
 struct residents {
     struct sim_block *blocks[RESIDENT_BLOCKS];
-    struct sim_block **list; /* blocks, or as many as a cooperative launch needs */
-    uint64_t count, room;
+    struct sim_block **list; /* blocks; capacity for a cooperative launch's share */
+    uint64_t count, capacity;
 };
 
-static bool admit(struct sim_core *core, struct residents *r, uint64_t number)
+static bool start_block(struct sim_core *core, struct residents *residents, uint64_t number)
 {
     struct sim_block *block = sim_block_start(core, number);
     if (!block) {
-        /* Others may finish and leave their memory. */
-        if (r->count == 0 || core->run->launch->is_cooperative)
+        /* Other cores may finish blocks and release their memory. */
+        if (residents->count == 0 || core->run->launch->is_cooperative)
             sim_fault_run(core->run, SIM_FAULT_NO_MEMORY);
-        core->has_faulted |= r->count == 0 || core->run->launch->is_cooperative;
+        core->has_faulted |= residents->count == 0 || core->run->launch->is_cooperative;
         return false;
     }
-    r->list[r->count++] = block;
+    residents->list[residents->count++] = block;
     return true;
 }
 
-/* A block that nothing can move: every live thread is at a barrier, or waits for one that is. */
+/* Reports a block that cannot progress: every live thread is at a barrier or waits for a thread
+ * that is. */
 static void report_deadlock(struct sim_block *block)
 {
     for (uint32_t w = 0; w < block->warp_count; w++)
@@ -69,27 +70,27 @@ static void report_deadlock(struct sim_block *block)
             return;
     for (uint32_t w = 0; w < block->warp_count; w++) {
         struct sim_warp *warp = &block->warps[w];
-        if (warp->status == SIM_WARP_DONE || warp->split_count == 0)
+        if (warp->status == SIM_WARP_DONE || warp->group_count == 0)
             continue;
-        const struct sim_split *s = &warp->splits[0];
-        uint32_t pc = s->state == SIM_SPLIT_AT_BARRIER && s->pc ? s->pc - 1 : s->pc;
-        sim_fault_raise(warp, warp->code + pc, SIM_FAULT_DEADLOCK, s->mask);
+        const struct sim_group *group = &warp->groups[0];
+        uint32_t pc = group->state == SIM_GROUP_AT_BARRIER && group->pc ? group->pc - 1 : group->pc;
+        sim_fault_raise(warp, warp->code + pc, SIM_FAULT_DEADLOCK, group->mask);
         return;
     }
 }
 
-/* One turn for each resident block; the number of blocks that ended. */
-static uint64_t turn(struct sim_core *core, struct residents *r)
+/* Runs one time slice of each resident block; returns the number of blocks that ended. */
+static uint64_t run_slices(struct sim_core *core, struct residents *residents)
 {
     uint64_t ended = 0;
-    for (uint64_t i = 0; i < r->count && !core->has_faulted;) {
-        struct sim_block *block = r->list[i];
-        bool has_run = sim_block_turn(block);
+    for (uint64_t i = 0; i < residents->count && !core->has_faulted;) {
+        struct sim_block *block = residents->list[i];
+        bool has_run = sim_block_run_slice(block);
         if (core->has_faulted)
             break;
         if (block->warps_left == 0) {
-            sim_block_give_back(block);
-            r->list[i] = r->list[--r->count];
+            sim_block_release(block);
+            residents->list[i] = residents->list[--residents->count];
             ended++;
             continue;
         }
@@ -100,7 +101,7 @@ static uint64_t turn(struct sim_core *core, struct residents *r)
     return ended;
 }
 
-static bool next_number(struct sim_run *run, uint64_t *number)
+static bool claim_block(struct sim_run *run, uint64_t *number)
 {
     if (__atomic_load_n(&run->next_block, __ATOMIC_RELAXED) >= run->block_count)
         return false;
@@ -108,40 +109,41 @@ static bool next_number(struct sim_run *run, uint64_t *number)
     return *number < run->block_count;
 }
 
-static void run_blocks(struct sim_core *core, struct residents *r)
+static void run_blocks(struct sim_core *core, struct residents *residents)
 {
     uint64_t number;
     uint32_t idle_rounds = 0;
-    r->list = r->blocks;
-    r->room = RESIDENT_BLOCKS;
+    residents->list = residents->blocks;
+    residents->capacity = RESIDENT_BLOCKS;
     while (!core->has_faulted) {
-        bool wants_more = r->count == 0 || (idle_rounds >= PATIENCE && r->count < r->room);
-        if (wants_more && next_number(core->run, &number)) {
-            admit(core, r, number);
+        bool wants_more = residents->count == 0 || (idle_rounds >= IDLE_ROUNDS_BEFORE_NEXT_BLOCK &&
+                                                       residents->count < residents->capacity);
+        if (wants_more && claim_block(core->run, &number)) {
+            start_block(core, residents, number);
             idle_rounds = 0;
         }
-        if (r->count == 0)
+        if (residents->count == 0)
             break;
-        idle_rounds = turn(core, r) ? 0 : idle_rounds + core->is_sliced;
+        idle_rounds = run_slices(core, residents) ? 0 : idle_rounds + core->is_sliced;
         core->is_sliced = false;
     }
 }
 
-/* Every block of a cooperative launch waits for all: each core starts its share before it runs any.
- */
-static void run_cooperative(struct sim_core *core, struct residents *r)
+/* Every block of a cooperative launch may wait for all others, so each core starts its share
+ * before it runs any. */
+static void run_cooperative_blocks(struct sim_core *core, struct residents *residents)
 {
     const struct sim_run *run = core->run;
     uint64_t share = (run->block_count + run->core_count - 1) / run->core_count;
-    r->list = base_calloc(share + 1, sizeof(*r->list));
-    if (!r->list) {
+    residents->list = base_calloc(share + 1, sizeof(*residents->list));
+    if (!residents->list) {
         sim_fault_run(core->run, SIM_FAULT_NO_MEMORY);
         return;
     }
     for (uint64_t n = core->index; n < run->block_count && !core->has_faulted; n += run->core_count)
-        admit(core, r, n);
-    while (r->count > 0 && !core->has_faulted)
-        turn(core, r);
+        start_block(core, residents, n);
+    while (residents->count > 0 && !core->has_faulted)
+        run_slices(core, residents);
 }
 
 static void add_counts(struct sim_core *core)
@@ -181,11 +183,11 @@ static void run_core(void *context, unsigned index)
         return;
     }
     if (run->launch->is_cooperative)
-        run_cooperative(&core, &residents);
+        run_cooperative_blocks(&core, &residents);
     else
         run_blocks(&core, &residents);
     for (uint64_t i = 0; i < residents.count; i++)
-        sim_block_give_back(residents.list[i]);
+        sim_block_release(residents.list[i]);
     if (residents.list != residents.blocks)
         base_free(residents.list);
     sim_blocks_free(&core);
@@ -193,7 +195,7 @@ static void run_core(void *context, unsigned index)
     base_free(core.counts);
 }
 
-static bool prepare(struct sim_run *run, const struct sim_launch *launch)
+static bool init_run(struct sim_run *run, const struct sim_launch *launch)
 {
     const struct sim_kernel *kernel = launch->kernel;
     uint32_t stack = launch->stack_bytes ? launch->stack_bytes : DEFAULT_STACK;
@@ -204,8 +206,8 @@ static bool prepare(struct sim_run *run, const struct sim_launch *launch)
     run->warps_per_block = (run->threads_per_block + SIM_LANES - 1) / SIM_LANES;
     run->block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     run->shared_bytes = kernel->shared_bytes + launch->dynamic_shared_bytes;
-    /* 16 bytes of slack a call level; an odd number of cache lines, so that lanes do not share
-     * sets. */
+    /* 16 bytes of slack per call level; an odd number of cache lines, so that lanes map to
+     * different cache sets. */
     run->local_bytes =
         (kernel->local_bytes + stack + 15) / 16 * 16 + (kernel->is_recursive ? 0 : 256);
     run->local_stride = (run->local_bytes + 63) / 64 * 64;
@@ -223,7 +225,7 @@ static bool prepare(struct sim_run *run, const struct sim_launch *launch)
     return run->parameters != NULL;
 }
 
-static unsigned cores_wanted(const struct sim_run *run)
+static unsigned max_cores(const struct sim_run *run)
 {
     return run->block_count > 256 ? 256 : (unsigned)run->block_count;
 }
@@ -232,7 +234,7 @@ enum sim_fault_kind sim_launch_run(
     const struct sim_launch *launch, struct sim_counts *counts, struct sim_fault *fault)
 {
     struct sim_run run = {0};
-    if (!prepare(&run, launch)) {
+    if (!init_run(&run, launch)) {
         if (counts)
             memset(counts, 0, sizeof(*counts));
         if (fault)
@@ -241,7 +243,7 @@ enum sim_fault_kind sim_launch_run(
         return SIM_FAULT_NO_MEMORY;
     }
     pthread_mutex_init(&run.lock, NULL);
-    run.core_count = sim_workers_take(launch->workers, cores_wanted(&run));
+    run.core_count = sim_workers_take(launch->workers, max_cores(&run));
     sim_workers_run(launch->workers, run.core_count, run_core, &run);
     pthread_mutex_destroy(&run.lock);
     base_free(run.parameters);

@@ -7,20 +7,20 @@
 
 struct access {
     uint64_t addresses[SIM_LANES];
-    uint32_t lanes, size, count, row_width;
+    uint32_t lanes, size, count, lane_bytes;
     bool is_signed;
 };
 
-static void take_addresses(
-    const struct sim_warp *warp, uint32_t row, uint32_t flags, uint32_t offset, uint64_t *addresses)
+static void load_addresses(const struct sim_warp *warp, uint32_t vreg, uint32_t flags,
+    uint32_t offset, uint64_t *addresses)
 {
     uint64_t add = (uint64_t)(int64_t)(int32_t)offset;
     if (flags & SIM_ACCESS_WIDE_ADDRESS) {
-        const uint64_t *a = sim_row_at(warp, row);
+        const uint64_t *a = sim_vreg_at(warp, vreg);
         for (unsigned lane = 0; lane < SIM_LANES; lane++)
             addresses[lane] = a[lane] + add;
     } else {
-        const uint32_t *a = sim_row_at(warp, row);
+        const uint32_t *a = sim_vreg_at(warp, vreg);
         for (unsigned lane = 0; lane < SIM_LANES; lane++)
             addresses[lane] = (uint32_t)(a[lane] + (uint32_t)add);
     }
@@ -30,13 +30,13 @@ static bool prepare(
     struct sim_warp *warp, const struct sim_op *op, struct access *access, bool is_write)
 {
     uint32_t flags = op->b, bytes;
-    access->lanes = sim_lanes_of(warp, op);
+    access->lanes = sim_active_lanes(warp, op);
     access->size = 1u << (flags >> SIM_ACCESS_SIZE_SHIFT & 7);
     access->count = flags >> SIM_ACCESS_COUNT_SHIFT & 15;
-    access->row_width = 1u << (flags >> SIM_ACCESS_ROW_SHIFT & 7);
+    access->lane_bytes = 1u << (flags >> SIM_ACCESS_LANE_SHIFT & 7);
     access->is_signed = flags & SIM_ACCESS_SIGNED;
     bytes = access->size * access->count;
-    take_addresses(warp, op->a, flags, op->aux, access->addresses);
+    load_addresses(warp, op->a, flags, op->aux, access->addresses);
     return sim_translate(
         warp, op, flags & 7, access->addresses, access->lanes, bytes, bytes, is_write);
 }
@@ -49,10 +49,10 @@ static bool is_contiguous(const uint64_t *addresses, uint32_t step)
     return bad == 0;
 }
 
-/* Values pass other threads' stores: relaxed atomics, which compile to plain moves. */
+/* Values may be written by other threads: relaxed atomics, which compile to plain moves. */
 #define LOAD_LANES(T, R)                                                                           \
     do {                                                                                           \
-        R *d = row;                                                                                \
+        R *d = vreg;                                                                               \
         for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {                              \
             unsigned lane = (unsigned)__builtin_ctz(rest);                                         \
             const T *from = (const T *)(uintptr_t)(access->addresses[lane] + skip);                \
@@ -62,7 +62,7 @@ static bool is_contiguous(const uint64_t *addresses, uint32_t step)
 
 #define STORE_LANES(T, R)                                                                          \
     do {                                                                                           \
-        const R *a = row;                                                                          \
+        const R *a = vreg;                                                                         \
         for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {                              \
             unsigned lane = (unsigned)__builtin_ctz(rest);                                         \
             T *to = (T *)(uintptr_t)(access->addresses[lane] + skip);                              \
@@ -70,27 +70,27 @@ static bool is_contiguous(const uint64_t *addresses, uint32_t step)
         }                                                                                          \
     } while (0)
 
-static void load_wide(const struct access *access, uint64_t skip, void *row)
+static void load_wide(const struct access *access, uint64_t skip, void *vreg)
 {
     for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        memcpy(
-            (char *)row + lane * 16, (const char *)(uintptr_t)(access->addresses[lane] + skip), 16);
+        memcpy((char *)vreg + lane * 16, (const char *)(uintptr_t)(access->addresses[lane] + skip),
+            16);
     }
 }
 
-static void store_wide(const struct access *access, uint64_t skip, const void *row)
+static void store_wide(const struct access *access, uint64_t skip, const void *vreg)
 {
     for (uint32_t rest = access->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        memcpy(
-            (char *)(uintptr_t)(access->addresses[lane] + skip), (const char *)row + lane * 16, 16);
+        memcpy((char *)(uintptr_t)(access->addresses[lane] + skip), (const char *)vreg + lane * 16,
+            16);
     }
 }
 
-static void load_element(const struct access *access, uint64_t skip, void *row)
+static void load_element(const struct access *access, uint64_t skip, void *vreg)
 {
-    switch (access->size << 6 | access->row_width << 1 | access->is_signed) {
+    switch (access->size << 6 | access->lane_bytes << 1 | access->is_signed) {
     case 1 << 6 | 2 << 1 | 0:
         LOAD_LANES(uint8_t, uint16_t);
         break;
@@ -139,12 +139,12 @@ static void load_element(const struct access *access, uint64_t skip, void *row)
         LOAD_LANES(uint64_t, uint64_t);
         break;
     default:
-        load_wide(access, skip, row);
+        load_wide(access, skip, vreg);
         break;
     }
 }
 
-static void store_element(const struct access *access, uint64_t skip, const void *row)
+static void store_element(const struct access *access, uint64_t skip, const void *vreg)
 {
     switch (access->size) {
     case 1:
@@ -160,14 +160,14 @@ static void store_element(const struct access *access, uint64_t skip, const void
         STORE_LANES(uint64_t, uint64_t);
         break;
     default:
-        store_wide(access, skip, row);
+        store_wide(access, skip, vreg);
         break;
     }
 }
 
-/* A thread that polls memory waits for one that may need this core: others get their turn now and
- * then. */
-static const struct sim_op *after_load(
+/* A thread that polls memory may wait for one that needs this core, so it yields from time to
+ * time. */
+static const struct sim_op *yield_after_strong_load(
     struct sim_warp *warp, const struct sim_op *op, const struct sim_op *next)
 {
     enum { POLLS = 32 };
@@ -181,19 +181,19 @@ static const struct sim_op *run_ld(struct sim_warp *warp, const struct sim_op *o
     struct access access;
     if (!prepare(warp, op, &access, false))
         return NULL;
-    bool is_plain = access.size == access.row_width && access.lanes == SIM_ALL_LANES;
+    bool is_plain = access.size == access.lane_bytes && access.lanes == SIM_ALL_LANES;
     if (access.count == 1) {
-        void *row = sim_row_at(warp, op->d);
+        void *vreg = sim_vreg_at(warp, op->d);
         if (is_plain && is_contiguous(access.addresses, access.size))
-            memcpy(
-                row, (const void *)(uintptr_t)access.addresses[0], (size_t)access.size * SIM_LANES);
+            memcpy(vreg, (const void *)(uintptr_t)access.addresses[0],
+                (size_t)access.size * SIM_LANES);
         else
-            load_element(&access, 0, row);
-        return after_load(warp, op, op + 1);
+            load_element(&access, 0, vreg);
+        return yield_after_strong_load(warp, op, op + 1);
     }
     for (uint32_t i = 0; i < access.count; i++)
-        load_element(&access, (uint64_t)i * access.size, sim_row_at(warp, op[1].words[i]));
-    return after_load(warp, op, op + 2);
+        load_element(&access, (uint64_t)i * access.size, sim_vreg_at(warp, op[1].words[i]));
+    return yield_after_strong_load(warp, op, op + 2);
 }
 
 static const struct sim_op *run_st(struct sim_warp *warp, const struct sim_op *op)
@@ -201,17 +201,17 @@ static const struct sim_op *run_st(struct sim_warp *warp, const struct sim_op *o
     struct access access;
     if (!prepare(warp, op, &access, true))
         return NULL;
-    bool is_plain = access.size == access.row_width && access.lanes == SIM_ALL_LANES;
+    bool is_plain = access.size == access.lane_bytes && access.lanes == SIM_ALL_LANES;
     if (access.count == 1) {
-        const void *row = sim_row_at(warp, op->d);
+        const void *vreg = sim_vreg_at(warp, op->d);
         if (is_plain && is_contiguous(access.addresses, access.size))
-            memcpy((void *)(uintptr_t)access.addresses[0], row, (size_t)access.size * SIM_LANES);
+            memcpy((void *)(uintptr_t)access.addresses[0], vreg, (size_t)access.size * SIM_LANES);
         else
-            store_element(&access, 0, row);
+            store_element(&access, 0, vreg);
         return op + 1;
     }
     for (uint32_t i = 0; i < access.count; i++)
-        store_element(&access, (uint64_t)i * access.size, sim_row_at(warp, op[1].words[i]));
+        store_element(&access, (uint64_t)i * access.size, sim_vreg_at(warp, op[1].words[i]));
     return op + 2;
 }
 
@@ -228,9 +228,9 @@ static uint64_t parameter_value(const struct sim_warp *warp, const struct sim_op
 #define FILL(NAME, T, VALUE)                                                                       \
     static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)               \
     {                                                                                              \
-        T *d = sim_row_at(warp, op->d);                                                            \
+        T *d = sim_vreg_at(warp, op->d);                                                           \
         T value = (T)(VALUE);                                                                      \
-        uint32_t lanes = sim_lanes_of(warp, op);                                                   \
+        uint32_t lanes = sim_active_lanes(warp, op);                                               \
         for (unsigned lane = 0; lane < SIM_LANES; lane++)                                          \
             d[lane] = lanes >> lane & 1 ? value : d[lane];                                         \
         return op + 1;                                                                             \
@@ -255,14 +255,14 @@ FILL(run_clock64, uint64_t, clock_value(op->aux))
 #define LOCAL_ADDRESS(NAME, T)                                                                     \
     static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)               \
     {                                                                                              \
-        T *d = sim_row_at(warp, op->d);                                                            \
-        const uint32_t *local = sim_row_at(warp, SIM_ROW_LOCAL);                                   \
+        T *d = sim_vreg_at(warp, op->d);                                                           \
+        const uint32_t *local = sim_vreg_at(warp, SIM_VREG_LOCAL);                                 \
         for (unsigned lane = 0; lane < SIM_LANES; lane++)                                          \
             d[lane] = local[lane] + op->aux;                                                       \
         return op + 1;                                                                             \
     }
 
-/* The target is always a scratch row: lanes need no guard. */
+/* The destination is always a scratch register, so lanes need no guard. */
 LOCAL_ADDRESS(run_local_address32, uint32_t)
 LOCAL_ADDRESS(run_local_address64, uint64_t)
 
@@ -275,9 +275,9 @@ static uint64_t window_base(const struct sim_warp *warp, uint32_t space, unsigne
 
 static const struct sim_op *run_to_generic(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint64_t *d = sim_row_at(warp, op->d);
-    const uint64_t *a = sim_row_at(warp, op->a);
-    uint32_t lanes = sim_lanes_of(warp, op);
+    uint64_t *d = sim_vreg_at(warp, op->d);
+    const uint64_t *a = sim_vreg_at(warp, op->a);
+    uint32_t lanes = sim_active_lanes(warp, op);
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
         d[lane] = lanes >> lane & 1 ? a[lane] + window_base(warp, op->aux, lane) : d[lane];
     return op + 1;
@@ -285,15 +285,16 @@ static const struct sim_op *run_to_generic(struct sim_warp *warp, const struct s
 
 static const struct sim_op *run_from_generic(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint64_t *d = sim_row_at(warp, op->d);
-    const uint64_t *a = sim_row_at(warp, op->a);
-    uint32_t lanes = sim_lanes_of(warp, op);
+    uint64_t *d = sim_vreg_at(warp, op->d);
+    const uint64_t *a = sim_vreg_at(warp, op->a);
+    uint32_t lanes = sim_active_lanes(warp, op);
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
         d[lane] = lanes >> lane & 1 ? a[lane] - window_base(warp, op->aux, lane) : d[lane];
     return op + 1;
 }
 
-static bool lies_in(const struct sim_warp *warp, uint32_t space, unsigned lane, uint64_t address)
+static bool is_in_window(
+    const struct sim_warp *warp, uint32_t space, unsigned lane, uint64_t address)
 {
     const struct sim_run *run = warp->core->run;
     bool in_shared = address - window_base(warp, SIM_IN_SHARED, lane) < warp->block->shared_bytes;
@@ -307,29 +308,29 @@ static bool lies_in(const struct sim_warp *warp, uint32_t space, unsigned lane, 
     case SIM_IN_PARAM:
         return in_parameters;
     default:
-        /* .const is a window of its own, which nothing here lies in. */
+        /* .const is a separate window that no address here lies in. */
         return !(space & 8) && !in_shared && !in_local;
     }
 }
 
 static const struct sim_op *run_is_space(struct sim_warp *warp, const struct sim_op *op)
 {
-    const uint64_t *a = sim_row_at(warp, op->a);
-    uint32_t lanes = sim_lanes_of(warp, op), bits = 0, *d = sim_word_at(warp, op->d);
+    const uint64_t *a = sim_vreg_at(warp, op->a);
+    uint32_t lanes = sim_active_lanes(warp, op), bits = 0, *d = sim_word_at(warp, op->d);
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
-        bits |= lies_in(warp, op->aux, lane, a[lane]) ? 1u << lane : 0;
+        bits |= is_in_window(warp, op->aux, lane, a[lane]) ? 1u << lane : 0;
     *d = (*d & ~lanes) | (bits & lanes);
     return op + 1;
 }
 
-/* Copies at once what a GPU copies later; bytes beyond those to be read become zero. */
+/* Copies immediately what a GPU copies later; bytes beyond the source size are zeroed. */
 static const struct sim_op *run_cp_async(struct sim_warp *warp, const struct sim_op *op)
 {
     uint64_t to[SIM_LANES], from[SIM_LANES];
-    const uint32_t *words = op[1].words, *taken = sim_row_at(warp, op->b);
-    uint32_t lanes = sim_lanes_of(warp, op), size = op->c, reading = 0;
-    take_addresses(warp, op->d, words[0], words[2], to);
-    take_addresses(warp, op->a, words[1], op->aux, from);
+    const uint32_t *words = op[1].words, *taken = sim_vreg_at(warp, op->b);
+    uint32_t lanes = sim_active_lanes(warp, op), size = op->c, reading = 0;
+    load_addresses(warp, op->d, words[0], words[2], to);
+    load_addresses(warp, op->a, words[1], op->aux, from);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         reading |= taken[__builtin_ctz(rest)] ? rest & (0u - rest) : 0;
     if (!sim_translate(warp, op, SIM_IN_SHARED, to, lanes, size, size, true))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executable form: operations of 32 bytes in the order of the text. An operation names its
- * handler and its operands by byte offsets into the warp's frame, where a register is a row of 32
- * lanes, a predicate one word of 32 bits, and a constant a row like any other. Lowering writes
- * these, the handlers of exec_*.c run them.
+ * The executable form: operations of 32 bytes in source order. An operation refers to its handler
+ * and, by byte offsets into the warp's frame, to its operands: a register is a vector register
+ * (vreg) of 32 lanes, a predicate one word of 32 bits, and a constant a vector register like any
+ * other. Lowering creates the operations; the handlers of exec/ execute them.
  */
 #ifndef SIM_EXEC_OPS_H
 #define SIM_EXEC_OPS_H
@@ -19,11 +19,12 @@ enum { SIM_LANES = 32 };
 struct sim_warp;
 struct sim_op;
 
-/* Runs one operation; gives the next, or NULL when the warp must stop (its state says why). */
+/* Executes one operation; returns the next, or NULL when the warp must stop (its state holds the
+ * reason). */
 typedef const struct sim_op *(*sim_handler)(struct sim_warp *warp, const struct sim_op *op);
 
-/* Unnamed members: words[] sees an operation that only carries more operands of the one before it.
- */
+/* Anonymous members: words[] is an operation that only carries further operands of the one before
+ * it. */
 struct sim_op {
     union {
         struct {
@@ -36,17 +37,18 @@ struct sim_op {
     };
 };
 
-/* What a frame begins with; all rows after it are given out by lowering. */
+/* Fixed offsets at the start of a frame; lowering allocates all further vector registers. */
 enum {
-    SIM_ROW_CARRY = 0,  /* carry flag of each lane, 0 or 1, 32 bits */
-    SIM_ROW_TRUE = 128, /* predicate that always holds */
-    SIM_ROW_FALSE = 132,
-    SIM_ROW_DEAD = 192,     /* where unwanted results go: 512 bytes */
-    SIM_ROW_LOCAL = 704,    /* offset of the lane's local frame, 32 bits */
-    SIM_ROW_MEETING = 832,  /* what lanes that came to several places bring: 256 bytes */
-    SIM_ROW_SCRATCH = 1088, /* for the parts of one instruction */
-    SIM_SCRATCH_ROWS = 40,  /* of 256 bytes */
-    SIM_ROW_TRANSFER = SIM_ROW_SCRATCH + SIM_SCRATCH_ROWS * 256
+    SIM_VREG_CARRY = 0,  /* carry flag of each lane, 0 or 1, 32 bits */
+    SIM_VREG_TRUE = 128, /* predicate that always holds */
+    SIM_VREG_FALSE = 132,
+    SIM_VREG_UNUSED = 192, /* receives unused results: 512 bytes */
+    SIM_VREG_LOCAL = 704,  /* offset of the lane's local frame, 32 bits */
+    SIM_VREG_SYNC =
+        832, /* values contributed by lanes that arrived at different operations: 256 bytes */
+    SIM_VREG_SCRATCH = 1088, /* intermediate values of one instruction */
+    SIM_SCRATCH_VREGS = 40,  /* of 256 bytes */
+    SIM_VREG_TRANSFER = SIM_VREG_SCRATCH + SIM_SCRATCH_VREGS * 256
 };
 
 enum sim_kind {
@@ -156,11 +158,11 @@ enum sim_kind {
     SIM_COMBINE, /* predicate logic of setp, set and xor.pred */
     SIM_TO16,
     SIM_TO32,
-    SIM_TO64, /* from the operation's type, extended by its sign */
+    SIM_TO64, /* from the operation's type, sign-extended where it is signed */
     SIM_CLAMP8,
     SIM_CLAMP16,
     SIM_CLAMP32,
-    SIM_CLAMP64, /* 64-bit row to a type's range; aux: signed */
+    SIM_CLAMP64, /* clamps a 64-bit value to a type's range; aux: signed */
     SIM_CVT_FROM_INT,
     SIM_CVT_TO_INT,
     SIM_CVT_FLOAT,
@@ -192,7 +194,7 @@ enum sim_kind {
     SIM_NANOSLEEP,
     SIM_SAVE,
     SIM_RESTORE,
-    SIM_COPY_ROWS,
+    SIM_COPY_VREGS,
     SIM_PRINT,
     SIM_ASSERT,
     SIM_ALLOCA,
@@ -225,14 +227,15 @@ enum sim_kind {
     SIM_KIND_COUNT
 };
 
-/* Handler of a kind for a type, chosen for this processor; NULL when there is none. */
+/* The handler of a kind for a type, selected for the host's instruction set; NULL when there is
+ * none. */
 sim_handler sim_handler_find(enum sim_kind kind, enum ptx_type type);
 
 struct sim_handlers {
     sim_handler run[SIM_KIND_COUNT][PTX_TYPE_COUNT];
 };
 
-/* Handlers that are compiled several times, and those that are not. */
+/* Handlers that are compiled once per instruction set, and the others. */
 void sim_lanes_fill_sse2(struct sim_handlers *handlers);
 void sim_lanes_fill_avx2(struct sim_handlers *handlers);
 void sim_lanes_fill_avx512(struct sim_handlers *handlers);
@@ -248,14 +251,14 @@ void sim_barrier_fill(struct sim_handlers *handlers);
 
 /* ---- operands packed into words -------------------------------------------------------------- */
 
-/* b of SIM_LD and SIM_ST, word 0 after SIM_ATOM. */
+/* Operand b of SIM_LD and SIM_ST; word 0 after SIM_ATOM. */
 enum {
     SIM_ACCESS_SPACE_SHIFT = 0,  /* 3 bits: enum sim_access_space */
-    SIM_ACCESS_WIDE_ADDRESS = 8, /* the address row is 64 bits wide */
+    SIM_ACCESS_WIDE_ADDRESS = 8, /* the address register has 64-bit lanes */
     SIM_ACCESS_SIZE_SHIFT = 4,   /* 3 bits: log2 of an element's bytes */
     SIM_ACCESS_SIGNED = 128,
-    SIM_ACCESS_ROW_SHIFT = 8,   /* 3 bits: log2 of a row element's bytes */
-    SIM_ACCESS_STRONG = 2048,   /* volatile, relaxed, acquire: may be waiting for another thread */
+    SIM_ACCESS_LANE_SHIFT = 8, /* 3 bits: log2 of a lane's bytes */
+    SIM_ACCESS_STRONG = 2048,  /* volatile, relaxed, acquire: possibly polling for another thread */
     SIM_ACCESS_COUNT_SHIFT = 12 /* 4 bits: elements */
 };
 
@@ -278,7 +281,7 @@ enum sim_boolean { SIM_BOOL_AND, SIM_BOOL_OR, SIM_BOOL_XOR, SIM_BOOL_FIRST };
 
 enum sim_rounding { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
 
-/* aux of float operations */
+/* aux of floating-point operations */
 enum {
     SIM_FLOAT_ROUNDING = 3,
     SIM_FLOAT_FTZ = 4,
@@ -303,9 +306,9 @@ enum {
     SIM_TESTP_SUBNORMAL
 };
 
-/* d of SIM_BRA and SIM_BRX instead of an operation: the lanes meet where the function returns to.
- */
-#define SIM_JOIN_RETURN UINT32_MAX
+/* Operand d of SIM_BRA and SIM_BRX instead of an operation: the lanes reconverge at the function's
+ * return. */
+#define SIM_RECONVERGE_AT_RETURN UINT32_MAX
 
 /* ---- special registers ----------------------------------------------------------------------- */
 
@@ -340,7 +343,7 @@ enum sim_special {
     SIM_WORKSPACE_LOW,
     SIM_ZERO,
     SIM_ONE,
-    /* read anew each time */
+    /* evaluated at each read */
     SIM_CLOCK_LO,
     SIM_CLOCK_HI,
     SIM_CLOCK64,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* printf of device code: format and arguments lie in device memory; each value takes four or eight
- * bytes. */
+/* printf of device code: the format and the arguments lie in device memory; each value takes four
+ * or eight bytes. */
 #include "sim/exec/machine.h"
 
 #include <stdio.h>
@@ -15,8 +15,7 @@ struct printer {
     size_t length;
 };
 
-/* Host address of device bytes, or NULL. Reads byte by byte would be safe anywhere, this is only as
- * wide as asked. */
+/* Host address of device bytes, or NULL. It reads only as many bytes as requested. */
 static const void *host_bytes(
     const struct sim_warp *warp, uint64_t address, uint32_t bytes, uint64_t *left)
 {
@@ -32,73 +31,76 @@ static const void *host_bytes(
     return *left >= bytes ? (const void *)(uintptr_t)address : NULL;
 }
 
-static void put(struct printer *p, const char *text, size_t length)
+static void append_text(struct printer *printer, const char *text, size_t length)
 {
-    size_t room = TEXT_LIMIT - p->length;
-    length = length < room ? length : room;
-    memcpy(p->text + p->length, text, length);
-    p->length += length;
+    size_t capacity = TEXT_LIMIT - printer->length;
+    length = length < capacity ? length : capacity;
+    memcpy(printer->text + printer->length, text, length);
+    printer->length += length;
 }
 
-static uint64_t take(struct printer *p, uint32_t bytes)
+static uint64_t next_argument(struct printer *printer, uint32_t bytes)
 {
     uint64_t value = 0, left;
-    p->arguments = (p->arguments + bytes - 1) / bytes * bytes;
-    const void *at = host_bytes(p->warp, p->arguments, bytes, &left);
+    printer->arguments = (printer->arguments + bytes - 1) / bytes * bytes;
+    const void *at = host_bytes(printer->warp, printer->arguments, bytes, &left);
     if (at)
         memcpy(&value, at, bytes);
-    p->arguments += bytes;
+    printer->arguments += bytes;
     return value;
 }
 
-static void put_string(struct printer *p, uint64_t address)
+static void format_string(struct printer *printer, uint64_t address)
 {
     uint64_t left = 0;
-    const char *text = host_bytes(p->warp, address, 1, &left);
+    const char *text = host_bytes(printer->warp, address, 1, &left);
     if (text)
-        put(p, text, strnlen(text, left < TEXT_LIMIT ? (size_t)left : TEXT_LIMIT));
+        append_text(printer, text, strnlen(text, left < TEXT_LIMIT ? (size_t)left : TEXT_LIMIT));
 }
 
-/* spec: % flags width precision, without length letters; is_long: the value takes eight bytes. */
-static void put_value(struct printer *p, const char *spec, char conversion, bool is_long)
+/* spec: % flags width precision, without length modifiers; is_long: the value takes eight bytes. */
+static void format_value(struct printer *printer, const char *spec, char conversion, bool is_long)
 {
     char format[SPEC_LIMIT + 8], shown[512];
     int length = 0;
     if (conversion == 's') {
-        put_string(p, take(p, 8));
+        format_string(printer, next_argument(printer, 8));
         return;
     }
     if (strchr("eEfFgGaA", conversion)) {
-        uint64_t bits = take(p, 8);
+        uint64_t bits = next_argument(printer, 8);
         double value;
         memcpy(&value, &bits, sizeof(value));
         snprintf(format, sizeof(format), "%s%c", spec, conversion);
         length = snprintf(shown, sizeof(shown), format, value);
     } else if (conversion == 'p') {
-        length = snprintf(shown, sizeof(shown), "0x%llx", (unsigned long long)take(p, 8));
+        length =
+            snprintf(shown, sizeof(shown), "0x%llx", (unsigned long long)next_argument(printer, 8));
     } else if (conversion == 'c') {
         snprintf(format, sizeof(format), "%sc", spec);
-        length = snprintf(shown, sizeof(shown), format, (int)take(p, 4));
+        length = snprintf(shown, sizeof(shown), format, (int)next_argument(printer, 4));
     } else {
-        uint64_t value = take(p, is_long ? 8 : 4);
+        uint64_t value = next_argument(printer, is_long ? 8 : 4);
         if (!is_long && (conversion == 'd' || conversion == 'i'))
             value = (uint64_t)(int64_t)(int32_t)(uint32_t)value;
         snprintf(format, sizeof(format), "%sll%c", spec, conversion);
         length = snprintf(shown, sizeof(shown), format, value);
     }
     if (length > 0)
-        put(p, shown, (size_t)length < sizeof(shown) ? (size_t)length : sizeof(shown) - 1);
+        append_text(
+            printer, shown, (size_t)length < sizeof(shown) ? (size_t)length : sizeof(shown) - 1);
 }
 
-/* One conversion after its percent sign; gives the character behind it. */
-static const char *put_conversion(struct printer *p, const char *at, const char *end)
+/* Formats one conversion after its percent sign; returns the character that follows. */
+static const char *format_conversion(struct printer *printer, const char *at, const char *end)
 {
     char spec[SPEC_LIMIT] = "%";
     size_t n = 1;
     bool is_long = false;
     for (; at < end && strchr("0123456789.+-# *", *at) && *at; at++) {
         if (*at == '*')
-            n += (size_t)snprintf(spec + n, sizeof(spec) - n, "%d", (int)take(p, 4) % 1000);
+            n += (size_t)snprintf(
+                spec + n, sizeof(spec) - n, "%d", (int)next_argument(printer, 4) % 1000);
         else
             spec[n++] = *at;
         if (n >= sizeof(spec) - 8)
@@ -110,9 +112,9 @@ static const char *put_conversion(struct printer *p, const char *at, const char 
     if (at == end)
         return end;
     if (*at == '%')
-        put(p, "%", 1);
+        append_text(printer, "%", 1);
     else if (*at && strchr("diouxXcspeEfFgGaA", *at))
-        put_value(p, spec, *at, is_long);
+        format_value(printer, spec, *at, is_long);
     return at + 1;
 }
 
@@ -127,8 +129,8 @@ void sim_print_lane(struct sim_warp *warp, uint64_t format, uint64_t arguments)
     const char *end = at + strnlen(at, left < TEXT_LIMIT ? (size_t)left : TEXT_LIMIT);
     while (at < end) {
         const char *percent = memchr(at, '%', (size_t)(end - at));
-        put(&printer, at, (size_t)((percent ? percent : end) - at));
-        at = percent ? put_conversion(&printer, percent + 1, end) : end;
+        append_text(&printer, at, (size_t)((percent ? percent : end) - at));
+        at = percent ? format_conversion(&printer, percent + 1, end) : end;
     }
     pthread_mutex_lock(&run->lock);
     run->launch->print(run->launch->print_context, printer.text, printer.length);

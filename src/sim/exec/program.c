@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What callers ask of a parsed program. */
+/* Accessors of a parsed program. */
 #include "sim/exec/program.h"
 
 #include "base/alloc.h"
@@ -68,14 +68,14 @@ void sim_program_write_variables(const struct sim_program *program, const uint64
     for (uint32_t i = 0; i < program->variable_count; i++)
         memset((void *)(uintptr_t)addresses[i], 0, program->variables[i].size);
     for (uint32_t i = 0; i < program->initial_count; i++) {
-        const struct sim_initial *v = &program->initials[i];
-        uint64_t value = v->value;
-        if (v->kind == 1)
-            value += addresses[v->target];
-        else if (v->kind == 2)
-            value += SIM_CODE_BASE + (uint64_t)(v->target + 1) * SIM_CODE_STEP;
-        value >>= v->shift;
-        memcpy((unsigned char *)(uintptr_t)addresses[v->variable] + v->offset, &value,
-            v->size < 8 ? v->size : 8);
+        const struct sim_initial *initial = &program->initials[i];
+        uint64_t value = initial->value;
+        if (initial->kind == 1)
+            value += addresses[initial->target];
+        else if (initial->kind == 2)
+            value += SIM_CODE_BASE + (uint64_t)(initial->target + 1) * SIM_CODE_STEP;
+        value >>= initial->shift;
+        memcpy((unsigned char *)(uintptr_t)addresses[initial->variable] + initial->offset, &value,
+            initial->size < 8 ? initial->size : 8);
     }
 }

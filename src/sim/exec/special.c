@@ -45,7 +45,7 @@ static const struct {
     {"%reserved_smem_offset_cap", SIM_ZERO},
     {"%reserved_smem_offset_0", SIM_ZERO},
     {"%reserved_smem_offset_1", SIM_ZERO},
-    /* A launch without clusters is one of clusters of one block. */
+    /* A launch without clusters behaves as one with clusters of one block. */
     {"%is_explicit_cluster", SIM_ZERO},
     {"%clusterid.x", SIM_CTAID_X},
     {"%clusterid.y", SIM_CTAID_Y},
@@ -70,8 +70,7 @@ bool sim_special_find(const char *name, uint32_t length, uint32_t *special)
             *special = specials[i].special;
             return true;
         }
-    /* Where a cooperative launch keeps the state of grid-wide barriers: the halves of its address.
-     */
+    /* The address, in halves, of the state of a cooperative launch's grid-wide barriers. */
     if (length == 8 && memcmp(name, "%envreg1", 8) == 0) {
         *special = SIM_WORKSPACE_HIGH;
         return true;

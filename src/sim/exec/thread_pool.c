@@ -31,42 +31,42 @@ struct start {
 static void *run_worker(void *argument)
 {
     struct start start = *(struct start *)argument;
-    struct sim_workers *w = start.workers;
+    struct sim_workers *workers = start.workers;
     uint64_t seen = 0;
     base_free(argument);
-    pthread_mutex_lock(&w->lock);
+    pthread_mutex_lock(&workers->lock);
     for (;;) {
-        while (!w->is_closing && (w->round == seen || start.index > w->wanted)) {
-            seen = w->round;
-            pthread_cond_wait(&w->begin, &w->lock);
+        while (!workers->is_closing && (workers->round == seen || start.index > workers->wanted)) {
+            seen = workers->round;
+            pthread_cond_wait(&workers->begin, &workers->lock);
         }
-        if (w->is_closing)
+        if (workers->is_closing)
             break;
-        seen = w->round;
-        sim_work work = w->work;
-        void *context = w->context;
-        pthread_mutex_unlock(&w->lock);
+        seen = workers->round;
+        sim_work work = workers->work;
+        void *context = workers->context;
+        pthread_mutex_unlock(&workers->lock);
         work(context, start.index);
-        pthread_mutex_lock(&w->lock);
-        if (--w->running == 0)
-            pthread_cond_broadcast(&w->end);
+        pthread_mutex_lock(&workers->lock);
+        if (--workers->running == 0)
+            pthread_cond_broadcast(&workers->end);
     }
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
 
-static bool start_thread(struct sim_workers *w)
+static bool start_thread(struct sim_workers *workers)
 {
     struct start *start = base_calloc(1, sizeof(*start));
     if (!start)
         return false;
-    start->workers = w;
-    start->index = w->thread_count + 1;
-    if (pthread_create(&w->threads[w->thread_count], NULL, run_worker, start) != 0) {
+    start->workers = workers;
+    start->index = workers->thread_count + 1;
+    if (pthread_create(&workers->threads[workers->thread_count], NULL, run_worker, start) != 0) {
         base_free(start);
         return false;
     }
-    w->thread_count++;
+    workers->thread_count++;
     return true;
 }
 
@@ -112,37 +112,37 @@ unsigned sim_workers_count(const struct sim_workers *workers)
     return workers->thread_count + 1;
 }
 
-unsigned sim_workers_take(struct sim_workers *w, unsigned wanted)
+unsigned sim_workers_take(struct sim_workers *workers, unsigned wanted)
 {
-    if (!w || wanted <= 1)
+    if (!workers || wanted <= 1)
         return 1;
-    pthread_mutex_lock(&w->lock);
-    bool is_free = !w->is_taken && w->thread_count > 0;
+    pthread_mutex_lock(&workers->lock);
+    bool is_free = !workers->is_taken && workers->thread_count > 0;
     if (is_free)
-        w->is_taken = true;
-    pthread_mutex_unlock(&w->lock);
-    unsigned have = w->thread_count + 1;
+        workers->is_taken = true;
+    pthread_mutex_unlock(&workers->lock);
+    unsigned have = workers->thread_count + 1;
     return is_free ? (wanted < have ? wanted : have) : 1;
 }
 
-void sim_workers_run(struct sim_workers *w, unsigned count, sim_work work, void *context)
+void sim_workers_run(struct sim_workers *workers, unsigned count, sim_work work, void *context)
 {
     if (count <= 1) {
         work(context, 0);
         return;
     }
-    pthread_mutex_lock(&w->lock);
-    w->work = work;
-    w->context = context;
-    w->wanted = count - 1;
-    w->running = count - 1;
-    w->round++;
-    pthread_cond_broadcast(&w->begin);
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_lock(&workers->lock);
+    workers->work = work;
+    workers->context = context;
+    workers->wanted = count - 1;
+    workers->running = count - 1;
+    workers->round++;
+    pthread_cond_broadcast(&workers->begin);
+    pthread_mutex_unlock(&workers->lock);
     work(context, 0);
-    pthread_mutex_lock(&w->lock);
-    while (w->running > 0)
-        pthread_cond_wait(&w->end, &w->lock);
-    w->is_taken = false;
-    pthread_mutex_unlock(&w->lock);
+    pthread_mutex_lock(&workers->lock);
+    while (workers->running > 0)
+        pthread_cond_wait(&workers->end, &workers->lock);
+    workers->is_taken = false;
+    pthread_mutex_unlock(&workers->lock);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device addresses to host addresses, with the check of every lane against the allocation that
- * holds it. */
+/* Translates device addresses to host addresses and checks every lane against the allocation that
+ * contains it. */
 #include "sim/exec/machine.h"
 
-static bool inside(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size)
+static bool is_inside_range(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size)
 {
     return address >= base && size >= bytes && address - base <= size - bytes;
 }
@@ -12,7 +12,7 @@ static bool find_allocation(struct sim_core *core, uint64_t address, uint32_t by
     struct sim_range *slot, struct sim_range *nearest)
 {
     for (unsigned i = 0; i < SIM_RANGES; i++)
-        if (inside(address, bytes, core->ranges[i].base, core->ranges[i].size)) {
+        if (is_inside_range(address, bytes, core->ranges[i].base, core->ranges[i].size)) {
             *slot = core->ranges[i];
             return true;
         }
@@ -20,13 +20,13 @@ static bool find_allocation(struct sim_core *core, uint64_t address, uint32_t by
     struct sim_range found = {0, 0};
     bool is_inside = memory->resolve && memory->resolve(memory->context, address, &found);
     *nearest = found;
-    if (!is_inside || !inside(address, bytes, found.base, found.size))
+    if (!is_inside || !is_inside_range(address, bytes, found.base, found.size))
         return false;
     *slot = found;
     return true;
 }
 
-static bool note_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t offset,
+static bool track_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t offset,
     unsigned lane, uint32_t bytes, bool is_write)
 {
     unsigned char *shadow = warp->block->shadow + offset;
@@ -50,13 +50,13 @@ static bool translate_shared(struct sim_warp *warp, const struct sim_op *op, uin
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint64_t offset = addresses[lane];
-        if (!inside(offset, bytes, 0, block->shared_bytes)) {
+        if (!is_inside_range(offset, bytes, 0, block->shared_bytes)) {
             struct sim_range window = {0, block->shared_bytes};
             sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_SHARED, lane, offset,
                 bytes, is_write, &window);
             return false;
         }
-        if (block->shadow && !note_shared(warp, op, offset, lane, bytes, is_write))
+        if (block->shadow && !track_shared(warp, op, offset, lane, bytes, is_write))
             return false;
         addresses[lane] = base + offset;
     }
@@ -69,7 +69,7 @@ static bool translate_local(struct sim_warp *warp, const struct sim_op *op, uint
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint64_t offset = addresses[lane];
-        if (!inside(offset, bytes, 0, warp->local_bytes)) {
+        if (!is_inside_range(offset, bytes, 0, warp->local_bytes)) {
             struct sim_range window = {0, warp->local_bytes};
             sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_LOCAL, lane, offset,
                 bytes, is_write, &window);
@@ -81,27 +81,27 @@ static bool translate_local(struct sim_warp *warp, const struct sim_op *op, uint
     return true;
 }
 
-/* One lane's address in no remembered allocation: the block's windows, then the caller's
- * allocations. */
+/* Translates a lane's address that is in no cached allocation: the block's windows, then the
+ * driver's allocations. */
 static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned lane,
     uint64_t address, uint32_t bytes, bool is_generic, bool is_write, struct sim_range *slot)
 {
     struct sim_range nearest = {0, 0};
     const struct sim_block *block = warp->block;
     const struct sim_run *run = warp->core->run;
-    if (inside(address, bytes, slot->base, slot->size))
+    if (is_inside_range(address, bytes, slot->base, slot->size))
         return true;
     uint64_t shared = (uint64_t)(uintptr_t)block->shared;
-    if (is_generic && inside(address, bytes, shared, block->shared_bytes))
-        return !block->shadow || note_shared(warp, op, address - shared, lane, bytes, is_write);
+    if (is_generic && is_inside_range(address, bytes, shared, block->shared_bytes))
+        return !block->shadow || track_shared(warp, op, address - shared, lane, bytes, is_write);
     uint64_t local = (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride);
-    if (is_generic && inside(address, bytes, local, warp->local_bytes))
+    if (is_generic && is_inside_range(address, bytes, local, warp->local_bytes))
         return true;
     uint64_t parameters = (uint64_t)(uintptr_t)run->parameters;
-    if (!is_write && inside(address, bytes, parameters, run->parameter_bytes))
+    if (!is_write && is_inside_range(address, bytes, parameters, run->parameter_bytes))
         return true;
     if (run->launch->is_cooperative &&
-        inside(address, bytes, (uint64_t)(uintptr_t)run->workspace, SIM_WORKSPACE_BYTES))
+        is_inside_range(address, bytes, (uint64_t)(uintptr_t)run->workspace, SIM_WORKSPACE_BYTES))
         return true;
     if (find_allocation(warp->core, address, bytes, slot, &nearest))
         return true;
@@ -113,7 +113,8 @@ static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned 
 static bool translate_global(struct sim_warp *warp, const struct sim_op *op,
     const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write)
 {
-    /* Each operation has a slot of its own, nearly: what it touched last it touches next. */
+    /* Operations map to cache slots by address: an operation usually accesses the allocation that
+     * it accessed last. */
     struct sim_range *slot = &warp->core->ranges[sim_pc(warp, op) % SIM_RANGES];
     uint64_t base = slot->base, limit = slot->size - bytes, bad = slot->size < bytes;
     if (lanes == SIM_ALL_LANES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lanes of a warp do together: shuffles, votes, matches, reductions. */
+/* Warp-wide operations: shuffles, votes, matches, reductions. */
 #include "sim/exec/machine.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static void store_word(struct sim_warp *warp, uint32_t offset, uint32_t bits, ui
     *word = (*word & ~lanes) | (bits & lanes);
 }
 
-/* Source lane of a shuffle as the PTX manual computes it from c = clamp | segment mask << 8. */
+/* Source lane of a shuffle, as the PTX manual computes it from c = clamp | segment mask << 8. */
 static unsigned shuffle_source(uint32_t mode, unsigned lane, uint32_t b, uint32_t c, bool *is_valid)
 {
     uint32_t bound = c & 0x1f, segment = c >> 8 & 0x1f;
@@ -40,13 +40,13 @@ static unsigned shuffle_source(uint32_t mode, unsigned lane, uint32_t b, uint32_
 
 static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_lanes_of(warp, op), valid = 0, present, values[SIM_LANES];
-    const uint32_t *b = sim_row_at(warp, op->b), *c = sim_row_at(warp, op->c);
-    const uint32_t *masks = sim_row_at(warp, op[1].words[1]);
-    if (!sim_sync_met(warp, masks, lanes, &present))
+    uint32_t lanes = sim_active_lanes(warp, op), valid = 0, present, values[SIM_LANES];
+    const uint32_t *b = sim_vreg_at(warp, op->b), *c = sim_vreg_at(warp, op->c);
+    const uint32_t *masks = sim_vreg_at(warp, op[1].words[1]);
+    if (!sim_sync_is_complete(warp, masks, lanes, &present))
         return sim_sync_wait(warp, op, masks);
-    uint32_t *d = sim_row_at(warp, op->d);
-    memcpy(values, sim_row_at(warp, op->a), sizeof(values));
+    uint32_t *d = sim_vreg_at(warp, op->d);
+    memcpy(values, sim_vreg_at(warp, op->a), sizeof(values));
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
         bool is_valid;
         unsigned source = shuffle_source(op->aux, lane, b[lane], c[lane], &is_valid);
@@ -59,12 +59,12 @@ static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op 
 
 static const struct sim_op *run_vote(struct sim_warp *warp, const struct sim_op *op)
 {
-    const uint32_t *masks = sim_row_at(warp, op->b);
-    uint32_t lanes = sim_lanes_of(warp, op), present;
-    if (!sim_sync_met(warp, masks, lanes, &present))
+    const uint32_t *masks = sim_vreg_at(warp, op->b);
+    uint32_t lanes = sim_active_lanes(warp, op), present;
+    if (!sim_sync_is_complete(warp, masks, lanes, &present))
         return sim_sync_wait(warp, op, masks);
     uint32_t p = *sim_word_at(warp, op->a), result = 0;
-    uint32_t *d = sim_row_at(warp, op->aux == SIM_VOTE_BALLOT ? op->d : SIM_ROW_DEAD);
+    uint32_t *d = sim_vreg_at(warp, op->aux == SIM_VOTE_BALLOT ? op->d : SIM_VREG_UNUSED);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint32_t among = masks[lane] & present, yes = among & p;
@@ -83,13 +83,13 @@ static const struct sim_op *run_vote(struct sim_warp *warp, const struct sim_op 
 #define MATCH(NAME, TYPE)                                                                          \
     static const struct sim_op *NAME(struct sim_warp *warp, const struct sim_op *op)               \
     {                                                                                              \
-        const uint32_t *masks = sim_row_at(warp, op->b);                                           \
-        const TYPE *a = sim_row_at(warp, op->a);                                                   \
-        uint32_t lanes = sim_lanes_of(warp, op), present;                                          \
-        if (!sim_sync_met(warp, masks, lanes, &present))                                           \
+        const uint32_t *masks = sim_vreg_at(warp, op->b);                                          \
+        const TYPE *a = sim_vreg_at(warp, op->a);                                                  \
+        uint32_t lanes = sim_active_lanes(warp, op), present;                                      \
+        if (!sim_sync_is_complete(warp, masks, lanes, &present))                                   \
             return sim_sync_wait(warp, op, masks);                                                 \
         uint32_t all = 0, found[SIM_LANES] = {0};                                                  \
-        uint32_t *d = sim_row_at(warp, op->d);                                                     \
+        uint32_t *d = sim_vreg_at(warp, op->d);                                                    \
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {                                      \
             unsigned lane = (unsigned)__builtin_ctz(rest);                                         \
             uint32_t among = masks[lane] & present, same = 0;                                      \
@@ -128,12 +128,12 @@ static uint32_t reduce(uint32_t how, bool is_signed, uint32_t x, uint32_t y)
 
 static const struct sim_op *redux(struct sim_warp *warp, const struct sim_op *op, bool is_signed)
 {
-    const uint32_t *masks = sim_row_at(warp, op->b);
-    uint32_t lanes = sim_lanes_of(warp, op), present, a[SIM_LANES];
-    if (!sim_sync_met(warp, masks, lanes, &present))
+    const uint32_t *masks = sim_vreg_at(warp, op->b);
+    uint32_t lanes = sim_active_lanes(warp, op), present, a[SIM_LANES];
+    if (!sim_sync_is_complete(warp, masks, lanes, &present))
         return sim_sync_wait(warp, op, masks);
-    uint32_t *d = sim_row_at(warp, op->d);
-    memcpy(a, sim_row_at(warp, op->a), sizeof(a));
+    uint32_t *d = sim_vreg_at(warp, op->d);
+    memcpy(a, sim_vreg_at(warp, op->a), sizeof(a));
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint32_t among = masks[lane] & present;
@@ -157,11 +157,11 @@ static const struct sim_op *run_redux_s32(struct sim_warp *warp, const struct si
 
 static const struct sim_op *run_elect(struct sim_warp *warp, const struct sim_op *op)
 {
-    const uint32_t *masks = sim_row_at(warp, op->b);
-    uint32_t lanes = sim_lanes_of(warp, op), present, chosen = 0;
-    if (!sim_sync_met(warp, masks, lanes, &present))
+    const uint32_t *masks = sim_vreg_at(warp, op->b);
+    uint32_t lanes = sim_active_lanes(warp, op), present, chosen = 0;
+    if (!sim_sync_is_complete(warp, masks, lanes, &present))
         return sim_sync_wait(warp, op, masks);
-    uint32_t *d = sim_row_at(warp, op->d);
+    uint32_t *d = sim_vreg_at(warp, op->d);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint32_t among = masks[lane] & present;
@@ -174,17 +174,17 @@ static const struct sim_op *run_elect(struct sim_warp *warp, const struct sim_op
 
 static const struct sim_op *run_bar_warp(struct sim_warp *warp, const struct sim_op *op)
 {
-    const uint32_t *masks = sim_row_at(warp, op->a);
+    const uint32_t *masks = sim_vreg_at(warp, op->a);
     uint32_t present;
-    return sim_sync_met(warp, masks, sim_lanes_of(warp, op), &present)
+    return sim_sync_is_complete(warp, masks, sim_active_lanes(warp, op), &present)
                ? op + 1
                : sim_sync_wait(warp, op, masks);
 }
 
 static const struct sim_op *run_activemask(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t *d = sim_row_at(warp, op->d);
-    for (uint32_t rest = sim_lanes_of(warp, op); rest; rest &= rest - 1)
+    uint32_t *d = sim_vreg_at(warp, op->d);
+    for (uint32_t rest = sim_active_lanes(warp, op); rest; rest &= rest - 1)
         d[__builtin_ctz(rest)] = warp->active;
     return op + 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels are visible in the block that defines them, before and after the definition: resolved at
- * the body's end. */
+/* Labels are visible in the whole block that defines them, so references are resolved at the end
+ * of the body. */
 #include "sim/ptx/parser.h"
 
 #include <string.h>
@@ -10,20 +10,21 @@ struct label_table {
     uint32_t mask;
 };
 
-static uint32_t slot_of(const char *name, uint32_t length, uint32_t scope)
+static uint32_t hash_slot(const char *name, uint32_t length, uint32_t scope)
 {
     return ptx_hash(name, length) * 31 + scope * 2654435761u;
 }
 
-static struct label_table make_table(struct ptx_parser *parser, const struct ptx_function *f)
+static struct label_table build_label_table(
+    struct ptx_parser *parser, const struct ptx_function *function)
 {
     struct label_table table = {NULL, 15};
-    while (table.mask + 1 < f->label_count * 2)
+    while (table.mask + 1 < function->label_count * 2)
         table.mask = table.mask * 2 + 1;
     table.slots = ptx_alloc(parser, (table.mask + 1) * sizeof(*table.slots));
-    for (uint32_t i = 0; i < f->label_count; i++) {
-        const struct ptx_label *label = &f->labels[i];
-        uint32_t slot = slot_of(label->name, label->length, label->scope) & table.mask;
+    for (uint32_t i = 0; i < function->label_count; i++) {
+        const struct ptx_label *label = &function->labels[i];
+        uint32_t slot = hash_slot(label->name, label->length, label->scope) & table.mask;
         while (table.slots[slot])
             slot = (slot + 1) & table.mask;
         table.slots[slot] = i + 1;
@@ -31,14 +32,14 @@ static struct label_table make_table(struct ptx_parser *parser, const struct ptx
     return table;
 }
 
-static bool find_in_scope(const struct ptx_function *f, const struct label_table *table,
-    const struct ptx_reference *r, uint32_t scope, uint32_t *found)
+static bool find_in_scope(const struct ptx_function *function, const struct label_table *table,
+    const struct ptx_reference *reference, uint32_t scope, uint32_t *found)
 {
-    uint32_t slot = slot_of(r->name, r->length, scope) & table->mask;
+    uint32_t slot = hash_slot(reference->name, reference->length, scope) & table->mask;
     for (; table->slots[slot]; slot = (slot + 1) & table->mask) {
-        const struct ptx_label *label = &f->labels[table->slots[slot] - 1];
-        if (label->scope == scope && label->length == r->length &&
-            memcmp(label->name, r->name, r->length) == 0) {
+        const struct ptx_label *label = &function->labels[table->slots[slot] - 1];
+        if (label->scope == scope && label->length == reference->length &&
+            memcmp(label->name, reference->name, reference->length) == 0) {
             *found = table->slots[slot] - 1;
             return true;
         }
@@ -46,19 +47,19 @@ static bool find_in_scope(const struct ptx_function *f, const struct label_table
     return false;
 }
 
-void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_function *f)
+void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_function *function)
 {
-    struct label_table table = make_table(parser, f);
-    for (uint32_t i = 0; i < f->reference_count; i++) {
-        struct ptx_reference *r = &f->references[i];
-        uint32_t scope = r->scope;
-        bool is_found = find_in_scope(f, &table, r, scope, &r->label);
+    struct label_table table = build_label_table(parser, function);
+    for (uint32_t i = 0; i < function->reference_count; i++) {
+        struct ptx_reference *reference = &function->references[i];
+        uint32_t scope = reference->scope;
+        bool is_found = find_in_scope(function, &table, reference, scope, &reference->label);
         while (!is_found && scope != 0) {
             scope = parser->scope_parents[scope];
-            is_found = find_in_scope(f, &table, r, scope, &r->label);
+            is_found = find_in_scope(function, &table, reference, scope, &reference->label);
         }
         if (!is_found)
-            ptx_fail(parser, SIM_LOAD_INVALID, r->line, "'%.*s' is not declared",
-                (int)(r->length < 80 ? r->length : 80), r->name);
+            ptx_fail(parser, SIM_LOAD_INVALID, reference->line, "'%.*s' is not declared",
+                (int)(reference->length < 80 ? reference->length : 80), reference->name);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PTX text to tokens: one pass, no look-behind, nothing is copied. */
+/* The lexer reads the source in one pass and copies nothing. */
 #include "sim/ptx/lexer.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { CLASS_SPACE = 1, CLASS_DIGIT = 2, CLASS_HEX = 4, CLASS_LETTER = 8, CLASS_WORD = 16 };
 
-/* Characters by class. Letters open a word; dots and digits carry it on, so a mnemonic is one
+/* Character classes. A letter starts a word; dots and digits continue it, so a mnemonic is one
  * token. */
 static uint8_t class_of(char c)
 {
@@ -76,12 +76,12 @@ static void skip_space(struct ptx_lexer *lexer)
 static void read_word(struct ptx_lexer *lexer, struct ptx_token *token)
 {
     const char *p = lexer->next + 1;
-    /* .reg.b32 is two words, mad.lo.u32 is one. */
+    /* .reg.b32 is two words; mad.lo.u32 is one. */
     bool is_directive = *lexer->next == '.';
     for (;;) {
         while (p < lexer->end && (class_of(*p) & CLASS_WORD) && !(is_directive && *p == '.'))
             p++;
-        /* L1::evict_last inside a mnemonic; a single colon ends a label. */
+        /* A double colon is part of a mnemonic (L1::evict_last); a single colon ends a label. */
         if (lexer->end - p >= 3 && p[0] == ':' && p[1] == ':' && (class_of(p[2]) & CLASS_WORD))
             p += 2;
         else
@@ -103,7 +103,7 @@ static int digit_value(char c)
     return 99;
 }
 
-/* Digits of one base; false when there is none or the value does not fit 64 bits. */
+/* Reads digits of one base; false when there are none or the value exceeds 64 bits. */
 static bool read_digits(struct ptx_lexer *lexer, unsigned base, uint64_t *value)
 {
     uint64_t sum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PTX text to tokens. Never fails: what is no token comes out as PTX_TOKEN_BAD and the parser names
- * it. */
+/* The lexer groups PTX source into tokens. It never fails: a character sequence that is no token
+ * becomes PTX_TOKEN_BAD, which the parser reports. */
 #ifndef SIM_PTX_LEXER_H
 #define SIM_PTX_LEXER_H
 
@@ -10,8 +10,8 @@
 
 enum ptx_token_kind {
     PTX_TOKEN_END,
-    PTX_TOKEN_WORD, /* name, %register, $label, .directive, or a whole mnemonic like mad.lo.cc.u32
-                     */
+    PTX_TOKEN_WORD,    /* a name, %register, $label, .directive, or a complete mnemonic like
+                          mad.lo.cc.u32 */
     PTX_TOKEN_INTEGER, /* value */
     PTX_TOKEN_FLOAT32, /* 0f…: bits in value */
     PTX_TOKEN_FLOAT64, /* 0d… or decimal: bits in value */
@@ -36,7 +36,7 @@ struct ptx_lexer {
 
 void ptx_lexer_start(struct ptx_lexer *lexer, const char *text, size_t length);
 void ptx_lexer_read(struct ptx_lexer *lexer, struct ptx_token *token);
-/* Goes to the end of the line in hand: .loc and .file have no semicolon. */
+/* Skips the rest of the current line: .loc and .file do not end with a semicolon. */
 void ptx_lexer_skip_line(struct ptx_lexer *lexer);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver of lowering: operations are appended function by function, basic block by basic block.
+/*
+ * The lowering driver: it appends operations function by function and basic block by basic block.
  */
 #include "sim/ptx/lower.h"
 
@@ -7,68 +8,72 @@
 
 enum { BLOCK_CUT = 250 };
 
-void ptx_bad_type(struct ptx_lowering *l)
+void ptx_bad_type(struct ptx_lowering *lowering)
 {
-    ptx_bad(l, SIM_LOAD_UNSUPPORTED, "'%.*s' is not supported",
-        (int)l->instruction->mnemonic->length, l->instruction->mnemonic->text);
+    ptx_bad(lowering, SIM_LOAD_UNSUPPORTED, "'%.*s' is not supported",
+        (int)lowering->instruction->mnemonic->length, lowering->instruction->mnemonic->text);
 }
 
-void ptx_bad_operands(struct ptx_lowering *l)
+void ptx_bad_operands(struct ptx_lowering *lowering)
 {
-    ptx_bad(l, SIM_LOAD_INVALID, "operands do not suit '%.*s'",
-        (int)l->instruction->mnemonic->length, l->instruction->mnemonic->text);
+    ptx_bad(lowering, SIM_LOAD_INVALID, "operands do not suit '%.*s'",
+        (int)lowering->instruction->mnemonic->length, lowering->instruction->mnemonic->text);
 }
 
-static uint32_t append(struct ptx_lowering *l)
+static uint32_t append_operation(struct ptx_lowering *lowering)
 {
-    struct sim_program *p = l->program;
-    p->ops = ptx_grow(l->parser, p->ops, p->op_count, &l->op_room, sizeof(*p->ops));
-    p->lines = ptx_grow(l->parser, p->lines, p->op_count, &l->line_room, sizeof(*p->lines));
-    p->lines[p->op_count] = l->instruction ? l->instruction->line : 0;
-    return p->op_count++;
+    struct sim_program *program = lowering->program;
+    program->ops = ptx_grow(lowering->parser, program->ops, program->op_count,
+        &lowering->op_capacity, sizeof(*program->ops));
+    program->lines = ptx_grow(lowering->parser, program->lines, program->op_count,
+        &lowering->line_capacity, sizeof(*program->lines));
+    program->lines[program->op_count] = lowering->instruction ? lowering->instruction->line : 0;
+    return program->op_count++;
 }
 
-uint32_t ptx_emit(struct ptx_lowering *l, enum sim_kind kind, enum ptx_type type, uint32_t d,
+uint32_t ptx_emit(struct ptx_lowering *lowering, enum sim_kind kind, enum ptx_type type, uint32_t d,
     uint32_t a, uint32_t b, uint32_t c, uint32_t aux)
 {
     sim_handler run = sim_handler_find(kind, type);
     if (!run)
-        ptx_bad_type(l);
-    uint32_t index = append(l);
-    struct sim_op *op = &l->program->ops[index];
+        ptx_bad_type(lowering);
+    uint32_t index = append_operation(lowering);
+    struct sim_op *op = &lowering->program->ops[index];
     op->run = run;
     op->d = d;
     op->a = a;
     op->b = b;
     op->c = c;
-    op->guard = l->guard;
+    op->guard = lowering->guard;
     op->aux = aux;
     return index;
 }
 
-uint32_t ptx_emit_words(struct ptx_lowering *l)
+uint32_t ptx_emit_words(struct ptx_lowering *lowering)
 {
-    uint32_t index = append(l);
-    memset(&l->program->ops[index], 0, sizeof(struct sim_op));
+    uint32_t index = append_operation(lowering);
+    memset(&lowering->program->ops[index], 0, sizeof(struct sim_op));
     return index;
 }
 
-static void new_basic_block(struct ptx_lowering *l)
+static void new_basic_block(struct ptx_lowering *lowering)
 {
-    struct sim_program *p = l->program;
-    p->blocks = ptx_grow(l->parser, p->blocks, p->block_count, &l->block_room, sizeof(*p->blocks));
-    memset(&p->blocks[p->block_count], 0, sizeof(*p->blocks));
-    uint32_t guard = l->guard;
-    l->guard = SIM_ROW_TRUE;
-    p->blocks[p->block_count].op = ptx_emit(l, SIM_BLOCK, PTX_NONE, 0, 0, 0, 0, p->block_count);
-    l->guard = guard;
-    p->block_count++;
+    struct sim_program *program = lowering->program;
+    program->blocks = ptx_grow(lowering->parser, program->blocks, program->block_count,
+        &lowering->block_capacity, sizeof(*program->blocks));
+    memset(&program->blocks[program->block_count], 0, sizeof(*program->blocks));
+    uint32_t guard = lowering->guard;
+    lowering->guard = SIM_VREG_TRUE;
+    program->blocks[program->block_count].op =
+        ptx_emit(lowering, SIM_BLOCK, PTX_NONE, 0, 0, 0, 0, program->block_count);
+    lowering->guard = guard;
+    program->block_count++;
 }
 
-/* A block in mid-instruction: where a call returns to. */
-void ptx_emit_block(struct ptx_lowering *l)
+/* Starts a block in the middle of an instruction, at the return point of a call. */
+void ptx_emit_block(struct ptx_lowering *lowering)
 {
-    new_basic_block(l);
+    new_basic_block(lowering);
 }
 
 static bool is_allowed(const char *allowed, enum ptx_modifier modifier)
@@ -84,127 +89,137 @@ static bool is_allowed(const char *allowed, enum ptx_modifier modifier)
     return false;
 }
 
-static void check_modifiers(struct ptx_lowering *l)
+static void check_modifiers(struct ptx_lowering *lowering)
 {
-    const struct ptx_mnemonic *m = l->instruction->mnemonic;
-    for (uint32_t i = 0; i < m->modifier_count; i++)
-        if (!is_allowed(m->opcode->modifiers, (enum ptx_modifier)m->modifiers[i]))
-            ptx_bad(l, SIM_LOAD_UNSUPPORTED, "'.%s' is not supported in '%.*s'",
-                ptx_modifier_name((enum ptx_modifier)m->modifiers[i]), (int)m->length, m->text);
+    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
+    for (uint32_t i = 0; i < mnemonic->modifier_count; i++)
+        if (!is_allowed(mnemonic->opcode->modifiers, (enum ptx_modifier)mnemonic->modifiers[i]))
+            ptx_bad(lowering, SIM_LOAD_UNSUPPORTED, "'.%s' is not supported in '%.*s'",
+                ptx_modifier_name((enum ptx_modifier)mnemonic->modifiers[i]), (int)mnemonic->length,
+                mnemonic->text);
 }
 
-static void lower_instruction(struct ptx_lowering *l, const struct ptx_instruction *i)
+static void lower_instruction(
+    struct ptx_lowering *lowering, const struct ptx_instruction *instruction)
 {
-    const struct ptx_opcode *opcode = i->mnemonic->opcode;
-    l->instruction = i;
-    l->operands = l->function->operands + i->first;
-    l->scratch = 0;
-    l->guard = SIM_ROW_TRUE;
-    if (i->has_guard)
-        l->guard = l->flow.rows[i->guard] | (i->is_guard_negated ? 1u : 0u);
-    l->counted = (enum sim_class)opcode->counted;
-    check_modifiers(l);
-    struct sim_program *p = l->program;
-    uint32_t block = p->block_count - 1;
-    opcode->lower(l);
-    p->blocks[block].instructions++;
-    p->blocks[block].by_class[l->counted]++;
+    const struct ptx_opcode *opcode = instruction->mnemonic->opcode;
+    lowering->instruction = instruction;
+    lowering->operands = lowering->function->operands + instruction->first;
+    lowering->scratch = 0;
+    lowering->guard = SIM_VREG_TRUE;
+    if (instruction->has_guard)
+        lowering->guard =
+            lowering->flow.vregs[instruction->guard] | (instruction->is_guard_negated ? 1u : 0u);
+    lowering->counted = (enum sim_class)opcode->counted;
+    check_modifiers(lowering);
+    struct sim_program *program = lowering->program;
+    uint32_t block = program->block_count - 1;
+    opcode->lower(lowering);
+    program->blocks[block].instructions++;
+    program->blocks[block].by_class[lowering->counted]++;
 }
 
-/* Formals arrive in the transfer rows. */
-static void enter_function(struct ptx_lowering *l, const struct ptx_function *f)
+/* Formal parameters arrive in the transfer area. */
+static void emit_prologue(struct ptx_lowering *lowering, const struct ptx_function *function)
 {
-    uint32_t granule = 0;
-    for (uint32_t i = 0; i < f->formal_count; i++) {
-        const struct ptx_symbol *s = f->formals[i];
-        uint32_t count = (uint32_t)((s->size + 3) / 4), from = SIM_ROW_TRANSFER + granule * 128;
-        if (s->is_register)
-            ptx_row_from_granules(
-                l, l->flow.rows[s->id], ptx_width(s->type), from, ptx_type_unsigned(s->type), 0);
+    uint32_t word_index = 0;
+    for (uint32_t i = 0; i < function->formal_count; i++) {
+        const struct ptx_symbol *symbol = function->formals[i];
+        uint32_t count = (uint32_t)((symbol->size + 3) / 4),
+                 from = SIM_VREG_TRANSFER + word_index * 128;
+        if (symbol->is_register)
+            ptx_vreg_from_words(lowering, lowering->flow.vregs[symbol->id], ptx_width(symbol->type),
+                from, ptx_type_unsigned(symbol->type), 0);
         else
-            ptx_emit(l, SIM_COPY_ROWS, PTX_NONE, s->row, from, 0, 0, count);
-        granule += count;
+            ptx_emit(lowering, SIM_COPY_VREGS, PTX_NONE, symbol->vreg, from, 0, 0, count);
+        word_index += count;
     }
 }
 
-static uint32_t give_parameter_rows(
-    struct ptx_lowering *l, struct ptx_symbol **list, uint32_t count)
+static uint32_t allocate_parameters(
+    struct ptx_lowering *lowering, struct ptx_symbol **list, uint32_t count)
 {
     uint32_t total = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (list[i]->is_register)
             continue;
-        uint32_t rows = (uint32_t)((list[i]->size + 3) / 4);
-        list[i]->row = ptx_frame_take(l, rows * 128);
-        total += rows;
+        uint32_t vregs = (uint32_t)((list[i]->size + 3) / 4);
+        list[i]->vreg = ptx_frame_allocate(lowering, vregs * 128);
+        total += vregs;
     }
     return total;
 }
 
-static void resolve_fixups(struct ptx_lowering *l)
+static void resolve_fixups(struct ptx_lowering *lowering)
 {
-    for (uint32_t i = 0; i < l->fixup_count; i++) {
-        uint32_t *word = &l->program->ops[l->fixups[i].op].words[l->fixups[i].word];
-        *word = l->block_ops[*word];
+    for (uint32_t i = 0; i < lowering->fixup_count; i++) {
+        uint32_t *word =
+            &lowering->program->ops[lowering->fixups[i].op].words[lowering->fixups[i].word];
+        *word = lowering->block_ops[*word];
     }
-    l->fixup_count = 0;
+    lowering->fixup_count = 0;
 }
 
-static void lower_blocks(struct ptx_lowering *l, const struct ptx_function *f)
+static void lower_blocks(struct ptx_lowering *lowering, const struct ptx_function *function)
 {
     uint32_t instructions = 0;
-    for (uint32_t b = 0; b < l->flow.count; b++) {
-        l->instruction =
-            l->flow.starts[b] < f->instruction_count ? &f->instructions[l->flow.starts[b]] : NULL;
-        l->block = b;
-        l->block_ops[b] = l->program->op_count;
-        new_basic_block(l);
-        l->program->ops[l->block_ops[b]].d = l->flow.is_join[b];
+    for (uint32_t b = 0; b < lowering->flow.count; b++) {
+        lowering->instruction = lowering->flow.starts[b] < function->instruction_count
+                                    ? &function->instructions[lowering->flow.starts[b]]
+                                    : NULL;
+        lowering->block = b;
+        lowering->block_ops[b] = lowering->program->op_count;
+        new_basic_block(lowering);
+        lowering->program->ops[lowering->block_ops[b]].d = lowering->flow.is_reconvergence[b];
         instructions = 0;
-        for (uint32_t i = l->flow.starts[b]; i < l->flow.starts[b + 1]; i++) {
+        for (uint32_t i = lowering->flow.starts[b]; i < lowering->flow.starts[b + 1]; i++) {
             if (++instructions > BLOCK_CUT) {
-                l->instruction = &f->instructions[i];
-                l->guard = SIM_ROW_TRUE;
-                new_basic_block(l);
+                lowering->instruction = &function->instructions[i];
+                lowering->guard = SIM_VREG_TRUE;
+                new_basic_block(lowering);
                 instructions = 1;
             }
-            lower_instruction(l, &f->instructions[i]);
+            lower_instruction(lowering, &function->instructions[i]);
         }
     }
 }
 
-void ptx_lower_function(struct ptx_lowering *l, const struct ptx_function *f)
+void ptx_lower_function(struct ptx_lowering *lowering, const struct ptx_function *function)
 {
-    l->function = f;
-    l->guard = SIM_ROW_TRUE;
-    l->scratch = 0;
-    l->instruction = NULL;
-    ptx_flow_build(l, f);
-    struct sim_function_code *code = &l->program->functions[f->index];
-    code->parameter_base = l->frame_next;
-    if (!f->is_entry) {
-        code->parameter_count = give_parameter_rows(l, f->formals, f->formal_count);
-        code->parameter_count += give_parameter_rows(l, f->results, f->result_count);
+    lowering->function = function;
+    lowering->guard = SIM_VREG_TRUE;
+    lowering->scratch = 0;
+    lowering->instruction = NULL;
+    ptx_flow_build(lowering, function);
+    struct sim_function_code *code = &lowering->program->functions[function->index];
+    code->parameter_base = lowering->frame_next;
+    if (!function->is_entry) {
+        code->parameter_count =
+            allocate_parameters(lowering, function->formals, function->formal_count);
+        code->parameter_count +=
+            allocate_parameters(lowering, function->results, function->result_count);
     }
-    code->parameter_count += give_parameter_rows(l, f->call_parameters, f->call_parameter_count);
-    memcpy(code->area_base, l->flow.area_base, sizeof(code->area_base));
-    memcpy(code->area_count, l->flow.area_count, sizeof(code->area_count));
+    code->parameter_count +=
+        allocate_parameters(lowering, function->call_parameters, function->call_parameter_count);
+    memcpy(code->area_base, lowering->flow.area_base, sizeof(code->area_base));
+    memcpy(code->area_count, lowering->flow.area_count, sizeof(code->area_count));
     code->saved_bytes = code->parameter_count * 4;
-    static const uint32_t class_bytes[SIM_ROW_CLASSES] = {1, 2, 4, 8, 16};
-    for (int c = 0; c < SIM_ROW_CLASSES; c++)
+    static const uint32_t class_bytes[SIM_VREG_CLASSES] = {1, 2, 4, 8, 16};
+    for (int c = 0; c < SIM_VREG_CLASSES; c++)
         code->saved_bytes += code->area_count[c] * class_bytes[c];
-    code->entry = l->program->op_count;
+    code->entry = lowering->program->op_count;
     code->has_code = true;
-    l->block_ops = ptx_alloc(l->parser, (l->flow.count + 1u) * sizeof(uint32_t));
-    if (!f->is_entry)
-        enter_function(l, f);
-    lower_blocks(l, f);
-    /* Running off the end returns. */
-    l->instruction = NULL;
-    l->guard = SIM_ROW_TRUE;
-    if (f->is_entry)
-        ptx_emit(l, SIM_EXIT, PTX_NONE, 0, 0, 0, 0, 0);
+    lowering->block_ops =
+        ptx_alloc(lowering->parser, (lowering->flow.count + 1u) * sizeof(uint32_t));
+    if (!function->is_entry)
+        emit_prologue(lowering, function);
+    lower_blocks(lowering, function);
+    /* Control that reaches the end of the body returns. */
+    lowering->instruction = NULL;
+    lowering->guard = SIM_VREG_TRUE;
+    if (function->is_entry)
+        ptx_emit(lowering, SIM_EXIT, PTX_NONE, 0, 0, 0, 0, 0);
     else
-        ptx_emit_return(l, f);
-    resolve_fixups(l);
+        ptx_emit_return(lowering, function);
+    resolve_fixups(lowering);
 }

@@ -5,7 +5,7 @@
 static const struct {
     uint8_t modifier;
     uint16_t kind;
-    bool is_unsigned; /* lo ls hi hs: on unsigned types only */
+    bool is_unsigned; /* lo ls hi hs: valid on unsigned types only */
 } comparisons[] = {
     {PTX_M_EQ, SIM_CMP_EQ, false},
     {PTX_M_NE, SIM_CMP_NE, false},
@@ -28,102 +28,105 @@ static const struct {
 };
 
 /* The comparison is the first modifier; .b types compare as unsigned. */
-static void emit_comparison(struct ptx_lowering *l, enum ptx_type type, uint32_t d,
+static void emit_comparison(struct ptx_lowering *lowering, enum ptx_type type, uint32_t d,
     const struct ptx_operand *a, const struct ptx_operand *b)
 {
-    const struct ptx_mnemonic *m = l->instruction->mnemonic;
+    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
     for (unsigned i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
-        if (m->modifier_count == 0 || m->modifiers[0] != comparisons[i].modifier)
+        if (mnemonic->modifier_count == 0 || mnemonic->modifiers[0] != comparisons[i].modifier)
             continue;
         enum ptx_type as = type;
         bool is_bits = type == PTX_B16 || type == PTX_B32 || type == PTX_B64;
         if (is_bits || comparisons[i].is_unsigned)
             as = ptx_type_unsigned(type);
         if (ptx_type_is_float(type) && comparisons[i].is_unsigned)
-            ptx_bad_type(l);
-        uint32_t left = ptx_source(l, a, type), right = ptx_source(l, b, type);
-        ptx_emit(l, (enum sim_kind)comparisons[i].kind, as, d, left, right, 0,
-            ptx_l_has(l, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
+            ptx_bad_type(lowering);
+        uint32_t left = ptx_source(lowering, a, type), right = ptx_source(lowering, b, type);
+        ptx_emit(lowering, (enum sim_kind)comparisons[i].kind, as, d, left, right, 0,
+            ptx_current_has(lowering, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
         return;
     }
-    ptx_bad_type(l);
+    ptx_bad_type(lowering);
 }
 
 /* p = compare BOOL c, q = !compare BOOL c */
-static void emit_combined(struct ptx_lowering *l, uint32_t raw, uint32_t p, uint32_t q)
+static void emit_combined(struct ptx_lowering *lowering, uint32_t raw, uint32_t p, uint32_t q)
 {
     enum sim_boolean how = SIM_BOOL_FIRST;
-    uint32_t c = SIM_ROW_TRUE;
-    const struct ptx_mnemonic *m = l->instruction->mnemonic;
-    if (m->modifier_count > 1 && m->modifiers[1] != PTX_M_FTZ) {
-        how = m->modifiers[1] == PTX_M_AND   ? SIM_BOOL_AND
-              : m->modifiers[1] == PTX_M_OR  ? SIM_BOOL_OR
-              : m->modifiers[1] == PTX_M_XOR ? SIM_BOOL_XOR
-                                             : SIM_BOOL_FIRST;
-        if (how == SIM_BOOL_FIRST || l->instruction->count != 4)
-            ptx_bad_operands(l);
-        c = ptx_predicate(l, ptx_operand(l, 3));
-    } else if (l->instruction->count != 3) {
-        ptx_bad_operands(l);
+    uint32_t c = SIM_VREG_TRUE;
+    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
+    if (mnemonic->modifier_count > 1 && mnemonic->modifiers[1] != PTX_M_FTZ) {
+        how = mnemonic->modifiers[1] == PTX_M_AND   ? SIM_BOOL_AND
+              : mnemonic->modifiers[1] == PTX_M_OR  ? SIM_BOOL_OR
+              : mnemonic->modifiers[1] == PTX_M_XOR ? SIM_BOOL_XOR
+                                                    : SIM_BOOL_FIRST;
+        if (how == SIM_BOOL_FIRST || lowering->instruction->count != 4)
+            ptx_bad_operands(lowering);
+        c = ptx_predicate(lowering, ptx_operand(lowering, 3));
+    } else if (lowering->instruction->count != 3) {
+        ptx_bad_operands(lowering);
     }
-    ptx_emit(l, SIM_COMBINE, PTX_PRED, p, raw, c, q, (uint32_t)how);
+    ptx_emit(lowering, SIM_COMBINE, PTX_PRED, p, raw, c, q, (uint32_t)how);
 }
 
-void ptx_lower_setp(struct ptx_lowering *l)
+void ptx_lower_setp(struct ptx_lowering *lowering)
 {
-    const struct ptx_mnemonic *m = l->instruction->mnemonic;
-    const struct ptx_operand *d = ptx_operand(l, 0);
-    if (m->type_count != 1)
-        ptx_bad_type(l);
-    uint32_t p = ptx_target_predicate(l, d);
-    bool is_simple = !d->is_paired && l->instruction->count == 3 &&
-                     (m->modifier_count == 1 || m->modifiers[1] == PTX_M_FTZ);
-    uint32_t raw = is_simple ? p : ptx_scratch(l);
-    emit_comparison(l, ptx_l_type(l, 0), raw, ptx_operand(l, 1), ptx_operand(l, 2));
+    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
+    const struct ptx_operand *destination = ptx_operand(lowering, 0);
+    if (mnemonic->type_count != 1)
+        ptx_bad_type(lowering);
+    uint32_t p = ptx_target_predicate(lowering, destination);
+    bool is_simple = !destination->is_paired && lowering->instruction->count == 3 &&
+                     (mnemonic->modifier_count == 1 || mnemonic->modifiers[1] == PTX_M_FTZ);
+    uint32_t raw = is_simple ? p : ptx_scratch(lowering);
+    emit_comparison(lowering, ptx_current_type(lowering, 0), raw, ptx_operand(lowering, 1),
+        ptx_operand(lowering, 2));
     if (!is_simple)
-        emit_combined(l, raw, p, d->is_paired ? ptx_target_predicate(l, d + 1) : SIM_ROW_DEAD);
+        emit_combined(lowering, raw, p,
+            destination->is_paired ? ptx_target_predicate(lowering, destination + 1)
+                                   : SIM_VREG_UNUSED);
 }
 
-void ptx_lower_set(struct ptx_lowering *l)
+void ptx_lower_set(struct ptx_lowering *lowering)
 {
-    enum ptx_type to = ptx_l_type(l, 0), from = ptx_l_type(l, 1);
+    enum ptx_type to = ptx_current_type(lowering, 0), from = ptx_current_type(lowering, 1);
     uint64_t yes = to == PTX_U32 || to == PTX_S32   ? 0xffffffff
                    : to == PTX_U16 || to == PTX_S16 ? 0xffff
                    : to == PTX_F32                  ? 0x3f800000
                    : to == PTX_F16                  ? 0x3c00
                    : to == PTX_BF16                 ? 0x3f80
                                                     : 0;
-    if (l->instruction->mnemonic->type_count != 2 || yes == 0)
-        ptx_bad_type(l);
+    if (lowering->instruction->mnemonic->type_count != 2 || yes == 0)
+        ptx_bad_type(lowering);
     enum ptx_type bits = ptx_int_of_width(ptx_width(to));
-    uint32_t raw = ptx_scratch(l), p = ptx_scratch(l);
-    emit_comparison(l, from, raw, ptx_operand(l, 1), ptx_operand(l, 2));
-    emit_combined(l, raw, p, SIM_ROW_DEAD);
-    ptx_emit(l, SIM_SELP, bits, ptx_target(l, ptx_operand(l, 0), to),
-        ptx_constant(l, yes, ptx_width(to)), ptx_constant(l, 0, ptx_width(to)), p, 0);
+    uint32_t raw = ptx_scratch(lowering), p = ptx_scratch(lowering);
+    emit_comparison(lowering, from, raw, ptx_operand(lowering, 1), ptx_operand(lowering, 2));
+    emit_combined(lowering, raw, p, SIM_VREG_UNUSED);
+    ptx_emit(lowering, SIM_SELP, bits, ptx_target(lowering, ptx_operand(lowering, 0), to),
+        ptx_constant(lowering, yes, ptx_width(to)), ptx_constant(lowering, 0, ptx_width(to)), p, 0);
 }
 
-void ptx_lower_selp(struct ptx_lowering *l)
+void ptx_lower_selp(struct ptx_lowering *lowering)
 {
-    enum ptx_type type = ptx_l_type(l, 0);
-    if (l->instruction->mnemonic->type_count != 1 || l->instruction->count != 4)
-        ptx_bad_operands(l);
-    uint32_t a = ptx_source(l, ptx_operand(l, 1), type);
-    uint32_t b = ptx_source(l, ptx_operand(l, 2), type);
-    uint32_t p = ptx_predicate(l, ptx_operand(l, 3));
-    ptx_emit(l, SIM_SELP, ptx_int_of_width(ptx_width(type)), ptx_target(l, ptx_operand(l, 0), type),
-        a, b, p, 0);
+    enum ptx_type type = ptx_current_type(lowering, 0);
+    if (lowering->instruction->mnemonic->type_count != 1 || lowering->instruction->count != 4)
+        ptx_bad_operands(lowering);
+    uint32_t a = ptx_source(lowering, ptx_operand(lowering, 1), type);
+    uint32_t b = ptx_source(lowering, ptx_operand(lowering, 2), type);
+    uint32_t p = ptx_predicate(lowering, ptx_operand(lowering, 3));
+    ptx_emit(lowering, SIM_SELP, ptx_int_of_width(ptx_width(type)),
+        ptx_target(lowering, ptx_operand(lowering, 0), type), a, b, p, 0);
 }
 
-void ptx_lower_slct(struct ptx_lowering *l)
+void ptx_lower_slct(struct ptx_lowering *lowering)
 {
-    enum ptx_type type = ptx_l_type(l, 0), by = ptx_l_type(l, 1);
-    if ((by != PTX_S32 && by != PTX_F32) || l->instruction->count != 4)
-        ptx_bad_operands(l);
-    uint32_t a = ptx_source(l, ptx_operand(l, 1), type);
-    uint32_t b = ptx_source(l, ptx_operand(l, 2), type);
-    uint32_t c = ptx_source(l, ptx_operand(l, 3), by);
-    ptx_emit(l, by == PTX_F32 ? SIM_SLCT_F32 : SIM_SLCT, ptx_int_of_width(ptx_width(type)),
-        ptx_target(l, ptx_operand(l, 0), type), a, b, c,
-        ptx_l_has(l, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
+    enum ptx_type type = ptx_current_type(lowering, 0), by = ptx_current_type(lowering, 1);
+    if ((by != PTX_S32 && by != PTX_F32) || lowering->instruction->count != 4)
+        ptx_bad_operands(lowering);
+    uint32_t a = ptx_source(lowering, ptx_operand(lowering, 1), type);
+    uint32_t b = ptx_source(lowering, ptx_operand(lowering, 2), type);
+    uint32_t c = ptx_source(lowering, ptx_operand(lowering, 3), by);
+    ptx_emit(lowering, by == PTX_F32 ? SIM_SLCT_F32 : SIM_SLCT, ptx_int_of_width(ptx_width(type)),
+        ptx_target(lowering, ptx_operand(lowering, 0), type), a, b, c,
+        ptx_current_has(lowering, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
 }

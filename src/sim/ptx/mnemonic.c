@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of mnemonics. */
+/* Names of modifiers and types in mnemonics. */
 #include "sim/ptx/mnemonic.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ enum ptx_modifier ptx_modifier_find(const char *text, uint32_t length)
     for (int i = 1; i < PTX_M_COUNT; i++)
         if (strlen(modifier_names[i]) == length && memcmp(modifier_names[i], text, length) == 0)
             return (enum ptx_modifier)i;
-    /* Where and how long caches keep a line changes no result. */
+    /* Cache hints do not change results. */
     if (starts_with(text, length, "L1::") || starts_with(text, length, "L2::") ||
         starts_with(text, length, "level::"))
         return PTX_M_HINT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The top of the grammar: version, target, then functions and variables; and the parser's small
- * tools. */
+/* The top of the grammar (version, target, functions and variables) and the parser's helper
+ * functions. */
 #include "base/alloc.h"
 #include "sim/exec/program.h"
 #include "sim/ptx/parser.h"
@@ -18,7 +18,7 @@ void ptx_fail(
     vsnprintf(parser->error->text, sizeof(parser->error->text), format, arguments);
     va_end(arguments);
     parser->result = result;
-    longjmp(parser->give_up, 1);
+    longjmp(parser->on_error, 1);
 }
 
 void *ptx_alloc(struct ptx_parser *parser, size_t size)
@@ -29,19 +29,20 @@ void *ptx_alloc(struct ptx_parser *parser, size_t size)
     return memory;
 }
 
-void *ptx_grow(struct ptx_parser *parser, void *items, uint32_t count, uint32_t *room, size_t size)
+void *ptx_grow(
+    struct ptx_parser *parser, void *items, uint32_t count, uint32_t *capacity, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return items;
-    uint32_t larger = *room ? *room * 2 : 16;
+    uint32_t larger = *capacity ? *capacity * 2 : 16;
     void *moved = ptx_alloc(parser, larger * size);
     if (count)
         memcpy(moved, items, count * size);
-    *room = larger;
+    *capacity = larger;
     return moved;
 }
 
-const char *ptx_text(struct ptx_parser *parser, const char *text, uint32_t length)
+const char *ptx_copy_string(struct ptx_parser *parser, const char *text, uint32_t length)
 {
     char *copy = sim_arena_alloc(&parser->program->arena, (size_t)length + 1);
     if (!copy)
@@ -89,15 +90,15 @@ bool ptx_accept_word(struct ptx_parser *parser, const char *word)
 
 void ptx_unexpected(struct ptx_parser *parser, const char *wanted)
 {
-    const struct ptx_token *t = &parser->token;
-    if (t->kind == PTX_TOKEN_END)
-        ptx_fail(parser, SIM_LOAD_INVALID, t->line, "%s expected, the text ends", wanted);
+    const struct ptx_token *token = &parser->token;
+    if (token->kind == PTX_TOKEN_END)
+        ptx_fail(parser, SIM_LOAD_INVALID, token->line, "%s expected, the text ends", wanted);
     char shown[49];
-    uint32_t n = t->length < 48 ? t->length : 48;
+    uint32_t n = token->length < 48 ? token->length : 48;
     for (uint32_t i = 0; i < n; i++)
-        shown[i] = t->text[i] >= ' ' && t->text[i] < 127 ? t->text[i] : '?';
+        shown[i] = token->text[i] >= ' ' && token->text[i] < 127 ? token->text[i] : '?';
     shown[n] = '\0';
-    ptx_fail(parser, SIM_LOAD_INVALID, t->line, "%s expected before '%s'", wanted, shown);
+    ptx_fail(parser, SIM_LOAD_INVALID, token->line, "%s expected before '%s'", wanted, shown);
 }
 
 void ptx_expect_mark(struct ptx_parser *parser, char mark)
@@ -132,7 +133,8 @@ static void skip_to_semicolon(struct ptx_parser *parser)
     ptx_advance(parser);
 }
 
-/* Debug lines and hints say nothing about what a kernel computes. True when one was skipped. */
+/* Skips debug directives and hints, which do not affect results; returns true when one was
+ * skipped. */
 bool ptx_skip_debug(struct ptx_parser *parser)
 {
     if (ptx_is_word(parser, ".loc") || ptx_is_word(parser, ".file")) {
@@ -159,17 +161,17 @@ bool ptx_skip_debug(struct ptx_parser *parser)
     return true;
 }
 
-/* .version 9.0: the lexer reads a decimal number, its text has the digits. */
+/* .version 9.0: the lexer reads a decimal number; the token's source has the digits. */
 static void parse_version(struct ptx_parser *parser)
 {
-    const struct ptx_token *t = &parser->token;
+    const struct ptx_token *token = &parser->token;
     uint32_t major = 0, minor = 0, i = 0;
-    if (t->kind != PTX_TOKEN_FLOAT64 || t->length > 6)
+    if (token->kind != PTX_TOKEN_FLOAT64 || token->length > 6)
         ptx_unexpected(parser, "version number");
-    for (; i < t->length && t->text[i] >= '0' && t->text[i] <= '9'; i++)
-        major = major * 10 + (uint32_t)(t->text[i] - '0');
-    for (i++; i < t->length && t->text[i] >= '0' && t->text[i] <= '9'; i++)
-        minor = minor * 10 + (uint32_t)(t->text[i] - '0');
+    for (; i < token->length && token->text[i] >= '0' && token->text[i] <= '9'; i++)
+        major = major * 10 + (uint32_t)(token->text[i] - '0');
+    for (i++; i < token->length && token->text[i] >= '0' && token->text[i] <= '9'; i++)
+        minor = minor * 10 + (uint32_t)(token->text[i] - '0');
     parser->version = major * 10 + minor;
     ptx_advance(parser);
 }
@@ -177,14 +179,14 @@ static void parse_version(struct ptx_parser *parser)
 static void parse_target(struct ptx_parser *parser)
 {
     do {
-        const struct ptx_token *t = &parser->token;
-        if (t->kind != PTX_TOKEN_WORD)
+        const struct ptx_token *token = &parser->token;
+        if (token->kind != PTX_TOKEN_WORD)
             ptx_unexpected(parser, "target");
-        if (t->length > 3 && memcmp(t->text, "sm_", 3) == 0) {
+        if (token->length > 3 && memcmp(token->text, "sm_", 3) == 0) {
             uint32_t target = 0;
-            for (uint32_t i = 3; i < t->length && i < 7; i++)
-                if (t->text[i] >= '0' && t->text[i] <= '9')
-                    target = target * 10 + (uint32_t)(t->text[i] - '0');
+            for (uint32_t i = 3; i < token->length && i < 7; i++)
+                if (token->text[i] >= '0' && token->text[i] <= '9')
+                    target = target * 10 + (uint32_t)(token->text[i] - '0');
             parser->target = target;
         }
         ptx_advance(parser);
@@ -268,7 +270,7 @@ enum sim_load sim_program_parse(
     parser->error = error ? error : &unused;
     parser->register_budget = 1000000 + (uint64_t)length;
     ptx_lexer_start(&parser->lexer, text, length);
-    if (setjmp(parser->give_up) == 0)
+    if (setjmp(parser->on_error) == 0)
         parse_module(parser);
     enum sim_load result = parser->result;
     sim_arena_free(&parser->scratch);

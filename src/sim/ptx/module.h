@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PTX module between parser and lowering: symbols, functions, instructions with their operands,
- * still close to the text. Lives in the parser's scratch arena.
+ * The representation of a PTX module between the parser and lowering: symbols, functions, and
+ * instructions with their operands as they stand in the source. It is allocated in the parser's
+ * scratch arena.
  */
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H
@@ -16,10 +17,10 @@ enum ptx_symbol_kind {
     PTX_SYMBOL_REGISTER, /* id: register of the function */
     PTX_SYMBOL_RANGE,    /* %r<count>: ids[index] is the register + 1, 0 while unused */
     PTX_SYMBOL_VARIABLE,
-    PTX_SYMBOL_FUNCTION, /* id: function of the module */
-    PTX_SYMBOL_LABEL,    /* id: label of the function */
-    PTX_SYMBOL_TARGETS,  /* .branchtargets: id of the list in the function */
-    PTX_SYMBOL_PROTOTYPE /* .callprototype or .calltargets: nothing is needed of it */
+    PTX_SYMBOL_FUNCTION, /* id: index of the function in the module */
+    PTX_SYMBOL_LABEL,    /* id: index of the label in the function */
+    PTX_SYMBOL_TARGETS,  /* .branchtargets: index of the list in the function */
+    PTX_SYMBOL_PROTOTYPE /* .callprototype or .calltargets: recognised, contents unused */
 };
 
 enum ptx_space { PTX_SPACE_NONE, PTX_GLOBAL, PTX_CONST, PTX_SHARED, PTX_LOCAL, PTX_PARAM };
@@ -27,10 +28,10 @@ enum ptx_space { PTX_SPACE_NONE, PTX_GLOBAL, PTX_CONST, PTX_SHARED, PTX_LOCAL, P
 /* One value of an initialiser: a number of the variable's type, or an address. */
 struct ptx_initial {
     uint64_t offset;
-    uint64_t value;                  /* the number, or what is added to the address */
+    uint64_t value;                  /* the number, or the offset added to the address */
     const struct ptx_symbol *symbol; /* NULL: a number */
     uint32_t size;
-    uint32_t shift; /* mask() operators: which byte of the address */
+    uint32_t shift; /* mask() operators: selects a byte of the address */
     struct ptx_initial *next;
 };
 
@@ -41,7 +42,7 @@ struct ptx_symbol {
     struct ptx_symbol *below;      /* older symbol in the same bucket */
     struct ptx_symbol *scope_next; /* newer-to-older list of one scope */
     enum ptx_symbol_kind kind;
-    uint32_t depth; /* of the scope it stands in */
+    uint32_t depth; /* depth of its scope */
     uint32_t line;
     uint32_t id;
     /* variables and registers */
@@ -49,18 +50,18 @@ struct ptx_symbol {
     enum ptx_space space;
     bool is_extern;
     bool is_entry_parameter;
-    bool is_register; /* a formal declared .reg */
+    bool is_register; /* a formal parameter declared .reg */
     uint32_t align;
-    uint32_t elements; /* of a vector type, 1 otherwise */
+    uint32_t elements; /* of a vector type; 1 otherwise */
     uint64_t size;
     uint64_t offset; /* entry parameter, local or shared variable */
-    uint32_t row;    /* first 4-byte row of a .func or call parameter: given by lowering */
+    uint32_t vreg;   /* first 4-byte word of a .func or call parameter; assigned by lowering */
     struct ptx_initial *initial;
     struct ptx_initial **initial_end;
-    /* ranges */
+    /* register ranges */
     uint32_t count;
     uint32_t *ids;
-    uint32_t owner; /* function that declared it, UINT32_MAX: the module */
+    uint32_t owner; /* the function that declared it; UINT32_MAX: the module */
 };
 
 enum ptx_operand_kind {
@@ -75,7 +76,7 @@ enum ptx_operand_kind {
     PTX_OPERAND_ADDRESS_INTEGER,  /* [value] */
     PTX_OPERAND_VECTOR,           /* count elements follow */
     PTX_OPERAND_LIST,             /* ( … ) of a call: count elements follow */
-    PTX_OPERAND_LABEL,            /* id into the function's label references */
+    PTX_OPERAND_LABEL,            /* index of the function's label reference */
     PTX_OPERAND_SINK              /* _ */
 };
 
@@ -92,15 +93,15 @@ struct ptx_operand {
 struct ptx_instruction {
     const struct ptx_mnemonic *mnemonic;
     uint32_t line;
-    uint32_t first; /* operand */
-    uint16_t count; /* operands at the top level; elements of lists come between */
+    uint32_t first; /* index of the first operand */
+    uint16_t count; /* operands at the top level; elements of lists stand between them */
     bool has_guard;
     bool is_guard_negated;
-    uint32_t guard; /* register */
+    uint32_t guard; /* guard register */
 };
 
 struct ptx_label {
-    uint32_t instruction; /* index of the instruction after it */
+    uint32_t instruction; /* index of the instruction that follows the label */
     const char *name;
     uint32_t length;
     uint32_t scope;
@@ -111,11 +112,11 @@ struct ptx_reference {
     uint32_t length;
     uint32_t scope;
     uint32_t line;
-    uint32_t label; /* filled at the end of the function */
+    uint32_t label; /* resolved at the end of the function */
 };
 
 struct ptx_targets {
-    uint32_t first; /* reference */
+    uint32_t first; /* index of the first reference */
     uint32_t count;
 };
 
@@ -125,27 +126,28 @@ struct ptx_function {
     uint32_t index;
     bool is_entry;
     bool has_body;
-    bool is_called; /* some body names it */
+    bool is_called; /* a function body refers to it */
     bool is_address_taken;
-    struct ptx_symbol **formals; /* kept by pointer: visible while the body is parsed */
+    struct ptx_symbol *
+        *formals; /* stored by pointer because they are visible while the body is parsed */
     uint32_t formal_count;
     struct ptx_symbol **results;
     uint32_t result_count;
 
     struct ptx_instruction *instructions;
-    uint32_t instruction_count, instruction_room;
+    uint32_t instruction_count, instruction_capacity;
     struct ptx_operand *operands;
-    uint32_t operand_count, operand_room;
+    uint32_t operand_count, operand_capacity;
     uint8_t *register_types;
-    uint32_t register_count, register_room;
+    uint32_t register_count, register_capacity;
     struct ptx_label *labels;
-    uint32_t label_count, label_room;
+    uint32_t label_count, label_capacity;
     struct ptx_reference *references;
-    uint32_t reference_count, reference_room;
+    uint32_t reference_count, reference_capacity;
     struct ptx_targets *targets;
-    uint32_t targets_count, targets_room;
-    struct ptx_symbol **call_parameters; /* .param declared in the body */
-    uint32_t call_parameter_count, call_parameter_room;
+    uint32_t targets_count, targets_capacity;
+    struct ptx_symbol **call_parameters; /* .param variables declared in the body */
+    uint32_t call_parameter_count, call_parameter_capacity;
     uint32_t local_bytes;
     uint32_t max_threads, bound_threads, min_blocks, required[3];
     uint32_t parameter_bytes;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The opcodes that this machine executes: how each is lowered, what may follow it, what it writes.
- */
+/* The supported opcodes: how each is lowered, which modifiers it accepts and what it writes. */
 #ifndef SIM_PTX_OPCODES_H
 #define SIM_PTX_OPCODES_H
 
@@ -12,13 +11,14 @@ struct ptx_lowering;
 struct ptx_opcode {
     const char *name;
     void (*lower)(struct ptx_lowering *lowering);
-    uint16_t kind;       /* enum sim_kind: what lower() starts from */
-    uint8_t counted;     /* enum sim_class */
+    uint16_t kind;       /* enum sim_kind: the kind that lower() starts from */
+    uint8_t counted;     /* enum sim_class: the class of the statistics */
     uint8_t writes;      /* 1: the first operand is written */
-    bool is_elementwise; /* one operation a lane: the result may take the row of a dying operand */
+    bool is_elementwise; /* one operation per lane: the result may reuse the vreg of an operand that
+                            dies here */
     bool ends_block;
-    const char *shape; /* operands of simple instructions: lower_integer.c explains the letters */
-    const char *modifiers; /* allowed, separated by spaces */
+    const char *shape; /* operands of simple instructions; lower_integer.c explains the letters */
+    const char *modifiers; /* accepted modifiers, separated by spaces */
 };
 
 const struct ptx_opcode *ptx_opcode_find(const char *name, uint32_t length);

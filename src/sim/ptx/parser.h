@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser's state and what its files share. An error leaves the parser by longjmp: all memory is
- * in two arenas, so nothing is lost on the way, and no caller has to carry a status through the
- * grammar.
+ * The parser's state and the functions that its files share. An error leaves the parser by
+ * longjmp: all memory is in two arenas, so nothing leaks, and no function has to pass a status up
+ * through the grammar.
  */
 #ifndef SIM_PTX_PARSER_H
 #define SIM_PTX_PARSER_H
@@ -20,29 +20,29 @@ enum { PTX_SYMBOL_BUCKETS = 4096, PTX_MNEMONIC_BUCKETS = 512, PTX_MAX_SCOPES = 2
 
 struct ptx_parser {
     struct ptx_lexer lexer;
-    struct ptx_token token; /* the one in hand */
+    struct ptx_token token; /* current token */
     struct sim_arena scratch;
     struct sim_program *program;
     struct sim_load_error *error;
     enum sim_load result;
-    jmp_buf give_up;
+    jmp_buf on_error;
 
     struct ptx_symbol *buckets[PTX_SYMBOL_BUCKETS];
     struct ptx_symbol *scopes[PTX_MAX_SCOPES]; /* newest symbol of each open scope */
     uint32_t depth;
-    uint32_t scope_ids[PTX_MAX_SCOPES]; /* of the open scopes, unique in the function */
+    uint32_t scope_ids[PTX_MAX_SCOPES]; /* ids of the open scopes, unique within the function */
     uint32_t *scope_parents;            /* by scope id */
-    uint32_t scope_count, scope_room;
-    uint64_t register_budget; /* entries of register ranges that this text may still declare */
+    uint32_t scope_count, scope_capacity;
+    uint64_t register_budget; /* register range elements that the source may still declare */
 
     struct ptx_mnemonic *mnemonics[PTX_MNEMONIC_BUCKETS];
     struct ptx_function **functions;
-    uint32_t function_count, function_room;
-    struct ptx_function *function; /* whose body is being read, or NULL */
+    uint32_t function_count, function_capacity;
+    struct ptx_function *function; /* the function whose body is being parsed, or NULL */
     struct ptx_symbol **variables; /* .global, .const */
-    uint32_t variable_count, variable_room;
-    struct ptx_symbol **shared; /* .shared, of the module and of bodies */
-    uint32_t shared_count, shared_room;
+    uint32_t variable_count, variable_capacity;
+    struct ptx_symbol **shared; /* .shared variables of the module and of function bodies */
+    uint32_t shared_count, shared_capacity;
     uint32_t version, target;
 };
 
@@ -50,9 +50,10 @@ __attribute__((noreturn, format(printf, 4, 5))) void ptx_fail(
     struct ptx_parser *parser, enum sim_load result, uint32_t line, const char *format, ...);
 
 void *ptx_alloc(struct ptx_parser *parser, size_t size);
-/* Room for one more item: returns items, moved when they were full. */
-void *ptx_grow(struct ptx_parser *parser, void *items, uint32_t count, uint32_t *room, size_t size);
-const char *ptx_text(struct ptx_parser *parser, const char *text, uint32_t length);
+/* Makes room for one more item; returns the array, which is reallocated when it was full. */
+void *ptx_grow(
+    struct ptx_parser *parser, void *items, uint32_t count, uint32_t *capacity, size_t size);
+const char *ptx_copy_string(struct ptx_parser *parser, const char *text, uint32_t length);
 
 void ptx_advance(struct ptx_parser *parser);
 bool ptx_is_word(const struct ptx_parser *parser, const char *word);
@@ -69,14 +70,16 @@ void ptx_scope_close(struct ptx_parser *parser);
 struct ptx_symbol *ptx_symbol_add(
     struct ptx_parser *parser, const char *name, uint32_t length, enum ptx_symbol_kind kind);
 struct ptx_symbol *ptx_symbol_find(struct ptx_parser *parser, const char *name, uint32_t length);
-/* Symbol of the innermost scope only. */
-struct ptx_symbol *ptx_symbol_here(struct ptx_parser *parser, const char *name, uint32_t length);
-/* Register named so, made on first use when a range covers it; false when there is none. */
+/* Searches the innermost scope only. */
+struct ptx_symbol *ptx_symbol_in_scope(
+    struct ptx_parser *parser, const char *name, uint32_t length);
+/* Finds a register by name and creates it on first use when a range declares it; false when there
+ * is none. */
 bool ptx_register_find(struct ptx_parser *parser, const char *name, uint32_t length, uint32_t *id);
 uint32_t ptx_register_new(struct ptx_parser *parser, enum ptx_type type);
 uint32_t ptx_hash(const char *text, uint32_t length);
 
-/* variables.c: what follows .global, .const, .shared, .local, .param, .reg */
+/* variables.c: parses what follows .global, .const, .shared, .local, .param and .reg */
 struct ptx_symbol *ptx_parse_variable(
     struct ptx_parser *parser, enum ptx_space space, bool is_extern, bool is_formal);
 void ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, bool is_extern);
@@ -96,7 +99,7 @@ void ptx_parse_prototype(struct ptx_parser *parser);
 /* module.c */
 bool ptx_skip_debug(struct ptx_parser *parser);
 
-/* lower.c: makes the executable program of the module */
+/* lower.c: creates the module's executable program */
 void ptx_lower_module(struct ptx_parser *parser);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and scopes: one hash table, newest symbol first in its bucket, so that leaving a scope pops
- * its symbols. */
+/* Names and scopes: one hash table whose buckets list the newest symbol first, so that leaving a
+ * scope pops its symbols. */
 #include "sim/ptx/parser.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ void ptx_scope_open(struct ptx_parser *parser)
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line, "blocks nested deeper than %d",
             PTX_MAX_SCOPES);
     parser->scope_parents = ptx_grow(parser, parser->scope_parents, parser->scope_count,
-        &parser->scope_room, sizeof(*parser->scope_parents));
+        &parser->scope_capacity, sizeof(*parser->scope_parents));
     parser->scope_parents[parser->scope_count] = parser->scope_ids[parser->depth];
     parser->depth++;
     parser->scope_ids[parser->depth] = parser->scope_count++;
@@ -28,37 +28,39 @@ void ptx_scope_open(struct ptx_parser *parser)
 
 void ptx_scope_close(struct ptx_parser *parser)
 {
-    for (struct ptx_symbol *s = parser->scopes[parser->depth]; s; s = s->scope_next)
-        parser->buckets[s->hash % PTX_SYMBOL_BUCKETS] = s->below;
+    for (struct ptx_symbol *symbol = parser->scopes[parser->depth]; symbol;
+         symbol = symbol->scope_next)
+        parser->buckets[symbol->hash % PTX_SYMBOL_BUCKETS] = symbol->below;
     parser->depth--;
 }
 
 struct ptx_symbol *ptx_symbol_add(
     struct ptx_parser *parser, const char *name, uint32_t length, enum ptx_symbol_kind kind)
 {
-    struct ptx_symbol *s = ptx_alloc(parser, sizeof(*s));
-    s->name = name;
-    s->length = length;
-    s->hash = ptx_hash(name, length);
-    s->kind = kind;
-    s->line = parser->token.line;
-    s->depth = parser->depth;
-    s->owner = parser->function ? parser->function->index : UINT32_MAX;
-    struct ptx_symbol **bucket = &parser->buckets[s->hash % PTX_SYMBOL_BUCKETS];
-    s->below = *bucket;
-    *bucket = s;
-    s->scope_next = parser->scopes[parser->depth];
-    parser->scopes[parser->depth] = s;
-    return s;
+    struct ptx_symbol *symbol = ptx_alloc(parser, sizeof(*symbol));
+    symbol->name = name;
+    symbol->length = length;
+    symbol->hash = ptx_hash(name, length);
+    symbol->kind = kind;
+    symbol->line = parser->token.line;
+    symbol->depth = parser->depth;
+    symbol->owner = parser->function ? parser->function->index : UINT32_MAX;
+    struct ptx_symbol **bucket = &parser->buckets[symbol->hash % PTX_SYMBOL_BUCKETS];
+    symbol->below = *bucket;
+    *bucket = symbol;
+    symbol->scope_next = parser->scopes[parser->depth];
+    parser->scopes[parser->depth] = symbol;
+    return symbol;
 }
 
 static struct ptx_symbol *find_hashed(
     struct ptx_parser *parser, const char *name, uint32_t length, uint32_t hash)
 {
-    struct ptx_symbol *s = parser->buckets[hash % PTX_SYMBOL_BUCKETS];
-    while (s && (s->hash != hash || s->length != length || memcmp(s->name, name, length) != 0))
-        s = s->below;
-    return s;
+    struct ptx_symbol *symbol = parser->buckets[hash % PTX_SYMBOL_BUCKETS];
+    while (symbol && (symbol->hash != hash || symbol->length != length ||
+                         memcmp(symbol->name, name, length) != 0))
+        symbol = symbol->below;
+    return symbol;
 }
 
 struct ptx_symbol *ptx_symbol_find(struct ptx_parser *parser, const char *name, uint32_t length)
@@ -66,7 +68,7 @@ struct ptx_symbol *ptx_symbol_find(struct ptx_parser *parser, const char *name, 
     return find_hashed(parser, name, length, ptx_hash(name, length));
 }
 
-struct ptx_symbol *ptx_symbol_here(struct ptx_parser *parser, const char *name, uint32_t length)
+struct ptx_symbol *ptx_symbol_in_scope(struct ptx_parser *parser, const char *name, uint32_t length)
 {
     struct ptx_symbol *found = ptx_symbol_find(parser, name, length);
     if (!found)
@@ -76,14 +78,14 @@ struct ptx_symbol *ptx_symbol_here(struct ptx_parser *parser, const char *name, 
 
 uint32_t ptx_register_new(struct ptx_parser *parser, enum ptx_type type)
 {
-    struct ptx_function *f = parser->function;
-    f->register_types = ptx_grow(parser, f->register_types, f->register_count, &f->register_room,
-        sizeof(*f->register_types));
-    f->register_types[f->register_count] = (uint8_t)type;
-    return f->register_count++;
+    struct ptx_function *function = parser->function;
+    function->register_types = ptx_grow(parser, function->register_types, function->register_count,
+        &function->register_capacity, sizeof(*function->register_types));
+    function->register_types[function->register_count] = (uint8_t)type;
+    return function->register_count++;
 }
 
-/* %r12 of %r<500>: the digits after the longest name that has a range. */
+/* %r12 of %r<500>: groups the name into the longest declared range name and an index. */
 static bool find_in_range(
     struct ptx_parser *parser, const char *name, uint32_t length, uint32_t *id)
 {

@@ -33,12 +33,11 @@ enum ptx_type {
     PTX_TYPE_COUNT
 };
 
-/* Bytes of a value; 0 for PTX_NONE and PTX_PRED. */
+/* Size of a value in bytes; 0 for PTX_NONE and PTX_PRED. */
 uint32_t ptx_type_size(enum ptx_type type);
 bool ptx_type_is_signed(enum ptx_type type);
 bool ptx_type_is_float(enum ptx_type type);
-/* .b32 → .u32 and so on: the type whose arithmetic the bits follow when the instruction does not
- * say. */
+/* The type whose arithmetic untyped bits follow: .b32 becomes .u32 and so on. */
 enum ptx_type ptx_type_unsigned(enum ptx_type type);
 const char *ptx_type_name(enum ptx_type type);
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations: variables of every space with their initialisers, and registers. */
+/* Declarations of variables in every state space, with their initialisers, and of registers. */
 #include "sim/ptx/parser.h"
 
 #include <string.h>
 
-/* No variable of a device is larger; keeps sums of sizes far from overflow. */
+/* Larger than any device's memory; keeps sums of sizes far from overflow. */
 #define VARIABLE_LIMIT (UINT64_C(1) << 40)
 
 static enum ptx_type parse_type(struct ptx_parser *parser)
 {
-    const struct ptx_token *t = &parser->token;
+    const struct ptx_token *token = &parser->token;
     enum ptx_type type = PTX_NONE;
-    if (t->kind == PTX_TOKEN_WORD && t->length > 1 && t->text[0] == '.')
-        type = ptx_type_find(t->text + 1, t->length - 1);
+    if (token->kind == PTX_TOKEN_WORD && token->length > 1 && token->text[0] == '.')
+        type = ptx_type_find(token->text + 1, token->length - 1);
     if (type == PTX_NONE) {
-        if (t->kind != PTX_TOKEN_WORD)
+        if (token->kind != PTX_TOKEN_WORD)
             ptx_unexpected(parser, "type");
-        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, t->line, "type '%.*s' is not supported",
-            (int)(t->length < 60 ? t->length : 60), t->text);
+        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, token->line, "type '%.*s' is not supported",
+            (int)(token->length < 60 ? token->length : 60), token->text);
     }
     ptx_advance(parser);
     return type;
 }
 
-static uint32_t parse_vector(struct ptx_parser *parser)
+static uint32_t parse_vector_size(struct ptx_parser *parser)
 {
     if (ptx_accept_word(parser, ".v2"))
         return 2;
@@ -40,20 +40,21 @@ static uint32_t parse_align(struct ptx_parser *parser)
     return (uint32_t)align;
 }
 
-/* [4][8]: the product; an empty first bracket leaves the size to the initialiser. */
-static void parse_dimensions(struct ptx_parser *parser, struct ptx_symbol *s, uint32_t item)
+/* Parses dimensions [4][8] to their product; an empty first bracket takes the size from the
+ * initialiser. */
+static void parse_dimensions(struct ptx_parser *parser, struct ptx_symbol *symbol, uint32_t item)
 {
-    s->size = item;
+    symbol->size = item;
     while (ptx_accept_mark(parser, '[')) {
         if (ptx_accept_mark(parser, ']')) {
-            s->size = 0;
+            symbol->size = 0;
             continue;
         }
         uint64_t count = ptx_expect_integer(parser);
         ptx_expect_mark(parser, ']');
-        if (count > VARIABLE_LIMIT || s->size * count > VARIABLE_LIMIT)
-            ptx_fail(parser, SIM_LOAD_INVALID, s->line, "variable is too large");
-        s->size *= count;
+        if (count > VARIABLE_LIMIT || symbol->size * count > VARIABLE_LIMIT)
+            ptx_fail(parser, SIM_LOAD_INVALID, symbol->line, "variable is too large");
+        symbol->size *= count;
     }
 }
 
@@ -87,8 +88,8 @@ static uint64_t float_bits(const struct ptx_token *token, enum ptx_type type)
     return bits;
 }
 
-static void parse_address(
-    struct ptx_parser *parser, struct ptx_symbol *s, uint64_t offset, uint32_t size, uint32_t shift)
+static void parse_address(struct ptx_parser *parser, struct ptx_symbol *symbol, uint64_t offset,
+    uint32_t size, uint32_t shift)
 {
     bool is_generic = ptx_accept_word(parser, "generic");
     if (is_generic)
@@ -118,53 +119,54 @@ static void parse_address(
     /* [generic(x)+8] is also written generic(x)+8. */
     if (is_generic && ptx_accept_mark(parser, '+'))
         addend += ptx_expect_integer(parser);
-    add_initial(parser, s, offset, addend, target, size, shift);
+    add_initial(parser, symbol, offset, addend, target, size, shift);
 }
 
-/* 0xFF0000(name): one byte of an address, for packed structures. */
-static void parse_value(struct ptx_parser *parser, struct ptx_symbol *s, uint64_t offset)
+/* 0xFF0000(name): one byte of an address, used in packed structures. */
+static void parse_value(struct ptx_parser *parser, struct ptx_symbol *symbol, uint64_t offset)
 {
-    uint32_t size = ptx_type_size(s->type);
+    uint32_t size = ptx_type_size(symbol->type);
     bool is_minus = ptx_accept_mark(parser, '-');
-    struct ptx_token t = parser->token;
-    if (t.kind == PTX_TOKEN_WORD && !is_minus) {
-        parse_address(parser, s, offset, size, 0);
+    struct ptx_token token = parser->token;
+    if (token.kind == PTX_TOKEN_WORD && !is_minus) {
+        parse_address(parser, symbol, offset, size, 0);
         return;
     }
     ptx_advance(parser);
-    if (t.kind == PTX_TOKEN_INTEGER && !is_minus && ptx_accept_mark(parser, '(')) {
+    if (token.kind == PTX_TOKEN_INTEGER && !is_minus && ptx_accept_mark(parser, '(')) {
         uint32_t shift = 0;
-        while (shift < 64 && t.value != 0 && !(t.value >> shift & 0xff))
+        while (shift < 64 && token.value != 0 && !(token.value >> shift & 0xff))
             shift += 8;
-        parse_address(parser, s, offset, size, shift);
+        parse_address(parser, symbol, offset, size, shift);
         ptx_expect_mark(parser, ')');
         return;
     }
-    if (t.kind == PTX_TOKEN_FLOAT32 || t.kind == PTX_TOKEN_FLOAT64) {
-        uint64_t bits = float_bits(&t, s->type);
+    if (token.kind == PTX_TOKEN_FLOAT32 || token.kind == PTX_TOKEN_FLOAT64) {
+        uint64_t bits = float_bits(&token, symbol->type);
         uint64_t sign = is_minus && size ? UINT64_C(1) << (size * 8 - 1) : 0;
-        add_initial(parser, s, offset, bits ^ sign, NULL, size, 0);
-    } else if (t.kind == PTX_TOKEN_INTEGER) {
-        add_initial(parser, s, offset, is_minus ? 0 - t.value : t.value, NULL, size, 0);
+        add_initial(parser, symbol, offset, bits ^ sign, NULL, size, 0);
+    } else if (token.kind == PTX_TOKEN_INTEGER) {
+        add_initial(
+            parser, symbol, offset, is_minus ? 0 - token.value : token.value, NULL, size, 0);
     } else {
-        parser->token = t;
+        parser->token = token;
         ptx_unexpected(parser, "initial value");
     }
 }
 
-/* Nested braces are read flat, as every tool that writes PTX writes rows in full. */
-static void parse_initialiser(struct ptx_parser *parser, struct ptx_symbol *s, bool is_open)
+/* Nested braces are flattened: all known producers of PTX write complete rows. */
+static void parse_initialiser(struct ptx_parser *parser, struct ptx_symbol *symbol, bool is_open)
 {
-    uint32_t size = ptx_type_size(s->type);
+    uint32_t size = ptx_type_size(symbol->type);
     uint64_t offset = 0;
     uint32_t depth = 0;
     do {
         while (ptx_accept_mark(parser, '{'))
             depth++;
         if (!ptx_is_mark(parser, '}')) {
-            if (!is_open && offset + size > s->size)
+            if (!is_open && offset + size > symbol->size)
                 ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "too many initial values");
-            parse_value(parser, s, offset);
+            parse_value(parser, symbol, offset);
             offset += size;
         }
         while (depth > 0 && ptx_accept_mark(parser, '}'))
@@ -173,48 +175,52 @@ static void parse_initialiser(struct ptx_parser *parser, struct ptx_symbol *s, b
     if (depth != 0)
         ptx_unexpected(parser, "'}'");
     if (is_open)
-        s->size = offset;
+        symbol->size = offset;
 }
 
-static void place_in_function(struct ptx_parser *parser, struct ptx_symbol *s)
+static void place_local(struct ptx_parser *parser, struct ptx_symbol *symbol)
 {
-    struct ptx_function *f = parser->function;
-    if (s->space == PTX_LOCAL) {
-        uint64_t offset = (f->local_bytes + (uint64_t)s->align - 1) / s->align * s->align;
-        if (offset + s->size > (1u << 20))
-            ptx_fail(parser, SIM_LOAD_INVALID, s->line, "local variables beyond 1 MiB a thread");
-        s->offset = offset;
-        f->local_bytes = (uint32_t)(offset + s->size);
-    } else if (s->space == PTX_PARAM) {
-        f->call_parameters = ptx_grow(parser, f->call_parameters, f->call_parameter_count,
-            &f->call_parameter_room, sizeof(*f->call_parameters));
-        f->call_parameters[f->call_parameter_count++] = s;
+    struct ptx_function *function = parser->function;
+    if (symbol->space == PTX_LOCAL) {
+        uint64_t offset =
+            (function->local_bytes + (uint64_t)symbol->align - 1) / symbol->align * symbol->align;
+        if (offset + symbol->size > (1u << 20))
+            ptx_fail(
+                parser, SIM_LOAD_INVALID, symbol->line, "local variables beyond 1 MiB a thread");
+        symbol->offset = offset;
+        function->local_bytes = (uint32_t)(offset + symbol->size);
+    } else if (symbol->space == PTX_PARAM) {
+        function->call_parameters =
+            ptx_grow(parser, function->call_parameters, function->call_parameter_count,
+                &function->call_parameter_capacity, sizeof(*function->call_parameters));
+        function->call_parameters[function->call_parameter_count++] = symbol;
     }
 }
 
-static void place(struct ptx_parser *parser, struct ptx_symbol *s, bool is_formal)
+static void place_variable(struct ptx_parser *parser, struct ptx_symbol *symbol, bool is_formal)
 {
-    if (s->space == PTX_GLOBAL || s->space == PTX_CONST) {
+    if (symbol->space == PTX_GLOBAL || symbol->space == PTX_CONST) {
         parser->variables = ptx_grow(parser, parser->variables, parser->variable_count,
-            &parser->variable_room, sizeof(*parser->variables));
-        s->id = parser->variable_count;
-        parser->variables[parser->variable_count++] = s;
-    } else if (s->space == PTX_SHARED) {
-        if (s->size > (1u << 24))
-            ptx_fail(parser, SIM_LOAD_INVALID, s->line, "shared variable beyond 16 MiB");
+            &parser->variable_capacity, sizeof(*parser->variables));
+        symbol->id = parser->variable_count;
+        parser->variables[parser->variable_count++] = symbol;
+    } else if (symbol->space == PTX_SHARED) {
+        if (symbol->size > (1u << 24))
+            ptx_fail(parser, SIM_LOAD_INVALID, symbol->line, "shared variable beyond 16 MiB");
         parser->shared = ptx_grow(parser, parser->shared, parser->shared_count,
-            &parser->shared_room, sizeof(*parser->shared));
-        s->id = parser->shared_count;
-        parser->shared[parser->shared_count++] = s;
+            &parser->shared_capacity, sizeof(*parser->shared));
+        symbol->id = parser->shared_count;
+        parser->shared[parser->shared_count++] = symbol;
     } else if (!is_formal) {
         if (!parser->function)
-            ptx_fail(parser, SIM_LOAD_UNSUPPORTED, s->line,
+            ptx_fail(parser, SIM_LOAD_UNSUPPORTED, symbol->line,
                 "variable of a function's space outside any function");
-        place_in_function(parser, s);
+        place_local(parser, symbol);
     }
 }
 
-/* Between the space and the name: .align 8 .v2 .b8 and, for pointers, .ptr .global .align 16. */
+/* Attributes between the state space and the name: .align 8 .v2 .b8 and, for pointers, .ptr
+ * .global .align 16. */
 static enum ptx_type parse_attributes(
     struct ptx_parser *parser, uint32_t *align, uint32_t *elements)
 {
@@ -225,7 +231,7 @@ static enum ptx_type parse_attributes(
             *align = type == PTX_NONE ? given : *align;
         } else if (ptx_is_word(parser, ".v2") || ptx_is_word(parser, ".v4") ||
                    ptx_is_word(parser, ".v8")) {
-            *elements = parse_vector(parser);
+            *elements = parse_vector_size(parser);
         } else if (type != PTX_NONE &&
                    (ptx_accept_word(parser, ".ptr") || ptx_accept_word(parser, ".global") ||
                        ptx_accept_word(parser, ".shared") || ptx_accept_word(parser, ".const") ||
@@ -256,35 +262,36 @@ struct ptx_symbol *ptx_parse_variable(
     if (type == PTX_PRED && space != PTX_SPACE_NONE)
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "predicates have no address");
     const struct ptx_symbol *old =
-        ptx_symbol_here(parser, parser->token.text, parser->token.length);
+        ptx_symbol_in_scope(parser, parser->token.text, parser->token.length);
     if (old && !(old->kind == PTX_SYMBOL_VARIABLE && old->is_extern) &&
         !(is_formal && old->length == 1 && old->name[0] == '_'))
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "'%.*s' is declared twice",
             (int)(parser->token.length < 80 ? parser->token.length : 80), parser->token.text);
-    struct ptx_symbol *s =
+    struct ptx_symbol *symbol =
         ptx_symbol_add(parser, parser->token.text, parser->token.length, PTX_SYMBOL_VARIABLE);
-    s->type = type;
-    s->space = space;
-    s->elements = elements;
-    s->is_extern = is_extern;
-    s->initial_end = &s->initial;
+    symbol->type = type;
+    symbol->space = space;
+    symbol->elements = elements;
+    symbol->is_extern = is_extern;
+    symbol->initial_end = &symbol->initial;
     uint32_t item = ptx_type_size(type) * elements;
     uint32_t natural = align ? ptx_type_size(type) : item;
-    s->align = align > natural ? align : (natural ? natural : 1);
+    symbol->align = align > natural ? align : (natural ? natural : 1);
     ptx_advance(parser);
-    parse_dimensions(parser, s, item);
+    parse_dimensions(parser, symbol, item);
     if (!is_formal && ptx_accept_mark(parser, '=')) {
         if (space != PTX_GLOBAL && space != PTX_CONST)
-            ptx_fail(parser, SIM_LOAD_INVALID, s->line, "only .global and .const are initialised");
-        parse_initialiser(parser, s, s->size == 0);
+            ptx_fail(
+                parser, SIM_LOAD_INVALID, symbol->line, "only .global and .const are initialised");
+        parse_initialiser(parser, symbol, symbol->size == 0);
     }
-    place(parser, s, is_formal);
-    return s;
+    place_variable(parser, symbol, is_formal);
+    return symbol;
 }
 
 void ptx_parse_variables(struct ptx_parser *parser, enum ptx_space space, bool is_extern)
 {
-    if (ptx_accept_mark(parser, '[')) { /* .const[2] banks of old texts */
+    if (ptx_accept_mark(parser, '[')) { /* .const[2] banks of old PTX versions */
         ptx_expect_integer(parser);
         ptx_expect_mark(parser, ']');
     }
@@ -302,15 +309,15 @@ static void add_register(struct ptx_parser *parser, enum ptx_type type)
         ptx_unexpected(parser, "register name");
     ptx_advance(parser);
     bool is_range = ptx_accept_mark(parser, '<');
-    const struct ptx_symbol *old = ptx_symbol_here(parser, name.text, name.length);
+    const struct ptx_symbol *old = ptx_symbol_in_scope(parser, name.text, name.length);
     if (old)
         ptx_fail(parser, SIM_LOAD_INVALID, name.line, "'%.*s' is declared twice",
             (int)(name.length < 80 ? name.length : 80), name.text);
-    struct ptx_symbol *s = ptx_symbol_add(
+    struct ptx_symbol *symbol = ptx_symbol_add(
         parser, name.text, name.length, is_range ? PTX_SYMBOL_RANGE : PTX_SYMBOL_REGISTER);
-    s->type = type;
+    symbol->type = type;
     if (!is_range) {
-        s->id = ptx_register_new(parser, type);
+        symbol->id = ptx_register_new(parser, type);
         return;
     }
     uint64_t count = ptx_expect_integer(parser);
@@ -319,17 +326,17 @@ static void add_register(struct ptx_parser *parser, enum ptx_type type)
         ptx_fail(
             parser, SIM_LOAD_INVALID, name.line, "more registers than any text this long uses");
     parser->register_budget -= count;
-    s->count = (uint32_t)count;
-    s->ids = ptx_alloc(parser, (size_t)count * sizeof(*s->ids));
+    symbol->count = (uint32_t)count;
+    symbol->ids = ptx_alloc(parser, (size_t)count * sizeof(*symbol->ids));
 }
 
 void ptx_parse_registers(struct ptx_parser *parser)
 {
     uint32_t line = parser->token.line;
-    if (parse_vector(parser) != 1)
+    if (parse_vector_size(parser) != 1)
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, line, "vector registers");
     enum ptx_type type = parse_type(parser);
-    if (parse_vector(parser) != 1)
+    if (parse_vector_size(parser) != 1)
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, line, "vector registers");
     do
         add_register(parser, type);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels for tests/sim/test_exec_control.c; control.ptx is what nvcc -ptx -arch=compute_90 makes of this. */
+/* Kernels for tests/simulator/test_exec_control.c; control.ptx is what nvcc -ptx -arch=compute_90 makes of this. */
 typedef unsigned int u32;
 typedef unsigned long long u64;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups for tests/sim/test_exec_control.c; grid.ptx is what nvcc -ptx -arch=compute_80 makes of this. */
+/* Cooperative groups for tests/simulator/test_exec_control.c; grid.ptx is what nvcc -ptx -arch=compute_80 makes of this. */
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 

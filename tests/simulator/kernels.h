@@ -3,10 +3,10 @@
  * PTX for the tests of modules and launches, written by hand so that they need no compiler, and
  * short ways to load and launch it.
  */
-#ifndef TESTS_SIM_KERNELS_H
-#define TESTS_SIM_KERNELS_H
+#ifndef TESTS_SIMULATOR_KERNELS_H
+#define TESTS_SIMULATOR_KERNELS_H
 
-#include "sim_test.h"
+#include "driver.h"
 
 #define PTX_HEAD ".version 8.0\n.target sm_75\n.address_size 64\n"
 

@@ -3,7 +3,7 @@
  * Host memory that runs out at every place in turn: the simulated driver answers 2 (its strings and
  * its start POOL_ERR_OUT_OF_HOST_MEMORY), keeps its state whole and leaves nothing behind.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 #include "base/alloc.h"
 
@@ -32,7 +32,7 @@ static int make(struct made *made)
     pool_cu_result code[12] = {0};
     int failures = 0;
 
-    memset(made, 0, sizeof *made);
+    memset(made, 0, sizeof(*made));
     code[0] = cu->CtxCreate(&made->context, 0, 0);
     if (!code[0]) {
         code[1] = cu->StreamCreateWithPriority(&made->stream, 0, 0);
@@ -48,7 +48,7 @@ static int make(struct made *made)
             code[8] = cu->EventRecord(made->event, made->stream);
         if (!code[2])
             code[9] = cu->StreamWaitEvent(NULL, made->event, 0);
-        code[10] = cu->MemHostRegister(heap, sizeof heap, 0);
+        code[10] = cu->MemHostRegister(heap, sizeof(heap), 0);
         if (!code[10])
             assert_int_equal(cu->MemHostUnregister(heap), 0);
     }

@@ -6,10 +6,10 @@
  * In the text, %a %b %c are the 32-bit inputs and %d the result; %la … %ld are 64 bits wide, %ha …
  * %hd 16 bits; %p is a predicate result, %q the predicate "bit 0 of c".
  */
-#ifndef TESTS_SIM_LANES_H
-#define TESTS_SIM_LANES_H
+#ifndef TESTS_SIMULATOR_LANES_H
+#define TESTS_SIMULATOR_LANES_H
 
-#include "machine.h"
+#include "executor.h"
 
 struct triple {
     uint64_t a, b, c;

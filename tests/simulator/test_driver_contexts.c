@@ -2,7 +2,7 @@
 /*
  * Opening the simulated driver, its devices, contexts and each thread's stack of them.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 #include <sys/wait.h>
 
@@ -13,7 +13,7 @@ static void test_before_start(void **state)
     int value;
 
     (void)state;
-    assert_int_equal(table->struct_size, sizeof *table);
+    assert_int_equal(table->struct_size, sizeof(*table));
     assert_int_equal(table->Init(0), 100);
     assert_int_equal(table->DeviceGetCount(&value), 3);
     assert_int_equal(table->MemGetInfo(&bytes, &bytes), 3);
@@ -61,21 +61,21 @@ static void test_devices(void **state)
     assert_int_equal(cu->DeviceGet(&device, 2), 101);
     assert_int_equal(cu->DeviceGet(&device, -1), 101);
     assert_int_equal(cu->DeviceGet(NULL, 0), 1);
-    assert_int_equal(cu->DeviceGetName(name, sizeof name, 0), 0);
+    assert_int_equal(cu->DeviceGetName(name, sizeof(name), 0), 0);
     assert_string_equal(name, "Card");
     assert_int_equal(cu->DeviceGetName(name, 3, 0), 0);
     assert_string_equal(name, "Ca");
     assert_int_equal(cu->DeviceGetName(name, 0, 0), 1);
-    assert_int_equal(cu->DeviceGetName(name, sizeof name, 7), 101);
+    assert_int_equal(cu->DeviceGetName(name, sizeof(name), 7), 101);
     assert_int_equal(cu->DeviceTotalMem(&bytes, 0), 0);
     assert_int_equal(bytes, UINT64_C(2) << 30);
     assert_int_equal(cu->DeviceGetUuid(&one, 0), 0);
     assert_int_equal(cu->DeviceGetUuidV2(&again, 0), 0);
     assert_int_equal(cu->DeviceGetUuid(&two, 1), 0);
-    assert_memory_equal(&one, &again, sizeof one);
+    assert_memory_equal(&one, &again, sizeof(one));
     assert_memory_not_equal(&one, &two, 4);
-    assert_int_equal(cu->DeviceGetPCIBusId(pci, sizeof pci, 0), 0);
-    assert_int_equal(cu->DeviceGetPCIBusId(second, sizeof second, 1), 0);
+    assert_int_equal(cu->DeviceGetPCIBusId(pci, sizeof(pci), 0), 0);
+    assert_int_equal(cu->DeviceGetPCIBusId(second, sizeof(second), 1), 0);
     assert_string_equal(pci, "0000:10:00.0");
     assert_string_equal(second, "0000:11:00.0");
     assert_int_equal(cu->DeviceGetPCIBusId(second, 12, 1), 1);
@@ -110,8 +110,8 @@ static void test_attributes(void **state)
     int value;
 
     (void)state;
-    for (size_t at = 0; at < sizeof capabilities / sizeof capabilities[0]; at++) {
-        snprintf(spec, sizeof spec, "sim:cc=%d,sms=6", capabilities[at]);
+    for (size_t at = 0; at < sizeof(capabilities) / sizeof(capabilities[0]); at++) {
+        snprintf(spec, sizeof(spec), "sim:cc=%d,sms=6", capabilities[at]);
         sim_begin(spec);
         assert_int_equal(attribute(75) * 10 + attribute(76), capabilities[at]);
         assert_int_equal(attribute(16), 6);

@@ -3,7 +3,7 @@
  * Modules and kernels of the simulated driver: what loads and what does not, names, attributes,
  * occupancy.
  */
-#include "sim_kernels.h"
+#include "kernels.h"
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static void test_images(void **state)
 
     (void)state;
     sim_begin_context("sim");
-    for (size_t at = 0; at < sizeof images / sizeof images[0]; at++) {
+    for (size_t at = 0; at < sizeof(images) / sizeof(images[0]); at++) {
         pool_cu_result code = cu->ModuleLoadData(&module, images[at].text);
 
         if (code != images[at].code)
@@ -58,24 +58,24 @@ static void test_log_buffers(void **state)
     static const char wrong[] = PTX_HEAD ".visible .entry f()\n{\n frobnicate.u32 %r1;\n ret;\n}\n";
     char error[512], info[512], small[10];
     pool_cu_enum options[4] = {5, 6, 3, 4};
-    void *values[4] = {error, (void *)sizeof error, info, (void *)sizeof info};
+    void *values[4] = {error, (void *)sizeof(error), info, (void *)sizeof(info)};
     CUmodule module = NULL;
 
     (void)state;
     sim_begin_context("sim");
-    memset(error, 'x', sizeof error);
+    memset(error, 'x', sizeof(error));
     assert_int_equal(cu->ModuleLoadDataEx(&module, wrong, 4, options, values), 218);
     assert_non_null(strstr(error, "simulated device, PTX line 6: unknown opcode"));
     assert_non_null(strstr(error, "frobnicate.u32'; simulated devices do not execute it"));
     assert_int_equal((uintptr_t)values[1], strlen(error) + 1);
     assert_string_equal(info, "");
     values[0] = small;
-    values[1] = (void *)sizeof small;
-    values[3] = (void *)sizeof info;
+    values[1] = (void *)sizeof(small);
+    values[3] = (void *)sizeof(info);
     assert_int_equal(cu->ModuleLoadDataEx(&module, wrong, 4, options, values), 218);
-    assert_int_equal(strlen(small), sizeof small - 1);
-    values[1] = (void *)sizeof small;
-    values[3] = (void *)sizeof info;
+    assert_int_equal(strlen(small), sizeof(small) - 1);
+    values[1] = (void *)sizeof(small);
+    values[3] = (void *)sizeof(info);
     assert_int_equal(cu->ModuleLoadDataEx(&module, kernels_ptx, 4, options, values), 0);
     assert_string_equal(small, "");
     assert_non_null(strstr(info, "Function 'add_one'"));
@@ -232,18 +232,18 @@ static void test_occupancy(void **state)
 static CUmodule load_hungry(const char *bounds)
 {
     char text[32768];
-    int used = snprintf(text, sizeof text,
+    int used = snprintf(text, sizeof(text),
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry hungry(.param .u64 p)\n%s\n"
         "{ .reg .b64 %%p; .reg .b32 %%r<300>; ld.param.u64 %%p, [p];\n",
         bounds);
 
     for (int is_store = 0; is_store < 2; is_store++)
         for (int at = 0; at < 300; at++)
-            used += is_store ? snprintf(text + used, sizeof text - (size_t)used,
+            used += is_store ? snprintf(text + used, sizeof(text) - (size_t)used,
                                    "st.global.u32 [%%p+%d], %%r%d;\n", at * 4, 299 - at)
-                             : snprintf(text + used, sizeof text - (size_t)used,
+                             : snprintf(text + used, sizeof(text) - (size_t)used,
                                    "ld.global.u32 %%r%d, [%%p+%d];\n", at, at * 4);
-    snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
+    snprintf(text + used, sizeof(text) - (size_t)used, "ret; }\n");
     return load(text);
 }
 
@@ -266,7 +266,7 @@ static void test_launch_bounds(void **state)
         {"sim:cc=86", ".maxntid 1536", 40}};
 
     (void)state;
-    for (size_t at = 0; at < sizeof rows / sizeof rows[0]; at++) {
+    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         sim_begin_context(rows[at].devices);
         CUmodule module = load_hungry(rows[at].bounds);
         assert_int_equal(attribute(kernel(module, "hungry"), 4), rows[at].registers);

@@ -2,7 +2,7 @@
 /*
  * Fault rules, hangs and the sticky fault of the simulated driver.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 #include <sys/wait.h>
 

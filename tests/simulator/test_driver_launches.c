@@ -2,7 +2,7 @@
 /*
  * Launches of the simulated driver: what is refused, what runs, how it fails.
  */
-#include "sim_kernels.h"
+#include "kernels.h"
 
 static void test_refused_launches(void **state)
 {
@@ -13,7 +13,7 @@ static void test_refused_launches(void **state)
     void *arguments[] = {&memory, &count}, *three[] = {&memory, &count, big},
          *holes[] = {&memory, 0};
     uint8_t packed[12] = {0};
-    size_t packed_bytes = sizeof packed;
+    size_t packed_bytes = sizeof(packed);
     void *extra[] = {(void *)1, packed, (void *)2, &packed_bytes, NULL};
     CUmodule module;
 
@@ -87,12 +87,12 @@ static void test_running_and_counting(void **state)
     (void)state;
     sim_begin_context("sim");
     module = load(kernels_ptx);
-    assert_int_equal(cu->MemAlloc(&memory, sizeof values), 0);
+    assert_int_equal(cu->MemAlloc(&memory, sizeof(values)), 0);
     for (uint32_t at = 0; at < count; at++)
         values[at] = at * 3;
-    assert_int_equal(cu->MemcpyHtoD(memory, values, sizeof values), 0);
+    assert_int_equal(cu->MemcpyHtoD(memory, values, sizeof(values)), 0);
     assert_int_equal(launch(kernel(module, "add_one"), 8, 128, arguments), 0);
-    assert_int_equal(cu->MemcpyDtoH(values, memory, sizeof values), 0);
+    assert_int_equal(cu->MemcpyDtoH(values, memory, sizeof(values)), 0);
     for (uint32_t at = 0; at < count; at++)
         assert_int_equal(values[at], at * 3 + 1);
     assert_int_equal(pool_sim_kernel_stats_each(keep, &stats), POOL_OK);
@@ -117,7 +117,7 @@ static void test_running_and_counting(void **state)
     assert_non_null(strstr(text, "\"kernel\":\t\"add_one\""));
     pool_text_free(&text);
     assert_int_equal(pool_sim_kernel_stats_reset(), POOL_OK);
-    memset(&second, 0, sizeof second);
+    memset(&second, 0, sizeof(second));
     assert_int_equal(pool_sim_kernel_stats_each(keep, &second), POOL_OK);
     assert_int_equal(second.launches, 0);
     assert_int_equal(cu->MemFree(memory), 0);
@@ -230,7 +230,7 @@ static void test_other_faults(void **state)
     };
 
     (void)state;
-    for (size_t at = 0; at < sizeof faults / sizeof faults[0]; at++) {
+    for (size_t at = 0; at < sizeof(faults) / sizeof(faults[0]); at++) {
         uint32_t offset = 4096;
         void *arguments[] = {&offset};
         pool_sim_fault fault;
@@ -273,7 +273,7 @@ static void test_lanes_that_wait(void **state)
         {0xfffe, 719, "lane outside its own member mask", "thread (0,0,0), PTX line 9"}};
 
     (void)state;
-    for (size_t at = 0; at < sizeof rows / sizeof rows[0]; at++) {
+    for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         uint32_t mask = rows[at].mask;
         void *arguments[] = {&mask};
         sim_begin_context("sim");
@@ -326,11 +326,11 @@ static void *launch_often(void *argument)
     wrong += cu->StreamCreateWithPriority(&stream, 1, 0) != 0;
     wrong += cu->ModuleLoadData(&module, kernels_ptx) != 0;
     wrong += cu->ModuleGetFunction(&function, module, "add_one") != 0;
-    wrong += cu->MemAlloc(&memory, sizeof values) != 0;
+    wrong += cu->MemAlloc(&memory, sizeof(values)) != 0;
     wrong += cu->MemsetD32Async(memory, 0, 500, stream) != 0;
     for (int times = 0; times < 60; times++)
         wrong += cu->LaunchKernel(function, 4, 1, 1, 128, 1, 1, 0, stream, arguments, NULL) != 0;
-    wrong += cu->MemcpyDtoHAsync(values, memory, sizeof values, stream) != 0;
+    wrong += cu->MemcpyDtoHAsync(values, memory, sizeof(values), stream) != 0;
     wrong += cu->StreamSynchronize(stream) != 0;
     for (int at = 0; at < 500; at++)
         wrong += values[at] != 60;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Floating-point instructions of the PTX machine: exact in all four roundings, and the conversions.
  */
-#include "machine.h"
+#include "executor.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -194,7 +194,8 @@ static void test_copysign(void **state)
     (void)state;
     float in[4][3] = {{-1, 2, 0}, {0.0f, -2, 0}, {-0.0f, INFINITY, 0}, {1, -0.0f, 0}};
     uint64_t out[4];
-    run_floats("copysign.f32 %d, %a, %b; mov.b32 %w, %d; cvt.u64.u32 %l, %w;", "f32", 4, in, out, 4);
+    run_floats(
+        "copysign.f32 %d, %a, %b; mov.b32 %w, %d; cvt.u64.u32 %l, %w;", "f32", 4, in, out, 4);
     assert_int_equal(out[0], bits32(-2.0f));
     assert_int_equal(out[1], bits32(2.0f));
     assert_int_equal(out[2], bits32(-INFINITY));

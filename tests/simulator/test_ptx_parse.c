@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the PTX parser makes of texts, what it refuses and with which line, and that no allocation
  * is safe to assume. */
-#include "machine.h"
+#include "executor.h"
 
 #include "base/alloc.h"
 

@@ -2,7 +2,7 @@
 /*
  * Memory of the simulated driver: accounting, strict ranges, copies, pinned memory, pools, leaks.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 #include <sys/mman.h>
 
@@ -90,7 +90,7 @@ static void test_copies_are_checked(void **state)
 
     (void)state;
     sim_begin_context("sim");
-    for (size_t at = 0; at < sizeof host; at++)
+    for (size_t at = 0; at < sizeof(host); at++)
         host[at] = (uint8_t)(at * 7);
     assert_int_equal(cu->MemAlloc(&memory, 300), 0);
     assert_int_equal(cu->MemAlloc(&other, 300), 0);
@@ -123,7 +123,7 @@ static void test_copies_are_checked(void **state)
     /* Fresh memory holds nothing that a program could rely on. */
     assert_int_equal(cu->MemAlloc(&other, 300), 0);
     assert_int_equal(cu->MemcpyDtoH(back, other, 300), 0);
-    memset(host, 0, sizeof host);
+    memset(host, 0, sizeof(host));
     assert_memory_not_equal(back, host, 300);
     assert_int_equal(cu->MemFree(other), 0);
     assert_int_equal(cu->MemFree(memory), 0);
@@ -147,8 +147,8 @@ static void test_big_memory_is_lazy(void **state)
     sim_begin_context(gib == 60 ? "sim:mem=64G" : "sim:mem=4G");
     assert_int_equal(cu->MemAlloc(&memory, gib << 30), 0);
     far = memory + ((uint64_t)(gib - 1) << 30);
-    assert_int_equal(cu->MemcpyHtoD(far, &word, sizeof word), 0);
-    assert_int_equal(cu->MemcpyDtoH(&back, far, sizeof back), 0);
+    assert_int_equal(cu->MemcpyHtoD(far, &word, sizeof(word)), 0);
+    assert_int_equal(cu->MemcpyDtoH(&back, far, sizeof(back)), 0);
     assert_int_equal(back, 42);
     assert_int_equal(cu->MemFree(memory), 0);
     sim_end_context();
@@ -179,11 +179,11 @@ static void test_pinned_and_registered(void **state)
     assert_int_equal(type, 1);
     assert_int_equal(cu->MemFree(alias), 1);
     assert_int_equal(cu->MemFreeHost(heap), 1);
-    assert_int_equal(cu->MemHostRegister(heap, sizeof heap, 0x10), 1);
-    assert_int_equal(cu->MemHostRegister(heap, sizeof heap, 8), 801);
+    assert_int_equal(cu->MemHostRegister(heap, sizeof(heap), 0x10), 1);
+    assert_int_equal(cu->MemHostRegister(heap, sizeof(heap), 8), 801);
     assert_int_equal(cu->MemHostRegister(NULL, 10, 0), 1);
     assert_int_equal(cu->MemHostUnregister(heap), 713);
-    assert_int_equal(cu->MemHostRegister(heap, sizeof heap, 1), 0);
+    assert_int_equal(cu->MemHostRegister(heap, sizeof(heap), 1), 0);
     assert_int_equal(cu->MemHostRegister(heap + 100, 10, 0), 712);
     assert_int_equal(cu->MemHostRegister(pinned, 10, 0), 712);
     assert_int_equal(cu->MemHostGetDevicePointer(&alias, heap + 8, 0), 0);

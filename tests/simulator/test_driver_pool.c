@@ -3,11 +3,11 @@
  * Pools of simulated devices: what a user of the library sees of the device string, of faults that
  * were ordered, and of the end of the simulated driver.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 static pool_status create(device_pool **pool, const char *devices)
 {
-    const pool_params params = {.struct_size = sizeof params, .devices = devices};
+    const pool_params params = {.struct_size = sizeof(params), .devices = devices};
 
     return pool_create(pool, &params);
 }
@@ -23,7 +23,7 @@ static void destroy(device_pool **pool)
 
 static void test_facts(void **state)
 {
-    pool_device_info info = {.struct_size = sizeof info};
+    pool_device_info info = {.struct_size = sizeof(info)};
     pool_device *device = NULL, *same = NULL;
     device_pool *pool = NULL;
     char prefix[16];
@@ -40,7 +40,7 @@ static void test_facts(void **state)
     assert_int_equal(info.total_bytes, UINT64_C(24) << 30);
     assert_int_equal(info.free_bytes, (UINT64_C(20) << 30) - (UINT64_C(524) << 20));
     assert_string_equal(info.pci, "0000:12:00.0");
-    snprintf(prefix, sizeof prefix, "%.8s", info.uuid + strlen("GPU-"));
+    snprintf(prefix, sizeof(prefix), "%.8s", info.uuid + strlen("GPU-"));
     assert_int_equal(pool_device_by_uuid(pool, prefix, &same), POOL_OK);
     assert_ptr_equal(same, device);
     destroy(&pool);
@@ -64,7 +64,7 @@ static void test_sharing(void **state)
 
 static void test_unusable_device(void **state)
 {
-    pool_device_info info = {.struct_size = sizeof info};
+    pool_device_info info = {.struct_size = sizeof(info)};
     pool_device *device = NULL;
     device_pool *pool = NULL;
 
@@ -84,7 +84,7 @@ static void test_unusable_device(void **state)
 
 static void test_poison_ends_with_the_driver(void **state)
 {
-    pool_health_info health = {.struct_size = sizeof health};
+    pool_health_info health = {.struct_size = sizeof(health)};
     device_pool *pool = NULL, *other = NULL;
     pool_device *device = NULL;
     CUcontext context = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls, divergence, barriers, warps, atomics and faults: kernels of tests/vectors/ptx/control.cu
  * against C. */
-#include "machine.h"
+#include "executor.h"
 
 static char *control_text, *grid_text;
 

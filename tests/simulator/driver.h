@@ -2,8 +2,8 @@
 /*
  * What tests of the simulated driver share: opening it, and short names for its table.
  */
-#ifndef TESTS_SIM_TEST_H
-#define TESTS_SIM_TEST_H
+#ifndef TESTS_SIMULATOR_DRIVER_H
+#define TESTS_SIMULATOR_DRIVER_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static inline void sim_end_context(void)
 
 static inline pool_sim_fault last_fault(void)
 {
-    pool_sim_fault fault = {.struct_size = sizeof fault};
+    pool_sim_fault fault = {.struct_size = sizeof(fault)};
 
     assert_int_equal(pool_sim_get_last_fault(&fault), POOL_OK);
     return fault;

@@ -3,7 +3,7 @@
  * Streams and events of the simulated driver: order, the default stream, asynchrony, host
  * functions.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 #define NON_BLOCKING 1u
 
@@ -400,11 +400,11 @@ static void *hammer(void *argument)
     wrong += cu->StreamCreateWithPriority(&stream, (unsigned)worker->number % 2, 0) != 0;
     wrong += cu->EventCreate(&event, 0) != 0;
     for (uint32_t round = 0; round < 100; round++) {
-        wrong += cu->MemAlloc(&memory, sizeof back) != 0;
+        wrong += cu->MemAlloc(&memory, sizeof(back)) != 0;
         wrong += cu->MemsetD32Async(memory, round, 64, stream) != 0;
         wrong += cu->EventRecord(event, stream) != 0;
         wrong += cu->StreamWaitEvent(NULL, event, 0) != 0;
-        wrong += cu->MemcpyDtoHAsync(back, memory, sizeof back, stream) != 0;
+        wrong += cu->MemcpyDtoHAsync(back, memory, sizeof(back), stream) != 0;
         wrong += cu->StreamSynchronize(stream) != 0;
         for (size_t at = 0; at < 64; at++)
             wrong += back[at] != round;

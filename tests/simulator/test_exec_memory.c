@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads, stores, atomics and addresses of the PTX machine, one small text each. */
-#include "machine.h"
+#include "executor.h"
 
 /* One thread; %p points to 256 bytes, %s to 64 shared bytes (32-bit address). */
 static void run_text(const char *body, void *memory_in_out)

@@ -2,13 +2,13 @@
 /*
  * The device string and the fault string: what they mean and how they are refused.
  */
-#include "sim_test.h"
+#include "driver.h"
 
 static struct sim_config parsed(const char *spec)
 {
     struct sim_config config;
 
-    memset(&config, 0xee, sizeof config);
+    memset(&config, 0xee, sizeof(config));
     if (sim_config_parse(spec, &config))
         fail_msg("\"%s\": %s", spec, pool_last_error()->message);
     return config;
@@ -100,13 +100,13 @@ static void test_wrong_device_strings(void **state)
     struct sim_config config, before;
 
     (void)state;
-    memset(&before, 0x11, sizeof before);
-    for (size_t at = 0; at < sizeof wrong / sizeof wrong[0]; at++) {
-        memset(&config, 0x11, sizeof config);
+    memset(&before, 0x11, sizeof(before));
+    for (size_t at = 0; at < sizeof(wrong) / sizeof(wrong[0]); at++) {
+        memset(&config, 0x11, sizeof(config));
         assert_int_equal(sim_config_parse(wrong[at].spec, &config), POOL_ERR_INVALID_ARGUMENT);
         if (!strstr(pool_last_error()->message, wrong[at].says))
             fail_msg("\"%s\" answers: %s", wrong[at].spec, pool_last_error()->message);
-        assert_memory_equal(&config, &before, sizeof config);
+        assert_memory_equal(&config, &before, sizeof(config));
     }
     assert_int_equal(sim_config_parse(NULL, &config), POOL_ERR_INVALID_ARGUMENT);
 }
@@ -181,7 +181,7 @@ static void test_wrong_rules(void **state)
     struct sim_rules rules = {NULL, 77};
 
     (void)state;
-    for (size_t at = 0; at < sizeof wrong / sizeof wrong[0]; at++) {
+    for (size_t at = 0; at < sizeof(wrong) / sizeof(wrong[0]); at++) {
         assert_int_equal(sim_rules_parse(wrong[at].text, &rules), POOL_ERR_INVALID_ARGUMENT);
         if (!strstr(pool_last_error()->message, wrong[at].says))
             fail_msg("\"%s\" answers: %s", wrong[at].text, pool_last_error()->message);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the PTX machine: device memory that is an array of blocks, and launches of a text's
  * kernel. */
-#ifndef TESTS_SIM_MACHINE_H
-#define TESTS_SIM_MACHINE_H
+#ifndef TESTS_SIMULATOR_EXECUTOR_H
+#define TESTS_SIMULATOR_EXECUTOR_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * found and named. Each kernel gets the result's address; %t is the thread, %l its lane, %r what
  * it stores in the end.
  */
-#include "machine.h"
+#include "executor.h"
 
 #define BEGIN                                                                                      \
     ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
