@@ -151,5 +151,6 @@ void check_curve_stages(struct harness *harness);
 void check_curve_vectors(struct harness *harness);
 void check_vector_stages(struct harness *harness);
 void check_ntt_stages(struct harness *harness);
+void check_poseidon_stages(struct harness *harness);
 
 #endif

@@ -61,6 +61,7 @@ int main(int argc, char **argv)
         check_curve_vectors,
         check_vector_stages,
         check_ntt_stages,
+        check_poseidon_stages,
     };
     struct harness harness = {0};
     const char *spec = "0";
