@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams and events: queues of device work, marks in them, and waiting for both.
+ * Streams and events: queues of device work, positions in them, and waiting for both.
  *
- * Order. Work on one stream runs in the order in which it was enqueued. Between streams there is no
- * order but the one that pool_stream_wait_event makes. Everywhere in the library a NULL stream
- * means the device's default stream, which is CUDA's legacy one: it is ordered with every stream
- * made with POOL_STREAM_BLOCKING and with nothing else. Functions that take a stream say whether
- * NULL also makes them wait.
+ * Order. Work on one stream runs in the order in which it was enqueued. Work on different streams
+ * is ordered only by pool_stream_wait_event. Everywhere in the library a NULL stream means the
+ * device's default stream, which is CUDA's legacy one: it is ordered with every stream created with
+ * POOL_STREAM_BLOCKING and with no other. Functions that take a stream say whether NULL also makes
+ * them wait.
  *
- * Refused before the driver is asked: a stream used with memory, an event or a kernel of another
- * device (POOL_ERR_WRONG_DEVICE), and handles that are NULL or, where that can be seen, destroyed
- * (POOL_ERR_INVALID_ARGUMENT). Every function leaves the calling thread's current context as it
- * found it.
+ * A stream used with memory, an event or a kernel of another device fails with
+ * POOL_ERR_WRONG_DEVICE, and a handle that is NULL or, where this can be detected, destroyed fails
+ * with POOL_ERR_INVALID_ARGUMENT, both before any driver call. Every function leaves the calling
+ * thread's current context unchanged.
  */
 #ifndef DEVICEPOOL_STREAM_H
 #define DEVICEPOOL_STREAM_H
@@ -34,20 +34,20 @@ extern "C" {
 typedef struct pool_stream pool_stream;
 
 /*
- * A mark in a stream. Any thread may use it; waiting sees the record that was enqueued last before
- * the wait. Only its destruction must not race with another use.
+ * A position in a stream. Any thread may use it; a wait refers to the last record enqueued before
+ * it. Only its destruction must not race with another use.
  */
 typedef struct pool_event pool_event;
 
 /* Flags of a stream. */
-#define POOL_STREAM_BLOCKING 1u /* ordered with the device's default stream; without it: not */
+#define POOL_STREAM_BLOCKING 1u /* ordered with the device's default stream */
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_stream_params {
     size_t struct_size;
     /*
-     * As the driver counts: 0 is normal, lower is more urgent. Numbers outside of what
-     * pool_stream_get_priority_range says are brought to its nearest end.
+     * As in CUDA: 0 is normal, lower is more urgent. Values outside the range of
+     * pool_stream_get_priority_range are clamped to it.
      */
     int32_t priority;
     uint32_t flags; /* POOL_STREAM_… */
@@ -61,35 +61,33 @@ POOL_API pool_status pool_stream_get_priority_range(
     pool_device *device, int32_t *least, int32_t *most_urgent);
 
 /*
- * Makes a stream; params may be NULL. The stream is the caller's, to be destroyed with
- * pool_stream_destroy before the pool is. Errors: INVALID_ARGUMENT (NULL, unknown flag), and what
- * the device's state gives.
+ * Creates a stream; params may be NULL. The caller destroys it with pool_stream_destroy before the
+ * pool is destroyed. Errors: INVALID_ARGUMENT (NULL, unknown flag), and the device's state.
  */
 POOL_API pool_status pool_stream_create(
     pool_device *device, const pool_stream_params *params, pool_stream **stream);
 
 /*
- * Wraps a stream of the caller's own; the handles 0, 1 and 2 (default, legacy, per thread) are
- * allowed; 2 means, in each call, the default stream of the thread that makes the call. It must
- * belong to the device's context (POOL_ERR_WRONG_DEVICE), outlive the wrapper, and is not destroyed
- * with it.
+ * Wraps a stream that the caller created; the handles 0, 1 and 2 (default, legacy, per thread) are
+ * allowed; 2 means, in each call, the default stream of the calling thread. The stream must belong
+ * to the device's context (POOL_ERR_WRONG_DEVICE) and outlive the wrapper; destroying the wrapper
+ * does not destroy it.
  */
 POOL_API pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream **stream);
 
 /*
- * The device's default stream as an object, for calls that wait when they are given NULL and should
- * not. It belongs to the device: pool_stream_destroy refuses it.
+ * The device's default stream as an object, for calls that would wait if stream were NULL. It
+ * belongs to the device: pool_stream_destroy fails for it.
  */
 POOL_API pool_status pool_stream_default(pool_device *device, pool_stream **stream);
 
 /*
- * Destroys the stream and sets *stream to NULL; NULL and a pointer to NULL are nothing. Does not
- * wait: work that is still enqueued is finished by the driver, and memory freed later by
- * pool_buffer_destroy stays untouched until that work is done. A failure of the driver is returned;
- * the object is gone all the same, unless *stream still is set: then the device's context could not
- * be entered and the call can be made again. After a sticky fault, in a forked child and during
- * process exit only host memory is freed. A default stream is refused with
- * POOL_ERR_INVALID_ARGUMENT.
+ * Destroys the stream and sets *stream to NULL; NULL or a pointer to NULL is a no-op. Does not
+ * wait: the driver finishes work that is still enqueued, and memory freed later by
+ * pool_buffer_destroy is not reused before that work is done. A driver error is returned, and the
+ * object is destroyed nevertheless, unless *stream is still set: then the device's context could
+ * not be entered and the call can be repeated. After a sticky fault, in a forked child and during
+ * process exit only host memory is freed. POOL_ERR_INVALID_ARGUMENT for a default stream.
  */
 POOL_API pool_status pool_stream_destroy(pool_stream **stream);
 
@@ -99,48 +97,50 @@ POOL_API pool_device *pool_stream_device(const pool_stream *stream);
 /* The raw handle, for code that calls the driver or the runtime API itself. */
 POOL_API pool_status pool_stream_handle(const pool_stream *stream, CUstream *handle);
 
-/* Priority and flags as the driver keeps them; either pointer may be NULL. */
+/* Priority and flags as the driver reports them. */
 POOL_API pool_status pool_stream_get_priority(const pool_stream *stream, int32_t *priority);
 POOL_API pool_status pool_stream_get_flags(const pool_stream *stream, uint32_t *flags);
 
-/* POOL_OK when all work is done, POOL_ERR_NOT_READY (no failure: not logged) when not. */
+/* POOL_OK when all work is done, else POOL_ERR_NOT_READY, which is not logged. */
 POOL_API pool_status pool_stream_query(pool_stream *stream);
 
 /*
- * Waits until all work that was enqueued before the call is done. A fault of a kernel shows here as
- * POOL_ERR_PROCESS_POISONED.
+ * Waits until all work that was enqueued before the call is done. Returns
+ * POOL_ERR_PROCESS_POISONED when a kernel has faulted.
  */
 POOL_API pool_status pool_stream_synchronize(pool_stream *stream);
 
 /*
- * The same for at most `timeout_ns` nanoseconds, then POOL_ERR_TIMEOUT; 0 asks once. Never hangs
- * with a kernel that does: it asks the driver again and again, at first at once, then with pauses
- * that grow to 0.2 ms.
+ * Waits at most `timeout_ns` nanoseconds, then returns POOL_ERR_TIMEOUT; 0 queries once. Does not
+ * hang when a kernel does: it polls the driver, at first without pauses, then with pauses that grow
+ * to 0.2 ms.
  */
 POOL_API pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns);
 
 /*
- * Makes later work of `stream` wait for the event's last record; returns at once. The event may be
- * of another device of the same driver. An event that was never recorded holds nothing up.
+ * Makes later work on `stream` wait for the event's last record; does not block. The event may
+ * belong to another device of the same driver. Waiting for an event that was never recorded is a
+ * no-op.
  */
 POOL_API pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event);
 
 /*
- * Enqueues a call of `function` on a thread of the driver, after the work before it. It must be
- * quick and must not call the library or CUDA. It is not called when the stream fails before.
+ * Enqueues a call of `function`, which the driver makes on one of its threads after the work before
+ * it. The function must be quick and must not call the library or CUDA. It is not called when
+ * earlier work on the stream has failed.
  */
 typedef void (*pool_host_task)(void *user);
 POOL_API pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void *user);
 
 /* Flags of an event. */
-#define POOL_EVENT_TIMING 1u /* can be asked for elapsed time; without it records are cheaper */
-#define POOL_EVENT_SLEEP 2u  /* pool_event_synchronize sleeps where it else spins */
+#define POOL_EVENT_TIMING 1u /* for pool_event_elapsed; records without it are cheaper */
+#define POOL_EVENT_SLEEP 2u  /* pool_event_synchronize blocks instead of spinning */
 
-/* Makes an event. It is the caller's, to be destroyed before the pool is. */
+/* Creates an event. The caller destroys it before the pool is destroyed. */
 POOL_API pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event);
 
-/* Destroys the event and sets *event to NULL; NULL is nothing. Waits already enqueued still hold.
- */
+/* Destroys the event and sets *event to NULL; NULL or a pointer to NULL is a no-op. Waits that are
+ * already enqueued are not affected. */
 POOL_API pool_status pool_event_destroy(pool_event **event);
 
 /* The event's device; NULL for NULL. */
@@ -149,7 +149,7 @@ POOL_API pool_device *pool_event_device(const pool_event *event);
 /* The raw handle. */
 POOL_API pool_status pool_event_handle(const pool_event *event, CUevent *handle);
 
-/* Enqueues the mark on a stream of the event's device (NULL: its default stream). */
+/* Records the event on a stream of its device (NULL: the default stream). */
 POOL_API pool_status pool_event_record(pool_event *event, pool_stream *stream);
 
 /* POOL_OK when the last record is done or there is none, else POOL_ERR_NOT_READY (not logged). */
@@ -158,7 +158,7 @@ POOL_API pool_status pool_event_query(pool_event *event);
 /* Waits for the last record. */
 POOL_API pool_status pool_event_synchronize(pool_event *event);
 
-/* The same for at most `timeout_ns`, as pool_stream_wait does. */
+/* Waits at most `timeout_ns` nanoseconds, as pool_stream_wait does. */
 POOL_API pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns);
 
 /*

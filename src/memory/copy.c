@@ -85,7 +85,7 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         status = copy_direct(scope->driver, copy);
     driver_work_returned(copy->queue);
     if (!status && copy->waits)
-        status = stream_settle(scope->driver, t->stream, copy->queue);
+        status = stream_synchronize(scope->driver, t->stream, copy->queue);
     return status;
 }
 

@@ -52,7 +52,7 @@ static pool_status fill(const char *call, pool_buffer *buffer, uint64_t offset, 
             base_size_text(width).text);
         driver_work_returned(queue);
         if (!status && !stream)
-            status = stream_settle(scope.driver, NULL, queue);
+            status = stream_synchronize(scope.driver, NULL, queue);
     }
     return device_leave(&scope, status);
 }

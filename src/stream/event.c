@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events: marks in streams, waited for by streams and by the host, and the time between two.
+ * Events: positions in streams that streams and the host can wait for, and the time between two.
  */
 #include "base/alloc.h"
 #include "base/params.h"
@@ -16,32 +16,32 @@ struct pool_event {
     pool_device *device;
     struct stream_registry *registry;
     CUevent handle;
-    /* What the event's completion says of the stream that it was recorded on: a mark, and counts
-     * of the recordings begun and done around it. */
+    /* The position in the queue of the stream that the event was recorded on; `begun` and `done`
+     * count recordings, so that a reader notices one that is under way. */
     atomic_uint begun, done;
     _Atomic(struct driver_queue *) queue;
     atomic_uint_least64_t position;
 };
 
-/* A mark and the recording that it is of. */
+/* A queue position and the number of the recording that it belongs to. */
 struct event_mark {
     struct driver_mark mark;
     unsigned recording;
 };
 
-static struct event_mark mark_of(const pool_event *event)
+static struct event_mark read_mark(const pool_event *event)
 {
     struct event_mark read = {.recording = atomic_load(&event->done)};
 
     read.mark.queue = atomic_load(&event->queue);
     read.mark.position = atomic_load(&event->position);
     if (atomic_load(&event->begun) != read.recording)
-        read.mark.queue = NULL; /* being recorded right now */
+        read.mark.queue = NULL; /* a recording is under way */
     return read;
 }
 
-/* The driver says that the event is complete; unless it was recorded anew meanwhile. */
-static void reached(const pool_event *event, const struct event_mark *before)
+/* The event is complete: so is its queue up to the mark, unless it was recorded again since. */
+static void note_completion(const pool_event *event, const struct event_mark *before)
 {
     if (before->mark.queue && atomic_load(&event->begun) == before->recording)
         driver_work_reached(before->mark);
@@ -52,11 +52,12 @@ pool_status stream_check_event(const char *call, const pool_event *event)
     if (!event)
         return base_fail_null(call, "event");
     if (atomic_load_explicit(&event->magic, memory_order_relaxed) != STREAM_EVENT_MAGIC)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the event is destroyed or never was one");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the event has been destroyed, or the pointer never was an event");
     return POOL_OK;
 }
 
-static pool_status create(struct device_scope *scope, uint32_t flags, pool_event **event)
+static pool_status create_inside(struct device_scope *scope, uint32_t flags, pool_event **event)
 {
     unsigned driver_flags = flags & POOL_EVENT_TIMING ? 0 : DRIVER_EVENT_DISABLE_TIMING;
     pool_event *made = base_calloc(1, sizeof(*made));
@@ -85,7 +86,7 @@ static pool_status create(struct device_scope *scope, uint32_t flags, pool_event
     return POOL_OK;
 }
 
-static void forget(pool_event *event)
+static void free_object(pool_event *event)
 {
     device_child_removed(event->device, DEVICE_CHILD_STREAM);
     atomic_store_explicit(&event->magic, STREAM_DEAD, memory_order_relaxed);
@@ -104,7 +105,7 @@ void stream_discard_event(pool_event *made)
     base_error_restore(&first);
     if (left) {
         device_defer_orphan(registry->default_stream.device, DEVICE_DEFERRED_EVENT, handle);
-        forget(left);
+        free_object(left);
     }
 }
 
@@ -116,12 +117,13 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
 
     if (!event)
         return base_fail_null("pool_event_create", "event");
-    if (flags & ~(POOL_EVENT_TIMING | POOL_EVENT_SLEEP))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "0x%x holds flags that no event has", flags);
-    status = device_enter(device, &scope);
+    status =
+        base_flags_check("pool_event_create", "flags", flags, POOL_EVENT_TIMING | POOL_EVENT_SLEEP);
+    if (!status)
+        status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create(&scope, flags, &made));
+    status = device_leave(&scope, create_inside(&scope, flags, &made));
     if (status && made)
         stream_discard_event(made);
     if (!status)
@@ -133,7 +135,7 @@ pool_status pool_event_destroy(pool_event **event)
 {
     struct device_scope scope;
     pool_event *gone;
-    enum device_release way;
+    enum device_release release;
     pool_status status;
 
     if (!event || !*event)
@@ -142,12 +144,12 @@ pool_status pool_event_destroy(pool_event **event)
     status = stream_check_event(__func__, gone);
     if (status)
         return status;
-    way = device_enter_to_destroy(gone->device, &scope, &status);
-    if (way == DEVICE_RELEASE_RETAIN)
+    release = device_enter_to_destroy(gone->device, &scope, &status);
+    if (release == DEVICE_RELEASE_RETAIN)
         return status;
-    if (way == DEVICE_RELEASE_ENTERED)
+    if (release == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, DRIVER_CALL(scope.driver, EventDestroy(gone->handle)));
-    forget(gone);
+    free_object(gone);
     *event = NULL;
     return status;
 }
@@ -166,13 +168,6 @@ pool_status pool_event_handle(const pool_event *event, CUevent *handle)
     if (!status)
         *handle = event->handle;
     return status;
-}
-
-static pool_status enter(const char *call, const pool_event *event, struct device_scope *scope)
-{
-    pool_status status = stream_check_event(call, event);
-
-    return status ? status : device_enter(event->device, scope);
 }
 
 pool_status pool_event_record(pool_event *event, pool_stream *stream)
@@ -199,68 +194,76 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     return device_leave(&scope, status);
 }
 
-static pool_cu_result query(const struct driver *driver, const void *object)
+static pool_cu_result query_driver(const struct driver *driver, const void *object)
 {
     return driver->api.EventQuery(((const pool_event *)object)->handle);
 }
 
-pool_status pool_event_query(pool_event *event)
+static pool_status query_inside(struct driver *driver, const pool_event *event, uint64_t unused)
+{
+    (void)unused;
+    return driver_check_query(driver, query_driver(driver, event), "cuEventQuery");
+}
+
+static pool_status synchronize_inside(
+    struct driver *driver, const pool_event *event, uint64_t unused)
+{
+    (void)unused;
+    return DRIVER_CALL(driver, EventSynchronize(event->handle));
+}
+
+static pool_status wait_inside(struct driver *driver, const pool_event *event, uint64_t timeout_ns)
+{
+    return stream_poll(driver, query_driver, event, "an event", timeout_ns);
+}
+
+/* Calls `wait` with the context of the event's device current, and notes what has completed. */
+static pool_status wait_for_event(const char *call, const pool_event *event,
+    pool_status (*wait)(struct driver *driver, const pool_event *event, uint64_t timeout_ns),
+    uint64_t timeout_ns)
 {
     struct device_scope scope;
     struct event_mark mark;
-    pool_status status = enter(__func__, event, &scope);
+    pool_status status = stream_check_event(call, event);
 
+    if (!status)
+        status = device_enter(event->device, &scope);
     if (status)
         return status;
-    mark = mark_of(event);
-    status = driver_check_query(scope.driver, query(scope.driver, event), "cuEventQuery");
+    mark = read_mark(event);
+    status = wait(scope.driver, event, timeout_ns);
     if (!status)
-        reached(event, &mark);
+        note_completion(event, &mark);
     return device_leave(&scope, status);
+}
+
+pool_status pool_event_query(pool_event *event)
+{
+    return wait_for_event(__func__, event, query_inside, 0);
 }
 
 pool_status pool_event_synchronize(pool_event *event)
 {
-    struct device_scope scope;
-    struct event_mark mark;
-    pool_status status = enter(__func__, event, &scope);
-
-    if (status)
-        return status;
-    mark = mark_of(event);
-    status = DRIVER_CALL(scope.driver, EventSynchronize(event->handle));
-    if (!status)
-        reached(event, &mark);
-    return device_leave(&scope, status);
+    return wait_for_event(__func__, event, synchronize_inside, 0);
 }
 
 pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
 {
-    struct device_scope scope;
-    struct event_mark mark;
-    pool_status status = enter(__func__, event, &scope);
-
-    if (status)
-        return status;
-    mark = mark_of(event);
-    status = stream_poll(scope.driver, query, event, "an event", timeout_ns);
-    if (!status)
-        reached(event, &mark);
-    return device_leave(&scope, status);
+    return wait_for_event(__func__, event, wait_inside, timeout_ns);
 }
 
 static pool_status check_timed(const pool_event *event, const char *which)
 {
-    pool_status status = event ? stream_check_event("pool_event_elapsed", event)
-                               : base_fail_null("pool_event_elapsed", which);
+    pool_status status = stream_check_event("pool_event_elapsed", event);
 
     if (status)
         return status;
     if (!(event->flags & POOL_EVENT_TIMING))
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "the %s event was made without POOL_EVENT_TIMING", which);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_event_elapsed: the %s event was created without POOL_EVENT_TIMING", which);
     if (!atomic_load(&event->recorded))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s event was never recorded", which);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_event_elapsed: the %s event was never recorded", which);
     return POOL_OK;
 }
 
@@ -276,7 +279,8 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
     if (!status)
         status = check_timed(end, "end");
     if (!status && start->device != end->device)
-        status = base_fail(POOL_ERR_WRONG_DEVICE, "the events are of devices %d and %d",
+        status = base_fail(POOL_ERR_WRONG_DEVICE,
+            "pool_event_elapsed: the events belong to devices %d and %d",
             pool_device_ordinal(start->device), pool_device_ordinal(end->device));
     if (!status)
         status = device_enter(start->device, &scope);
@@ -299,7 +303,7 @@ pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
     if (!status)
         status = stream_check_event(__func__, event);
     if (!status && device_driver(stream->device) != device_driver(event->device))
-        status = base_fail(POOL_ERR_WRONG_DEVICE, "the event is of another driver");
+        status = base_fail(POOL_ERR_WRONG_DEVICE, "the event belongs to another driver");
     if (!status)
         status = device_enter(stream->device, &scope);
     if (status)

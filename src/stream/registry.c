@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of a device's streams, and the rendezvous with all of them that lets a buffer be freed
- * without the host waiting.
+ * The list of a device's streams, and a stream that waits for all of them, so that a buffer can be
+ * freed without blocking the host.
  */
 #include "base/alloc.h"
 #include "base/status.h"
@@ -9,7 +9,7 @@
 #include "driver/cleanup.h"
 #include "stream/stream.h"
 
-static pool_status make_registry(pool_device *device, void **object)
+static pool_status create_registry(pool_device *device, void **object)
 {
     struct driver *driver = device_driver(device);
     struct stream_registry *registry = base_calloc(1, sizeof(*registry));
@@ -41,7 +41,7 @@ free_registry:
     return status;
 }
 
-static void unmake_registry(pool_device *device, void *object, int driver_alive)
+static void destroy_registry(pool_device *device, void *object, int driver_alive)
 {
     struct driver *driver = device_driver(device);
     struct stream_registry *registry = object;
@@ -59,7 +59,7 @@ static void unmake_registry(pool_device *device, void *object, int driver_alive)
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry)
 {
     static const struct device_keep kind = {
-        .name = "streams", .make = make_registry, .unmake = unmake_registry};
+        .name = "streams", .make = create_registry, .unmake = destroy_registry};
     void *object;
     pool_status status = device_kept(device, &kind, &object);
 
@@ -73,20 +73,22 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
     pool_status status = POOL_OK;
 
     pthread_mutex_lock(&registry->lock);
-    for (pool_stream *s = &registry->default_stream; s && !status; s = s->next) {
-        struct driver_mark mark = driver_work_mark(s->queue);
-        pool_cu_result code = driver->api.StreamQuery(s->handle);
+    for (pool_stream *stream = &registry->default_stream; stream && !status;
+         stream = stream->next) {
+        struct driver_mark mark = driver_work_mark(stream->queue);
+        pool_cu_result code = driver->api.StreamQuery(stream->handle);
 
-        /* An idle stream needs no wait, and asking is cheaper than recording. The owner of an
-         * adopted stream may have destroyed it: then it has no work either. */
-        if (!s->owned && (code == POOL_CU_INVALID_HANDLE || code == POOL_CU_CONTEXT_IS_DESTROYED))
+        /* An idle stream needs no wait, and a query is cheaper than recording an event. The owner
+         * of an adopted stream may have destroyed it: then it has no work either. */
+        if (!stream->owned &&
+            (code == POOL_CU_INVALID_HANDLE || code == POOL_CU_CONTEXT_IS_DESTROYED))
             continue;
         status = driver_check_query(driver, code, "cuStreamQuery");
         if (!status)
             driver_work_reached(mark);
         if (status != POOL_ERR_NOT_READY)
             continue;
-        status = DRIVER_CALL(driver, EventRecord(registry->join, s->handle));
+        status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
         if (!status)
             status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams: made or adopted, asked, waited for, destroyed.
+ * Streams: creation, adoption, queries, waits, destruction.
  */
 #include "stream/stream.h"
 
@@ -25,7 +25,8 @@ pool_status stream_check(const char *call, const pool_stream *stream)
     if (!stream)
         return base_fail_null(call, "stream");
     if (atomic_load_explicit(&stream->magic, memory_order_relaxed) != STREAM_MAGIC)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the stream is destroyed or never was one");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the stream has been destroyed, or the pointer never was a stream");
     return POOL_OK;
 }
 
@@ -42,7 +43,7 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
         return status;
     if (stream->device != device)
         return base_fail(POOL_ERR_WRONG_DEVICE,
-            "the stream is of device %d, the work is for device %d",
+            "the stream belongs to device %d, the work is for device %d",
             pool_device_ordinal(stream->device), pool_device_ordinal(device));
     *handle = stream->handle;
     return POOL_OK;
@@ -53,7 +54,7 @@ struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *dev
     return stream ? stream->queue : &device_work(device)->default_queue;
 }
 
-pool_status stream_settle(struct driver *driver, CUstream stream, struct driver_queue *queue)
+pool_status stream_synchronize(struct driver *driver, CUstream stream, struct driver_queue *queue)
 {
     struct driver_mark mark = driver_work_mark(queue);
     pool_status status = DRIVER_CALL(driver, StreamSynchronize(stream));
@@ -63,8 +64,8 @@ pool_status stream_settle(struct driver *driver, CUstream stream, struct driver_
     return status;
 }
 
-/* Makes the object around a handle and puts it into the device's list. */
-static pool_status wrap(
+/* Creates the object for a handle and adds it to the device's list. */
+static pool_status wrap_handle(
     struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
 {
     struct stream_registry *registry;
@@ -107,9 +108,8 @@ pool_status pool_stream_get_priority_range(
 
     status = base_check_pointers(
         "pool_stream_get_priority_range", {"least", least}, {"most_urgent", most_urgent});
-    if (status)
-        return status;
-    status = device_enter(device, &scope);
+    if (!status)
+        status = device_enter(device, &scope);
     if (status)
         return status;
     status = DRIVER_CALL(scope.driver, CtxGetStreamPriorityRange(&low, &high));
@@ -121,7 +121,7 @@ pool_status pool_stream_get_priority_range(
     return status;
 }
 
-static pool_status create(
+static pool_status create_inside(
     struct device_scope *scope, const pool_stream_params *params, pool_stream **stream)
 {
     unsigned flags = params->flags & POOL_STREAM_BLOCKING ? 0 : DRIVER_STREAM_NON_BLOCKING;
@@ -139,7 +139,7 @@ static pool_status create(
         scope->driver, StreamCreateWithPriority(&handle, flags, priority), "priority %d", priority);
     if (status)
         return status;
-    status = wrap(scope, handle, 1, stream);
+    status = wrap_handle(scope, handle, 1, stream);
     if (status)
         DRIVER_CLEANUP_QUIETLY(scope->driver, StreamDestroy(handle));
     return status;
@@ -167,7 +167,7 @@ pool_status pool_stream_create(
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create(&scope, &wanted, &made));
+    status = device_leave(&scope, create_inside(&scope, &wanted, &made));
     if (status && made)
         stream_discard(made);
     if (!status)
@@ -175,7 +175,7 @@ pool_status pool_stream_create(
     return status;
 }
 
-static pool_status adopt(struct device_scope *scope, CUstream handle, pool_stream **stream)
+static pool_status adopt_inside(struct device_scope *scope, CUstream handle, pool_stream **stream)
 {
     CUcontext context = NULL;
     pool_cu_result code = scope->driver->api.StreamGetCtx(handle, &context);
@@ -183,13 +183,14 @@ static pool_status adopt(struct device_scope *scope, CUstream handle, pool_strea
     if (code == POOL_CU_INVALID_VALUE || code == POOL_CU_INVALID_HANDLE ||
         code == POOL_CU_CONTEXT_IS_DESTROYED)
         return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
-            "cuStreamGetCtx", "%p is no stream", (void *)handle);
+            "cuStreamGetCtx", "%p is not a stream", (void *)handle);
     if (code)
         return DRIVER_CHECK_FOR(scope->driver, code, "cuStreamGetCtx", "%p", (void *)handle);
     if (context != scope->context)
-        return base_fail(POOL_ERR_WRONG_DEVICE, "stream %p is not of the context of device %d",
-            (void *)handle, pool_device_ordinal(scope->device));
-    return wrap(scope, handle, 0, stream);
+        return base_fail(POOL_ERR_WRONG_DEVICE,
+            "stream %p does not belong to the context of device %d", (void *)handle,
+            pool_device_ordinal(scope->device));
+    return wrap_handle(scope, handle, 0, stream);
 }
 
 pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream **stream)
@@ -203,7 +204,7 @@ pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream 
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, adopt(&scope, handle, &made));
+    status = device_leave(&scope, adopt_inside(&scope, handle, &made));
     if (status && made)
         stream_discard(made);
     if (!status)
@@ -229,23 +230,23 @@ pool_status pool_stream_default(pool_device *device, pool_stream **stream)
 }
 
 /*
- * Under registry->lock: frees that come later must still wait for this stream's unfinished work,
- * and so must whoever asks whether that has finished.
+ * Transfers the stream's unfinished work to the reclaim stream, so that later frees and queries
+ * still wait for it. Called with registry->lock held.
  */
-static pool_status hand_over(struct driver *driver, pool_stream *stream)
+static pool_status transfer_work(struct driver *driver, pool_stream *stream)
 {
     struct stream_registry *registry = stream->registry;
     struct driver_work *work = device_work(stream->device);
     pool_cu_result code = driver->api.StreamQuery(stream->handle);
     pool_status status = driver_check_query(driver, code, "cuStreamQuery");
-    int is_done = !status;
+    bool is_done = !status;
 
     if (status == POOL_ERR_NOT_READY) {
         status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
         if (!status)
             status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
     }
-    if (status) { /* the order could not be enqueued, so it is made by waiting */
+    if (status) { /* the dependency could not be enqueued, so the host waits */
         struct base_error_copy first;
 
         base_error_save(&first);
@@ -263,7 +264,7 @@ static void unlink_stream(pool_stream *stream)
         stream->next->previous = stream->previous;
 }
 
-static void forget(pool_stream *stream)
+static void free_object(pool_stream *stream)
 {
     device_child_removed(stream->device, DEVICE_CHILD_STREAM);
     atomic_store_explicit(&stream->magic, STREAM_DEAD, memory_order_relaxed);
@@ -275,7 +276,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
     struct device_scope scope;
     pool_stream *gone;
     pool_status status, destroyed = POOL_OK;
-    enum device_release way;
+    enum device_release release;
 
     if (!stream || !*stream)
         return POOL_OK;
@@ -284,26 +285,27 @@ pool_status pool_stream_destroy(pool_stream **stream)
     if (status)
         return status;
     if (gone->is_default)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a default stream belongs to its device");
-    way = device_enter_to_destroy(gone->device, &scope, &status);
-    if (way == DEVICE_RELEASE_RETAIN)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_stream_destroy: a default stream belongs to its device and is not destroyed");
+    release = device_enter_to_destroy(gone->device, &scope, &status);
+    if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (!device_is_forked(gone->device)) {
         pthread_mutex_lock(&gone->registry->lock);
-        if (way == DEVICE_RELEASE_ENTERED)
-            status = hand_over(scope.driver, gone);
+        if (release == DEVICE_RELEASE_ENTERED)
+            status = transfer_work(scope.driver, gone);
         else
             driver_queue_give(device_work(gone->device), gone->queue, gone->registry->reclaim, 0);
         unlink_stream(gone);
         pthread_mutex_unlock(&gone->registry->lock);
     }
-    if (way == DEVICE_RELEASE_ENTERED && gone->owned)
+    if (release == DEVICE_RELEASE_ENTERED && gone->owned)
         destroyed = DRIVER_CLEANUP(scope.driver, StreamDestroy(gone->handle));
     if (!status)
         status = destroyed;
-    if (way == DEVICE_RELEASE_ENTERED)
+    if (release == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, status);
-    forget(gone);
+    free_object(gone);
     *stream = NULL;
     return status;
 }
@@ -325,7 +327,7 @@ void stream_discard(pool_stream *made)
     if (made->owned)
         device_defer_orphan(
             made->registry->default_stream.device, DEVICE_DEFERRED_STREAM, made->handle);
-    forget(made);
+    free_object(made);
 }
 
 pool_device *pool_stream_device(const pool_stream *stream)
@@ -344,105 +346,125 @@ pool_status pool_stream_handle(const pool_stream *stream, CUstream *handle)
     return status;
 }
 
-static pool_status enter(const char *call, const pool_stream *stream, struct device_scope *scope)
-{
-    pool_status status = stream_check(call, stream);
+/* Calls `call` with the context of the stream's device current; `value` is its result or input. */
+typedef pool_status (*stream_function)(
+    struct driver *driver, const pool_stream *stream, void *value);
 
-    return status ? status : device_enter(stream->device, scope);
+static pool_status with_stream(
+    const char *name, const pool_stream *stream, stream_function call, void *value)
+{
+    struct device_scope scope;
+    pool_status status = stream_check(name, stream);
+
+    if (!status)
+        status = device_enter(stream->device, &scope);
+    if (status)
+        return status;
+    return device_leave(&scope, call(scope.driver, stream, value));
+}
+
+static pool_status read_priority(struct driver *driver, const pool_stream *stream, void *value)
+{
+    return DRIVER_CALL(driver, StreamGetPriority(stream->handle, (int *)value));
 }
 
 pool_status pool_stream_get_priority(const pool_stream *stream, int32_t *priority)
 {
-    struct device_scope scope;
     int value = 0;
     pool_status status;
 
     if (!priority)
         return base_fail_null("pool_stream_get_priority", "priority");
-    status = enter(__func__, stream, &scope);
-    if (status)
-        return status;
-    status = DRIVER_CALL(scope.driver, StreamGetPriority(stream->handle, &value));
-    status = device_leave(&scope, status);
+    status = with_stream(__func__, stream, read_priority, &value);
     if (!status)
         *priority = value;
     return status;
 }
 
+static pool_status read_flags(struct driver *driver, const pool_stream *stream, void *value)
+{
+    return DRIVER_CALL(driver, StreamGetFlags(stream->handle, (unsigned *)value));
+}
+
 pool_status pool_stream_get_flags(const pool_stream *stream, uint32_t *flags)
 {
-    struct device_scope scope;
     unsigned value = 0;
     pool_status status;
 
     if (!flags)
         return base_fail_null("pool_stream_get_flags", "flags");
-    status = enter(__func__, stream, &scope);
-    if (status)
-        return status;
-    status = DRIVER_CALL(scope.driver, StreamGetFlags(stream->handle, &value));
-    status = device_leave(&scope, status);
+    status = with_stream(__func__, stream, read_flags, &value);
     if (!status)
         *flags = value & DRIVER_STREAM_NON_BLOCKING ? 0 : POOL_STREAM_BLOCKING;
     return status;
 }
 
-static pool_cu_result query(const struct driver *driver, const void *object)
+static pool_cu_result query_driver(const struct driver *driver, const void *object)
 {
     return driver->api.StreamQuery(((const pool_stream *)object)->handle);
 }
 
-pool_status pool_stream_query(pool_stream *stream)
+static pool_status query_inside(struct driver *driver, const pool_stream *stream, void *value)
 {
-    struct device_scope scope;
-    struct driver_mark mark;
-    pool_status status = enter(__func__, stream, &scope);
+    struct driver_mark mark = driver_work_mark(stream->queue);
+    pool_status status = driver_check_query(driver, query_driver(driver, stream), "cuStreamQuery");
 
-    if (status)
-        return status;
-    mark = driver_work_mark(stream->queue);
-    status = driver_check_query(scope.driver, query(scope.driver, stream), "cuStreamQuery");
+    (void)value;
     if (!status)
         driver_work_reached(mark);
-    return device_leave(&scope, status);
+    return status;
+}
+
+pool_status pool_stream_query(pool_stream *stream)
+{
+    return with_stream(__func__, stream, query_inside, NULL);
+}
+
+static pool_status synchronize_inside(struct driver *driver, const pool_stream *stream, void *value)
+{
+    (void)value;
+    return stream_synchronize(driver, stream->handle, stream->queue);
 }
 
 pool_status pool_stream_synchronize(pool_stream *stream)
 {
-    struct device_scope scope;
-    pool_status status = enter(__func__, stream, &scope);
+    return with_stream(__func__, stream, synchronize_inside, NULL);
+}
 
-    if (status)
-        return status;
-    status = stream_settle(scope.driver, stream->handle, stream->queue);
-    return device_leave(&scope, status);
+static pool_status wait_inside(struct driver *driver, const pool_stream *stream, void *value)
+{
+    const uint64_t *timeout_ns = value;
+    struct driver_mark mark = driver_work_mark(stream->queue);
+    pool_status status =
+        stream_poll(driver, query_driver, stream, "the work of a stream", *timeout_ns);
+
+    if (!status)
+        driver_work_reached(mark);
+    return status;
 }
 
 pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns)
 {
-    struct device_scope scope;
-    struct driver_mark mark;
-    pool_status status = enter(__func__, stream, &scope);
+    return with_stream(__func__, stream, wait_inside, &timeout_ns);
+}
 
-    if (status)
-        return status;
-    mark = driver_work_mark(stream->queue);
-    status = stream_poll(scope.driver, query, stream, "the work of a stream", timeout_ns);
-    if (!status)
-        driver_work_reached(mark);
-    return device_leave(&scope, status);
+struct host_call {
+    pool_host_task function;
+    void *user;
+};
+
+static pool_status enqueue_host_call(struct driver *driver, const pool_stream *stream, void *value)
+{
+    const struct host_call *call = value;
+
+    return DRIVER_CALL(driver, LaunchHostFunc(stream->handle, call->function, call->user));
 }
 
 pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void *user)
 {
-    struct device_scope scope;
-    pool_status status;
+    struct host_call call = {function, user};
 
     if (!function)
         return base_fail_null("pool_stream_call", "function");
-    status = enter(__func__, stream, &scope);
-    if (status)
-        return status;
-    status = DRIVER_CALL(scope.driver, LaunchHostFunc(stream->handle, function, user));
-    return device_leave(&scope, status);
+    return with_stream(__func__, stream, enqueue_host_call, &call);
 }

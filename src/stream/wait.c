@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting on the host with a deadline. The driver's own waits have none, so this asks again and
- * again.
+ * Host waits with a timeout. The driver's waits have none, so this polls.
  */
 #include <sched.h>
 #include <time.h>
@@ -11,19 +10,19 @@
 #include "stream/stream.h"
 
 /*
- * A query costs under a microsecond. The first ones follow each other at once, because most waits
- * are for work that is nearly done; then pauses double, so that a long wait costs no processor and
- * ends at most this late.
+ * A query takes less than a microsecond. The first ones follow one another immediately, because
+ * most waits are for work that is nearly finished; then the pauses double up to LONGEST_PAUSE_NS,
+ * so that a long wait takes no processor time and ends at most that late.
  */
 #define EAGER_QUERIES 64
 #define FIRST_PAUSE_NS 2000u
 #define LONGEST_PAUSE_NS 200000u
 
-static void pause_for(uint64_t ns)
+static void sleep_ns(uint64_t ns)
 {
-    struct timespec span = {.tv_sec = 0, .tv_nsec = (long)ns};
+    struct timespec duration = {.tv_sec = 0, .tv_nsec = (long)ns};
 
-    nanosleep(&span, NULL);
+    nanosleep(&duration, NULL);
 }
 
 pool_status stream_poll(struct driver *driver, stream_query_call query, const void *object,
@@ -31,25 +30,25 @@ pool_status stream_poll(struct driver *driver, stream_query_call query, const vo
 {
     uint64_t start = base_clock_ns(), pause = FIRST_PAUSE_NS;
 
-    for (unsigned asked = 0;; asked++) {
+    for (unsigned queries = 0;; queries++) {
         pool_status status = driver_check_query(driver, query(driver, object), "cuStreamQuery");
-        uint64_t spent;
+        uint64_t elapsed;
 
         if (status != POOL_ERR_NOT_READY)
             return status;
-        /* A fault on another thread may leave this work unfinished for ever. */
+        /* A fault on another thread may leave this work unfinished forever. */
         status = driver_usable(driver);
         if (status)
             return status;
-        spent = base_clock_ns() - start;
-        if (spent >= timeout_ns)
+        elapsed = base_clock_ns() - start;
+        if (elapsed >= timeout_ns)
             return base_fail(
-                POOL_ERR_TIMEOUT, "%s was not done after %.3f ms", what, (double)spent / 1e6);
-        if (asked < EAGER_QUERIES) {
+                POOL_ERR_TIMEOUT, "%s had not finished after %.3f ms", what, (double)elapsed / 1e6);
+        if (queries < EAGER_QUERIES) {
             sched_yield();
             continue;
         }
-        pause_for(pause < timeout_ns - spent ? pause : timeout_ns - spent);
+        sleep_ns(pause < timeout_ns - elapsed ? pause : timeout_ns - elapsed);
         pause = pause * 2 < LONGEST_PAUSE_NS ? pause * 2 : LONGEST_PAUSE_NS;
     }
 }

@@ -39,7 +39,7 @@ static void test_deadlines(void **state)
     assert_status(pool_stream_wait(stream, 20000000), POOL_ERR_TIMEOUT);
     spent = base_clock_ns() - start;
     assert_true(spent >= 20000000 && spent < 5000000000u);
-    assert_non_null(strstr(pool_last_error()->message, "not done"));
+    assert_non_null(strstr(pool_last_error()->message, "had not finished"));
     start = base_clock_ns();
     assert_status(pool_event_wait(event, 20000000), POOL_ERR_TIMEOUT);
     spent = base_clock_ns() - start;
