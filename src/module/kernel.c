@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels: found once by name, their facts read once.
+ * Kernels: looked up by name once, their attributes read once.
  */
 #include "module/module.h"
 
@@ -12,14 +12,14 @@
 #include "driver/attributes.h"
 #include "driver/work.h"
 
-static pool_status attribute(
+static pool_status read_attribute(
     struct driver *driver, const struct pool_kernel *kernel, pool_cu_enum which, int *value)
 {
     return DRIVER_CALL_FOR(driver, FuncGetAttribute(value, which, kernel->function),
         "attribute %d of kernel \"%s\"", (int)which, kernel->name);
 }
 
-/* Asks for parameter after parameter until the driver says that there is none. */
+/* Queries one parameter after the other until the driver reports that there is none. */
 static pool_status read_parameters(struct driver *driver, struct pool_kernel *kernel)
 {
     pool_cu_result code = POOL_CU_SUCCESS;
@@ -41,7 +41,7 @@ static pool_status read_parameters(struct driver *driver, struct pool_kernel *ke
     return POOL_OK;
 }
 
-static pool_status read_facts(struct device_scope *scope, struct pool_kernel *kernel)
+static pool_status read_attributes(struct device_scope *scope, struct pool_kernel *kernel)
 {
     uint64_t optin = device_facts(scope->device)->shared_bytes_per_block_optin;
     int static_shared = 0;
@@ -49,20 +49,21 @@ static pool_status read_facts(struct device_scope *scope, struct pool_kernel *ke
     int ptx_version = 0;
     pool_status status;
 
-    status = attribute(
+    status = read_attribute(
         scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &kernel->max_threads);
     if (!status)
-        status = attribute(
+        status = read_attribute(
             scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &static_shared);
     if (!status)
-        status = attribute(scope->driver, kernel,
+        status = read_attribute(scope->driver, kernel,
             DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &dynamic_shared);
     if (!status)
-        status = attribute(scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &ptx_version);
+        status =
+            read_attribute(scope->driver, kernel, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &ptx_version);
     if (status)
         return status;
-    kernel->can_start_early = scope->driver->api.LaunchKernelEx != NULL && ptx_version >= 90 &&
-                              device_facts(scope->device)->compute_major >= 9;
+    kernel->supports_pdl = scope->driver->api.LaunchKernelEx != NULL && ptx_version >= 90 &&
+                           device_facts(scope->device)->compute_major >= 9;
     kernel->static_shared_bytes = (uint64_t)static_shared;
     kernel->max_dynamic_shared_bytes =
         optin > kernel->static_shared_bytes ? optin - kernel->static_shared_bytes : 0;
@@ -70,8 +71,8 @@ static pool_status read_facts(struct device_scope *scope, struct pool_kernel *ke
     return read_parameters(scope->driver, kernel);
 }
 
-/* With the module's lock held. */
-static pool_status make_kernel(pool_module *module, const char *name, struct pool_kernel **kernel)
+/* Called with the module's lock held. */
+static pool_status create_kernel(pool_module *module, const char *name, struct pool_kernel **kernel)
 {
     struct device_scope scope;
     struct pool_kernel *made = base_calloc(sizeof(*made) + strlen(name) + 1, 1);
@@ -81,8 +82,8 @@ static pool_status make_kernel(pool_module *module, const char *name, struct poo
         return base_fail_memory("a kernel");
     made->module = module;
     memcpy(made->name, name, strlen(name) + 1);
-    made->kept_name = driver_work_name(device_work(module->device), name);
-    if (!made->kept_name) {
+    made->work_name = driver_work_name(device_work(module->device), name);
+    if (!made->work_name) {
         base_free(made);
         return base_fail_memory("a kernel");
     }
@@ -95,7 +96,7 @@ static pool_status make_kernel(pool_module *module, const char *name, struct poo
                 "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__",
                 name);
         if (!status)
-            status = read_facts(&scope, made);
+            status = read_attributes(&scope, made);
         status = device_leave(&scope, status);
     }
     if (status) {
@@ -124,7 +125,7 @@ pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel *
     for (found = module->kernels; found && strcmp(found->name, name) != 0;)
         found = found->next;
     if (!found)
-        status = make_kernel(module, name, &found);
+        status = create_kernel(module, name, &found);
     pthread_mutex_unlock(&module->lock);
     if (!status)
         *kernel = found;
@@ -152,16 +153,17 @@ static pool_status fill_info(
     info->static_shared_bytes = kernel->static_shared_bytes;
     info->max_dynamic_shared_bytes = kernel->max_dynamic_shared_bytes;
     info->parameter_count = kernel->parameter_count;
-    status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_NUM_REGS, &info->registers);
+    status = read_attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_NUM_REGS, &info->registers);
     if (!status)
-        status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local);
+        status = read_attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &local);
     if (!status)
-        status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &constant);
-    if (!status)
-        status = attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &info->ptx_version);
+        status = read_attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &constant);
     if (!status)
         status =
-            attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION, &info->binary_version);
+            read_attribute(driver, kernel, DRIVER_FUNC_ATTRIBUTE_PTX_VERSION, &info->ptx_version);
+    if (!status)
+        status = read_attribute(
+            driver, kernel, DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION, &info->binary_version);
     info->local_bytes = (uint64_t)local;
     info->constant_bytes = (uint64_t)constant;
     return status;
@@ -195,10 +197,14 @@ pool_status pool_kernel_get_parameter(
         return status;
     if (kernel->parameter_count < 0)
         return base_fail(POOL_ERR_UNSUPPORTED,
-            "this driver does not tell the parameters of \"%s\" (CUDA 12.4 does)", kernel->name);
+            "pool_kernel_get_parameter: the driver reports no parameters of \"%s\"; drivers of "
+            "CUDA 12.4 and newer do",
+            kernel->name);
     if (index >= (size_t)kernel->parameter_count)
-        return base_fail(POOL_ERR_NOT_FOUND, "kernel \"%s\" has %d parameters, there is no %zu",
-            kernel->name, kernel->parameter_count, index);
+        return base_fail(POOL_ERR_NOT_FOUND,
+            "pool_kernel_get_parameter: unsupported value %zu for `index`: kernel \"%s\" has %d "
+            "parameters",
+            index, kernel->name, kernel->parameter_count);
     *offset = kernel->parameter_offset[index];
     *bytes = kernel->parameter_bytes[index];
     return POOL_OK;

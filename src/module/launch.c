@@ -12,8 +12,8 @@
 #include "driver/attributes.h"
 #include "stream/stream.h"
 
-/* Threads a block of pool_launch_shape_for: enough to hide latency on every chip, and allowed by
- * all. */
+/* Threads per block in pool_launch_shape_for: enough to hide latency, and allowed, on every chip.
+ */
 #define SHAPE_BLOCK 256u
 
 static const struct base_struct shape_type = BASE_STRUCT(pool_launch_shape);
@@ -31,7 +31,7 @@ pool_status pool_launch_shape_for(uint64_t n, pool_launch_shape *shape)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_launch_shape_for: %llu items need more than 2^31-1 blocks of %u threads; let "
             "each "
-            "thread do several items",
+            "thread process several items",
             (unsigned long long)n, SHAPE_BLOCK);
     if (blocks)
         made.grid[0] = (uint32_t)blocks;
@@ -68,13 +68,15 @@ static pool_status check_shape(const struct pool_kernel *kernel, const pool_laun
 
     if (shape->cooperative && shape->pdl)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_launch: kernel \"%s\" cannot both be cooperative and start early", kernel->name);
+            "pool_launch: kernel \"%s\" cannot be cooperative and use programmatic dependent "
+            "launch",
+            kernel->name);
     if (threads > UINT32_MAX)
         threads = UINT32_MAX;
     threads *= shape->block[2];
     if (threads > (uint64_t)kernel->max_threads)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_launch: kernel \"%s\" allows %d threads a block, the shape has %u x %u x %u",
+            "pool_launch: kernel \"%s\" allows %d threads per block, the shape has %u x %u x %u",
             kernel->name, kernel->max_threads, shape->block[0], shape->block[1], shape->block[2]);
     if (shape->dynamic_shared_bytes > kernel->max_dynamic_shared_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -85,14 +87,15 @@ static pool_status check_shape(const struct pool_kernel *kernel, const pool_laun
     return POOL_OK;
 }
 
-/* More dynamic shared memory than the default has to be asked for once. */
-static pool_status allow_shared(struct driver *driver, struct pool_kernel *kernel, uint64_t bytes)
+/* Raises the kernel's limit of dynamic shared memory, which by default is 48 KiB. */
+static pool_status raise_shared_limit(
+    struct driver *driver, struct pool_kernel *kernel, uint64_t bytes)
 {
     pool_status status;
 
     if (bytes <= atomic_load_explicit(&kernel->allowed_dynamic_shared_bytes, memory_order_relaxed))
         return POOL_OK;
-    /* The whole that is possible at once: racing threads then cannot lower each other's. */
+    /* Set to the maximum, so that racing threads cannot lower each other's limit. */
     status = DRIVER_CALL_FOR(driver,
         FuncSetAttribute(kernel->function, DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             (int)kernel->max_dynamic_shared_bytes),
@@ -104,51 +107,53 @@ static pool_status allow_shared(struct driver *driver, struct pool_kernel *kerne
     return status;
 }
 
-static pool_cu_result enqueue_early(const struct driver *driver, const struct pool_kernel *kernel,
-    const pool_launch_shape *s, void **arguments, CUstream stream)
+static pool_cu_result enqueue_pdl(const struct driver *driver, const struct pool_kernel *kernel,
+    const pool_launch_shape *shape, void **arguments, CUstream stream)
 {
-    pool_cu_launch_attribute early = {
+    pool_cu_launch_attribute pdl = {
         .id = DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
-    const pool_cu_launch_config config = {.grid = {s->grid[0], s->grid[1], s->grid[2]},
-        .block = {s->block[0], s->block[1], s->block[2]},
-        .dynamic_shared_bytes = (unsigned)s->dynamic_shared_bytes,
+    const pool_cu_launch_config config = {.grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
+        .block = {shape->block[0], shape->block[1], shape->block[2]},
+        .dynamic_shared_bytes = (unsigned)shape->dynamic_shared_bytes,
         .stream = stream,
-        .attributes = &early,
+        .attributes = &pdl,
         .attribute_count = 1};
 
     return driver->api.LaunchKernelEx(&config, kernel->function, arguments, NULL);
 }
 
 static pool_cu_result enqueue(const struct driver *driver, const struct pool_kernel *kernel,
-    const pool_launch_shape *s, void **arguments, CUstream stream, const char **call)
+    const pool_launch_shape *shape, void **arguments, CUstream stream, const char **call)
 {
-    unsigned shared = (unsigned)s->dynamic_shared_bytes;
+    unsigned shared = (unsigned)shape->dynamic_shared_bytes;
 
     *call = "cuLaunchKernelEx";
-    if (s->pdl && kernel->can_start_early)
-        return enqueue_early(driver, kernel, s, arguments, stream);
+    if (shape->pdl && kernel->supports_pdl)
+        return enqueue_pdl(driver, kernel, shape, arguments, stream);
     *call = "cuLaunchCooperativeKernel";
-    if (s->cooperative)
-        return driver->api.LaunchCooperativeKernel(kernel->function, s->grid[0], s->grid[1],
-            s->grid[2], s->block[0], s->block[1], s->block[2], shared, stream, arguments);
+    if (shape->cooperative)
+        return driver->api.LaunchCooperativeKernel(kernel->function, shape->grid[0], shape->grid[1],
+            shape->grid[2], shape->block[0], shape->block[1], shape->block[2], shared, stream,
+            arguments);
     *call = "cuLaunchKernel";
-    return driver->api.LaunchKernel(kernel->function, s->grid[0], s->grid[1], s->grid[2],
-        s->block[0], s->block[1], s->block[2], shared, stream, arguments, NULL);
+    return driver->api.LaunchKernel(kernel->function, shape->grid[0], shape->grid[1],
+        shape->grid[2], shape->block[0], shape->block[1], shape->block[2], shared, stream,
+        arguments, NULL);
 }
 
-/* The launch is written down before it is made: a fault of its kernel can show at once. */
-static pool_status launch(struct device_scope *scope, struct pool_kernel *kernel,
+/* The launch is recorded before it is made, because its kernel may fault immediately. */
+static pool_status launch_inside(struct device_scope *scope, struct pool_kernel *kernel,
     const pool_launch_shape *shape, void **arguments, pool_stream *stream)
 {
     struct driver_queue *queue = stream_queue_on(stream, scope->device);
     struct driver_ticket ticket;
     const char *call;
     pool_cu_result code;
-    pool_status status = allow_shared(scope->driver, kernel, shape->dynamic_shared_bytes);
+    pool_status status = raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
 
     if (status)
         return status;
-    driver_work_launch(device_work(scope->device), queue, kernel->kept_name, &ticket);
+    driver_work_launch(device_work(scope->device), queue, kernel->work_name, &ticket);
     code = enqueue(scope->driver, kernel, shape, arguments, stream ? stream->handle : NULL, &call);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
         driver_work_refused(&ticket);
@@ -195,5 +200,5 @@ pool_status pool_launch(
         status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
-    return device_leave(&scope, launch(&scope, kernel, &copy, arguments, stream));
+    return device_leave(&scope, launch_inside(&scope, kernel, &copy, arguments, stream));
 }

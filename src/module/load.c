@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules: compile or take an image, load it on a device, unload it.
+ * Modules: compiling or taking over an image, loading it on a device, unloading it.
  */
 #include "module/module.h"
 
@@ -18,8 +18,8 @@
 
 #define JIT_LOG_BYTES 4096
 
-/* Says more about a load that failed than the driver's code does. */
-static void explain(const struct driver *driver, const char *log)
+/* Adds a hint about versions and the driver's log to the error of a failed load. */
+static void explain_failed_load(const struct driver *driver, const char *log)
 {
     pool_error error = *pool_last_error();
     char hint[256] = "";
@@ -55,7 +55,7 @@ pool_status module_load_inside(struct device_scope *scope, const void *image, CU
     status = DRIVER_CALL(scope->driver, ModuleLoadDataEx(handle, image, 2, options, values));
     log[sizeof(log) - 1] = '\0';
     if (status && pool_status_class(status) == POOL_CLASS_CALL)
-        explain(scope->driver, log);
+        explain_failed_load(scope->driver, log);
     return status;
 }
 
@@ -70,7 +70,7 @@ static pool_status load_inside(struct device_scope *scope, const void *image, po
     return status;
 }
 
-/* Wraps an image that was checked. */
+/* Loads an image that has been checked. */
 static pool_status load_image(pool_device *device, const void *image, pool_module **module)
 {
     struct device_scope scope;
@@ -78,8 +78,8 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     pool_status status;
 
     if (made)
-        made->later = device_deferred_new(DEVICE_DEFERRED_MODULE);
-    if (!made || !made->later) {
+        made->deferred = device_deferred_new(DEVICE_DEFERRED_MODULE);
+    if (!made || !made->deferred) {
         base_free(made);
         return base_fail_memory("a module");
     }
@@ -87,7 +87,7 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     if (!status)
         status = device_leave(&scope, load_inside(&scope, image, made));
     if (status && !made->handle) {
-        device_deferred_free(made->later);
+        device_deferred_free(made->deferred);
         base_free(made);
         return status;
     }
@@ -101,11 +101,11 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     return POOL_OK;
 }
 
-static pool_status texts_are_given(
-    const char *call, const char *const *texts, size_t count, const char *what)
+static pool_status check_strings(
+    const char *call, const char *const *strings, size_t count, const char *what)
 {
     for (size_t i = 0; i < count; i++)
-        if (!texts || !texts[i])
+        if (!strings || !strings[i])
             return base_fail(
                 POOL_ERR_INVALID_ARGUMENT, "%s: `%s[%zu]` must not be NULL", call, what, i);
     return POOL_OK;
@@ -133,9 +133,8 @@ static pool_status check_params(const char *call, const pool_module_params *para
         if (!params->headers || !params->headers[i].name || !params->headers[i].text)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: name and text of `headers[%zu]` must not be NULL", call, i);
-    status = texts_are_given(call, params->defines, params->define_count, "defines");
-    return status ? status
-                  : texts_are_given(call, params->options, params->option_count, "options");
+    status = check_strings(call, params->defines, params->define_count, "defines");
+    return status ? status : check_strings(call, params->options, params->option_count, "options");
 }
 
 pool_status module_params_copy(
@@ -218,21 +217,21 @@ void module_free(pool_module *module, int driver_alive)
         next = kernel->next;
         base_free(kernel);
     }
-    device_deferred_free(module->later);
+    device_deferred_free(module->deferred);
     device_lock_destroy(module->device, &module->lock);
     base_free(module);
 }
 
-/* Leaves the unloading for later. */
-static void put_aside(pool_module *module)
+static void defer_unload(pool_module *module)
 {
-    module->later->handle = module->handle;
-    device_defer(module->device, module->later);
-    module->later = NULL;
+    module->deferred->handle = module->handle;
+    device_defer(module->device, module->deferred);
+    module->deferred = NULL;
 }
 
-/* cuModuleUnload waits for all work of the device: beside unfinished work it is left for later. */
-static int unloads_now(pool_module *module)
+/* cuModuleUnload blocks until all work of the device has finished, so it is deferred while work is
+ * unfinished. */
+static int can_unload_now(pool_module *module)
 {
     struct base_error_copy first;
     int is_idle;
@@ -242,7 +241,7 @@ static int unloads_now(pool_module *module)
     is_idle = device_is_idle(module->device) == POOL_OK;
     base_error_restore(&first);
     if (!is_idle && device_alive(module->device))
-        put_aside(module);
+        defer_unload(module);
     return is_idle;
 }
 
@@ -253,22 +252,22 @@ void pool_module_destroy(pool_module **module)
     pool_device *device;
     pool_module *gone;
     pool_status status;
-    enum device_release way;
+    enum device_release release;
 
     if (!module || !*module)
         return;
     gone = *module;
     *module = NULL;
     device = gone->device;
-    way = device_enter_to_destroy(device, &scope, &status);
-    if (way ==
-        DEVICE_RELEASE_RETAIN) { /* the module is gone for the caller, so the pool keeps it */
+    release = device_enter_to_destroy(device, &scope, &status);
+    if (release ==
+        DEVICE_RELEASE_RETAIN) { /* the caller has given the module up, so the pool unloads it */
         base_error_save(&first);
-        put_aside(gone);
+        defer_unload(gone);
         base_error_restore(&first);
     }
-    module_free(gone, way == DEVICE_RELEASE_ENTERED && unloads_now(gone));
-    if (way == DEVICE_RELEASE_ENTERED)
+    module_free(gone, release == DEVICE_RELEASE_ENTERED && can_unload_now(gone));
+    if (release == DEVICE_RELEASE_ENTERED)
         device_leave(&scope, POOL_OK);
     device_child_removed(device, DEVICE_CHILD_MODULE);
 }
@@ -306,7 +305,7 @@ pool_status pool_module_variable(
     status = DRIVER_CALL_FOR(
         scope.driver, ModuleGetGlobal(&found, &size, module->handle, name), "\"%s\"", name);
     if (status == POOL_ERR_NOT_FOUND)
-        base_fail(status, "the module has no variable \"%s\"", name);
+        base_fail(status, "pool_module_variable: the module has no variable \"%s\"", name);
     status = device_leave(&scope, status);
     if (status)
         return status;

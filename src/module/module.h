@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaded modules and kernels, as the files of this room know them.
+ * Loaded modules and kernels: what the files of this layer share.
  */
 #ifndef MODULE_MODULE_H
 #define MODULE_MODULE_H
@@ -13,20 +13,20 @@
 
 #include "pool/device.h"
 
-/* As many parameters as the check of a launch knows; what comes after is not checked. */
+/* A launch checks this many parameters; further ones are not checked. */
 #define MODULE_MAX_PARAMETERS 64
 
 struct pool_kernel {
     pool_module *module;
-    const char *kept_name; /* the same name, as long as the device lives */
+    const char *work_name; /* the same name; lives as long as the device */
     struct pool_kernel *next;
     CUfunction function;
     int max_threads;
-    int can_start_early; /* compiled for a chip that can, on one */
+    int supports_pdl; /* compiled for a chip that supports it, and on one */
     uint64_t static_shared_bytes;
     uint64_t max_dynamic_shared_bytes;
-    _Atomic uint64_t allowed_dynamic_shared_bytes; /* what the driver lets a launch ask for now */
-    int parameter_count;                           /* -1: the driver does not tell */
+    _Atomic uint64_t allowed_dynamic_shared_bytes; /* the present limit of a launch */
+    int parameter_count;                           /* -1: the driver does not report it */
     size_t parameter_bytes[MODULE_MAX_PARAMETERS];
     size_t parameter_offset[MODULE_MAX_PARAMETERS];
     char name[];
@@ -36,25 +36,26 @@ struct pool_module {
     pool_device *device;
     CUmodule handle;
     pthread_mutex_t lock;
-    struct pool_kernel *kernels;     /* guarded by lock */
-    struct device_deferred *later;   /* for an unload that cannot be done at once */
+    struct pool_kernel *kernels;      /* guarded by lock */
+    struct device_deferred *deferred; /* for an unload that has to wait */
+    atomic_bool is_verified;          /* the self-test of its operation has passed */
 };
 
-/* Whether `image` of `size` bytes can be given to the driver, which is not told the size. */
+/* Whether `image` of `size` bytes is complete: the driver is not told the size. */
 pool_status module_image_check(const void *image, size_t size, int *is_text);
 
-/* A checked copy of the caller's params, whose struct may be older and shorter than ours. */
+/* A checked copy of the caller's params, whose struct may be of an older version. */
 pool_status module_params_copy(
     const char *call, const pool_module_params *given, pool_module_params *params);
 
-/* pool_module_compile; with only_ready what has to be compiled is left, and *module too. */
+/* pool_module_compile; with only_ready *module is not set when the module would be compiled. */
 pool_status module_compile(
     pool_device *device, const pool_module_params *params, bool only_ready, pool_module **module);
 
-/* Unloads (with the context current, unless the driver is gone) and frees. */
+/* Unloads the module (with the context current, unless the driver is gone) and frees it. */
 void module_free(pool_module *module, int driver_alive);
 
-/* Inside device_enter. `image` ends in a zero when it is text. */
+/* Inside device_enter. PTX in `image` ends with a NUL. */
 pool_status module_load_inside(struct device_scope *scope, const void *image, CUmodule *handle);
 
 #endif

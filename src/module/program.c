@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's own kernels on a device.
+ * The library's own programs on a device: see program.h.
  */
 #include "module/program.h"
 
@@ -9,10 +9,9 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "module/resident.h"
 #include "module/sources.h"
 
-static const char *text_of(const char *file)
+static const char *find_source(const char *file)
 {
     for (size_t i = 0; i < module_sources_count; i++)
         if (strcmp(module_sources[i].name, file) == 0)
@@ -20,9 +19,9 @@ static const char *text_of(const char *file)
     return NULL;
 }
 
-static pool_status params_of(const struct module_program *program, pool_module_params *params)
+static pool_status fill_params(const struct module_program *program, pool_module_params *params)
 {
-    const char *source = text_of(program->file);
+    const char *source = find_source(program->file);
 
     if (!source)
         return base_fail(POOL_ERR_INTERNAL, "there is no device source \"%s\"", program->file);
@@ -44,7 +43,7 @@ pool_status module_program_identify(const struct module_program *program, struct
 {
     struct module_request request = {.name = program->file};
     pool_module_params params;
-    pool_status status = params_of(program, &params);
+    pool_status status = fill_params(program, &params);
 
     if (status)
         return status;
@@ -54,7 +53,7 @@ pool_status module_program_identify(const struct module_program *program, struct
 
 /* The headers of a program while they are collected. */
 struct headers {
-    pool_module_header *list; /* room for the texts and all of ptx/ */
+    pool_module_header *list; /* has slots for the generated sources and all of ptx/ */
     size_t count;
 };
 
@@ -66,7 +65,7 @@ static int has_header(const struct headers *headers, const struct module_source 
     return 0;
 }
 
-/* Adds the files of ptx/ that a text includes, and what these include. */
+/* Adds the files of ptx/ that a source includes, and the files that these include. */
 static void add_included(struct headers *headers, const char *text)
 {
     static const char include[] = "#include \"";
@@ -89,7 +88,7 @@ static void add_included(struct headers *headers, const char *text)
 pool_status module_program_params(const struct module_program *program, pool_module_params *params)
 {
     struct headers headers = {.count = program->text_count};
-    pool_status status = params_of(program, params);
+    pool_status status = fill_params(program, params);
 
     if (status)
         return status;
@@ -106,7 +105,7 @@ pool_status module_program_params(const struct module_program *program, pool_mod
     return POOL_OK;
 }
 
-static pool_status compile(pool_device *device, const struct module_program *program,
+static pool_status compile_program(pool_device *device, const struct module_program *program,
     bool only_ready, pool_module **module)
 {
     pool_module_params params;
@@ -119,16 +118,16 @@ static pool_status compile(pool_device *device, const struct module_program *pro
     return status;
 }
 
-static pool_status get(pool_device *device, const struct module_program *program,
+static pool_status find_or_compile(pool_device *device, const struct module_program *program,
     const struct module_key *id, bool only_ready, pool_module **module)
 {
     pool_module *found = NULL;
-    pool_status status = module_kept_find(device, id, &found);
+    pool_status status = module_registry_find_digest(device, id, &found);
 
     if (!status && !found) {
-        status = compile(device, program, only_ready, &found);
+        status = compile_program(device, program, only_ready, &found);
         if (!status && found) {
-            status = module_keep(device, id, &found);
+            status = module_registry_add(device, id, &found);
             if (status)
                 pool_module_destroy(&found);
         }
@@ -141,7 +140,7 @@ static pool_status get(pool_device *device, const struct module_program *program
 pool_status module_program_get(pool_device *device, const struct module_program *program,
     const struct module_key *id, pool_module **module)
 {
-    return get(device, program, id, false, module);
+    return find_or_compile(device, program, id, false, module);
 }
 
 pool_status module_program_build(void *building, const struct module_program *program)
@@ -150,29 +149,33 @@ pool_status module_program_build(void *building, const struct module_program *pr
     struct module_key id;
     pool_status status = module_program_identify(program, &id);
 
-    return status ? status : get(wanted->device, program, &id, wanted->only_ready, wanted->module);
+    return status
+               ? status
+               : find_or_compile(wanted->device, program, &id, wanted->only_ready, wanted->module);
 }
 
-/* ---- several programs at once ---------------------------------------------------------------- */
+/* ---- several programs in parallel -------------------------------------------------------------
+ */
 
 /* The programs that have to be compiled. */
-struct rest {
+struct missing_programs {
     const struct module_loading *loading;
     size_t indices[MODULE_LOADING_MAX];
 };
 
-static pool_status load_one(void *user, size_t index)
+static pool_status load_missing(void *user, size_t index)
 {
-    const struct rest *rest = user;
+    const struct missing_programs *missing = user;
     bool is_there = false;
 
-    return rest->loading->load(rest->loading->user, rest->indices[index], false, &is_there);
+    return missing->loading->load(
+        missing->loading->user, missing->indices[index], false, &is_there);
 }
 
 pool_status module_load_programs(const struct module_loading *loading)
 {
-    struct rest rest = {.loading = loading};
-    struct base_parallel job = {.task = load_one, .user = &rest};
+    struct missing_programs missing = {.loading = loading};
+    struct base_parallel job = {.task = load_missing, .user = &missing};
 
     for (size_t i = 0; i < loading->count; i++) {
         bool is_there = false;
@@ -181,7 +184,85 @@ pool_status module_load_programs(const struct module_loading *loading)
         if (status)
             return status;
         if (!is_there)
-            rest.indices[job.count++] = i;
+            missing.indices[job.count++] = i;
     }
     return base_parallel_run(&job);
+}
+
+/* ---- programs by key ------------------------------------------------------------------------- */
+
+static pool_status find_or_generate(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *key, bool only_ready, pool_module **module)
+{
+    struct module_building building = {
+        .device = device, .module = module, .only_ready = only_ready};
+    pool_status status = module_registry_find(device, key, module);
+
+    if (!status && !*module) {
+        status = generator->generate(generator->subject, key, module_program_build, &building);
+        if (!status && *module)
+            status = module_registry_alias(device, key, *module);
+    }
+    return status;
+}
+
+pool_status module_find_or_load(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *key, pool_module **module)
+{
+    *module = NULL;
+    return find_or_generate(device, generator, key, false, module);
+}
+
+struct key_list {
+    pool_device *device;
+    const struct module_generator *generator;
+    const struct module_program_key *keys;
+};
+
+static pool_status load_key(void *user, size_t index, bool only_ready, bool *is_there)
+{
+    const struct key_list *list = user;
+    pool_module *module = NULL;
+    pool_status status =
+        find_or_generate(list->device, list->generator, &list->keys[index], only_ready, &module);
+
+    *is_there = module != NULL;
+    return status;
+}
+
+pool_status module_load_keys(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *keys, size_t count)
+{
+    struct key_list list = {device, generator, keys};
+    const struct module_loading loading = {.count = count, .load = load_key, .user = &list};
+
+    return module_load_programs(&loading);
+}
+
+pool_status module_find_kernel(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *key, const char *name, pool_kernel **kernel)
+{
+    pool_module *module = NULL;
+    pool_status status = module_find_or_load(device, generator, key, &module);
+
+    return status ? status : pool_kernel_get(module, name, kernel);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+pool_status module_launch_enqueue(const struct module_launch *launch)
+{
+    pool_launch_shape shape = {.struct_size = sizeof(shape),
+        .grid = {(uint32_t)launch->blocks, 1, 1},
+        .block = {launch->threads, 1, 1},
+        .dynamic_shared_bytes = launch->shared_bytes,
+        .argument_count = launch->count,
+        .argument_bytes = launch->sizes,
+        .pdl = launch->pdl};
+
+    if (launch->blocks > INT32_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the operation needs %llu blocks in one launch, at most 2^31-1 are possible",
+            (unsigned long long)launch->blocks);
+    return pool_launch(launch->kernel, &shape, launch->arguments, launch->stream);
 }

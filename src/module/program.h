@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's own kernels: a file of ptx/ with the texts generated for it (fields, curves,
- * constants), compiled and loaded on a device at its first use and kept there.
+ * The library's own programs: a file of ptx/ with the sources generated for it (fields, curves,
+ * constants), compiled and loaded on a device at its first use and resident from then on.
  */
 #ifndef MODULE_PROGRAM_H
 #define MODULE_PROGRAM_H
@@ -9,12 +9,13 @@
 #include <stdbool.h>
 
 #include "module/image.h"
+#include "module/registry.h"
 
 struct module_program {
     const char *file;                /* below ptx/: "poseidon/permute.cu" */
-    const char *variant;             /* for lists: what tells it from others of the same file and
-                                      * subject; NULL: nothing */
-    const pool_module_header *texts; /* generated, found by the file's #include lines by name */
+    const char *variant;             /* for lists: distinguishes programs of the same file and
+                                      * subject; NULL: none */
+    const pool_module_header *texts; /* generated; the file includes them by name */
     size_t text_count;
     const char *const *defines;
     size_t define_count;
@@ -23,29 +24,29 @@ struct module_program {
 };
 
 /*
- * All that is compiled for a program: its texts and the files of ptx/ that these include, in
- * params->headers, which the caller gives back by base_free; the rest is the program's own.
+ * Everything that is compiled for a program: its generated sources and the files of ptx/ that these
+ * include, in params->headers, which the caller frees with base_free. The program owns the rest.
  */
 pool_status module_program_params(const struct module_program *program, pool_module_params *params);
 
-/* Is handed the programs of a room one by one; other than POOL_OK ends that and is passed on. */
+/* Called with one program after another; a status other than POOL_OK ends that and is returned. */
 typedef pool_status (*module_program_visit)(void *user, const struct module_program *program);
 
 /*
- * What tells programs apart: a digest over file name, texts, defines and options. Costs a hash of
- * all texts, so the owner (a domain, a curve, a parameter set) computes it once.
+ * A digest over file name, sources, defines and options, which identifies the program. It hashes
+ * all sources, so a long-lived object computes it once.
  */
 pool_status module_program_identify(const struct module_program *program, struct module_key *id);
 
 /*
- * The program's module on a device: a list look-up once it is loaded, else compile (or cache) and
- * load. It belongs to the device and stays until the pool goes. Any thread.
+ * The program's module on a device: a look-up once it is resident, else it is compiled (or found in
+ * the cache) and loaded. Any thread.
  */
 pool_status module_program_get(pool_device *device, const struct module_program *program,
     const struct module_key *id, pool_module **module);
 
-/* A visitor that does this for the program that it is handed; with only_ready, unless it has to be
- * compiled: then *module is left. */
+/* A visitor that does this for the program it is called with; with only_ready *module is not set
+ * when the program would be compiled. */
 struct module_building {
     pool_device *device;
     pool_module **module;
@@ -54,9 +55,9 @@ struct module_building {
 pool_status module_program_build(void *building, const struct module_program *program);
 
 /*
- * What `count` programs need to be there. `load` gets program `index`; with only_ready only what
- * need not be compiled (it is loaded, in memory, on disk or prebuilt), and *is_there says whether
- * it was. First the calling thread gets what is ready, then the rest is compiled side by side.
+ * Loads `count` programs. `load` gets program `index`; with only_ready only if it need not be
+ * compiled (it is resident, cached or prebuilt), and *is_there says whether it was. The calling
+ * thread first loads what is ready, then the rest is compiled in parallel.
  */
 struct module_loading {
     size_t count; /* at most MODULE_LOADING_MAX */
@@ -65,5 +66,44 @@ struct module_loading {
 };
 enum { MODULE_LOADING_MAX = 16 };
 pool_status module_load_programs(const struct module_loading *loading);
+
+/* ---- programs by key ------------------------------------------------------------------------- */
+
+/* How an operation generates the programs of a subject: a field, a curve, a parameter set. */
+struct module_generator {
+    /* Generates the sources of the program with this key, which live as long as the call of
+     * `visit`. */
+    pool_status (*generate)(const void *subject, const struct module_program_key *key,
+        module_program_visit visit, void *user);
+    const void *subject;
+};
+
+/* The resident module with this key; if there is none, its program is generated and loaded. */
+pool_status module_find_or_load(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *key, pool_module **module);
+
+/* Loads at most MODULE_LOADING_MAX programs, compiling in parallel. */
+pool_status module_load_keys(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *keys, size_t count);
+
+/* The kernel `name` of module_find_or_load. */
+pool_status module_find_kernel(pool_device *device, const struct module_generator *generator,
+    const struct module_program_key *key, const char *name, pool_kernel **kernel);
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* A launch of a one-dimensional grid; `sizes` of the arguments are checked where the driver can. */
+struct module_launch {
+    pool_kernel *kernel;
+    uint64_t blocks;
+    uint32_t threads;
+    uint32_t shared_bytes;
+    uint32_t count; /* of the arguments */
+    void **arguments;
+    const size_t *sizes;
+    pool_stream *stream;
+    int pdl; /* programmatic dependent launch, see pool_launch_shape */
+};
+pool_status module_launch_enqueue(const struct module_launch *launch);
 
 #endif

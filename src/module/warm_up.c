@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warm-up: every module on every usable device, several side by side, kept until the pool goes.
+ * Warm-up: compiles and loads every module on every usable device, in parallel. The modules stay
+ * resident until the pool is destroyed.
  */
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "module/resident.h"
+#include "module/registry.h"
 
 struct warm_up {
     pool_device **devices;
@@ -14,7 +15,7 @@ struct warm_up {
     const pool_module_params *modules;
 };
 
-static pool_status warm_one(pool_device *device, const pool_module_params *given)
+static pool_status warm_up_module(pool_device *device, const pool_module_params *given)
 {
     struct module_request request = {.name = ""};
     pool_module *module = NULL;
@@ -26,33 +27,33 @@ static pool_status warm_one(pool_device *device, const pool_module_params *given
     if (!status)
         status = module_text_key_of(&request, &id);
     if (!status)
-        status = module_kept_find(device, &id, &module);
+        status = module_registry_find_digest(device, &id, &module);
     if (status || module)
         return status;
     status = pool_module_compile(device, &params, &module);
     if (!status)
-        status = module_keep(device, &id, &module);
+        status = module_registry_add(device, &id, &module);
     if (status)
         pool_module_destroy(&module);
     return status;
 }
 
-/* The caller's array has the step of the caller's struct. */
+/* The stride of the caller's array is the size of the caller's struct. */
 static const pool_module_params *nth_params(const pool_module_params *modules, size_t n)
 {
     return (const void *)((const char *)modules + n * modules->struct_size);
 }
 
-static pool_status warm_nth(void *user, size_t index)
+static pool_status warm_up_index(void *user, size_t index)
 {
     const struct warm_up *all = user;
 
-    return warm_one(all->devices[index % all->device_count],
+    return warm_up_module(all->devices[index % all->device_count],
         nth_params(all->modules, index / all->device_count));
 }
 
-/* A device whose state cannot be asked for now is tried: that tells why. */
-static size_t usable_devices(device_pool *pool, pool_device **devices)
+/* A device whose state cannot be read is tried too; the attempt reports the reason. */
+static size_t list_usable_devices(device_pool *pool, pool_device **devices)
 {
     size_t count = 0;
 
@@ -69,8 +70,8 @@ static size_t usable_devices(device_pool *pool, pool_device **devices)
     return count;
 }
 
-/* Why there is none, as a choice tells it. */
-static pool_status no_device(device_pool *pool)
+/* The error of a choice of device, which says why no device is usable. */
+static pool_status fail_no_device(device_pool *pool)
 {
     pool_device *none;
     pool_status status = pool_next_device(pool, &none);
@@ -79,7 +80,7 @@ static pool_status no_device(device_pool *pool)
                   : base_fail(POOL_ERR_NO_DEVICE, "pool_warm_up: the pool has no usable device");
 }
 
-/* The first struct's size is the step to all others, so they are checked before anything runs. */
+/* The first struct's size is the stride of the array, so all are checked before anything runs. */
 static pool_status check_modules(const pool_module_params *modules, size_t count)
 {
     pool_module_params params;
@@ -106,7 +107,7 @@ static pool_status check_modules(const pool_module_params *modules, size_t count
 pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, size_t count)
 {
     struct warm_up all = {.modules = modules};
-    struct base_parallel job = {.task = warm_nth, .user = &all, .tries_all = true};
+    struct base_parallel job = {.task = warm_up_index, .user = &all, .tries_all = true};
     pool_device *first;
     pool_status status = pool ? POOL_OK : base_fail_null("pool_warm_up", "pool");
 
@@ -121,9 +122,9 @@ pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, s
     all.devices = base_calloc(pool_device_count(pool), sizeof(*all.devices));
     if (!all.devices)
         return base_fail_memory("the devices to warm up");
-    all.device_count = usable_devices(pool, all.devices);
+    all.device_count = list_usable_devices(pool, all.devices);
     job.count = all.device_count * count;
-    status = all.device_count ? base_parallel_run(&job) : no_device(pool);
+    status = all.device_count ? base_parallel_run(&job) : fail_no_device(pool);
     base_free(all.devices);
     return status;
 }

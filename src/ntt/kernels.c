@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NTT and vector kernels of a field on a device: their programs, compiled at the first use and
- * found by the field's fingerprint afterwards.
+ * The programs of NTTs over a field: compiled at the first use on a device and found by the field's
+ * fingerprint afterwards.
  */
 #include "ntt/ntt.h"
 
@@ -11,14 +11,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "field/emit_field.h"
-#include "module/program.h"
-#include "module/program_index.h"
+#include "vector/kernels.h"
 
-static const char *const files[] = {
-    [NTT_PROGRAM_PASS] = "ntt/pass.cu",
-    [NTT_PROGRAM_TABLES] = "ntt/tables.cu",
-    [NTT_PROGRAM_VECTOR] = "vector/vector.cu",
-};
+static const char pass_file[] = "ntt/pass.cu";
+static const char tables_file[] = "ntt/tables.cu";
 
 /* Bound of ptx/ntt/butterfly_goldilocks.cuh. */
 enum { MAX_SHIFT_LOG_RADIX = 5 };
@@ -31,27 +27,16 @@ void ntt_tuning_set(const struct ntt_tuning *tuning)
     chosen_tuning = *tuning;
 }
 
-struct ntt_chip ntt_chip_of(const pool_device *device)
-{
-    const pool_device_info *facts = device_facts(device);
-
-    return (struct ntt_chip){
-        .multiprocessors = facts->multiprocessors > 0 ? (uint32_t)facts->multiprocessors : 1,
-        .shared_bytes = facts->shared_bytes_per_block_optin ? facts->shared_bytes_per_block_optin
-                                                            : facts->shared_bytes_per_block};
-}
-
 struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job *job)
 {
-    struct ntt_chip chip = ntt_chip_of(device);
+    struct chip chip = chip_of(device);
 
     return chosen_tuning.log_radix ? chosen_tuning : ntt_tuning_for(job, &chip);
 }
 
 /*
  * Modulo 2^64 - 2^32 + 1 the order of 2 is 192, so that roots of unity of order 2^bits are powers
- * of
- * 2. Returns the odd k with root = 2^(k 192 / 2^bits).
+ * of 2. Returns the odd k with root = 2^(k 192 / 2^bits).
  */
 static uint32_t shift_of(const pool_field *field, const uint64_t *root, uint32_t bits)
 {
@@ -103,58 +88,64 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
     return build;
 }
 
-static struct module_tag tag_of(const pool_field *field, enum ntt_program program)
+static struct module_program_key tables_key(const pool_field *field)
 {
-    struct module_tag tag = {.file = files[program]};
+    struct module_program_key key = {.file = tables_file};
 
-    memcpy(tag.fingerprint, field->fingerprint, sizeof(tag.fingerprint));
-    return tag;
+    memcpy(key.fingerprint, field->fingerprint, sizeof(key.fingerprint));
+    return key;
 }
 
-static struct module_tag tag_of_pass(const pool_field *field, const struct ntt_build *build)
-{
-    struct module_tag tag = tag_of(field, NTT_PROGRAM_PASS);
+/* Indices of a pass program's parameters. */
+enum { LOG_RADIX, LOG_THREADS, BLOCKS, SHIFT };
 
-    tag.numbers[0] = build->log_radix;
-    tag.numbers[1] = build->log_threads;
-    tag.numbers[2] = build->blocks;
-    tag.numbers[3] = build->shift;
-    return tag;
+static struct module_program_key pass_key(const pool_field *field, const struct ntt_build *build)
+{
+    struct module_program_key key = tables_key(field);
+
+    key.file = pass_file;
+    key.parameters[LOG_RADIX] = build->log_radix;
+    key.parameters[LOG_THREADS] = build->log_threads;
+    key.parameters[BLOCKS] = build->blocks;
+    key.parameters[SHIFT] = build->shift;
+    return key;
 }
 
-/* Hands the program of a tag to `visit`. */
-static pool_status with_program(
-    const pool_field *field, const struct module_tag *tag, module_program_visit visit, void *user)
+static pool_status generate_program(const void *subject, const struct module_program_key *key,
+    module_program_visit visit, void *user)
 {
-    char radix[32], threads[32], blocks[32], shift[32], variant[64];
+    char radix[32], threads[32], blocks[32], shift[32], variant[64], *field_source = NULL;
     const char *const defines[] = {radix, threads, blocks, shift};
-    pool_module_header text = {.name = "fr.cuh"};
-    struct module_program program = {.file = tag->file,
-        .texts = &text,
-        .text_count = 1,
-        .defines = defines,
-        .define_count = tag->numbers[0] ? 4 : 0};
-    char *generated = NULL;
-    pool_status status = field_emit_generate(field, "fr", &generated);
+    bool is_pass = key->file == pass_file;
+    pool_status status;
 
+    if (key->file != pass_file && key->file != tables_file)
+        return vector_generate(subject, key, visit, user);
+    status = field_emit_generate(subject, "fr", &field_source);
     if (status)
         return status;
-    text.text = generated;
-    snprintf(radix, sizeof(radix), "NTT_RADIX=%u", tag->numbers[0]);
-    snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << tag->numbers[1]);
-    snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", tag->numbers[2]);
-    snprintf(shift, sizeof(shift), "NTT_SHIFT=%u", tag->numbers[3]);
-    snprintf(variant, sizeof(variant), "radix%u", tag->numbers[0]);
-    if (tag->numbers[3])
-        snprintf(variant, sizeof(variant), "radix%u-shift%u", tag->numbers[0], tag->numbers[3]);
-    program.variant = tag->numbers[0] ? variant : NULL;
+    const pool_module_header source = {.name = "fr.cuh", .text = field_source};
+    struct module_program program = {.file = key->file, .texts = &source, .text_count = 1};
+    if (is_pass) {
+        snprintf(radix, sizeof(radix), "NTT_RADIX=%u", key->parameters[LOG_RADIX]);
+        snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << key->parameters[LOG_THREADS]);
+        snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", key->parameters[BLOCKS]);
+        snprintf(shift, sizeof(shift), "NTT_SHIFT=%u", key->parameters[SHIFT]);
+        snprintf(variant, sizeof(variant), "radix%u", key->parameters[LOG_RADIX]);
+        if (key->parameters[SHIFT])
+            snprintf(variant, sizeof(variant), "radix%u-shift%u", key->parameters[LOG_RADIX],
+                key->parameters[SHIFT]);
+        program.variant = variant;
+        program.defines = defines;
+        program.define_count = 4;
+    }
     status = visit(user, &program);
-    base_free(generated);
+    base_free(field_source);
     return status;
 }
 
-/* Forward and inverse differ where roots are shifts only. */
-static pool_status each_pass(const pool_field *field, const struct ntt_tuning *tuning,
+/* Forward and inverse transforms use the same program unless roots of unity are shifts. */
+static pool_status visit_passes(const pool_field *field, const struct ntt_tuning *tuning,
     module_program_visit visit, void *user)
 {
     uint32_t radix =
@@ -165,80 +156,36 @@ static pool_status each_pass(const pool_field *field, const struct ntt_tuning *t
     field_root_of_unity(field, root, radix);
     for (int i = 0; i < 2 && !status; i++) {
         struct ntt_build build = ntt_build_of(field, root, radix, tuning);
-        struct module_tag tag = tag_of_pass(field, &build);
+        struct module_program_key key = pass_key(field, &build);
 
         if (i == 0 || build.shift)
-            status = with_program(field, &tag, visit, user);
+            status = generate_program(field, &key, visit, user);
         field_inverse(field, root, root);
     }
     return status;
 }
 
 pool_status ntt_each_program(
-    const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user)
+    const pool_field *field, const struct chip *chip, module_program_visit visit, void *user)
 {
-    const struct module_tag tables = tag_of(field, NTT_PROGRAM_TABLES);
-    const struct module_tag vector = tag_of(field, NTT_PROGRAM_VECTOR);
+    const struct module_program_key keys[] = {tables_key(field), vector_key(field)};
     struct ntt_tuning tunings[NTT_TUNINGS];
     pool_status status = POOL_OK;
     uint32_t count = ntt_tunings(field->words, chip, tunings);
 
     for (uint32_t i = 0; i < count && !status; i++)
-        status = each_pass(field, &tunings[i], visit, user);
-    if (!status)
-        status = with_program(field, &tables, visit, user);
-    return status ? status : with_program(field, &vector, visit, user);
-}
-
-static pool_status find_module(pool_device *device, const pool_field *field,
-    const struct module_tag *tag, bool only_ready, pool_module **module)
-{
-    struct module_building building = {
-        .device = device, .module = module, .only_ready = only_ready};
-    pool_status status = module_known_find(device, tag, module);
-
-    if (!status && !*module) {
-        status = with_program(field, tag, module_program_build, &building);
-        if (!status && *module)
-            status = module_known_add(device, tag, *module);
-    }
-    return status;
-}
-
-static pool_status get(pool_device *device, const pool_field *field, const struct module_tag *tag,
-    const char *name, pool_kernel **kernel)
-{
-    pool_module *module = NULL;
-    pool_status status = find_module(device, field, tag, false, &module);
-
-    return status ? status : pool_kernel_get(module, name, kernel);
-}
-
-/* The programs of some passes, of tables and of vectors. */
-struct wanted {
-    pool_device *device;
-    const pool_field *field;
-    struct module_tag tags[MODULE_LOADING_MAX];
-};
-
-static pool_status load_program(void *user, size_t index, bool only_ready, bool *is_there)
-{
-    const struct wanted *wanted = user;
-    pool_module *module = NULL;
-    pool_status status =
-        find_module(wanted->device, wanted->field, &wanted->tags[index], only_ready, &module);
-
-    *is_there = module != NULL;
+        status = visit_passes(field, &tunings[i], visit, user);
+    for (int i = 0; i < 2 && !status; i++)
+        status = generate_program(field, &keys[i], visit, user);
     return status;
 }
 
 pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count)
 {
-    struct wanted wanted = {.device = device,
-        .field = field,
-        .tags = {tag_of(field, NTT_PROGRAM_TABLES), tag_of(field, NTT_PROGRAM_VECTOR)}};
-    struct module_loading loading = {.count = 2, .load = load_program, .user = &wanted};
+    const struct module_generator generator = {generate_program, field};
+    struct module_program_key keys[MODULE_LOADING_MAX] = {tables_key(field), vector_key(field)};
+    size_t key_count = 2;
 
     for (size_t i = 0; i < count; i++) {
         size_t same = 0;
@@ -246,39 +193,25 @@ pool_status ntt_load_programs(
         while (same < i && memcmp(&builds[same], &builds[i], sizeof(builds[i])) != 0)
             same++;
         if (same == i)
-            wanted.tags[loading.count++] = tag_of_pass(field, &builds[i]);
+            keys[key_count++] = pass_key(field, &builds[i]);
     }
-    return module_load_programs(&loading);
+    return module_load_keys(device, &generator, keys, key_count);
 }
 
-pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,
-    const char *name, pool_kernel **kernel)
+pool_status ntt_tables_kernel(
+    pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel)
 {
-    const struct module_tag tag = tag_of(field, program);
+    const struct module_generator generator = {generate_program, field};
+    const struct module_program_key key = tables_key(field);
 
-    return get(device, field, &tag, name, kernel);
+    return module_find_kernel(device, &generator, &key, name, kernel);
 }
 
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel)
 {
-    const struct module_tag tag = tag_of_pass(field, build);
+    const struct module_generator generator = {generate_program, field};
+    const struct module_program_key key = pass_key(field, build);
 
-    return get(device, field, &tag, "ntt_pass", kernel);
-}
-
-pool_status ntt_enqueue(const struct ntt_launch *launch)
-{
-    pool_launch_shape shape = {.struct_size = sizeof(shape),
-        .grid = {(uint32_t)launch->blocks, 1, 1},
-        .block = {launch->threads, 1, 1},
-        .dynamic_shared_bytes = launch->shared_bytes,
-        .argument_count = launch->count,
-        .argument_bytes = launch->sizes,
-        .pdl = launch->pdl};
-
-    if (launch->blocks > INT32_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu blocks are more than one launch can have",
-            (unsigned long long)launch->blocks);
-    return pool_launch(launch->kernel, &shape, launch->arguments, launch->stream);
+    return module_find_kernel(device, &generator, &key, "ntt_pass", kernel);
 }

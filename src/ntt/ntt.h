@@ -16,18 +16,12 @@
 #include "field/field.h"
 #include "module/program.h"
 #include "ntt/args.h"
-#include "pool/device.h"
+#include "pool/chip.h"
 #include "vector/args.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
 enum { NTT_MAX_PASSES = 16 };
-
-/* The properties of a chip that a plan depends on. */
-struct ntt_chip {
-    uint32_t multiprocessors;
-    uint64_t shared_bytes; /* largest per block */
-};
 
 /* How kernels are built for elements of a given size; plan.c has the measured values. */
 struct ntt_tuning {
@@ -52,8 +46,8 @@ struct ntt_job {
 /* Writes the tunings that elements of `words` words may use; returns how many. */
 enum { NTT_TUNINGS = 2 };
 uint32_t ntt_tunings(
-    uint32_t words, const struct ntt_chip *chip, struct ntt_tuning tunings[NTT_TUNINGS]);
-struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chip *chip);
+    uint32_t words, const struct chip *chip, struct ntt_tuning tunings[NTT_TUNINGS]);
+struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *chip);
 
 /* One pass through memory; ptx/ntt/args.h explains tiles and sub-transforms. */
 struct ntt_pass {
@@ -76,7 +70,7 @@ struct ntt_plan {
 };
 
 /* Returns false when a launch would need more blocks than a grid can have. */
-bool ntt_plan_make(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan);
 
 /* Offsets of a domain's tables in their buffer, in elements. */
@@ -165,9 +159,6 @@ void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64
 /* ---- kernels.c --------------------------------------------------------------------------------
  */
 
-enum ntt_program { NTT_PROGRAM_PASS, NTT_PROGRAM_TABLES, NTT_PROGRAM_VECTOR };
-
-struct ntt_chip ntt_chip_of(const pool_device *device);
 /* The tuning that this process uses: ntt_tuning_for, unless a measurement has set another. */
 struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job *job);
 /* For measurements and tests: radix 0 goes back to the plan's own. Not while others work. */
@@ -175,7 +166,7 @@ void ntt_tuning_set(const struct ntt_tuning *tuning);
 
 /* Every program of a field as it is built for a chip. */
 pool_status ntt_each_program(
-    const pool_field *field, const struct ntt_chip *chip, module_program_visit visit, void *user);
+    const pool_field *field, const struct chip *chip, module_program_visit visit, void *user);
 
 /* The compile-time parameters of the pass kernel besides the field; see ptx/ntt/pass.cu. */
 struct ntt_build {
@@ -195,24 +186,9 @@ pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
 pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count);
 
-/* A kernel of the field's tables or vector program. Programs are compiled and loaded at the first
- * call, as the pass kernels are. */
-pool_status ntt_kernel(pool_device *device, const pool_field *field, enum ntt_program program,
-    const char *name, pool_kernel **kernel);
-
-/* Enqueues a kernel; `sizes` of the arguments are checked where the driver can. */
-struct ntt_launch {
-    pool_kernel *kernel;
-    uint64_t blocks;
-    uint32_t threads;
-    uint32_t shared_bytes;
-    uint32_t count;
-    void **arguments;
-    const size_t *sizes;
-    pool_stream *stream;
-    int pdl; /* programmatic dependent launch, see pool_launch_shape */
-};
-pool_status ntt_enqueue(const struct ntt_launch *launch);
+/* A kernel of the field's tables program, compiled and loaded at the first call. */
+pool_status ntt_tables_kernel(
+    pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel);
 
 /* ---- span.c ---------------------------------------------------------------------------------- */
 

@@ -49,7 +49,7 @@ static uint64_t tile_words(const struct ntt_tuning *tuning, uint32_t words)
 }
 
 static struct ntt_tuning fit_shared_memory(
-    struct ntt_tuning tuning, uint32_t words, const struct ntt_chip *chip)
+    struct ntt_tuning tuning, uint32_t words, const struct chip *chip)
 {
     while (tuning.log_threads > LOG_WARP && 4 * tile_words(&tuning, words) > chip->shared_bytes)
         tuning.log_threads--;
@@ -65,7 +65,7 @@ static uint32_t count_passes(const struct ntt_tuning *tuning, uint32_t log_size)
 }
 
 static bool has_few_warps(
-    const struct ntt_job *job, const struct ntt_chip *chip, const struct ntt_tuning *tuning)
+    const struct ntt_job *job, const struct chip *chip, const struct ntt_tuning *tuning)
 {
     uint64_t threads = (uint64_t)chip->multiprocessors * SCHEDULERS << LOG_WARP;
 
@@ -74,7 +74,7 @@ static bool has_few_warps(
 }
 
 uint32_t ntt_tunings(
-    uint32_t words, const struct ntt_chip *chip, struct ntt_tuning tunings[NTT_TUNINGS])
+    uint32_t words, const struct chip *chip, struct ntt_tuning tunings[NTT_TUNINGS])
 {
     const struct tuning_row *row = rows;
 
@@ -85,7 +85,7 @@ uint32_t ntt_tunings(
     return row->other.log_radix ? 2 : 1;
 }
 
-struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chip *chip)
+struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *chip)
 {
     struct ntt_tuning tunings[NTT_TUNINGS];
     const struct ntt_tuning *usual = &tunings[0], *other = &tunings[1];
@@ -100,7 +100,7 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct ntt_chi
 }
 
 /* Wide tiles use memory best, but there must be enough blocks for the whole chip. */
-static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_pass *pass, uint32_t min_width)
 {
     uint32_t most = tuning->log_radix + tuning->log_threads - pass->log_length;
@@ -148,7 +148,7 @@ static bool is_one_stage_with_two_orders(
            !(pass->flags & NTT_LOAD_TRANSPOSED);
 }
 
-static bool plan_pass(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
     struct ntt_pass *pass = &plan->pass[index];
@@ -186,7 +186,7 @@ static bool plan_pass(const struct ntt_tuning *tuning, const struct ntt_chip *ch
     return blocks <= MAX_BLOCKS;
 }
 
-bool ntt_plan_make(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan)
 {
     uint32_t done = 0;

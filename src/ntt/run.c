@@ -8,7 +8,7 @@
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 {
-    struct ntt_chip chip = ntt_chip_of(run->place.device);
+    struct chip chip = chip_of(run->place.device);
     struct ntt_tuning tuning = ntt_tuning_on(run->place.device, &run->job);
 
     if (!ntt_plan_make(&tuning, &chip, &run->job, plan))
@@ -89,7 +89,7 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
     };
     void *arguments[] = {&args};
     static const size_t sizes[] = {sizeof(args)};
-    struct ntt_launch launch = {.kernel = tables->kernel,
+    struct module_launch launch = {.kernel = tables->kernel,
         .blocks = pass->blocks,
         .threads = pass->threads,
         .shared_bytes = pass->shared_bytes,
@@ -99,7 +99,7 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
         .stream = run->place.stream,
         .pdl = pass->log_done != 0};
 
-    return ntt_enqueue(&launch);
+    return module_launch_enqueue(&launch);
 }
 
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan)

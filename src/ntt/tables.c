@@ -112,16 +112,16 @@ static pool_status enqueue_powers(const struct table_job *job, uint64_t at, uint
         address_of(job, job->tables->layout.powers_of_two + (uint64_t)base * NTT_POWERS_OF_TWO);
     void *arguments[] = {&out, &count, &stride, &powers_of_two, &scale, &log_threads};
     static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
-    struct ntt_launch launch = {.blocks = ((1u << log_threads) + BLOCK - 1) / BLOCK,
+    struct module_launch launch = {.blocks = ((1u << log_threads) + BLOCK - 1) / BLOCK,
         .threads = 1u << log_threads < BLOCK ? 1u << log_threads : BLOCK,
         .count = 6,
         .arguments = arguments,
         .sizes = sizes,
         .stream = job->stream};
-    pool_status status = ntt_kernel(
-        job->tables->device, job->domain->field, NTT_PROGRAM_TABLES, "ntt_powers", &launch.kernel);
+    pool_status status =
+        ntt_tables_kernel(job->tables->device, job->domain->field, "ntt_powers", &launch.kernel);
 
-    return status ? status : ntt_enqueue(&launch);
+    return status ? status : module_launch_enqueue(&launch);
 }
 
 static pool_status enqueue_stage_twiddles(const struct table_job *job)
@@ -133,16 +133,16 @@ static pool_status enqueue_stage_twiddles(const struct table_job *job)
     uint32_t log_order = layout->log_order, log_radix = job->tables->tuning.log_radix;
     void *arguments[] = {&out, &powers_of_two, &log_order, &log_radix};
     static const size_t sizes[] = {8, 8, 4, 4};
-    struct ntt_launch launch = {.blocks = ((2u << log_order) + BLOCK - 1) / BLOCK,
+    struct module_launch launch = {.blocks = ((2u << log_order) + BLOCK - 1) / BLOCK,
         .threads = BLOCK,
         .count = 4,
         .arguments = arguments,
         .sizes = sizes,
         .stream = job->stream};
-    pool_status status = ntt_kernel(job->tables->device, job->domain->field, NTT_PROGRAM_TABLES,
-        "ntt_stage_twiddles", &launch.kernel);
+    pool_status status = ntt_tables_kernel(
+        job->tables->device, job->domain->field, "ntt_stage_twiddles", &launch.kernel);
 
-    return status ? status : ntt_enqueue(&launch);
+    return status ? status : module_launch_enqueue(&launch);
 }
 
 static pool_status enqueue_tables(const struct table_job *job)
@@ -220,8 +220,7 @@ static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tab
     const struct ntt_build build = ntt_build_of(
         domain->field, domain->root[wanted->direction], domain->log_size, &wanted->tuning);
     pool_kernel *powers;
-    pool_status status =
-        ntt_kernel(wanted->device, domain->field, NTT_PROGRAM_TABLES, "ntt_powers", &powers);
+    pool_status status = ntt_tables_kernel(wanted->device, domain->field, "ntt_powers", &powers);
 
     return status ? status
                   : ntt_pass_kernel(wanted->device, domain->field, &build, &wanted->kernel);

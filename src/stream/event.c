@@ -254,7 +254,8 @@ pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
 
 static pool_status check_timed(const pool_event *event, const char *which)
 {
-    pool_status status = stream_check_event("pool_event_elapsed", event);
+    pool_status status = event ? stream_check_event("pool_event_elapsed", event)
+                               : base_fail_null("pool_event_elapsed", which);
 
     if (status)
         return status;

@@ -53,7 +53,7 @@ static pool_status launch_checks(struct ntt_vector_call *call, const struct vect
         CUdeviceptr answer = answers + i * sizeof(uint64_t);
         uint64_t count = cut->count;
         void *arguments[] = {&vector, &count, &answer};
-        struct ntt_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
+        struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
 
         status = ntt_vector_launch(call, "vector_check", count, &launch);
     }

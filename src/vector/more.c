@@ -49,7 +49,7 @@ static pool_status invert(struct ntt_vector_call *call, int exponent)
     CUdeviceptr scratch = 0, factor = 0;
     void *arguments[] = {&a, &out, &scratch, &factor, &count};
     static const size_t sizes[] = {16, 16, 8, 8, 8};
-    struct ntt_launch launch = {
+    struct module_launch launch = {
         .count = 5, .arguments = arguments, .sizes = sizes, .threads = INVERSE_THREADS};
     pool_status status =
         ntt_temporary(&call->place, count * field->bytes, &call->scratch, &scratch);
@@ -103,7 +103,7 @@ pool_status pool_vector_bit_reverse(
     uint32_t log_count;
     void *arguments[] = {&from, &to, &log_count};
     static const size_t sizes[] = {16, 16, 4};
-    struct ntt_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
+    struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
     pool_status status = open_one(params, &call, a, out, 1, "pool_vector_bit_reverse");
 
     if (!status)
@@ -131,7 +131,7 @@ pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t row
     uint64_t count;
     void *arguments[] = {&from, &to, &rows, &columns};
     static const size_t sizes[] = {16, 16, 8, 8};
-    struct ntt_launch launch = {.count = 4,
+    struct module_launch launch = {.count = 4,
         .arguments = arguments,
         .sizes = sizes,
         .threads = TRANSPOSE_TILE * TRANSPOSE_TILE};
@@ -193,7 +193,7 @@ static pool_status powers(
     CUdeviceptr out = call->out.address, squares = 0, scale = 0;
     void *arguments[] = {&out, &count, &stride, &squares, &scale, &log_threads};
     static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
-    struct ntt_launch launch = {.count = 6,
+    struct module_launch launch = {.count = 6,
         .arguments = arguments,
         .sizes = sizes,
         .threads = SUM_BLOCK,
@@ -210,9 +210,8 @@ static pool_status powers(
         launch.threads = 1u << log_threads;
     launch.blocks = (1u << log_threads) / launch.threads;
     if (!status)
-        status =
-            ntt_kernel(call->place.device, field, NTT_PROGRAM_TABLES, "ntt_powers", &launch.kernel);
-    return status ? status : ntt_enqueue(&launch);
+        status = ntt_tables_kernel(call->place.device, field, "ntt_powers", &launch.kernel);
+    return status ? status : module_launch_enqueue(&launch);
 }
 
 static pool_status powers_part(
@@ -255,7 +254,7 @@ static pool_status sum_up(
         CUdeviceptr to = partial + (is_second ? 0 : room) * call->place.field->bytes;
         void *arguments[] = {&from, &count, &to};
         static const size_t sizes[] = {8, 8, 8};
-        struct ntt_launch launch = {
+        struct module_launch launch = {
             .count = 3, .arguments = arguments, .sizes = sizes, .threads = SUM_BLOCK};
 
         status = ntt_vector_launch(call, "vector_sum_blocks", count, &launch);
@@ -275,7 +274,7 @@ static pool_status evaluate(struct ntt_vector_call *call, const uint64_t *number
     CUdeviceptr squares = 0, partial = 0;
     void *arguments[] = {&a, &count, &squares, &partial, &log_threads};
     static const size_t sizes[] = {16, 8, 8, 8, 4};
-    struct ntt_launch launch = {.count = 5, .arguments = arguments, .sizes = sizes};
+    struct module_launch launch = {.count = 5, .arguments = arguments, .sizes = sizes};
     pool_status status = put_squares(call, number, zero, &squares);
 
     if (!status)

@@ -10,6 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "vector/check.h"
+#include "vector/kernels.h"
 #include "vector/vector.h"
 
 enum { BLOCK = 256 };
@@ -92,16 +93,16 @@ pool_status ntt_vector_constants(
                   : pool_copy_to_device(call->constants, 0, packed, bytes, call->place.stream);
 }
 
-pool_status ntt_vector_launch(
-    const struct ntt_vector_call *call, const char *name, uint64_t items, struct ntt_launch *launch)
+pool_status ntt_vector_launch(const struct ntt_vector_call *call, const char *name, uint64_t items,
+    struct module_launch *launch)
 {
-    pool_status status = ntt_kernel(
-        call->place.device, call->place.field, NTT_PROGRAM_VECTOR, name, &launch->kernel);
+    pool_status status =
+        vector_kernel(call->place.device, call->place.field, name, &launch->kernel);
 
     launch->threads = launch->threads ? launch->threads : BLOCK;
     launch->blocks = items / launch->threads + (items % launch->threads != 0);
     launch->stream = call->place.stream;
-    return status ? status : ntt_enqueue(launch);
+    return status ? status : module_launch_enqueue(launch);
 }
 
 struct factors {
@@ -119,7 +120,7 @@ static pool_status combine(const struct ntt_vector_call *call, enum vector_op op
     uint64_t count = out->count;
     void *arguments[] = {&code, &first, &second, &result, &by.a, &by.b, &by.out, &count};
     static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
-    struct ntt_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
+    struct module_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
 
     return count ? ntt_vector_launch(call, "vector_apply", count, &launch) : POOL_OK;
 }

@@ -34,7 +34,7 @@ pool_status ntt_vector_scalar(
     const pool_field *field, const void *packed, const char *name, uint64_t *limbs);
 /* Fills in kernel, stream and blocks for `items` threads. */
 pool_status ntt_vector_launch(const struct ntt_vector_call *call, const char *name, uint64_t items,
-    struct ntt_launch *launch);
+    struct module_launch *launch);
 
 /* What a call is given; those that it does not take are NULL, and b is a where both are the same.
  */

@@ -60,7 +60,7 @@ static int one_file(const struct nvrtc *nvrtc, const char *field, const char *fi
 
 static int each_file(const struct nvrtc *nvrtc, const char *field, bool is_recording)
 {
-    const struct ntt_chip limits = {.multiprocessors = 132, .shared_bytes = 99 << 10};
+    const struct chip limits = {.multiprocessors = 132, .shared_bytes = 99 << 10};
     struct ntt_tuning tunings[NTT_TUNINGS];
     uint32_t count = ntt_tunings(pool_field_by_name(field)->words, &limits, tunings);
     int failures = 0;

@@ -132,10 +132,10 @@ static pool_status visit(void *user, const struct module_program *program)
 /* ---- the list -------------------------------------------------------------------------------- */
 
 /* The least that a block of a supported chip can ask for; chips must not differ in programs. */
-static const struct ntt_chip smallest = {.multiprocessors = 1, .shared_bytes = 64 << 10};
-static const struct ntt_chip largest = {.multiprocessors = 148, .shared_bytes = 227 << 10};
+static const struct chip smallest = {.multiprocessors = 1, .shared_bytes = 64 << 10};
+static const struct chip largest = {.multiprocessors = 148, .shared_bytes = 227 << 10};
 
-static pool_status each_ntt(struct job *job, const char *field, const struct ntt_chip *chip)
+static pool_status each_ntt(struct job *job, const char *field, const struct chip *chip)
 {
     job->subject = field;
     return ntt_each_program(pool_field_by_name(field), chip, visit, job);
@@ -160,7 +160,7 @@ static pool_status each_msm(struct job *job, const char *curve)
     return msm_each_program(pool_curve_by_name(curve), visit, job);
 }
 
-static void each_program(struct job *job, const struct ntt_chip *chip)
+static void each_program(struct job *job, const struct chip *chip)
 {
     pool_status status = POOL_OK;
 

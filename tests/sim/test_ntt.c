@@ -89,7 +89,7 @@ static void test_tunings(void **state)
 {
     static const char *const names[] = {"bn254_fr", "bls12_381_fr", "goldilocks", "babybear"};
     static const struct ntt_tuning none = {0};
-    const struct ntt_chip chip = {.multiprocessors = 1, .shared_bytes = 64 << 10};
+    const struct chip chip = {.multiprocessors = 1, .shared_bytes = 64 << 10};
 
     (void)state;
     for (size_t f = 0; f < 4; f++) {

@@ -11,7 +11,7 @@
 
 #include "ntt/ntt.h"
 
-static const struct ntt_chip chips[] = {
+static const struct chip chips[] = {
     {.multiprocessors = 1, .shared_bytes = 48 << 10},
     {.multiprocessors = 108, .shared_bytes = 163 << 10},
     {.multiprocessors = 132, .shared_bytes = 227 << 10},
@@ -19,7 +19,7 @@ static const struct ntt_chip chips[] = {
 };
 static const uint32_t words[] = {1, 2, 4, 8, 12, 24};
 
-static void check_trip(const struct ntt_tuning *tuning, const struct ntt_chip *chip,
+static void check_trip(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, const struct ntt_pass *pass)
 {
     uint32_t tile = pass->log_length + pass->log_tile_width;
@@ -44,7 +44,7 @@ static void check_trip(const struct ntt_tuning *tuning, const struct ntt_chip *c
 }
 
 static void check_plan(
-    const struct ntt_tuning *tuning, const struct ntt_chip *chip, const struct ntt_job *job)
+    const struct ntt_tuning *tuning, const struct chip *chip, const struct ntt_job *job)
 {
     struct ntt_plan plan;
     uint32_t done = 0, gathers = 0, scatters = 0;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The properties of a chip that the plans of operations depend on. */
+#ifndef POOL_CHIP_H
+#define POOL_CHIP_H
+
+#include "pool/device.h"
+
+struct chip {
+    uint32_t multiprocessors; /* at least 1 */
+    uint64_t shared_bytes;    /* the most shared memory that a block can have */
+};
+
+static inline struct chip chip_of(const pool_device *device)
+{
+    const pool_device_info *info = device_facts(device);
+
+    return (struct chip){
+        .multiprocessors = info->multiprocessors > 0 ? (uint32_t)info->multiprocessors : 1,
+        .shared_bytes = info->shared_bytes_per_block_optin ? info->shared_bytes_per_block_optin
+                                                           : info->shared_bytes_per_block};
+}
+
+#endif
