@@ -185,7 +185,7 @@ static void check_pass(const struct ntt_case *whole, uint32_t index)
 static void check_passes(struct ntt_case *one)
 {
     const struct ntt_job *job = &one->run.job;
-    struct ntt_chip chip = ntt_chip_of(one->harness->device);
+    struct chip chip = chip_of(one->harness->device);
     struct ntt_tuning tuning = ntt_tuning_on(one->harness->device, job);
     struct ntt_table_layout layout;
 

@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "ntt/ntt.h"
+#include "vector/kernels.h"
 
 enum { BLOCK = 256, TILE = 16, LOG_THREADS = 6 };
 
@@ -361,8 +362,7 @@ static void check_stage(struct harness *harness, const struct vector_stage *row,
     const pool_field *field, uint32_t gap_words)
 {
     struct vector_case one = {.field = field, .row = row};
-    enum ntt_program program =
-        strncmp(row->kernel, "ntt_", 4) == 0 ? NTT_PROGRAM_TABLES : NTT_PROGRAM_VECTOR;
+    bool is_table = strncmp(row->kernel, "ntt_", 4) == 0;
     pool_kernel *kernel = NULL;
     uint8_t *packed;
     char name[64];
@@ -397,7 +397,8 @@ static void check_stage(struct harness *harness, const struct vector_stage *row,
     one.out = stage_alloc(&one.stage, one.count * one.stride);
     if (row->reference)
         row->reference(&one);
-    MUST(ntt_kernel(harness->device, field, program, row->kernel, &kernel));
+    MUST(is_table ? ntt_tables_kernel(harness->device, field, row->kernel, &kernel)
+                  : vector_kernel(harness->device, field, row->kernel, &kernel));
     row->launch(&one, kernel);
     stage_end(&one.stage);
     free(one.a);
