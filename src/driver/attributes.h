@@ -1,100 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers of the driver's ABI by name, for every room that asks for an attribute, passes a flag or
- * fills a struct: DRIVER_ and then cuda.h's name without its CU_ (CU_STREAM_NON_BLOCKING is
- * DRIVER_STREAM_NON_BLOCKING). tests/abi compares each with cuda.h. X(name, value).
+ * Names for numbers of the driver's ABI: attributes, flags and other values. DRIVER_ replaces the
+ * CU_ of cuda.h's name: CU_STREAM_NON_BLOCKING is DRIVER_STREAM_NON_BLOCKING. Device attributes are
+ * public: POOL_CU_ATTRIBUTE_… of <devicepool/driver.h>. tests/abi compares each with cuda.h.
+ * X(name, value).
  */
 #ifndef DRIVER_ATTRIBUTES_H
 #define DRIVER_ATTRIBUTES_H
-
-/* cuDeviceGetAttribute. */
-#define DRIVER_DEVICE_ATTRIBUTES(X)                                                                \
-    X(DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1)                                                   \
-    X(DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 2)                                                         \
-    X(DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 3)                                                         \
-    X(DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 4)                                                         \
-    X(DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 5)                                                          \
-    X(DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 6)                                                          \
-    X(DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 7)                                                          \
-    X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8)                                             \
-    X(DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 9)                                                   \
-    X(DEVICE_ATTRIBUTE_WARP_SIZE, 10)                                                              \
-    X(DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 12)                                                \
-    X(DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                                                             \
-    X(DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                   \
-    X(DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, 17)                                                    \
-    X(DEVICE_ATTRIBUTE_INTEGRATED, 18)                                                             \
-    X(DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 19)                                                    \
-    X(DEVICE_ATTRIBUTE_COMPUTE_MODE, 20)                                                           \
-    X(DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 31)                                                     \
-    X(DEVICE_ATTRIBUTE_ECC_ENABLED, 32)                                                            \
-    X(DEVICE_ATTRIBUTE_PCI_BUS_ID, 33)                                                             \
-    X(DEVICE_ATTRIBUTE_PCI_DEVICE_ID, 34)                                                          \
-    X(DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 36)                                                      \
-    X(DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 37)                                                \
-    X(DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 38)                                                          \
-    X(DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 39)                                         \
-    X(DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 40)                                                     \
-    X(DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 41)                                                     \
-    X(DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, 50)                                                          \
-    X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                               \
-    X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                               \
-    X(DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 78)                                            \
-    X(DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 79)                                              \
-    X(DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 80)                                               \
-    X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 81)                                   \
-    X(DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 82)                                       \
-    X(DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)                                                         \
-    X(DEVICE_ATTRIBUTE_MULTI_GPU_BOARD, 84)                                                        \
-    X(DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, 85)                                               \
-    X(DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, 86)                                           \
-    X(DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, 88)                                                 \
-    X(DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 89)                                              \
-    X(DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 90)                                           \
-    X(DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 91)                                \
-    X(DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 95)                                                     \
-    X(DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH, 96)                                        \
-    X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                      \
-    X(DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, 98)                                                \
-    X(DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 99)                                                \
-    X(DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 100)                          \
-    X(DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, 101)                                   \
-    X(DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED, 102)                                  \
-    X(DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 103)                           \
-    X(DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 106)                                         \
-    X(DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED, 107)                                         \
-    X(DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 108)                                          \
-    X(DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE, 109)                                         \
-    X(DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 110)                               \
-    X(DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 111)                                      \
-    X(DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 113)                                     \
-    X(DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)                                                \
-    X(DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED, 116)                                             \
-    X(DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS, 117)                                  \
-    X(DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING, 118)                                       \
-    X(DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES, 119)                                        \
-    X(DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 120)                                                        \
-    X(DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 122)                                         \
-    X(DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR, 123)                                         \
-    X(DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, 124)                                                     \
-    X(DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED, 125)                                                   \
-    X(DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT, 126)                                                 \
-    X(DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, 128)                                          \
-    X(DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS, 129)                                             \
-    X(DEVICE_ATTRIBUTE_NUMA_CONFIG, 130)                                                           \
-    X(DEVICE_ATTRIBUTE_NUMA_ID, 131)                                                               \
-    X(DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 132)                                                   \
-    X(DEVICE_ATTRIBUTE_MPS_ENABLED, 133)                                                           \
-    X(DEVICE_ATTRIBUTE_HOST_NUMA_ID, 134)                                                          \
-    X(DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID, 139)                                                     \
-    X(DEVICE_ATTRIBUTE_GPU_PCI_SUBSYSTEM_ID, 140)                                                  \
-    X(DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 141)                         \
-    X(DEVICE_ATTRIBUTE_HOST_NUMA_MEMORY_POOLS_SUPPORTED, 142)                                      \
-    X(DEVICE_ATTRIBUTE_HOST_NUMA_MULTINODE_IPC_SUPPORTED, 143)                                     \
-    X(DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED, 144)                                           \
-    X(DEVICE_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 145)                              \
-    X(DEVICE_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED, 146)                                          \
-    X(DEVICE_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED, 147)
 
 /* cuDeviceGetP2PAttribute. */
 #define DRIVER_P2P_ATTRIBUTES(X)                                                                   \
@@ -241,7 +153,6 @@
 
 /* All of them, for the test that compares them with cuda.h. */
 #define DRIVER_CONSTANTS(X)                                                                        \
-    DRIVER_DEVICE_ATTRIBUTES(X)                                                                    \
     DRIVER_P2P_ATTRIBUTES(X)                                                                       \
     DRIVER_FUNC_ATTRIBUTES(X)                                                                      \
     DRIVER_FUNC_CACHES(X)                                                                          \

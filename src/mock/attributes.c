@@ -9,63 +9,63 @@
 #include <string.h>
 
 static const struct {
-    short attribute; /* CUdevice_attribute */
+    pool_cu_attribute attribute;
     int value;
 } h200[] = {
-    {1, 1024},        /* threads of a block */
-    {2, 1024},        /* block x */
-    {3, 1024},        /* block y */
-    {4, 64},          /* block z */
-    {5, 2147483647},  /* grid x */
-    {6, 65535},       /* grid y */
-    {7, 65535},       /* grid z */
-    {8, 49152},       /* shared memory of a block */
-    {9, 65536},       /* constant memory */
-    {10, 32},         /* warp */
-    {11, 2147483647}, /* pitch */
-    {12, 65536},      /* registers of a block */
-    {13, 1980000},    /* clock, kHz */
-    {14, 512},        /* texture alignment */
-    {15, 1},          /* copies overlap kernels */
-    {16, 132},        /* multiprocessors */
-    {19, 1},          /* maps host memory */
-    {30, 512},        /* surface alignment */
-    {31, 1},          /* concurrent kernels */
-    {32, 1},          /* ECC */
-    {36, 3201000},    /* memory clock, kHz */
-    {37, 6144},       /* memory bus, bits */
-    {38, 62914560},   /* L2 */
-    {39, 2048},       /* threads of a multiprocessor */
-    {40, 3},          /* copy engines */
-    {41, 1},          /* unified addressing */
-    {51, 32},         /* pitch alignment */
-    {75, 9},          /* compute capability, major */
-    {76, 0},          /* and minor */
-    {78, 1},          /* stream priorities */
-    {79, 1},          /* global loads cached in L1 */
-    {80, 1},          /* local loads cached in L1 */
-    {81, 233472},     /* shared memory of a multiprocessor */
-    {82, 65536},      /* registers of a multiprocessor */
-    {83, 1},          /* managed memory */
-    {87, 2},          /* single to double precision */
-    {89, 1},          /* concurrent managed access */
-    {90, 1},          /* compute preemption */
-    {91, 1},          /* host addresses of registered memory */
-    {95, 1},          /* cooperative launch */
-    {97, 232448},     /* shared memory of a block that opts in */
-    {98, 1},          /* flush of remote writes */
-    {99, 1},          /* host register */
-    {102, 1},         /* virtual memory management */
-    {103, 1},         /* file descriptors as handles */
-    {106, 32},        /* blocks of a multiprocessor */
-    {107, 1},         /* compression */
-    {111, 1024},      /* reserved shared memory of a block */
-    {113, 1},         /* read-only registering */
-    {115, 1},         /* memory pools */
-    {120, 1},         /* clusters */
-    {130, 0},         /* not a NUMA node */
-    {131, -1},        /* its NUMA node */
-    {134, 0},         /* the host's NUMA node */
+    {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+    {POOL_CU_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+    {POOL_CU_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
+    {POOL_CU_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
+    {POOL_CU_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
+    {POOL_CU_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
+    {POOL_CU_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
+    {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
+    {POOL_CU_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
+    {POOL_CU_ATTRIBUTE_WARP_SIZE, 32},
+    {POOL_CU_ATTRIBUTE_MAX_PITCH, 2147483647},
+    {POOL_CU_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
+    {POOL_CU_ATTRIBUTE_CLOCK_RATE, 1980000}, /* kHz */
+    {POOL_CU_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
+    {POOL_CU_ATTRIBUTE_GPU_OVERLAP, 1},
+    {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
+    {POOL_CU_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
+    {POOL_CU_ATTRIBUTE_SURFACE_ALIGNMENT, 512},
+    {POOL_CU_ATTRIBUTE_CONCURRENT_KERNELS, 1},
+    {POOL_CU_ATTRIBUTE_ECC_ENABLED, 1},
+    {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, 3201000}, /* kHz */
+    {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144},
+    {POOL_CU_ATTRIBUTE_L2_CACHE_SIZE, 62914560},
+    {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+    {POOL_CU_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
+    {POOL_CU_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+    {POOL_CU_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, 32},
+    {POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+    {POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
+    {POOL_CU_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
+    {POOL_CU_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
+    {POOL_CU_ATTRIBUTE_MANAGED_MEMORY, 1},
+    {POOL_CU_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, 2},
+    {POOL_CU_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
+    {POOL_CU_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
+    {POOL_CU_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
+    {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+    {POOL_CU_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, 1},
+    {POOL_CU_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
+    {POOL_CU_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
+    {POOL_CU_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
+    {POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, 1},
+    {POOL_CU_ATTRIBUTE_NUMA_CONFIG, 0},
+    {POOL_CU_ATTRIBUTE_NUMA_ID, -1},
+    {POOL_CU_ATTRIBUTE_HOST_NUMA_ID, 0},
 };
 
 void mock_device_defaults(struct mock_device *device, int index, int count, uint64_t memory)
@@ -82,7 +82,7 @@ void mock_device_defaults(struct mock_device *device, int index, int count, uint
     device->total = memory;
     for (size_t i = 0; i < sizeof(h200) / sizeof(h200[0]); i++)
         device->attributes[h200[i].attribute] = h200[i].value;
-    device->attributes[33] = 6 + index; /* PCI bus */
+    device->attributes[POOL_CU_ATTRIBUTE_PCI_BUS_ID] = 6 + index;
     for (int peer = 0; peer < count; peer++)
         if (peer != index)
             device->peers[peer] = (struct mock_peer){.access = 1, .atomics = 1, .rank = 0};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define CTX_FLAGS_MASK 0xffu
+#define COMPUTE_MODE_PROHIBITED 2
 #define MAX_STACK 4096 /* a deeper stack is a push without a pop in a loop */
 
 static bool push_context(struct mock_thread *thread, CUcontext context)
@@ -59,7 +60,7 @@ pool_cu_result mock_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice devic
     if (device < 0 || device >= call.mock->device_count)
         return mock_leave(&call, POOL_CU_INVALID_DEVICE);
     struct mock_device *of = &call.mock->devices[device];
-    if (of->attributes[20] == 2) /* compute mode: prohibited */
+    if (of->attributes[POOL_CU_ATTRIBUTE_COMPUTE_MODE] == COMPUTE_MODE_PROHIBITED)
         return mock_leave(&call, POOL_CU_DEVICE_UNAVAILABLE);
     if (!of->primary->active) {
         if (!charge_context(call.mock, device))
@@ -128,7 +129,7 @@ static pool_cu_result create_context(
         return POOL_CU_INVALID_VALUE;
     if (device < 0 || device >= mock->device_count)
         return POOL_CU_INVALID_DEVICE;
-    if (mock->devices[device].attributes[20] == 2)
+    if (mock->devices[device].attributes[POOL_CU_ATTRIBUTE_COMPUTE_MODE] == COMPUTE_MODE_PROHIBITED)
         return POOL_CU_DEVICE_UNAVAILABLE;
     if (!charge_context(mock, device))
         return POOL_CU_OUT_OF_MEMORY;

@@ -84,9 +84,9 @@ pool_status pool_mock_set_pci(
 
     if (!of)
         return POOL_ERR_NOT_FOUND;
-    of->attributes[50] = (int)domain;
-    of->attributes[33] = (int)bus;
-    of->attributes[34] = (int)slot;
+    of->attributes[POOL_CU_ATTRIBUTE_PCI_DOMAIN_ID] = (int)domain;
+    of->attributes[POOL_CU_ATTRIBUTE_PCI_BUS_ID] = (int)bus;
+    of->attributes[POOL_CU_ATTRIBUTE_PCI_DEVICE_ID] = (int)slot;
     pthread_mutex_unlock(&mock->lock);
     return POOL_OK;
 }
@@ -313,8 +313,10 @@ pool_cu_result mock_cu_DeviceGetPCIBusId(char *text, int size, CUdevice device)
     if (of && size < 13)
         code = POOL_CU_INVALID_VALUE;
     else if (of)
-        snprintf(text, (size_t)size, "%04X:%02X:%02X.0", (unsigned)of->attributes[50],
-            (unsigned)of->attributes[33], (unsigned)of->attributes[34]);
+        snprintf(text, (size_t)size, "%04X:%02X:%02X.0",
+            (unsigned)of->attributes[POOL_CU_ATTRIBUTE_PCI_DOMAIN_ID],
+            (unsigned)of->attributes[POOL_CU_ATTRIBUTE_PCI_BUS_ID],
+            (unsigned)of->attributes[POOL_CU_ATTRIBUTE_PCI_DEVICE_ID]);
     return mock_leave(&call, code);
 }
 

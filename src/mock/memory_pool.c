@@ -77,7 +77,7 @@ pool_cu_result mock_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (device < 0 || device >= call.mock->device_count)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!call.mock->devices[device].attributes[115])
+    if (!call.mock->devices[device].attributes[POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED])
         return mock_leave(&call, POOL_CU_NOT_SUPPORTED);
     struct mock_memory_pool *made = calloc(1, sizeof(*made));
     if (!made || !mock_object_add(call.mock, &made->object, MOCK_MEMORY_POOL, device, NULL)) {

@@ -299,8 +299,9 @@ static struct mock_function *find_function(
     }
     made->module = module;
     made->kernel = kernel;
-    made->max_dynamic_shared =
-        mock->devices[module->object.device].attributes[8] - (int)kernel->shared_bytes;
+    made->max_dynamic_shared = mock->devices[module->object.device]
+                                   .attributes[POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK] -
+                               (int)kernel->shared_bytes;
     made->carveout = -1;
     return made;
 }

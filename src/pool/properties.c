@@ -53,30 +53,29 @@ static pool_status read_numbers(pool_device *device)
         int fallback;
         int *value;
     } questions[] = {
-        {DRIVER_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0, &facts->multiprocessors},
-        {DRIVER_DEVICE_ATTRIBUTE_CLOCK_RATE, 0, &facts->clock_khz},
-        {DRIVER_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, &facts->memory_clock_khz},
-        {DRIVER_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 0, &facts->memory_bus_bits},
-        {DRIVER_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 0, &l2},
-        {DRIVER_DEVICE_ATTRIBUTE_ECC_ENABLED, 0, &facts->ecc},
-        {DRIVER_DEVICE_ATTRIBUTE_MPS_ENABLED, 0, &facts->mps},
-        {DRIVER_DEVICE_ATTRIBUTE_HOST_NUMA_ID, -1, &facts->numa_node},
-        {DRIVER_DEVICE_ATTRIBUTE_INTEGRATED, 0, &facts->integrated},
-        {DRIVER_DEVICE_ATTRIBUTE_COMPUTE_MODE, 0, &facts->compute_mode},
-        {DRIVER_DEVICE_ATTRIBUTE_WARP_SIZE, 32, &facts->warp_size},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0, &facts->max_threads_per_block},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 0,
+        {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0, &facts->multiprocessors},
+        {POOL_CU_ATTRIBUTE_CLOCK_RATE, 0, &facts->clock_khz},
+        {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, &facts->memory_clock_khz},
+        {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 0, &facts->memory_bus_bits},
+        {POOL_CU_ATTRIBUTE_L2_CACHE_SIZE, 0, &l2},
+        {POOL_CU_ATTRIBUTE_ECC_ENABLED, 0, &facts->ecc},
+        {POOL_CU_ATTRIBUTE_MPS_ENABLED, 0, &facts->mps},
+        {POOL_CU_ATTRIBUTE_HOST_NUMA_ID, -1, &facts->numa_node},
+        {POOL_CU_ATTRIBUTE_INTEGRATED, 0, &facts->integrated},
+        {POOL_CU_ATTRIBUTE_COMPUTE_MODE, 0, &facts->compute_mode},
+        {POOL_CU_ATTRIBUTE_WARP_SIZE, 32, &facts->warp_size},
+        {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0, &facts->max_threads_per_block},
+        {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 0,
             &facts->max_threads_per_multiprocessor},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 0,
-            &facts->max_blocks_per_multiprocessor},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 0,
+        {POOL_CU_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 0, &facts->max_blocks_per_multiprocessor},
+        {POOL_CU_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 0,
             &facts->registers_per_multiprocessor},
-        {DRIVER_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 0, &facts->copy_engines},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0, &block},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0, &optin},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0, &whole},
-        {DRIVER_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0, &facts->memory_pools},
-        {DRIVER_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &facts->cooperative_launch},
+        {POOL_CU_ATTRIBUTE_ASYNC_ENGINE_COUNT, 0, &facts->copy_engines},
+        {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0, &block},
+        {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0, &optin},
+        {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0, &whole},
+        {POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0, &facts->memory_pools},
+        {POOL_CU_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &facts->cooperative_launch},
     };
 
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
@@ -102,12 +101,12 @@ pool_status device_read_facts(pool_device *device)
 
     /* Without these nothing can be compiled for the device or planned on it. */
     DRIVER_TRY_FOR(driver, status, out,
-        DeviceGetAttribute(&facts->compute_major, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-            device->handle),
+        DeviceGetAttribute(
+            &facts->compute_major, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->handle),
         "compute capability of device %d", device->handle);
     DRIVER_TRY_FOR(driver, status, out,
-        DeviceGetAttribute(&facts->compute_minor, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-            device->handle),
+        DeviceGetAttribute(
+            &facts->compute_minor, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->handle),
         "compute capability of device %d", device->handle);
     DRIVER_TRY_FOR(
         driver, status, out, DeviceTotalMem(&total, device->handle), "device %d", device->handle);

@@ -70,6 +70,9 @@ POOL_CU_RESULTS(SAME_CODE)
 #define SAME_CONSTANT(name, value)                                                                 \
     _Static_assert((int)CU_##name == (int)DRIVER_##name && (int)CU_##name == (value), #name);
 DRIVER_CONSTANTS(SAME_CONSTANT)
+#define SAME_ATTRIBUTE(name, number)                                                               \
+    _Static_assert((int)CU_DEVICE_ATTRIBUTE_##name == (number), #name);
+POOL_CU_ATTRIBUTES(SAME_ATTRIBUTE)
 
 /*
  * Function types as POOL_CUDA_FUNCTIONS writes them, with our struct names standing for cuda.h's

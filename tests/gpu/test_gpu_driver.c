@@ -131,7 +131,7 @@ static void test_calls(void **state)
     assert_int_equal(DRIVER_CALL(driver, DeviceGetByPCIBusId(&by_text, text)), POOL_OK);
     assert_int_equal(by_text, device);
     assert_int_equal(
-        DRIVER_CALL(driver, DeviceGetAttribute(&warp, DRIVER_DEVICE_ATTRIBUTE_WARP_SIZE, device)),
+        DRIVER_CALL(driver, DeviceGetAttribute(&warp, POOL_CU_ATTRIBUTE_WARP_SIZE, device)),
         POOL_OK);
     assert_int_equal(warp, 32);
     assert_int_equal(

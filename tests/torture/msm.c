@@ -22,8 +22,8 @@ static char path[64];
 /* No chip that NVRTC knows: kernels come as PTX, whose entries the mock reads by itself. */
 static void prepare(struct torture *torture)
 {
-    pool_mock_set_attribute(torture->mock, 0, 75, 13);
-    pool_mock_set_attribute(torture->mock, 0, 76, 0);
+    pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 13);
+    pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
     msm_grows_from = (uint64_t)32 << 20;
 }
 

@@ -144,7 +144,8 @@ static void test_device_questions(void **state)
     assert_int_equal(value, 9);
     assert_int_equal(cu->DeviceGetAttribute(&value, 0, 1), 1);
     assert_int_equal(cu->DeviceGetAttribute(&value, 75, 2), 101);
-    assert_int_equal(pool_mock_set_attribute(mock, 1, 16, 80), POOL_OK);
+    assert_int_equal(
+        pool_mock_set_attribute(mock, 1, POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 80), POOL_OK);
     assert_int_equal(cu->DeviceGetAttribute(&value, 16, 1), 0);
     assert_int_equal(value, 80);
     assert_int_equal(cu->DeviceGetUuid(&uuid[0], 0), 0);
@@ -232,7 +233,7 @@ static void test_primary_contexts(void **state)
     assert_int_equal(cu->CtxPopCurrent(&again), 0);
     assert_ptr_equal(first, again);
     assert_int_equal(cu->CtxPushCurrent(first), 201);
-    assert_int_equal(pool_mock_set_attribute(mock, 1, 20, 2), POOL_OK);
+    assert_int_equal(pool_mock_set_attribute(mock, 1, POOL_CU_ATTRIBUTE_COMPUTE_MODE, 2), POOL_OK);
     assert_int_equal(cu->DevicePrimaryCtxRetain(&first, 1), 46);
     assert_string_equal(pool_mock_leaks(mock), "");
 }

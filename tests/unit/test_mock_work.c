@@ -241,9 +241,11 @@ static void test_memory_pool(void **state)
     props.allocation_type = 0;
     assert_int_equal(cu->MemPoolCreate(&pool, &props), 1);
     props.allocation_type = 1;
-    assert_int_equal(pool_mock_set_attribute(mock, 0, 115, 0), 0);
+    assert_int_equal(
+        pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0), 0);
     assert_int_equal(cu->MemPoolCreate(&pool, &props), 801);
-    assert_int_equal(pool_mock_set_attribute(mock, 0, 115, 1), 0);
+    assert_int_equal(
+        pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1), 0);
     assert_int_equal(cu->MemPoolCreate(&pool, &props), 0);
     assert_int_equal(cu->MemPoolSetAttribute(pool, 4, &threshold), 0);
     assert_int_equal(cu->MemPoolSetAttribute(pool, 5, &threshold), 1);

@@ -17,7 +17,6 @@
 
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-enum { COMPUTE_CAPABILITY_MAJOR = 75 }; /* as a device attribute */
 
 static pool_mock *mock;
 static device_pool *pool;
@@ -40,7 +39,7 @@ static int open_pool(int major, const char *without)
         pool_mock_add_global(mock, "table", 4096))
         return -1;
     for (int i = 0; i < 2; i++)
-        if (pool_mock_set_attribute(mock, i, COMPUTE_CAPABILITY_MAJOR, major))
+        if (pool_mock_set_attribute(mock, i, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major))
             return -1;
     if (without && pool_mock_remove_function(mock, without))
         return -1;

@@ -307,7 +307,7 @@ static void test_prohibited_compute_mode(void **state)
 
     (void)state;
     world.params.lazy = 1;
-    pool_mock_set_attribute(world.mock, 0, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_MODE, 2);
+    pool_mock_set_attribute(world.mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_MODE, 2);
     assert_ok(pool_create(&world.pool, &world.params));
     assert_int_equal(pool_usable_count(world.pool), 1);
     assert_int_equal(pool_bind(device_of(&world, 0)), POOL_ERR_DEVICE_UNUSABLE);

@@ -220,11 +220,11 @@ static void test_facts(void **state)
     pool_peer_info peer = {.struct_size = sizeof(peer)};
 
     (void)state;
-    pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 12);
-    pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 1);
-    pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_MPS_ENABLED, 1);
-    pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_HOST_NUMA_ID, 1);
-    pool_mock_set_attribute(world.mock, 1, DRIVER_DEVICE_ATTRIBUTE_ECC_ENABLED, 0);
+    pool_mock_set_attribute(world.mock, 1, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 12);
+    pool_mock_set_attribute(world.mock, 1, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 1);
+    pool_mock_set_attribute(world.mock, 1, POOL_CU_ATTRIBUTE_MPS_ENABLED, 1);
+    pool_mock_set_attribute(world.mock, 1, POOL_CU_ATTRIBUTE_HOST_NUMA_ID, 1);
+    pool_mock_set_attribute(world.mock, 1, POOL_CU_ATTRIBUTE_ECC_ENABLED, 0);
     pool_mock_set_name(world.mock, 1, "NVIDIA H200 MIG 1g.18gb");
     pool_mock_set_free_memory(world.mock, 1, 3 * GIB);
     pool_mock_set_memory(world.mock, 1, 18 * GIB);

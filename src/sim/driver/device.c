@@ -248,22 +248,21 @@ static bool chip_attribute(pool_cu_enum attribute, CUdevice device, int *value)
 {
     const struct sim_chip *chip = sim_state.chip;
     const int values[][2] = {
-        {DRIVER_DEVICE_ATTRIBUTE_CLOCK_RATE, chip->clock_khz},
-        {DRIVER_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)sim_state.config.multiprocessors},
-        {DRIVER_DEVICE_ATTRIBUTE_PCI_BUS_ID, FIRST_PCI_BUS + device},
-        {DRIVER_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, chip->memory_clock_khz},
-        {DRIVER_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, chip->memory_bus_bits},
-        {DRIVER_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, chip->l2_bytes},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, chip->threads_per_multiprocessor},
-        {DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, (int)chip->capability / 10},
-        {DRIVER_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, (int)chip->capability % 10},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-            chip->shared_per_multiprocessor},
-        {DRIVER_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, device},
-        {87 /* single to double precision ratio */, chip->single_to_double},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, chip->shared_per_block_optin},
-        {DRIVER_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, chip->blocks_per_multiprocessor},
-        {DRIVER_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, chip->shared_reserved_per_block},
+        {POOL_CU_ATTRIBUTE_CLOCK_RATE, chip->clock_khz},
+        {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)sim_state.config.multiprocessors},
+        {POOL_CU_ATTRIBUTE_PCI_BUS_ID, FIRST_PCI_BUS + device},
+        {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, chip->memory_clock_khz},
+        {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, chip->memory_bus_bits},
+        {POOL_CU_ATTRIBUTE_L2_CACHE_SIZE, chip->l2_bytes},
+        {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, chip->threads_per_multiprocessor},
+        {POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, (int)chip->capability / 10},
+        {POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, (int)chip->capability % 10},
+        {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, chip->shared_per_multiprocessor},
+        {POOL_CU_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, device},
+        {POOL_CU_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, chip->single_to_double},
+        {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, chip->shared_per_block_optin},
+        {POOL_CU_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, chip->blocks_per_multiprocessor},
+        {POOL_CU_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, chip->shared_reserved_per_block},
     };
 
     for (size_t at = 0; at < sizeof(values) / sizeof(values[0]); at++) {
