@@ -1,33 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool: a pool of CUDA devices for programs that run zero-knowledge work on GPUs.
- * This header is all of them but <devicepool/mock.h>, which belongs to a library of its own for
- * tests; each one below can also be included by itself.
+ * devicepool: zero-knowledge cryptography on a pool of CUDA devices. This header includes all
+ * others except <devicepool/mock.h>, which belongs to a separate library for tests. Each header can
+ * also be included separately.
  */
 #ifndef DEVICEPOOL_H
 #define DEVICEPOOL_H
 
-#include <devicepool/cache.h>
-#include <devicepool/cancel.h>
-#include <devicepool/check.h>
-#include <devicepool/curve.h>
-#include <devicepool/device.h>
-#include <devicepool/driver.h>
-#include <devicepool/field.h>
-#include <devicepool/formats.h>
-#include <devicepool/host.h>
-#include <devicepool/log.h>
-#include <devicepool/memory.h>
-#include <devicepool/module.h>
-#include <devicepool/msm.h>
-#include <devicepool/ntt.h>
-#include <devicepool/pool.h>
-#include <devicepool/poseidon.h>
-#include <devicepool/sim.h>
-#include <devicepool/span.h>
-#include <devicepool/status.h>
-#include <devicepool/stream.h>
-#include <devicepool/vector.h>
-#include <devicepool/version.h>
+/* base */
+#include <devicepool/cancel.h>  /* tokens that cancel operations from other threads */
+#include <devicepool/log.h>     /* the log callback */
+#include <devicepool/status.h>  /* status codes, their classes, the thread's error detail */
+#include <devicepool/version.h> /* version numbers, the rule for struct sizes */
+
+/* devices */
+#include <devicepool/device.h> /* properties of a device */
+#include <devicepool/driver.h> /* CUDA types and the table of driver functions */
+#include <devicepool/host.h>   /* the driver and compiler installed on this host */
+#include <devicepool/pool.h>   /* creation of pools, device selection, binding, health */
+
+/* memory and execution */
+#include <devicepool/cache.h>  /* the disk cache of compiled kernels */
+#include <devicepool/memory.h> /* buffers, slices, pinned memory, copies */
+#include <devicepool/module.h> /* compilation, loading and launching of kernels */
+#include <devicepool/stream.h> /* streams and events */
+
+/* mathematics */
+#include <devicepool/check.h> /* flags for the validation of elements, scalars and points */
+#include <devicepool/curve.h> /* elliptic curves and conversions of points */
+#include <devicepool/field.h> /* prime fields and conversions of elements */
+#include <devicepool/span.h>  /* descriptions of arrays in host or device memory */
+
+/* operations */
+#include <devicepool/msm.h>      /* multi-scalar multiplication, resident bases */
+#include <devicepool/ntt.h>      /* number-theoretic transforms */
+#include <devicepool/poseidon.h> /* Poseidon permutations, hashes, sponges, Merkle trees */
+#include <devicepool/vector.h>   /* element-wise operations on vectors of field elements */
+
+/* files */
+#include <devicepool/formats.h> /* files of ceremonies, keys and witnesses */
+
+/* testing */
+#include <devicepool/sim.h> /* simulated devices, fault injection, reports of their checks */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool bench: how fast an operation is on each device, by events of the device around each
- * run. The first use, which compiles, is timed apart, and no row is printed whose result was not
- * compared with an answer of other origin.
+ * devicepool bench: measures an operation on each device by device events around each run. The
+ * first use, which compiles, is timed separately, and every result is compared with an independent
+ * answer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@ enum { MAX_REPEAT = 10000 };
 static const struct bench_operation *const operations[] = {
     &bench_msm, &bench_ntt, &bench_poseidon, &bench_copy, &bench_pool};
 
-/* A bench as it runs. */
+/* One invocation. */
 struct bench {
     const struct bench_operation *operation;
     struct bench_request request;
     device_pool *pool;
     cJSON *rows;
-    int wrong; /* rows whose result is wrong */
+    int wrong_count; /* rows with a wrong result */
 };
 
 pool_status bench_span(pool_buffer *buffer, uint64_t items, pool_span *span)
@@ -35,7 +35,7 @@ pool_status bench_span(pool_buffer *buffer, uint64_t items, pool_span *span)
     return POOL_OK;
 }
 
-/* One run, in seconds. */
+/* Measures one run. */
 static pool_status time_run(const struct bench_operation *operation, struct bench_work *work,
     pool_event *start, pool_event *end, double *seconds)
 {
@@ -61,7 +61,7 @@ static pool_status time_run(const struct bench_operation *operation, struct benc
     return status;
 }
 
-static int by_value(const void *left, const void *right)
+static int compare_doubles(const void *left, const void *right)
 {
     double a = *(const double *)left;
     double b = *(const double *)right;
@@ -70,26 +70,26 @@ static int by_value(const void *left, const void *right)
 }
 
 struct timing {
-    double first; /* seconds until the operation is ready for its first job */
+    double first_use; /* seconds that `prepare` takes */
     double median;
-    double least;
-    double most;
+    double min;
+    double max;
 };
 
-/* One row as it is measured, on a thread of its own. Stays when that is given up. */
+/* The measurement of one row, on a separate thread; never freed if that times out. */
 struct job {
     const struct bench_operation *operation;
     struct bench_work work;
     char subject[128];
     char title[256];
     struct timing timing;
-    int is_right;
+    int is_correct;
     pool_status status;
-    pool_error error; /* of that thread */
+    pool_error error; /* of the measuring thread */
     char message[2048];
 };
 
-static pool_status time_all(struct job *job)
+static pool_status time_runs(struct job *job)
 {
     struct bench_work *work = &job->work;
     struct timing *timing = &job->timing;
@@ -112,10 +112,10 @@ static pool_status time_all(struct job *job)
     }
     pool_event_destroy(&start);
     pool_event_destroy(&end);
-    qsort(seconds, repeat, sizeof(*seconds), by_value);
+    qsort(seconds, repeat, sizeof(*seconds), compare_doubles);
     timing->median = (seconds[(repeat - 1) / 2] + seconds[repeat / 2]) / 2;
-    timing->least = seconds[0];
-    timing->most = seconds[repeat - 1];
+    timing->min = seconds[0];
+    timing->max = seconds[repeat - 1];
     free(seconds);
     return status;
 }
@@ -136,18 +136,18 @@ static void add_row(struct bench *bench, const struct job *job)
     if (bench->request.batch > 1)
         cJSON_AddNumberToObject(row, "batch", (double)bench->request.batch);
     if (bench->operation->prepare)
-        cJSON_AddNumberToObject(row, "first_use_seconds", timing->first);
+        cJSON_AddNumberToObject(row, "first_use_seconds", timing->first_use);
     cJSON_AddNumberToObject(row, "repeat", (double)bench->request.repeat);
     cJSON_AddNumberToObject(row, "median_seconds", timing->median);
-    cJSON_AddNumberToObject(row, "least_seconds", timing->least);
-    cJSON_AddNumberToObject(row, "most_seconds", timing->most);
+    cJSON_AddNumberToObject(row, "min_seconds", timing->min);
+    cJSON_AddNumberToObject(row, "max_seconds", timing->max);
     if (timing->median > 0)
         cJSON_AddNumberToObject(row, "units_per_second", work->units / timing->median);
     snprintf(rate, sizeof(rate), "%s/s", bench->operation->unit);
     cJSON_AddStringToObject(row, "unit", rate);
-    cJSON_AddBoolToObject(row, "checked", job->is_right);
+    cJSON_AddBoolToObject(row, "checked", job->is_correct);
     cJSON_AddItemToArray(bench->rows, row);
-    bench->wrong += !job->is_right;
+    bench->wrong_count += !job->is_correct;
 }
 
 static void begin_stage(const struct job *job, const char *stage)
@@ -156,39 +156,39 @@ static void begin_stage(const struct job *job, const char *stage)
     cli_progress("%s: %s", job->title, stage);
 }
 
-static pool_status prepare(struct job *job)
+static pool_status time_first_use(struct job *job)
 {
     double begin = cli_now();
     pool_status status;
 
     begin_stage(job, "first use");
     status = job->operation->prepare(&job->work);
-    job->timing.first = cli_now() - begin;
+    job->timing.first_use = cli_now() - begin;
     return status;
 }
 
-/* Everything of one row. */
-static void *measure(void *argument)
+/* The thread of one row. */
+static void *measure_row(void *argument)
 {
     struct job *job = argument;
     struct bench_work *work = &job->work;
     const struct bench_operation *operation = job->operation;
     pool_status status;
 
-    begin_stage(job, "making inputs");
+    begin_stage(job, "creating inputs");
     status = pool_stream_create(work->device, NULL, &work->stream);
     if (!status)
         status = operation->open(work);
     if (!status && operation->prepare)
-        status = prepare(job);
+        status = time_first_use(job);
     cli_watch_progress();
     if (!status && operation->load)
         status = operation->load(work);
     if (!status)
-        status = time_all(job);
+        status = time_runs(job);
     if (!status) {
         begin_stage(job, "checking");
-        status = operation->check(work, &job->is_right);
+        status = operation->check(work, &job->is_correct);
     }
     if (status) {
         job->error = *pool_last_error();
@@ -200,7 +200,7 @@ static void *measure(void *argument)
     return NULL;
 }
 
-/* Adds the row of one size on one device, or says why there is none. An exit code. */
+/* Measures one size on one device and adds its row. Returns an exit code. */
 static int run_job(struct bench *bench, const char *subject, uint64_t size, pool_device *device)
 {
     struct job *job = cli_alloc(1, sizeof(*job));
@@ -217,7 +217,7 @@ static int run_job(struct bench *bench, const char *subject, uint64_t size, pool
         .device = device};
     snprintf(job->title, sizeof(job->title), "%s %s %s on %s", bench->operation->name, subject,
         cli_size(size, number, sizeof(number)), cli_device_label(device, name, sizeof(name)));
-    if (!cli_watch(1, bench->request.timeout, measure, job)) {
+    if (!cli_watch(1, bench->request.timeout, measure_row, job)) {
         cli_fail_with("%s: no result after %llu s: the device hangs, or --timeout is too short",
             job->title, (unsigned long long)bench->request.timeout);
         return CLI_DEVICE;
@@ -236,18 +236,18 @@ static int is_usable(pool_device *device, pool_device_info *info)
     return pool_device_get_info(device, info) || info->state == POOL_DEVICE_READY;
 }
 
-/* Devices that cannot be used are left out, aloud. */
-static void name_unusable(device_pool *pool)
+/* Unusable devices are omitted with a note. */
+static void report_unusable(device_pool *pool)
 {
     pool_device_info info;
     pool_device *device;
 
     for (size_t i = 0; i < pool_device_count(pool); i++)
         if (!pool_device_at(pool, i, &device) && !is_usable(device, &info))
-            cli_note("devicepool: device %u is left out: %s", info.index, info.reason);
+            cli_note("devicepool: device %u is omitted: %s", info.index, info.reason);
 }
 
-/* All sizes of a subject on all devices. */
+/* Measures all sizes of a subject on all devices. */
 static int measure_subject(struct bench *bench, const char *subject)
 {
     const struct cli_sizes *sizes = &bench->request.sizes;
@@ -266,7 +266,7 @@ static int measure_subject(struct bench *bench, const char *subject)
     return code;
 }
 
-/* Calls `visit` with each of the names that are separated by commas, until it fails. */
+/* Calls `visit` with each subject until it fails. */
 static int each_subject(struct bench *bench, int (*visit)(struct bench *bench, const char *subject))
 {
     char names[1024];
@@ -280,42 +280,42 @@ static int each_subject(struct bench *bench, int (*visit)(struct bench *bench, c
     return code;
 }
 
-/* The subject has to be one of the operation's, and to have all sizes. */
+/* Checks that the operation has the subject, in all sizes. */
 static int check_subject(struct bench *bench, const char *subject)
 {
     const struct bench_operation *operation = bench->operation;
-    uint64_t most = UINT64_MAX;
-    char texts[2][CLI_NUMBER];
+    uint64_t max_size = operation->max_size && operation->has_subject(subject)
+                            ? operation->max_size(subject)
+                            : UINT64_MAX;
+    char strings[2][CLI_NUMBER];
 
-    if (!operation->knows(subject)) {
-        cli_fail_with("bench %s knows no %s '%s'", operation->name, operation->option, subject);
+    if (!operation->has_subject(subject)) {
+        cli_fail_with("bench %s: no %s '%s'", operation->name, operation->option, subject);
         return CLI_USAGE;
     }
-    if (operation->most)
-        most = operation->most(subject);
     for (size_t i = 0; i < bench->request.sizes.count; i++) {
         uint64_t size = bench->request.sizes.at[i];
 
-        if (size <= most)
+        if (size <= max_size)
             continue;
         cli_fail_with("nothing was run: %s has %s sizes up to %s, not %s", subject, operation->name,
-            cli_size(most, texts[0], CLI_NUMBER), cli_size(size, texts[1], CLI_NUMBER));
+            cli_size(max_size, strings[0], CLI_NUMBER), cli_size(size, strings[1], CLI_NUMBER));
         return CLI_USAGE;
     }
     return CLI_OK;
 }
 
 static const struct cli_column columns[] = {
-    {"subject", "of", CLI_SHOW_TEXT},
-    {"device", "device", CLI_SHOW_TEXT},
+    {"subject", "subject", CLI_SHOW_STRING},
+    {"device", "device", CLI_SHOW_STRING},
     {"size", "size", CLI_SHOW_SIZE},
     {"batch", "batch", CLI_SHOW_SIZE},
     {"first_use_seconds", "first use", CLI_SHOW_DURATION},
     {"median_seconds", "median", CLI_SHOW_DURATION},
-    {"least_seconds", "least", CLI_SHOW_DURATION},
-    {"most_seconds", "most", CLI_SHOW_DURATION},
+    {"min_seconds", "min", CLI_SHOW_DURATION},
+    {"max_seconds", "max", CLI_SHOW_DURATION},
     {"units_per_second", "rate", CLI_SHOW_AMOUNT},
-    {"unit", "", CLI_SHOW_TEXT},
+    {"unit", "", CLI_SHOW_STRING},
     {"checked", "checked", CLI_SHOW_CHECK},
 };
 
@@ -329,20 +329,20 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
     bench->rows = cJSON_CreateArray();
     code = cli_open_pool(line, 0, &bench->pool);
     if (code == CLI_GO) {
-        name_unusable(bench->pool);
+        report_unusable(bench->pool);
         code = each_subject(bench, measure_subject);
-        code = code ? code : bench->wrong ? CLI_DEVICE : CLI_OK;
+        code = code ? code : bench->wrong_count ? CLI_DEVICE : CLI_OK;
     }
     code = bench_plot_close(&plot, bench->rows, bench->operation->name, code);
     if (!bench->pool) {
         cJSON_Delete(bench->rows);
         return code;
     }
-    cli_print_rows(bench->rows, columns, sizeof(columns) / sizeof(columns[0]), line);
+    cli_print_rows(bench->rows, columns, CLI_COUNT_OF(columns), line);
     return cli_close_pool(&bench->pool, code, 0);
 }
 
-/* Options of some operations have to be this one's. CLI_GO or an exit code. */
+/* Refuses options that the operation does not have. Returns CLI_GO or an exit code. */
 static int check_options(const struct cli_command *self, const struct bench *bench)
 {
     const struct bench_request *request = &bench->request;
@@ -357,14 +357,14 @@ static int check_options(const struct cli_command *self, const struct bench *ben
         {"precompute", request->precompute != 1},
     };
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+    for (size_t i = 0; i < CLI_COUNT_OF(options); i++)
         if (options[i].is_given && !strstr(bench->operation->takes, options[i].name))
             return cli_usage(
                 self, "bench %s does not take --%s", bench->operation->name, options[i].name);
     return CLI_GO;
 }
 
-/* What the options mean together; CLI_GO or an exit code. */
+/* Checks the options against each other. Returns CLI_GO or an exit code. */
 static int check_request(const struct cli_command *self, struct bench *bench,
     const char *const *given, const char *const *options)
 {
@@ -383,12 +383,12 @@ static int check_request(const struct cli_command *self, struct bench *bench,
         cli_parse_sizes(operation->default_sizes, &request->sizes);
     for (size_t i = 0; i < request->sizes.count && operation->needs_powers; i++)
         if (request->sizes.at[i] & (request->sizes.at[i] - 1))
-            return cli_usage(self, "sizes of %s are powers of two", operation->name);
+            return cli_usage(self, "sizes of %s must be powers of two", operation->name);
     if (request->precompute > UINT32_MAX)
-        return cli_usage(self, "--precompute is at most 2^32 - 1");
+        return cli_usage(self, "--precompute must be at most 2^32 - 1");
     if (!request->repeat || request->repeat > MAX_REPEAT || request->warm_ups > MAX_REPEAT ||
         !request->batch)
-        return cli_usage(self, "--repeat is 1 to %d, --batch at least 1", MAX_REPEAT);
+        return cli_usage(self, "--repeat must be 1 to %d, --batch at least 1", MAX_REPEAT);
     if (each_subject(bench, check_subject))
         return cli_usage(self, NULL);
     return check_options(self, bench);
@@ -396,13 +396,13 @@ static int check_request(const struct cli_command *self, struct bench *bench,
 
 static const struct bench_operation *find_operation(const char *name)
 {
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+    for (size_t i = 0; i < CLI_COUNT_OF(operations); i++)
         if (strcmp(operations[i]->name, name) == 0)
             return operations[i];
     return NULL;
 }
 
-int cli_run_bench(const struct cli_command *self, int count, char **arguments)
+int cli_run_bench(const struct cli_command *self, struct cli_line *line)
 {
     static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
     static const char *const subject_options[] = {"curve", "field", "set", "what", NULL};
@@ -412,44 +412,41 @@ int cli_run_bench(const struct cli_command *self, int count, char **arguments)
             .batch = 1, .precompute = 1, .repeat = 9, .warm_ups = 2, .timeout = CLI_TIMEOUT}};
     struct bench_request *request = &bench.request;
     const struct cli_option options[] = {
-        {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (each the double of the last)", CLI_SIZES,
+        {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (sizes that double)", CLI_SIZES,
             &request->sizes, NULL},
-        {'c', "curve", "NAMES", "msm: curves, separated by commas (default bn254_g1)", CLI_TEXT,
+        {'c', "curve", "NAMES", "msm: curves, separated by commas (default bn254_g1)", CLI_STRING,
             &given[0], NULL},
-        {'f', "field", "NAMES", "ntt: fields (default bn254_fr)", CLI_TEXT, &given[1], NULL},
-        {0, "set", "NAMES", "poseidon: sets (default circom-bn254-t3)", CLI_TEXT, &given[2], NULL},
+        {'f', "field", "NAMES", "ntt: fields (default bn254_fr)", CLI_STRING, &given[1], NULL},
+        {0, "set", "NAMES", "poseidon: parameter sets (default circom-bn254-t3)", CLI_STRING,
+            &given[2], NULL},
         {0, "what", "NAMES",
-            "copy: to-device, to-host, each also with -pinned, on-device,\n"
-            "peer (the next device); pool: next, best, bind, alloc, event",
-            CLI_TEXT, &given[3], NULL},
-        {'b', "batch", "COUNT", "ntt, msm: that many at once (default 1)", CLI_COUNT,
+            "copy: to-device, to-host, to-device-pinned, to-host-pinned,\n"
+            "on-device, peer (the next device);\n"
+            "pool: next, best, bind, alloc, event",
+            CLI_STRING, &given[3], NULL},
+        {'b', "batch", "COUNT", "ntt, msm: operations per run (default 1)", CLI_COUNT,
             &request->batch, NULL},
         {'o', "order", "ORDER", "ntt: nn (default), nr, rn, rr; n natural, r bit-reversed",
             CLI_CHOICE, &request->order, orders},
         {'i', "inverse", NULL, "ntt: the inverse transform", CLI_SWITCH, &request->direction, NULL},
         {0, "coset", NULL, "ntt: on the coset of the field's generator", CLI_SWITCH,
             &request->is_coset, NULL},
-        {0, "precompute", "COUNT", "msm: multiples kept of each point (default 1)", CLI_COUNT,
+        {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &request->precompute, NULL},
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &request->repeat, NULL},
-        {'w', "warm-ups", "COUNT", "runs before those (default 2)", CLI_COUNT, &request->warm_ups,
-            NULL},
-        {'t', "timeout", "SECONDS", CLI_TIMEOUT_TEXT, CLI_COUNT, &request->timeout, NULL},
-        {'p', "plot", "FILE.svg", "also draw seconds over size, by gnuplot", CLI_TEXT,
+        {'w', "warm-ups", "COUNT", "untimed runs before those (default 2)", CLI_COUNT,
+            &request->warm_ups, NULL},
+        {'t', "timeout", "SECONDS", CLI_TIMEOUT_HELP, CLI_COUNT, &request->timeout, NULL},
+        {'p', "plot", "FILE.svg", "also plot seconds over size by gnuplot", CLI_STRING,
             &request->plot, NULL},
     };
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
-        .least_operands = 1,
-        .most_operands = 1};
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code != CLI_GO)
         return code;
-    bench.operation = find_operation(line.operands[0]);
+    bench.operation = find_operation(line->operands[0]);
     if (!bench.operation)
-        return cli_usage(self, "bench has no '%s'", line.operands[0]);
+        return cli_usage(self, "bench has no '%s'", line->operands[0]);
     code = check_request(self, &bench, given, subject_options);
-    return code == CLI_GO ? run_bench(&bench, &line) : code;
+    return code == CLI_GO ? run_bench(&bench, line) : code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured copies: host to device and back, pageable and pinned, within a device and to its
- * neighbour in the pool. What arrives is read back by other means and compared byte by byte.
+ * Measures copies: host to device and back, pageable and pinned, within a device, and to the next
+ * device of the pool. The data is read back in another way and compared byte by byte.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,36 +11,26 @@
 struct copying {
     uint8_t *pageable;
     pool_pinned *pinned;
-    uint8_t *host; /* one of the two */
+    uint8_t *host; /* points to one of the two */
     pool_buffer *buffer;
     pool_buffer *other;
     int to_device;
     int to_host;
 };
 
-static int knows_copy(const char *subject)
+static int has_copy(const char *subject)
 {
     static const char *const subjects[] = {
         "to-device", "to-device-pinned", "to-host", "to-host-pinned", "on-device", "peer"};
 
-    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
+    for (size_t i = 0; i < CLI_COUNT_OF(subjects); i++)
         if (strcmp(subjects[i], subject) == 0)
             return 1;
     return 0;
 }
 
-static void fill(uint8_t *bytes, uint64_t count)
-{
-    uint64_t state = 0x9e3779b97f4a7c15u;
-
-    for (uint64_t i = 0; i < count; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = (uint8_t)(state >> 56);
-    }
-}
-
-/* Where the second buffer lies: on the same device, or on the next one of the pool. */
-static pool_status other_device(struct bench_work *work, pool_device **other)
+/* Selects the device of the second buffer: the same, or the next one of the pool. */
+static pool_status get_target_device(struct bench_work *work, pool_device **other)
 {
     size_t next = (size_t)pool_device_index(work->device) + 1;
 
@@ -63,7 +53,7 @@ static pool_status open_copying(struct bench_work *work)
     copying->to_host = strncmp(work->subject, "to-host", 7) == 0;
     copying->pageable = cli_alloc(1, work->size);
     copying->host = copying->pageable;
-    status = other_device(work, &other);
+    status = get_target_device(work, &other);
     if (!status)
         status = pool_buffer_zeroed(work->device, work->size, &copying->buffer);
     if (!status && !copying->to_device && !copying->to_host)
@@ -74,7 +64,7 @@ static pool_status open_copying(struct bench_work *work)
         return status;
     if (is_pinned)
         copying->host = pool_pinned_data(copying->pinned);
-    fill(copying->host, work->size);
+    cli_fill_pattern(copying->host, work->size);
     if (!copying->to_device)
         status = pool_copy_to_device(copying->buffer, 0, copying->host, work->size, NULL);
     if (copying->to_host)
@@ -93,23 +83,23 @@ static pool_status run_copying(struct bench_work *work)
     return pool_copy_device(copying->other, 0, copying->buffer, 0, work->size, work->stream);
 }
 
-static pool_status check_copying(struct bench_work *work, int *is_right)
+static pool_status check_copying(struct bench_work *work, int *is_correct)
 {
     struct copying *copying = work->state;
     uint8_t *expected = cli_alloc(1, work->size);
-    uint8_t *arrived = cli_alloc(1, work->size);
+    uint8_t *received = cli_alloc(1, work->size);
     pool_status status = POOL_OK;
 
-    fill(expected, work->size);
+    cli_fill_pattern(expected, work->size);
     if (copying->to_host)
-        memcpy(arrived, copying->host, work->size);
+        memcpy(received, copying->host, work->size);
     else
         status = pool_copy_to_host(
-            arrived, copying->to_device ? copying->buffer : copying->other, 0, work->size, NULL);
+            received, copying->to_device ? copying->buffer : copying->other, 0, work->size, NULL);
     if (!status)
-        *is_right = memcmp(arrived, expected, work->size) == 0;
+        *is_correct = memcmp(received, expected, work->size) == 0;
     free(expected);
-    free(arrived);
+    free(received);
     return status;
 }
 
@@ -133,7 +123,7 @@ const struct bench_operation bench_copy = {
     .option = "what",
     .default_subjects = "to-device,to-device-pinned,to-host,to-host-pinned,on-device",
     .default_sizes = "64K,1M,16M",
-    .knows = knows_copy,
+    .has_subject = has_copy,
     .open = open_copying,
     .run = run_copying,
     .check = check_copying,

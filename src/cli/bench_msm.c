@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured sums of scalars times points: random scalars, points of known discrete logarithm, so
- * that the host knows each sum as one multiple of the generator. Both lie on the device, the points
- * as a loaded handle; the host waits for the result, part of which it computes itself, so its clock
- * is what counts.
+ * Measures MSMs of random scalars over points of known discrete logarithm, so that each expected
+ * result is one multiple of the generator. Scalars and bases are in device memory. The host
+ * computes part of the result, so its clock measures the time.
  */
 #include <stdlib.h>
 
@@ -16,7 +15,7 @@ struct summing {
     pool_msm_params params;
     uint8_t *scalars;
     uint8_t *points; /* in Montgomery form */
-    uint8_t *logs;   /* of the points, to the generator's base */
+    uint8_t *logs;   /* discrete logarithms of the points */
     size_t scalar_bytes;
     size_t point_bytes;
     pool_buffer *scalar_buffer;
@@ -26,12 +25,12 @@ struct summing {
     pool_span result_span;
 };
 
-static int knows_curve(const char *subject)
+static int has_curve(const char *subject)
 {
     return pool_curve_by_name(subject) != NULL;
 }
 
-static pool_status load_points(struct bench_work *work, struct summing *summing)
+static pool_status load_bases(struct bench_work *work, struct summing *summing)
 {
     pool_bases_params params = {.struct_size = sizeof(params),
         .curve = summing->curve,
@@ -42,7 +41,7 @@ static pool_status load_points(struct bench_work *work, struct summing *summing)
     return pool_bases_create(&params, &span, &summing->params.points);
 }
 
-static pool_status make_buffers(struct bench_work *work, struct summing *summing)
+static pool_status create_buffers(struct bench_work *work, struct summing *summing)
 {
     uint64_t count = work->size * work->request->batch;
     uint64_t scratch = 0;
@@ -94,9 +93,9 @@ static pool_status open_summing(struct bench_work *work)
 static pool_status load_summing(struct bench_work *work)
 {
     struct summing *summing = work->state;
-    pool_status status = load_points(work, summing);
+    pool_status status = load_bases(work, summing);
 
-    return status ? status : make_buffers(work, summing);
+    return status ? status : create_buffers(work, summing);
 }
 
 static pool_status prepare_summing(struct bench_work *work)
@@ -113,9 +112,10 @@ static pool_status run_summing(struct bench_work *work)
     return pool_msm(&summing->params, NULL, &summing->scalar_span, &summing->result_span);
 }
 
-/* The sum of scalar times logarithm, by OpenSSL's numbers, times the generator, by the host. */
+/* Computes the inner product of scalars and logarithms by OpenSSL, and that multiple of the
+ * generator on the host. */
 static pool_status compare_one(
-    struct bench_work *work, uint64_t index, const uint8_t *point, int *is_right)
+    struct bench_work *work, uint64_t index, const uint8_t *point, int *is_correct)
 {
     struct summing *summing = work->state;
     uint8_t expected[4 * POOL_FIELD_MAX_BYTES];
@@ -123,26 +123,26 @@ static pool_status compare_one(
     int is_equal = 0;
     pool_status status = pool_curve_generator(summing->curve, NULL, expected);
 
-    cli_dot(summing->field, summing->scalars + index * work->size * summing->scalar_bytes,
+    cli_inner_product(summing->field, summing->scalars + index * work->size * summing->scalar_bytes,
         summing->logs, work->size, log);
     if (!status)
         status =
             pool_point_mul(summing->curve, NULL, expected, log, summing->scalar_bytes, expected);
     if (!status)
         status = pool_point_equal(summing->curve, NULL, expected, NULL, point, &is_equal);
-    *is_right &= is_equal;
+    *is_correct &= is_equal;
     return status;
 }
 
-static pool_status check_summing(struct bench_work *work, int *is_right)
+static pool_status check_summing(struct bench_work *work, int *is_correct)
 {
     struct summing *summing = work->state;
     uint64_t batch = work->request->batch;
     pool_status status = POOL_OK;
 
-    *is_right = 1;
+    *is_correct = 1;
     for (uint64_t i = 0; i < batch && !status; i++)
-        status = compare_one(work, i, summing->results + i * summing->point_bytes, is_right);
+        status = compare_one(work, i, summing->results + i * summing->point_bytes, is_correct);
     return status;
 }
 
@@ -170,7 +170,7 @@ const struct bench_operation bench_msm = {
     .default_subjects = "bn254_g1",
     .default_sizes = "2^8,2^10,2^12",
     .is_host = 1,
-    .knows = knows_curve,
+    .has_subject = has_curve,
     .open = open_summing,
     .prepare = prepare_summing,
     .load = load_summing,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured transforms: data on the device, one transform or a batch of rows. Every result is
- * evaluated at a random point, see check.h.
+ * Measures transforms in device memory, one or a batch of rows. Every result is checked by
+ * evaluation at a random point, see check.h.
  */
 #include <stdlib.h>
 
@@ -21,17 +21,17 @@ struct transform {
     pool_span out_span;
 };
 
-static int knows_field(const char *subject)
+static int has_field(const char *subject)
 {
     return pool_field_by_name(subject) != NULL;
 }
 
-static uint64_t most_elements(const char *subject)
+static uint64_t max_elements(const char *subject)
 {
     return UINT64_C(1) << pool_field_two_adicity(pool_field_by_name(subject));
 }
 
-static pool_status make_domain(struct bench_work *work, struct transform *transform)
+static pool_status create_domain(struct bench_work *work, struct transform *transform)
 {
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
         .field = transform->field,
@@ -48,7 +48,7 @@ static pool_status make_domain(struct bench_work *work, struct transform *transf
     return pool_ntt_domain_create(&domain, &transform->params.domain);
 }
 
-static pool_status make_buffers(struct bench_work *work, struct transform *transform)
+static pool_status create_buffers(struct bench_work *work, struct transform *transform)
 {
     uint64_t scratch = 0;
     pool_status status;
@@ -77,7 +77,7 @@ static pool_status open_transform(struct bench_work *work)
 
     work->state = transform;
     transform->field = pool_field_by_name(work->subject);
-    status = make_domain(work, transform);
+    status = create_domain(work, transform);
     if (status)
         return status;
     transform->elements = work->size * work->request->batch;
@@ -86,7 +86,7 @@ static pool_status open_transform(struct bench_work *work)
     work->units = (double)transform->elements;
     status = pool_random_scalars(
         transform->field, 1, transform->elements, POOL_FORM_STANDARD, transform->in);
-    return status ? status : make_buffers(work, transform);
+    return status ? status : create_buffers(work, transform);
 }
 
 static pool_status prepare_transform(struct bench_work *work)
@@ -103,15 +103,15 @@ static pool_status run_transform(struct bench_work *work)
     return pool_ntt(&transform->params, &transform->in_span, &transform->out_span);
 }
 
-static pool_status check_transform(struct bench_work *work, int *is_right)
+static pool_status check_transform(struct bench_work *work, int *is_correct)
 {
     struct transform *transform = work->state;
     uint8_t *out = cli_alloc(1, transform->bytes);
     pool_status status = pool_copy_to_host(out, transform->out_buffer, 0, transform->bytes, NULL);
 
     if (!status)
-        *is_right = !pool_field_check(transform->field, out, transform->elements, NULL) &&
-                    cli_check_transform(&transform->params, transform->in, out);
+        *is_correct = !pool_field_check(transform->field, out, transform->elements, NULL) &&
+                      cli_check_ntt(&transform->params, transform->in, out);
     free(out);
     return status;
 }
@@ -138,8 +138,8 @@ const struct bench_operation bench_ntt = {
     .default_subjects = "bn254_fr",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = 1,
-    .knows = knows_field,
-    .most = most_elements,
+    .has_subject = has_field,
+    .max_size = max_elements,
     .open = open_transform,
     .prepare = prepare_transform,
     .run = run_transform,

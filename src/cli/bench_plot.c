@@ -1,51 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A picture of a bench: gnuplot as a child process that is told what to draw through a pipe.
+ * Plots the rows of a benchmark by a gnuplot process that reads its script from a pipe.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
 
-extern char **environ;
-
-static const char *text_of(const cJSON *row, const char *key)
+static const char *get_string(const cJSON *row, const char *key)
 {
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
+    const char *string = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
 
-    return text ? text : "";
+    return string ? string : "";
 }
 
-static double number_of(const cJSON *row, const char *key)
+static double get_number(const cJSON *row, const char *key)
 {
     return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(row, key));
 }
 
-static int same_line(const cJSON *a, const cJSON *b)
+static int is_same_line(const cJSON *a, const cJSON *b)
 {
-    return strcmp(text_of(a, "subject"), text_of(b, "subject")) == 0 &&
-           strcmp(text_of(a, "uuid"), text_of(b, "uuid")) == 0;
+    return strcmp(get_string(a, "subject"), get_string(b, "subject")) == 0 &&
+           strcmp(get_string(a, "uuid"), get_string(b, "uuid")) == 0;
 }
 
-/* A text in gnuplot's single quotes, where only the quote itself is special. */
-static void write_quoted(FILE *script, const char *text)
+/* Writes a single-quoted gnuplot string, in which only the quote itself is special. */
+static void write_quoted(FILE *script, const char *string)
 {
     fputc('\'', script);
-    for (; *text; text++) {
-        if (*text == '\'')
+    for (; *string; string++) {
+        if (*string == '\'')
             fputc('\'', script);
-        if ((unsigned char)*text >= ' ')
-            fputc(*text, script);
+        if ((unsigned char)*string >= ' ')
+            fputc(*string, script);
     }
     fputc('\'', script);
 }
 
-/* Each line's rows as a data block of its own. Rows of one line follow each other. */
+/* Writes the rows of each line as one data block; rows of one line are consecutive. */
 static void write_data(FILE *script, const cJSON *rows)
 {
     const cJSON *last = NULL;
@@ -54,9 +48,10 @@ static void write_data(FILE *script, const cJSON *rows)
 
     cJSON_ArrayForEach(row, rows)
     {
-        if (!last || !same_line(last, row))
+        if (!last || !is_same_line(last, row))
             fprintf(script, "%s$line%d << END\n", last ? "END\n" : "", lines++);
-        fprintf(script, "%.17g %.17g\n", number_of(row, "size"), number_of(row, "median_seconds"));
+        fprintf(
+            script, "%.17g %.17g\n", get_number(row, "size"), get_number(row, "median_seconds"));
         last = row;
     }
     if (last)
@@ -79,11 +74,12 @@ static void write_script(FILE *script, const cJSON *rows, const char *operation)
         operation);
     cJSON_ArrayForEach(row, rows)
     {
-        if (last && same_line(last, row))
+        if (last && is_same_line(last, row))
             continue;
         fprintf(script, "%s$line%d with linespoints pt 7 ps 0.6 lw 2 title ", last ? ", " : "",
             lines++);
-        snprintf(title, sizeof(title), "%s on %s", text_of(row, "subject"), text_of(row, "device"));
+        snprintf(title, sizeof(title), "%s on %s", get_string(row, "subject"),
+            get_string(row, "device"));
         write_quoted(script, title);
         fputs(" noenhanced", script);
         last = row;
@@ -91,87 +87,46 @@ static void write_script(FILE *script, const cJSON *rows, const char *operation)
     fputc('\n', script);
 }
 
-/* gnuplot with its standard input on our pipe and its output into the picture; 0, or errno. */
-static int start_gnuplot(struct bench_plot *plot)
-{
-    static char name[] = "gnuplot";
-    char *arguments[] = {name, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    int error;
-
-    if (pipe2(ends, O_CLOEXEC))
-        return errno;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, plot->picture.file, STDOUT_FILENO);
-    error = posix_spawnp(&plot->gnuplot, name, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[0]);
-    if (error)
-        close(ends[1]);
-    else
-        plot->script = ends[1];
-    return error;
-}
-
 int bench_plot_open(const char *path, struct bench_plot *plot)
 {
     int code = cli_output_open(path, &plot->picture);
-    int error;
 
-    plot->script = -1;
-    if (code != CLI_GO || !path)
+    if (code != CLI_GO || !path || system("command -v gnuplot >/dev/null") == 0)
         return code;
-    error = start_gnuplot(plot);
-    if (!error)
-        return CLI_GO;
-    if (error == ENOENT)
-        code = cli_fail_with("--plot draws with gnuplot, which is not installed (Debian: apt-get "
-                             "install gnuplot-nox)");
-    else
-        code =
-            cli_fail_with("--plot draws with gnuplot, which does not start: %s", strerror(error));
+    code = cli_fail_with("--plot draws with gnuplot, which is not installed (Debian: apt-get "
+                         "install gnuplot-nox)");
     return cli_output_close(&plot->picture, code);
 }
 
-/* Gives gnuplot its script, or none of it without rows; 0, an errno, or -1 when gnuplot failed. */
-static int draw(struct bench_plot *plot, const cJSON *rows, const char *operation)
+/* Runs gnuplot. Returns an exit code. */
+static int draw_rows(const char *path, const cJSON *rows, const char *operation)
 {
     /* A gnuplot that ends early must not end this process. */
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    FILE *script = fdopen(plot->script, "w");
-    int error = script ? 0 : errno;
-    int state = 0;
+    void (*previous)(int) = signal(SIGPIPE, SIG_IGN);
+    FILE *script = popen("exec gnuplot", "w");
+    int state = -1;
 
-    if (script && cJSON_GetArraySize(rows))
+    if (script) {
+        fputs("set output ", script);
+        write_quoted(script, path);
+        fputc('\n', script);
         write_script(script, rows, operation);
-    if (script)
-        fclose(script);
-    else
-        close(plot->script);
-    signal(SIGPIPE, before);
-    while (waitpid(plot->gnuplot, &state, 0) < 0 && errno == EINTR)
-        continue;
-    return error ? error : !WIFEXITED(state) || WEXITSTATUS(state) ? -1 : 0;
+        state = pclose(script);
+    }
+    signal(SIGPIPE, previous);
+    return state ? cli_fail_with("gnuplot failed to draw '%s'", path) : CLI_OK;
 }
 
 int bench_plot_close(struct bench_plot *plot, const cJSON *rows, const char *operation, int code)
 {
     const char *path = plot->picture.path;
-    int is_drawn = cJSON_GetArraySize(rows) > 0;
-    int plotted = CLI_OK;
-    int error;
+    int plotted = CLI_FAILED;
 
     if (!path)
         return code;
-    if (is_drawn)
-        plotted = cli_output_write(&plot->picture, NULL, 0);
-    error = draw(plot, rows, operation);
-    if (error && !plotted)
-        plotted = cli_fail_with("gnuplot did not draw '%s': %s", path,
-            error > 0 ? strerror(error) : "it says why above");
-    plotted = cli_output_close(&plot->picture, !plotted && !is_drawn ? CLI_FAILED : plotted);
+    if (cJSON_GetArraySize(rows))
+        plotted = draw_rows(path, rows, operation);
+    plotted = cli_output_close(&plot->picture, plotted);
     if (!plotted)
         cli_note("drawn: %s", path);
     return code ? code : plotted;

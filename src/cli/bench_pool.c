@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured calls of the pool itself, on one host thread: as many in a row as the size says. What
- * they leave behind is looked at afterwards: turns evenly given, the device bound, memory free.
+ * Measures calls of the pool on one host thread; the size is the number of calls per run.
+ * Afterwards checks fairness, the bound device and free memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 struct calling {
     pool_status (*call)(struct bench_work *work);
-    pool_status (*check)(struct bench_work *work, int *is_right);
-    uint64_t *turns; /* a device: how often it was chosen */
+    pool_status (*check)(struct bench_work *work, int *is_correct);
+    uint64_t *selections; /* per device */
     uint64_t devices;
     uint64_t used_bytes; /* before */
     pool_event *event;
 };
 
-static pool_status choose(
+static pool_status select_devices(
     struct bench_work *work, pool_status (*function)(device_pool *, pool_device **))
 {
     struct calling *calling = work->state;
@@ -28,19 +28,19 @@ static pool_status choose(
 
         if (status)
             return status;
-        calling->turns[pool_device_index(device)]++;
+        calling->selections[pool_device_index(device)]++;
     }
     return POOL_OK;
 }
 
 static pool_status call_next(struct bench_work *work)
 {
-    return choose(work, pool_next_device);
+    return select_devices(work, pool_next_device);
 }
 
 static pool_status call_best(struct bench_work *work)
 {
-    return choose(work, pool_best_device);
+    return select_devices(work, pool_best_device);
 }
 
 static pool_status call_bind(struct bench_work *work)
@@ -85,35 +85,35 @@ static pool_status call_event(struct bench_work *work)
     return POOL_OK;
 }
 
-/* Round robin: no device has had more than one turn more than another. */
-static pool_status check_even(struct bench_work *work, int *is_right)
+/* Round robin: the numbers of selections differ by at most one. */
+static pool_status check_even(struct bench_work *work, int *is_correct)
 {
     struct calling *calling = work->state;
-    uint64_t most = 0;
-    uint64_t least = UINT64_MAX;
+    uint64_t max = 0;
+    uint64_t min = UINT64_MAX;
 
     for (uint64_t i = 0; i < calling->devices; i++) {
-        most = calling->turns[i] > most ? calling->turns[i] : most;
-        least = calling->turns[i] < least ? calling->turns[i] : least;
+        max = calling->selections[i] > max ? calling->selections[i] : max;
+        min = calling->selections[i] < min ? calling->selections[i] : min;
     }
-    *is_right = most - least <= 1 || calling->devices != pool_usable_count(work->pool);
+    *is_correct = max - min <= 1 || calling->devices != pool_usable_count(work->pool);
     return POOL_OK;
 }
 
-/* Every call has chosen some device. */
-static pool_status check_chosen(struct bench_work *work, int *is_right)
+/* Every call has selected a device. */
+static pool_status check_selected(struct bench_work *work, int *is_correct)
 {
     struct calling *calling = work->state;
     uint64_t sum = 0;
 
     for (uint64_t i = 0; i < calling->devices; i++)
-        sum += calling->turns[i];
-    *is_right = sum % work->size == 0 && sum > 0;
+        sum += calling->selections[i];
+    *is_correct = sum % work->size == 0 && sum > 0;
     return POOL_OK;
 }
 
-/* Nothing is bound any more, and a binding is what it says. */
-static pool_status check_bound(struct bench_work *work, int *is_right)
+/* No device is bound any more, and binding sets the bound device. */
+static pool_status check_bound(struct bench_work *work, int *is_correct)
 {
     pool_device *before = NULL;
     pool_device *bound = NULL;
@@ -123,34 +123,34 @@ static pool_status check_bound(struct bench_work *work, int *is_right)
     if (status)
         return status;
     status = pool_bound_device(work->pool, &bound);
-    *is_right = is_bound == POOL_ERR_NOT_BOUND && bound == work->device;
+    *is_correct = is_bound == POOL_ERR_NOT_BOUND && bound == work->device;
     pool_unbind(work->device);
     return status;
 }
 
-static pool_status check_freed(struct bench_work *work, int *is_right)
+static pool_status check_freed(struct bench_work *work, int *is_correct)
 {
     struct calling *calling = work->state;
     pool_memory_info info = {.struct_size = sizeof(info)};
     pool_status status = pool_memory_get_info(work->device, &info);
 
-    *is_right = info.used_bytes == calling->used_bytes;
+    *is_correct = info.used_bytes == calling->used_bytes;
     return status;
 }
 
-static pool_status check_idle(struct bench_work *work, int *is_right)
+static pool_status check_idle(struct bench_work *work, int *is_correct)
 {
-    *is_right = pool_stream_query(work->stream) == POOL_OK;
+    *is_correct = pool_stream_query(work->stream) == POOL_OK;
     return POOL_OK;
 }
 
 static const struct {
     const char *name;
     pool_status (*call)(struct bench_work *work);
-    pool_status (*check)(struct bench_work *work, int *is_right);
+    pool_status (*check)(struct bench_work *work, int *is_correct);
 } calls[] = {
     {"next", call_next, check_even},
-    {"best", call_best, check_chosen},
+    {"best", call_best, check_selected},
     {"bind", call_bind, check_bound},
     {"alloc", call_alloc, check_freed},
     {"event", call_event, check_idle},
@@ -158,13 +158,13 @@ static const struct {
 
 static int find_call(const char *name)
 {
-    for (int i = 0; i < (int)(sizeof(calls) / sizeof(calls[0])); i++)
+    for (int i = 0; i < (int)(CLI_COUNT_OF(calls)); i++)
         if (strcmp(calls[i].name, name) == 0)
             return i;
     return -1;
 }
 
-static int knows_call(const char *subject)
+static int has_call(const char *subject)
 {
     return find_call(subject) >= 0;
 }
@@ -178,7 +178,7 @@ static pool_status open_calling(struct bench_work *work)
     work->state = calling;
     work->units = (double)work->size;
     calling->devices = pool_device_count(work->pool);
-    calling->turns = cli_alloc(calling->devices, sizeof(*calling->turns));
+    calling->selections = cli_alloc(calling->devices, sizeof(*calling->selections));
     calling->call = calls[find_call(work->subject)].call;
     calling->check = calls[find_call(work->subject)].check;
     status = pool_event_create(work->device, 0, &calling->event);
@@ -195,11 +195,11 @@ static pool_status run_calling(struct bench_work *work)
     return calling->call(work);
 }
 
-static pool_status check_calling(struct bench_work *work, int *is_right)
+static pool_status check_calling(struct bench_work *work, int *is_correct)
 {
     struct calling *calling = work->state;
 
-    return calling->check(work, is_right);
+    return calling->check(work, is_correct);
 }
 
 static void close_calling(struct bench_work *work)
@@ -209,7 +209,7 @@ static void close_calling(struct bench_work *work)
     if (!calling)
         return;
     pool_event_destroy(&calling->event);
-    free(calling->turns);
+    free(calling->selections);
     free(calling);
 }
 
@@ -221,7 +221,7 @@ const struct bench_operation bench_pool = {
     .default_subjects = "next,best,bind,alloc,event",
     .default_sizes = "2^12",
     .is_host = 1,
-    .knows = knows_call,
+    .has_subject = has_call,
     .open = open_calling,
     .run = run_calling,
     .check = check_calling,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measured Poseidon hashes of fixed length: as many at once as the size says, inputs and digests on
- * the device. A sample of the digests is computed again on the host.
+ * Measures Poseidon hashes of fixed-length inputs in device memory; the size is the number of
+ * hashes per run. A sample of the digests is recomputed on the host.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 
-/* Digests that are computed again: spread evenly, the first and the last among them. */
+/* Recomputed digests, evenly spaced, including the first and the last. */
 enum { SAMPLES = 64 };
 
 struct hashing {
@@ -16,7 +16,7 @@ struct hashing {
     pool_poseidon_run run;
     uint8_t *inputs;
     uint32_t elements;
-    uint64_t input_bytes; /* of one hash */
+    uint64_t input_bytes; /* per hash */
     uint64_t digest_bytes;
     pool_buffer *input_buffer;
     pool_buffer *digest_buffer;
@@ -24,7 +24,7 @@ struct hashing {
     pool_span digest_span;
 };
 
-static int knows_set(const char *subject)
+static int has_set(const char *subject)
 {
     pool_poseidon *set = NULL;
     pool_status status = pool_poseidon_by_name(subject, &set);
@@ -33,7 +33,7 @@ static int knows_set(const char *subject)
     return !status;
 }
 
-static pool_status make_buffers(struct bench_work *work, struct hashing *hashing)
+static pool_status create_buffers(struct bench_work *work, struct hashing *hashing)
 {
     pool_status status = pool_buffer_from_host(
         work->device, hashing->inputs, work->size * hashing->input_bytes, &hashing->input_buffer);
@@ -70,7 +70,7 @@ static pool_status open_hashing(struct bench_work *work)
     hashing->inputs = cli_alloc(work->size, hashing->input_bytes);
     status = pool_random_scalars(
         field, 1, work->size * hashing->elements, POOL_FORM_STANDARD, hashing->inputs);
-    return status ? status : make_buffers(work, hashing);
+    return status ? status : create_buffers(work, hashing);
 }
 
 static pool_status run_hashing(struct bench_work *work)
@@ -81,7 +81,7 @@ static pool_status run_hashing(struct bench_work *work)
         &hashing->digest_span);
 }
 
-/* Compiles: one hash, whose result the measured runs write over. */
+/* Compiles by one hash, whose result the measured runs overwrite. */
 static pool_status prepare_hashing(struct bench_work *work)
 {
     struct hashing *hashing = work->state;
@@ -94,7 +94,7 @@ static pool_status prepare_hashing(struct bench_work *work)
     return status ? status : pool_stream_synchronize(work->stream);
 }
 
-static pool_status compare_one(struct bench_work *work, uint64_t index, int *is_right)
+static pool_status compare_one(struct bench_work *work, uint64_t index, int *is_correct)
 {
     struct hashing *hashing = work->state;
     pool_poseidon_run host = {.struct_size = sizeof(host), .on_host = 1};
@@ -109,19 +109,19 @@ static pool_status compare_one(struct bench_work *work, uint64_t index, int *is_
         status = pool_copy_to_host(digest, hashing->digest_buffer, index * hashing->digest_bytes,
             hashing->digest_bytes, NULL);
     if (!status && memcmp(digest, expected, hashing->digest_bytes) != 0)
-        *is_right = 0;
+        *is_correct = 0;
     return status;
 }
 
-static pool_status check_hashing(struct bench_work *work, int *is_right)
+static pool_status check_hashing(struct bench_work *work, int *is_correct)
 {
     uint64_t samples = work->size < SAMPLES ? work->size : SAMPLES;
     pool_status status = POOL_OK;
 
-    *is_right = 1;
+    *is_correct = 1;
     for (uint64_t i = 0; i < samples && !status; i++)
         status =
-            compare_one(work, samples > 1 ? i * (work->size - 1) / (samples - 1) : 0, is_right);
+            compare_one(work, samples > 1 ? i * (work->size - 1) / (samples - 1) : 0, is_correct);
     return status;
 }
 
@@ -145,7 +145,7 @@ const struct bench_operation bench_poseidon = {
     .option = "set",
     .default_subjects = "circom-bn254-t3",
     .default_sizes = "2^8,2^10,2^12",
-    .knows = knows_set,
+    .has_subject = has_set,
     .open = open_hashing,
     .prepare = prepare_hashing,
     .run = run_hashing,

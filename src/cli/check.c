@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Independent answers: transforms checked at random points, and sums of products.
+ * Independent checks: transforms at random points, and inner products.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,12 +12,13 @@
 #include "check.h"
 
 enum {
-    CHUNK = 512, /* inversions shared by one */
+    CHUNK = 512, /* elements that sum one inversion */
     MAX_THREADS = 32,
-    LEAST_SHARE = 4096 /* elements that are worth a thread */
+    MIN_RANGE = 4096 /* elements per thread */
 };
 
-/* A transform and the point: values at w^k of the polynomial whose j-th coefficient is g^j x_j. */
+/* A transform and an evaluation point: the values at w^k of the polynomial with coefficients
+ * g^j x_j. */
 struct problem {
     const pool_ntt_params *params;
     const uint8_t *coefficients;
@@ -30,13 +31,13 @@ struct problem {
     uint64_t transform;
     BIGNUM *p;
     BN_MONT_CTX *montgomery;
-    BIGNUM *root;    /* w, and all below, times Montgomery's R */
+    BIGNUM *root;    /* w; this and the following in Montgomery form */
     BIGNUM *point;   /* y */
     BIGNUM *shifted; /* g y */
 };
 
-/* What a thread adds up: x_j (g y)^j and X_k w^k / (y - w^k) over its range of j and k. */
-struct share {
+/* Partial sums of one thread: x_j (g y)^j and X_k w^k / (y - w^k) over its range of j and k. */
+struct partial_sum {
     const struct problem *problem;
     pthread_t thread;
     uint64_t from;
@@ -54,17 +55,17 @@ static uint64_t reverse(uint64_t index, uint32_t bits)
     return reversed;
 }
 
-/* Item `index` of the transform, natural order counted, as a number. */
-static void load(const struct problem *problem, const uint8_t *items, int is_reversed,
+/* Loads element `index` of the transform, counted in natural order. */
+static void load_element(const struct problem *problem, const uint8_t *items, int is_reversed,
     uint64_t index, BIGNUM *number)
 {
-    uint64_t place = is_reversed ? reverse(index, problem->log_size) : index;
+    uint64_t position = is_reversed ? reverse(index, problem->log_size) : index;
 
     if (problem->params->layout == POOL_NTT_COLUMNS)
-        place = place * problem->batch + problem->transform;
+        position = position * problem->batch + problem->transform;
     else
-        place += problem->transform << problem->log_size;
-    BN_lebin2bn(items + place * problem->bytes, (int)problem->bytes, number);
+        position += problem->transform << problem->log_size;
+    BN_lebin2bn(items + position * problem->bytes, (int)problem->bytes, number);
 }
 
 static void power(BIGNUM *result, const BIGNUM *base, uint64_t exponent,
@@ -81,7 +82,7 @@ static void power(BIGNUM *result, const BIGNUM *base, uint64_t exponent,
     BN_free(square);
 }
 
-/* 1/a, with a and the result times R. */
+/* Replaces a by 1/a, both in Montgomery form. */
 static void invert(BIGNUM *a, const struct problem *problem, BN_CTX *context)
 {
     BN_from_montgomery(a, a, problem->montgomery, context);
@@ -89,12 +90,11 @@ static void invert(BIGNUM *a, const struct problem *problem, BN_CTX *context)
     BN_to_montgomery(a, a, problem->montgomery, context);
 }
 
-/* Adds X_k w^k / (y - w^k) for one chunk, whose inversions are one: all partial products, the
- * inverse of the last, and back. */
-static void add_values(struct share *share, uint64_t from, uint64_t to, BIGNUM **roots,
+/* Adds X_k w^k / (y - w^k) for one chunk, with a single inversion by Montgomery's trick. */
+static void add_values(struct partial_sum *sum, uint64_t from, uint64_t to, BIGNUM **roots,
     BIGNUM **products, BIGNUM *running, BIGNUM *scratch, BN_CTX *context)
 {
-    const struct problem *problem = share->problem;
+    const struct problem *problem = sum->problem;
     BN_MONT_CTX *montgomery = problem->montgomery;
 
     BN_to_montgomery(products[0], BN_value_one(), montgomery, context);
@@ -116,28 +116,30 @@ static void add_values(struct share *share, uint64_t from, uint64_t to, BIGNUM *
         BN_mod_sub_quick(value, problem->point, root, problem->p);
         BN_mod_mul_montgomery(scratch, scratch, value, montgomery, context);
         BN_mod_mul_montgomery(root, root, inverse, montgomery, context);
-        load(problem, problem->values, problem->are_values_reversed, k, value);
+        load_element(problem, problem->values, problem->are_values_reversed, k, value);
         BN_mod_mul_montgomery(value, value, root, montgomery, context);
-        BN_mod_add_quick(share->of_values, share->of_values, value, problem->p);
+        BN_mod_add_quick(sum->of_values, sum->of_values, value, problem->p);
     }
 }
 
-static void add_coefficients(struct share *share, BIGNUM *running, BIGNUM *scratch, BN_CTX *context)
+static void add_coefficients(
+    struct partial_sum *sum, BIGNUM *running, BIGNUM *scratch, BN_CTX *context)
 {
-    const struct problem *problem = share->problem;
+    const struct problem *problem = sum->problem;
 
-    power(running, problem->shifted, share->from, problem, context);
-    for (uint64_t j = share->from; j < share->to; j++) {
-        load(problem, problem->coefficients, problem->are_coefficients_reversed, j, scratch);
+    power(running, problem->shifted, sum->from, problem, context);
+    for (uint64_t j = sum->from; j < sum->to; j++) {
+        load_element(
+            problem, problem->coefficients, problem->are_coefficients_reversed, j, scratch);
         BN_mod_mul_montgomery(scratch, scratch, running, problem->montgomery, context);
-        BN_mod_add_quick(share->of_coefficients, share->of_coefficients, scratch, problem->p);
+        BN_mod_add_quick(sum->of_coefficients, sum->of_coefficients, scratch, problem->p);
         BN_mod_mul_montgomery(running, running, problem->shifted, problem->montgomery, context);
     }
 }
 
-static void *add_share(void *argument)
+static void *compute_partial_sum(void *argument)
 {
-    struct share *share = argument;
+    struct partial_sum *sum = argument;
     BN_CTX *context = BN_CTX_new();
     BIGNUM *running = BN_new();
     BIGNUM *scratch = BN_new();
@@ -149,12 +151,12 @@ static void *add_share(void *argument)
         if (i < CHUNK)
             roots[i] = BN_new();
     }
-    add_coefficients(share, running, scratch, context);
-    power(running, share->problem->root, share->from, share->problem, context);
-    for (uint64_t k = share->from; k < share->to; k += CHUNK) {
-        uint64_t to = share->to - k < CHUNK ? share->to : k + CHUNK;
+    add_coefficients(sum, running, scratch, context);
+    power(running, sum->problem->root, sum->from, sum->problem, context);
+    for (uint64_t k = sum->from; k < sum->to; k += CHUNK) {
+        uint64_t to = sum->to - k < CHUNK ? sum->to : k + CHUNK;
 
-        add_values(share, k, to, roots, products, running, scratch, context);
+        add_values(sum, k, to, roots, products, running, scratch, context);
     }
     for (size_t i = 0; i <= CHUNK; i++) {
         BN_free(products[i]);
@@ -167,30 +169,30 @@ static void *add_share(void *argument)
     return NULL;
 }
 
-/* Runs all shares, one a thread, and adds the others' sums to the first one's. */
-static void add_all(struct share *shares, size_t count)
+/* Computes all partial sums, one per thread, and adds them up in the first. */
+static void compute_sums(struct partial_sum *sums, size_t count)
 {
     size_t started = 1;
 
     while (started < count &&
-           pthread_create(&shares[started].thread, NULL, add_share, &shares[started]) == 0)
+           pthread_create(&sums[started].thread, NULL, compute_partial_sum, &sums[started]) == 0)
         started++;
-    add_share(&shares[0]);
+    compute_partial_sum(&sums[0]);
     for (size_t i = 1; i < count; i++) {
         if (i < started)
-            pthread_join(shares[i].thread, NULL);
+            pthread_join(sums[i].thread, NULL);
         else
-            add_share(&shares[i]);
-        BN_mod_add_quick(shares[0].of_coefficients, shares[0].of_coefficients,
-            shares[i].of_coefficients, shares[i].problem->p);
+            compute_partial_sum(&sums[i]);
+        BN_mod_add_quick(sums[0].of_coefficients, sums[0].of_coefficients, sums[i].of_coefficients,
+            sums[i].problem->p);
         BN_mod_add_quick(
-            shares[0].of_values, shares[0].of_values, shares[i].of_values, shares[i].problem->p);
+            sums[0].of_values, sums[0].of_values, sums[i].of_values, sums[i].problem->p);
     }
 }
 
-/* n times the polynomial's value, by coefficients, against (y^n - 1) times the sum by values. */
-static int compare(
-    const struct problem *problem, const struct share *share, const BIGNUM *y_to_n, BN_CTX *context)
+/* Compares n times the value by coefficients with (y^n - 1) times the sum by values. */
+static int compare_sums(const struct problem *problem, const struct partial_sum *sum,
+    const BIGNUM *y_to_n, BN_CTX *context)
 {
     BIGNUM *left = BN_new();
     BIGNUM *right = BN_new();
@@ -198,47 +200,47 @@ static int compare(
 
     BN_zero(left);
     BN_set_bit(left, (int)problem->log_size);
-    BN_mod_mul(left, left, share->of_coefficients, problem->p, context);
+    BN_mod_mul(left, left, sum->of_coefficients, problem->p, context);
     BN_from_montgomery(right, y_to_n, problem->montgomery, context);
     BN_mod_sub(right, right, BN_value_one(), problem->p, context);
-    BN_mod_mul(right, right, share->of_values, problem->p, context);
+    BN_mod_mul(right, right, sum->of_values, problem->p, context);
     is_equal = BN_cmp(left, right) == 0;
     BN_free(left);
     BN_free(right);
     return is_equal;
 }
 
-/* One transform at one point. */
-static int check_at(struct problem *problem, const BIGNUM *y_to_n, BN_CTX *context)
+/* Checks one transform at one point. */
+static int check_at_point(struct problem *problem, const BIGNUM *y_to_n, BN_CTX *context)
 {
     uint64_t n = (uint64_t)1 << problem->log_size;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t count = processors > 1 ? (uint64_t)processors : 1;
-    struct share shares[MAX_THREADS];
-    int is_right;
+    struct partial_sum sums[MAX_THREADS];
+    int is_correct;
 
     count = count > MAX_THREADS ? MAX_THREADS : count;
-    count = count > n / LEAST_SHARE ? n / LEAST_SHARE : count;
+    count = count > n / MIN_RANGE ? n / MIN_RANGE : count;
     count = count ? count : 1;
     for (uint64_t i = 0; i < count; i++) {
-        shares[i] = (struct share){.problem = problem,
+        sums[i] = (struct partial_sum){.problem = problem,
             .from = n / count * i,
             .to = i + 1 == count ? n : n / count * (i + 1),
             .of_coefficients = BN_new(),
             .of_values = BN_new()};
-        BN_zero(shares[i].of_coefficients);
-        BN_zero(shares[i].of_values);
+        BN_zero(sums[i].of_coefficients);
+        BN_zero(sums[i].of_values);
     }
-    add_all(shares, count);
-    is_right = compare(problem, &shares[0], y_to_n, context);
+    compute_sums(sums, count);
+    is_correct = compare_sums(problem, &sums[0], y_to_n, context);
     for (uint64_t i = 0; i < count; i++) {
-        BN_free(shares[i].of_coefficients);
-        BN_free(shares[i].of_values);
+        BN_free(sums[i].of_coefficients);
+        BN_free(sums[i].of_values);
     }
-    return is_right;
+    return is_correct;
 }
 
-/* A point off the domain, where the formula would divide by zero; y^n comes with it. */
+/* Chooses a point outside the domain, on which the formula divides by zero, and computes y^n. */
 static void choose_point(struct problem *problem, BIGNUM *y_to_n, BN_CTX *context)
 {
     uint64_t n = (uint64_t)1 << problem->log_size;
@@ -252,7 +254,7 @@ static void choose_point(struct problem *problem, BIGNUM *y_to_n, BN_CTX *contex
     BN_free(one);
 }
 
-static void open_problem(struct problem *problem, const pool_ntt_params *params, const void *in,
+static void init_problem(struct problem *problem, const pool_ntt_params *params, const void *in,
     const void *out, BN_CTX *context)
 {
     const pool_field *field = pool_ntt_domain_field(params->domain);
@@ -281,7 +283,7 @@ static void open_problem(struct problem *problem, const pool_ntt_params *params,
     BN_to_montgomery(problem->root, problem->root, problem->montgomery, context);
 }
 
-/* g y, or y where there is no coset. */
+/* Computes g y, or y without a coset. */
 static void shift_point(struct problem *problem, BN_CTX *context)
 {
     uint8_t element[POOL_FIELD_MAX_BYTES];
@@ -294,21 +296,21 @@ static void shift_point(struct problem *problem, BN_CTX *context)
     BN_mod_mul(problem->shifted, problem->shifted, problem->point, problem->p, context);
 }
 
-int cli_check_transform(const pool_ntt_params *params, const void *in, const void *out)
+int cli_check_ntt(const pool_ntt_params *params, const void *in, const void *out)
 {
     BN_CTX *context = BN_CTX_new();
     BIGNUM *y_to_n = BN_new();
     struct problem problem;
     int points;
-    int is_right = 1;
+    int is_correct = 1;
 
-    open_problem(&problem, params, in, out, context);
+    init_problem(&problem, params, in, out, context);
     points = BN_num_bits(problem.p) < 60 ? 4 : 1;
-    for (uint64_t i = 0; i < problem.batch * (uint64_t)points && is_right; i++) {
+    for (uint64_t i = 0; i < problem.batch * (uint64_t)points && is_correct; i++) {
         problem.transform = i / (uint64_t)points;
         choose_point(&problem, y_to_n, context);
         shift_point(&problem, context);
-        is_right = check_at(&problem, y_to_n, context);
+        is_correct = check_at_point(&problem, y_to_n, context);
     }
     BN_free(problem.p);
     BN_free(problem.root);
@@ -317,10 +319,11 @@ int cli_check_transform(const pool_ntt_params *params, const void *in, const voi
     BN_MONT_CTX_free(problem.montgomery);
     BN_free(y_to_n);
     BN_CTX_free(context);
-    return is_right;
+    return is_correct;
 }
 
-void cli_dot(const pool_field *field, const void *a, const void *b, uint64_t count, void *sum)
+void cli_inner_product(
+    const pool_field *field, const void *a, const void *b, uint64_t count, void *sum)
 {
     size_t bytes = pool_field_element_bytes(field);
     uint8_t modulus[POOL_FIELD_MAX_BYTES];

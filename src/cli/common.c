@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands share: failures, pools, JSON texts, numbers as text.
+ * Shared by all commands: failures, pools, JSON, number formatting.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -30,10 +30,10 @@ int cli_exit_code(pool_status status)
 
 void cli_print_json(cJSON *value)
 {
-    char *text = value ? cJSON_Print(value) : NULL;
+    char *json = value ? cJSON_Print(value) : NULL;
 
-    puts(text ? text : "null");
-    cJSON_free(text);
+    puts(json ? json : "null");
+    cJSON_free(json);
     cJSON_Delete(value);
 }
 
@@ -104,7 +104,7 @@ int cli_close_pool(device_pool **pool, int code, int as_json)
 {
     pool_status status;
 
-    if (cli_watch_has_given_up()) {
+    if (cli_watch_has_timed_out()) {
         fflush(stdout);
         _exit(code);
     }
@@ -112,15 +112,15 @@ int cli_close_pool(device_pool **pool, int code, int as_json)
     return status && !code ? cli_fail(status, as_json) : code;
 }
 
-const char *cli_device_label(pool_device *device, char *text, size_t size)
+const char *cli_device_label(pool_device *device, char *label, size_t bytes)
 {
     pool_device_info info = {.struct_size = sizeof(info)};
 
     if (pool_device_get_info(device, &info))
-        snprintf(text, size, "%d", pool_device_index(device));
+        snprintf(label, bytes, "%d", pool_device_index(device));
     else
-        snprintf(text, size, "%u %s", info.index, info.name);
-    return text;
+        snprintf(label, bytes, "%u %s", info.index, info.name);
+    return label;
 }
 
 void *cli_alloc(size_t count, size_t bytes)
@@ -142,55 +142,65 @@ double cli_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-const char *cli_bytes(uint64_t bytes, char *text, size_t size)
+const char *cli_bytes(uint64_t value, char *string, size_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
+    double scaled = (double)value;
     size_t unit = 0;
 
-    while (value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-        value /= 1024;
+    while (scaled >= 1024 && unit + 1 < CLI_COUNT_OF(units)) {
+        scaled /= 1024;
         unit++;
     }
-    snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-    return text;
+    snprintf(string, bytes, unit ? "%.1f %s" : "%.0f %s", scaled, units[unit]);
+    return string;
 }
 
-const char *cli_size(uint64_t count, char *text, size_t size)
+const char *cli_size(uint64_t count, char *string, size_t bytes)
 {
     int is_power = count >= 1024 && !(count & (count - 1));
 
     if (is_power)
-        snprintf(text, size, "2^%d", __builtin_ctzll(count));
+        snprintf(string, bytes, "2^%d", __builtin_ctzll(count));
     else
-        snprintf(text, size, "%llu", (unsigned long long)count);
-    return text;
+        snprintf(string, bytes, "%llu", (unsigned long long)count);
+    return string;
 }
 
-const char *cli_duration(double seconds, char *text, size_t size)
+const char *cli_duration(double seconds, char *string, size_t bytes)
 {
     if (seconds >= 1)
-        snprintf(text, size, "%.2f s", seconds);
+        snprintf(string, bytes, "%.2f s", seconds);
     else if (seconds >= 1e-3)
-        snprintf(text, size, seconds < 0.1 ? "%.2f ms" : "%.0f ms", seconds * 1e3);
+        snprintf(string, bytes, seconds < 0.1 ? "%.2f ms" : "%.0f ms", seconds * 1e3);
     else if (seconds >= 1e-6)
-        snprintf(text, size, "%.1f us", seconds * 1e6);
+        snprintf(string, bytes, "%.1f us", seconds * 1e6);
     else
-        snprintf(text, size, "%.1f ns", seconds * 1e9);
-    return text;
+        snprintf(string, bytes, "%.1f ns", seconds * 1e9);
+    return string;
 }
 
-const char *cli_amount(double value, char *text, size_t size)
+const char *cli_amount(double value, char *string, size_t bytes)
 {
     static const char *const units[] = {"", " k", " M", " G", " T"};
     size_t unit = 0;
 
-    while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+    while (value >= 1000 && unit + 1 < CLI_COUNT_OF(units)) {
         value /= 1000;
         unit++;
     }
-    snprintf(text, size, "%.*f%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
-    return text;
+    snprintf(string, bytes, "%.*f%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
+    return string;
+}
+
+void cli_fill_pattern(uint8_t *bytes, uint64_t count)
+{
+    uint64_t state = 0x9e3779b97f4a7c15u;
+
+    for (uint64_t i = 0; i < count; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        bytes[i] = (uint8_t)(state >> 56);
+    }
 }
 
 const char *cli_hex(const void *bytes, size_t count, char *digits)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The jobs of the demo, each with an answer that does not come from here: commitments that
- * Ethereum's tests publish, an identity that only holds for the true powers of tau, a root that
- * circomlibjs computed.
+ * The jobs of the demo, each with an independent answer: commitments from Ethereum's tests, an
+ * identity that holds only for correct powers of tau, a root computed by circomlibjs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 
 #include "demo.h"
 
-/* Of ethereum/c-kzg-4844, tests/kzg-mainnet/blob_to_kzg_commitment. */
+/* From ethereum/c-kzg-4844, tests/kzg-mainnet/blob_to_kzg_commitment. */
 static const struct {
     const char *file;
     const char *commitment;
@@ -21,19 +20,19 @@ static const struct {
                           "7e8df02e4e64dc55e3d8ca192d57193a"},
 };
 
-/* Of the tree over the leaves 1, 2, 3 … 2^14; circomlibjs 0.1.7 computed it. */
+/* The root over the leaves 1, 2, 3 … 2^14, computed by circomlibjs 0.1.7. */
 static const char tree_root[] =
     "0x240a7e7172a500ef6c700e7bff3f438c5dbeeeecc7e52407ec2d50c9b0f5a314";
 
 enum { VALUE_BYTES = 32, BLOB_BYTES = DEMO_BLOB_VALUES * VALUE_BYTES };
 
-static int read_blob(const char *folder, const char *name, uint8_t **blob)
+static int read_blob(const char *directory, const char *name, uint8_t **blob)
 {
     char path[4096];
     FILE *file;
     size_t count;
 
-    snprintf(path, sizeof(path), "%s/kzg/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/kzg/%s", directory, name);
     file = fopen(path, "rb");
     if (!file)
         return cli_fail_with("'%s' cannot be read: %s", path, strerror(errno));
@@ -45,7 +44,7 @@ static int read_blob(const char *folder, const char *name, uint8_t **blob)
     return CLI_GO;
 }
 
-static pool_status open_files(const char *folder, struct demo_data *data)
+static pool_status open_files(const char *directory, struct demo_data *data)
 {
     char path[4096];
     pool_status status;
@@ -53,11 +52,11 @@ static pool_status open_files(const char *folder, struct demo_data *data)
     data->setup.struct_size = sizeof(data->setup);
     data->tau.struct_size = sizeof(data->tau);
     data->basis.struct_size = sizeof(data->basis);
-    snprintf(path, sizeof(path), "%s/kzg/trusted_setup.txt", folder);
+    snprintf(path, sizeof(path), "%s/kzg/trusted_setup.txt", directory);
     status = pool_file_open(path, NULL, &data->kzg);
     if (!status)
         status = pool_file_get_section(data->kzg, "lagrange", &data->setup);
-    snprintf(path, sizeof(path), "%s/iden3/powersOfTau28_hez_final_09.ptau", folder);
+    snprintf(path, sizeof(path), "%s/iden3/powersOfTau28_hez_final_09.ptau", directory);
     if (!status)
         status = pool_file_open(path, NULL, &data->ptau);
     if (!status)
@@ -67,7 +66,7 @@ static pool_status open_files(const char *folder, struct demo_data *data)
     return status;
 }
 
-int demo_data_open(const char *folder, struct demo_data *data)
+int demo_data_open(const char *directory, struct demo_data *data)
 {
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
         .field = pool_field_by_name("bn254_fr"),
@@ -77,11 +76,11 @@ int demo_data_open(const char *folder, struct demo_data *data)
 
     *data = (struct demo_data){0};
     for (int i = 0; i < DEMO_BLOBS && code == CLI_GO; i++)
-        code = read_blob(folder, blobs[i].file, &data->blobs[i]);
+        code = read_blob(directory, blobs[i].file, &data->blobs[i]);
     if (code != CLI_GO)
         return code;
     cli_progress("reading the points of two ceremonies");
-    status = open_files(folder, data);
+    status = open_files(directory, data);
     if (!status)
         status = pool_ntt_domain_create(&domain, &data->domain);
     if (!status)
@@ -100,8 +99,8 @@ void demo_data_close(struct demo_data *data)
     pool_file_destroy(&data->ptau);
 }
 
-/* The sum on the bound device, as a packed affine point in standard form. */
-static pool_status sum(
+/* Computes an MSM on the bound device: a packed affine point in standard form. */
+static pool_status compute_msm(
     const pool_file_section *points, uint64_t count, const void *scalars, void *point)
 {
     pool_msm_params params = {.struct_size = sizeof(params),
@@ -121,8 +120,9 @@ static pool_status prepare_blob(const struct demo_data *data, pool_device *devic
     return pool_msm_warm_up(data->setup.curve, device);
 }
 
-/* EIP-4844: a blob's values belong to the Lagrange points in bit-reversed order. */
-static pool_status run_blob(const struct demo_data *data, const struct demo_job *job, int *is_right)
+/* EIP-4844: the values of a blob are in bit-reversed order of the Lagrange points. */
+static pool_status run_blob(
+    const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
     pool_vector_params vector = {.struct_size = sizeof(vector), .field = data->setup.field};
     uint8_t *values = cli_alloc(1, BLOB_BYTES);
@@ -136,7 +136,7 @@ static pool_status run_blob(const struct demo_data *data, const struct demo_job 
     if (!status)
         status = pool_vector_bit_reverse(&vector, &span, &span);
     if (!status)
-        status = sum(&data->setup, DEMO_BLOB_VALUES, values, point);
+        status = compute_msm(&data->setup, DEMO_BLOB_VALUES, values, point);
     if (!status)
         status = pool_points_encode(
             data->setup.curve, NULL, point, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes);
@@ -144,7 +144,7 @@ static pool_status run_blob(const struct demo_data *data, const struct demo_job 
     if (status)
         return status;
     cli_hex(bytes, strlen(blobs[job->index].commitment) / 2, digits);
-    *is_right = strcmp(digits, blobs[job->index].commitment) == 0;
+    *is_correct = strcmp(digits, blobs[job->index].commitment) == 0;
     return POOL_OK;
 }
 
@@ -155,9 +155,10 @@ static pool_status prepare_ptau(const struct demo_data *data, pool_device *devic
     return status ? status : pool_ntt_warm_up(data->domain, device);
 }
 
-/* A polynomial at tau, from its coefficients with the powers of tau, and from its values with the
- * Lagrange points: equal only when both sums, the transform and the ceremony are right. */
-static pool_status run_ptau(const struct demo_data *data, const struct demo_job *job, int *is_right)
+/* Commits to a polynomial by its coefficients and the powers of tau, and by its values and the
+ * Lagrange points: equal only if both MSMs, the transform and the ceremony are correct. */
+static pool_status run_ptau(
+    const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
     enum { N = 1 << DEMO_PTAU_LOG };
     pool_ntt_params params = {.struct_size = sizeof(params), .domain = data->domain};
@@ -172,12 +173,12 @@ static pool_status run_ptau(const struct demo_data *data, const struct demo_job 
     if (!status)
         status = pool_ntt(&params, &coefficients, &values);
     if (!status)
-        status = sum(&data->tau, N, coefficients.data, by_coefficients);
+        status = compute_msm(&data->tau, N, coefficients.data, by_coefficients);
     if (!status)
-        status = sum(&data->basis, N, values.data, by_values);
+        status = compute_msm(&data->basis, N, values.data, by_values);
     if (!status)
-        *is_right = memcmp(by_coefficients, by_values,
-                        pool_point_bytes(data->tau.curve, POOL_POINT_AFFINE)) == 0;
+        *is_correct = memcmp(by_coefficients, by_values,
+                          pool_point_bytes(data->tau.curve, POOL_POINT_AFFINE)) == 0;
     free(memory);
     return status;
 }
@@ -191,7 +192,8 @@ static pool_status prepare_tree(const struct demo_data *data, pool_device *devic
     return pool_poseidon_hash(data->set, &run, &span, 2, &span);
 }
 
-static pool_status run_tree(const struct demo_data *data, const struct demo_job *job, int *is_right)
+static pool_status run_tree(
+    const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
     pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .kept_rows = 1};
     uint8_t *leaves = cli_alloc(job->size, VALUE_BYTES);
@@ -211,7 +213,7 @@ static pool_status run_tree(const struct demo_data *data, const struct demo_job 
         status = pool_field_parse(
             pool_poseidon_field(data->set), tree_root, POOL_FORM_STANDARD, expected);
     if (!status)
-        *is_right = memcmp(root, expected, VALUE_BYTES) == 0;
+        *is_correct = memcmp(root, expected, VALUE_BYTES) == 0;
     free(leaves);
     return status;
 }

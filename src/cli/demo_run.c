@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spreading jobs over the devices of a pool: the pool says whose turn it is, each device has a
- * thread that binds it, and the main thread tells how it goes.
+ * Distributes jobs over the devices of a pool: the pool selects the device of each job, each device
+ * has a thread that binds it, and the main thread shows the progress.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 
 struct run;
 
-/* A device's thread, and what it does right now. */
+/* A device's thread and its current activity. */
 struct worker {
     struct run *run;
     pool_device *device;
     pthread_t thread;
     int is_started;
-    const char *doing; /* guarded by run->lock; NULL: nothing any more */
-    int is_compiling;  /* guarded by run->lock */
+    const char *activity; /* guarded by run->lock; NULL: finished */
+    int is_compiling;     /* guarded by run->lock */
 };
 
 struct run {
@@ -34,10 +34,10 @@ struct run {
     double begin;
 };
 
-static void say(struct worker *worker, const char *doing, int is_compiling)
+static void set_activity(struct worker *worker, const char *activity, int is_compiling)
 {
     pthread_mutex_lock(&worker->run->lock);
-    worker->doing = doing;
+    worker->activity = activity;
     worker->is_compiling = is_compiling;
     pthread_cond_signal(&worker->run->changed);
     pthread_mutex_unlock(&worker->run->lock);
@@ -46,7 +46,7 @@ static void say(struct worker *worker, const char *doing, int is_compiling)
 static void finish_job(struct worker *worker, struct demo_job *job)
 {
     job->is_done = 1;
-    if (!job->status && !job->is_right)
+    if (!job->status && !job->is_correct)
         snprintf(job->failure, sizeof(job->failure), "wrong result");
     pthread_mutex_lock(&worker->run->lock);
     worker->run->done++;
@@ -54,9 +54,8 @@ static void finish_job(struct worker *worker, struct demo_job *job)
     pthread_mutex_unlock(&worker->run->lock);
 }
 
-/* Compiling is the host's work and takes longer than all the rest: it is done for all jobs at once.
- */
-static void *prepare(void *argument)
+/* Compilation runs on the host and takes the most time, so all jobs compile concurrently. */
+static void *prepare_job(void *argument)
 {
     struct demo_job *job = argument;
     double begin = cli_now();
@@ -71,22 +70,22 @@ static void *prepare(void *argument)
 static void start_preparing(struct worker *worker, struct demo_job *job)
 {
     job->data = worker->run->data;
-    job->has_preparer = pthread_create(&job->preparer, NULL, prepare, job) == 0;
+    job->has_preparer = pthread_create(&job->preparer, NULL, prepare_job, job) == 0;
 }
 
-static void do_job(struct worker *worker, struct demo_job *job)
+static void run_job(struct worker *worker, struct demo_job *job)
 {
     double begin;
 
-    say(worker, job->tag, 1);
+    set_activity(worker, job->tag, 1);
     if (job->has_preparer)
         pthread_join(job->preparer, NULL);
     else
-        prepare(job);
+        prepare_job(job);
     begin = cli_now();
     if (!job->status) {
-        say(worker, job->tag, 0);
-        job->status = job->run(worker->run->data, job, &job->is_right);
+        set_activity(worker, job->tag, 0);
+        job->status = job->run(worker->run->data, job, &job->is_correct);
         if (job->status)
             snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
     }
@@ -94,8 +93,8 @@ static void do_job(struct worker *worker, struct demo_job *job)
     finish_job(worker, job);
 }
 
-/* What the thread does while its device is bound. */
-static pool_status do_jobs(pool_device *device, void *argument)
+/* Runs on the thread while its device is bound. */
+static pool_status run_jobs(pool_device *device, void *argument)
 {
     struct worker *worker = argument;
     struct run *run = worker->run;
@@ -105,16 +104,16 @@ static pool_status do_jobs(pool_device *device, void *argument)
             start_preparing(worker, &run->jobs[i]);
     for (size_t i = 0; i < run->count; i++)
         if (run->jobs[i].device == device)
-            do_job(worker, &run->jobs[i]);
+            run_job(worker, &run->jobs[i]);
     return POOL_OK;
 }
 
-static void *work(void *argument)
+static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
-    pool_status status = pool_run_on(worker->device, do_jobs, worker);
+    pool_status status = pool_run_on(worker->device, run_jobs, worker);
 
-    /* Where the device could not even be bound none of its jobs was begun. */
+    /* Binding failed, so none of the jobs was started. */
     for (size_t i = 0; status && i < worker->run->count; i++) {
         struct demo_job *job = &worker->run->jobs[i];
 
@@ -124,38 +123,38 @@ static void *work(void *argument)
         snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
         finish_job(worker, job);
     }
-    say(worker, NULL, 0);
+    set_activity(worker, NULL, 0);
     return NULL;
 }
 
-static void show(const struct run *run)
+static void show_progress(const struct run *run)
 {
     char bar[4 * CLI_BAR];
-    char text[400];
+    char line[400];
     size_t length;
 
-    length = (size_t)snprintf(text, sizeof(text), "%s %zu of %zu  %.1f s",
+    length = (size_t)snprintf(line, sizeof(line), "%s %zu of %zu  %.1f s",
         cli_bar(run->done, run->count, bar, sizeof(bar)), run->done, run->count,
         cli_now() - run->begin);
-    for (size_t i = 0; i < run->worker_count && length < sizeof(text) - 1; i++) {
+    for (size_t i = 0; i < run->worker_count && length < sizeof(line) - 1; i++) {
         const struct worker *worker = &run->workers[i];
 
-        if (worker->doing)
-            length += (size_t)snprintf(text + length, sizeof(text) - length, "  %d: %s%s",
-                pool_device_index(worker->device), worker->doing,
+        if (worker->activity)
+            length += (size_t)snprintf(line + length, sizeof(line) - length, "  %d: %s%s",
+                pool_device_index(worker->device), worker->activity,
                 worker->is_compiling ? ", compiling" : "");
     }
-    cli_progress("%s", text);
+    cli_progress("%s", line);
 }
 
-/* Tells how it goes, several times a second, until all jobs are done. */
-static void watch(struct run *run)
+/* Updates the progress line ten times per second until all jobs are done. */
+static void wait_for_jobs(struct run *run)
 {
     pthread_mutex_lock(&run->lock);
     while (run->done < run->count) {
         struct timespec until;
 
-        show(run);
+        show_progress(run);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 100 * 1000 * 1000;
         until.tv_sec += until.tv_nsec / 1000000000;
@@ -166,8 +165,8 @@ static void watch(struct run *run)
     cli_progress_end();
 }
 
-/* Round robin over the usable devices; without any the jobs have failed already. */
-static void give_out(device_pool *pool, struct run *run)
+/* Assigns the jobs round robin to the usable devices; without any they fail here. */
+static void assign_jobs(device_pool *pool, struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         struct demo_job *job = &run->jobs[i];
@@ -198,14 +197,14 @@ void demo_run(device_pool *pool, const struct demo_data *data, struct demo_job *
 
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
-    give_out(pool, &run);
+    assign_jobs(pool, &run);
     for (size_t i = 0; i < run.worker_count; i++)
         run.workers[i].is_started =
-            pthread_create(&run.workers[i].thread, NULL, work, &run.workers[i]) == 0;
+            pthread_create(&run.workers[i].thread, NULL, worker_main, &run.workers[i]) == 0;
     for (size_t i = 0; i < run.worker_count; i++)
         if (!run.workers[i].is_started)
-            work(&run.workers[i]);
-    watch(&run);
+            worker_main(&run.workers[i]);
+    wait_for_jobs(&run);
     for (size_t i = 0; i < run.worker_count; i++)
         if (run.workers[i].is_started)
             pthread_join(run.workers[i].thread, NULL);

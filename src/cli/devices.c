@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool devices: what a pool of these devices looks like.
+ * devicepool devices: the devices of a pool and the links between them.
  */
 #include "cli.h"
 
-int cli_run_devices(const struct cli_command *self, int count, char **arguments)
+int cli_run_devices(const struct cli_command *self, struct cli_line *line)
 {
     int wants_free = 0;
     const struct cli_option options[] = {
         {'f', "free", NULL,
-            "also the free memory; this makes a context on each device\n"
-            "for a moment (about 0.5 GiB and 0.2 s each)",
+            "also show the free memory; this creates a context on each\n"
+            "device temporarily (about 0.5 GiB and 0.2 s each)",
             CLI_SWITCH, &wants_free, NULL},
     };
-    struct cli_line line = {
-        .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
     device_pool *pool = NULL;
     pool_status status;
-    char *text;
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    char *description;
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code != CLI_GO)
         return code;
-    code = cli_open_pool(&line, !wants_free, &pool);
+    code = cli_open_pool(line, !wants_free, &pool);
     if (code != CLI_GO)
         return code;
-    status = pool_describe(pool, line.as_json, &text);
+    status = pool_describe(pool, line->as_json, &description);
     if (status) {
-        code = cli_fail(status, line.as_json);
+        code = cli_fail(status, line->as_json);
     } else {
-        fputs(text, stdout);
-        pool_text_free(&text);
+        fputs(description, stdout);
+        pool_text_free(&description);
         code = CLI_OK;
     }
     return cli_close_pool(&pool, code, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prover. Points of the key are read where they lie in the mapped file; the quotient never
- * leaves the device.
+ * The prover. It reads the points of the key from the memory-mapped file; the quotient stays in
+ * device memory.
  */
 #include "groth16.h"
 
@@ -28,10 +28,10 @@ struct prover {
     pool_span quotient;
 };
 
-static pool_status refuse(struct prover *prover, const char *format, ...)
+static pool_status fail_data(struct prover *prover, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static pool_status refuse(struct prover *prover, const char *format, ...)
+static pool_status fail_data(struct prover *prover, const char *format, ...)
 {
     va_list list;
 
@@ -43,7 +43,7 @@ static pool_status refuse(struct prover *prover, const char *format, ...)
 
 static pool_status out_of_memory(struct prover *prover)
 {
-    refuse(prover, "out of host memory");
+    fail_data(prover, "out of host memory");
     return POOL_ERR_OUT_OF_HOST_MEMORY;
 }
 
@@ -96,19 +96,19 @@ static pool_status read_files(struct prover *prover)
     prover->width = pool_field_element_bytes(prover->field);
     prover->witness = values.span;
     if (values.field != prover->field)
-        return refuse(prover, "the witness is over %s, the key over %s",
+        return fail_data(prover, "the witness is over %s, the key over %s",
             pool_field_name(values.field), pool_field_name(prover->field));
     if (values.span.count != prover->key.variables)
-        return refuse(prover, "the witness has %llu values, the key %llu variables",
+        return fail_data(prover, "the witness has %llu values, the key %llu variables",
             (unsigned long long)values.span.count, (unsigned long long)prover->key.variables);
     if (memcmp(values.span.data, one, prover->width) != 0)
-        return refuse(prover, "value 0 of the witness is not 1");
+        return fail_data(prover, "value 0 of the witness is not 1");
     return pool_field_check(prover->field, values.span.data, values.span.count, NULL);
 }
 
 /* ---- the quotient --------------------------------------------------------------------------- */
 
-/* What all vector operations have in common. */
+/* Parameters that all vector operations share. */
 static pool_vector_params vector_params(const struct prover *prover)
 {
     pool_vector_params params = {.struct_size = sizeof(params),
@@ -125,7 +125,7 @@ static uint32_t read32(const uint8_t *bytes)
            (uint32_t)bytes[3] << 24;
 }
 
-/* sum += summand modulo the modulus, all of `limbs` 64-bit limbs. */
+/* Modular addition of integers of `limbs` 64-bit limbs: sum += summand. */
 static void add_modulo(
     uint64_t *sum, const uint64_t *summand, const uint64_t *modulus, size_t limbs)
 {
@@ -149,8 +149,8 @@ static void add_modulo(
 }
 
 /*
- * Each entry of the matrices times its signal. An entry v lies in the file as v R^2, which, read as
- * Montgomery form, is v R: the products, written as integers, are Montgomery forms of v times
+ * Multiplies each matrix entry by its signal. The file stores an entry v as v R^2, which is the
+ * Montgomery form of v R, so the products in standard form are the Montgomery forms of v times
  * signal.
  */
 static pool_status multiply_entries(
@@ -168,10 +168,10 @@ static pool_status multiply_entries(
 
         if (signal >= prover->witness.count || read32(entry) > 1 ||
             read32(entry + 4) >= prover->key.domain_size)
-            return refuse(prover, "coefficient %llu of the key lies outside its matrices",
+            return fail_data(prover, "coefficient %llu of the key is outside its matrices",
                 (unsigned long long)i);
         if (pool_field_check(prover->field, entry + POOL_FILE_COEFFICIENT_ELEMENT, 1, NULL))
-            return refuse(prover, "coefficient %llu of the key is not below the modulus",
+            return fail_data(prover, "coefficient %llu of the key is not below the modulus",
                 (unsigned long long)i);
         memcpy(products + i * prover->width,
             (const uint8_t *)prover->witness.data + signal * prover->witness.stride, prover->width);
@@ -179,8 +179,7 @@ static pool_status multiply_entries(
     return pool_vector_mul(&params, &values, &signals, &signals);
 }
 
-/* The vectors A w and B w, one after the other, of host memory that has room for a third; in
- * Montgomery form. */
+/* Computes the vectors A w and B w in Montgomery form; `rows` has space for three vectors. */
 static pool_status multiply_matrices(struct prover *prover, uint64_t *rows)
 {
     uint64_t n = prover->key.domain_size, modulus[POOL_FIELD_MAX_BYTES / 8];
@@ -206,9 +205,8 @@ static pool_status multiply_matrices(struct prover *prover, uint64_t *rows)
     return status;
 }
 
-/* The domain of snarkjs' transforms, with the coset of the points halfway between its own: w with
- * w^2 the domain's root. */
-static pool_status make_domain(const struct prover *prover, pool_ntt_domain **domain)
+/* The domain of snarkjs' transforms. The coset generator is a square root of the domain's root. */
+static pool_status create_domain(const struct prover *prover, pool_ntt_domain **domain)
 {
     const char *convention = "snarkjs";
     uint8_t root[POOL_FIELD_MAX_BYTES];
@@ -219,7 +217,7 @@ static pool_status make_domain(const struct prover *prover, pool_ntt_domain **do
     while (UINT64_C(1) << log_size < prover->key.domain_size)
         log_size++;
     if (pool_field_root_of_unity(prover->field, convention, 0, POOL_FORM_STANDARD, root))
-        convention = NULL; /* fields where it is the field's own do not know the name */
+        convention = NULL; /* the name is unknown where snarkjs uses the field's default root */
     status =
         pool_field_root_of_unity(prover->field, convention, log_size + 1, POOL_FORM_STANDARD, root);
     if (!status)
@@ -235,15 +233,15 @@ static pool_status make_domain(const struct prover *prover, pool_ntt_domain **do
     return pool_ntt_domain_create(&params, domain);
 }
 
-/* From values on the domain to values on the coset, three vectors at once. */
-static pool_status move_to_coset(const struct prover *prover, const pool_span *rows)
+/* Transforms three vectors of values on the domain to values on the coset. */
+static pool_status transform_to_coset(const struct prover *prover, const pool_span *rows)
 {
     pool_ntt_params params = {.struct_size = sizeof(params),
         .batch = 3,
         .device = prover->job->device,
         .stream = prover->stream};
     pool_span out = *rows;
-    pool_status status = make_domain(prover, &params.domain);
+    pool_status status = create_domain(prover, &params.domain);
 
     params.direction = POOL_NTT_INVERSE;
     params.order = POOL_NTT_NR;
@@ -281,8 +279,8 @@ static pool_status upload_rows(struct prover *prover, pool_span *rows)
 }
 
 /*
- * Values of A w * B w - C w on the coset, in device memory. On the domain they are 0, so that these
- * are all that is needed; the key's points H are the Lagrange basis for them.
+ * Computes the values of A w * B w - C w on the coset, in device memory. The values on the domain
+ * are 0, so these determine the quotient; the key's points H are the Lagrange basis for them.
  */
 static pool_status compute_quotient(struct prover *prover)
 {
@@ -296,10 +294,10 @@ static pool_status compute_quotient(struct prover *prover)
     a = slice(&rows, 0, n, prover->width);
     b = slice(&rows, n, n, prover->width);
     c = slice(&rows, 2 * n, n, prover->width);
-    if (!status) /* of a witness that satisfies the circuit: A w * B w = C w */
+    if (!status) /* a valid witness satisfies A w * B w = C w */
         status = pool_vector_mul(&params, &a, &b, &c);
     if (!status)
-        status = move_to_coset(prover, &rows);
+        status = transform_to_coset(prover, &rows);
     if (!status)
         status = pool_vector_mul(&params, &a, &b, &a);
     if (!status)
@@ -310,8 +308,8 @@ static pool_status compute_quotient(struct prover *prover)
 
 /* ---- the proof ------------------------------------------------------------------------------ */
 
-/* The MSM of a section's points and the scalars: a packed affine point in standard form. */
-static pool_status sum_section(
+/* The MSM over a section's points; the result is a packed affine point in standard form. */
+static pool_status section_msm(
     struct prover *prover, const char *name, const pool_span *scalars, uint8_t *sum)
 {
     pool_file_section points;
@@ -332,7 +330,7 @@ static pool_status sum_section(
     return pool_msm(&params, &points.span, scalars, &result);
 }
 
-/* sum += scalar times the section's only point, or that point itself when scalar is NULL. */
+/* sum += scalar * P for the section's only point P, or sum += P if scalar is NULL. */
 static pool_status add_point(
     struct prover *prover, const char *name, const uint8_t *scalar, uint8_t *sum)
 {
@@ -350,7 +348,7 @@ static pool_status add_point(
     return status ? status : pool_point_add(section.curve, NULL, sum, point, sum);
 }
 
-/* sum += scalar * point, both of G1. */
+/* sum += scalar * point in G1. */
 static pool_status add_multiple(
     const struct prover *prover, const uint8_t *point, const uint8_t *scalar, uint8_t *sum)
 {
@@ -366,7 +364,7 @@ static int system_random(void *bytes, size_t count)
     return getrandom(bytes, count, 0) == (ssize_t)count;
 }
 
-/* A scalar from twice as many random bytes as it has: uniform but for one part in 2^128 at most. */
+/* Reduces twice as many random bytes as a scalar has: statistical distance at most 2^-128. */
 static pool_status draw_scalar(struct prover *prover, uint8_t *scalar)
 {
     uint8_t bytes[2 * POOL_FIELD_MAX_BYTES];
@@ -374,7 +372,7 @@ static pool_status draw_scalar(struct prover *prover, uint8_t *scalar)
     pool_status status;
 
     if (!(prover->job->random ? prover->job->random : system_random)(bytes, count)) {
-        refuse(prover, "the system has no random numbers");
+        fail_data(prover, "the system provides no random numbers");
         return POOL_ERR_IO;
     }
     status = pool_field_reduce_bytes(
@@ -387,32 +385,32 @@ struct proof {
     uint8_t a[MAX_POINT], b[MAX_POINT], c[MAX_POINT];
 };
 
-/* The MSMs: into a, b and c what does not depend on blinding, and sum B_i w_i in G1. */
-static pool_status sum_sections(struct prover *prover, struct proof *proof, uint8_t *b1)
+/* Computes the terms of a, b and c that do not depend on blinding, and sum B_i w_i in G1. */
+static pool_status compute_msms(struct prover *prover, struct proof *proof, uint8_t *b1)
 {
     uint64_t first_private = prover->key.public_signals + 1;
     pool_span private_signals = slice(
         &prover->witness, first_private, prover->witness.count - first_private, prover->width);
     uint8_t h[MAX_POINT];
-    pool_status status = sum_section(prover, "A", &prover->witness, proof->a);
+    pool_status status = section_msm(prover, "A", &prover->witness, proof->a);
 
     if (!status)
-        status = sum_section(prover, "B1", &prover->witness, b1);
+        status = section_msm(prover, "B1", &prover->witness, b1);
     if (!status)
-        status = sum_section(prover, "B2", &prover->witness, proof->b);
+        status = section_msm(prover, "B2", &prover->witness, proof->b);
     if (!status)
-        status = sum_section(prover, "C", &private_signals, proof->c);
+        status = section_msm(prover, "C", &private_signals, proof->c);
     if (!status)
-        status = sum_section(prover, "H", &prover->quotient, h);
+        status = section_msm(prover, "H", &prover->quotient, h);
     return status ? status : pool_point_add(prover->key.curves[0], NULL, proof->c, h, proof->c);
 }
 
 /*
  * a = alpha + sum A_i w_i + r delta, b = beta + sum B_i w_i + s delta, and
- * c = sum C_i w_i + sum H_i q_i + s a + r b - r s delta, b now in G1. The blinding factors r and s
- * go through host arithmetic whose time depends on them.
+ * c = sum C_i w_i + sum H_i q_i + s a + r b - r s delta, with b in G1. The blinding factors r and s
+ * are processed by host arithmetic that is not constant-time.
  */
-static pool_status blind(struct prover *prover, struct proof *proof, uint8_t *b1)
+static pool_status blind_proof(struct prover *prover, struct proof *proof, uint8_t *b1)
 {
     uint8_t r[POOL_FIELD_MAX_BYTES], s[POOL_FIELD_MAX_BYTES];
     pool_status status = draw_scalar(prover, r);
@@ -427,7 +425,7 @@ static pool_status blind(struct prover *prover, struct proof *proof, uint8_t *b1
         status = add_point(prover, "beta2", NULL, proof->b);
     if (!status)
         status = add_point(prover, "delta2", s, proof->b);
-    if (!status) /* without s delta, which - r s delta takes away again */
+    if (!status) /* without s delta, because r s delta is subtracted from c */
         status = add_point(prover, "beta1", NULL, b1);
     if (!status)
         status = add_multiple(prover, proof->a, s, proof->c);
@@ -462,11 +460,11 @@ static void write_public_signals(const struct prover *prover, FILE *file)
     fputs(prover->key.public_signals ? "\n]" : "]", file);
 }
 
-/* The public signals when `proof` is NULL. */
-static pool_status make_text(struct prover *prover, const struct proof *proof, char **text)
+/* Formats the proof, or the public signals if `proof` is NULL. */
+static pool_status format_json(struct prover *prover, const struct proof *proof, char **json)
 {
     size_t length;
-    FILE *file = open_memstream(text, &length);
+    FILE *file = open_memstream(json, &length);
 
     if (file && proof)
         write_proof(prover, proof, file);
@@ -491,13 +489,13 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
     if (!status)
         status = compute_quotient(&prover);
     if (!status)
-        status = sum_sections(&prover, &proof, b1);
+        status = compute_msms(&prover, &proof, b1);
     if (!status)
-        status = blind(&prover, &proof, b1);
+        status = blind_proof(&prover, &proof, b1);
     if (!status)
-        status = make_text(&prover, &proof, &result->proof);
+        status = format_json(&prover, &proof, &result->proof);
     if (!status)
-        status = make_text(&prover, NULL, &result->public_signals);
+        status = format_json(&prover, NULL, &result->public_signals);
     if (status) {
         free(result->proof);
         result->proof = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool info: what a file of points, keys or witnesses has in it.
+ * devicepool info: the header and sections of a file of points, keys or witnesses.
  */
 #include "cli.h"
 
@@ -42,7 +42,7 @@ static void add_count(cJSON *report, const char *name, uint64_t count)
         cJSON_AddNumberToObject(report, name, (double)count);
 }
 
-static void add_facts(cJSON *report, const pool_file_info *info)
+static void add_properties(cJSON *report, const pool_file_info *info)
 {
     cJSON_AddStringToObject(report, "kind", pool_file_kind_name(info->kind));
     cJSON_AddNumberToObject(report, "version", info->version);
@@ -65,31 +65,31 @@ static void add_facts(cJSON *report, const pool_file_info *info)
     add_count(report, "constraints", info->constraints);
 }
 
-/* The facts a line each, the sections as a table. */
-static void print_text(const cJSON *report, const cJSON *sections)
+/* Prints one property per line, and the sections as a table. */
+static void print_tables(const cJSON *report, const cJSON *sections)
 {
     static const struct cli_column columns[] = {
-        {"name", "section", CLI_SHOW_TEXT},
-        {"items", "items", CLI_SHOW_TEXT},
-        {"of", "of", CLI_SHOW_TEXT},
+        {"name", "section", CLI_SHOW_STRING},
+        {"items", "items", CLI_SHOW_STRING},
+        {"of", "of", CLI_SHOW_STRING},
         {"count", "count", CLI_SHOW_NUMBER},
         {"levels", "levels", CLI_SHOW_NUMBER},
-        {"form", "form", CLI_SHOW_TEXT},
+        {"form", "form", CLI_SHOW_STRING},
         {"offset", "offset", CLI_SHOW_NUMBER},
     };
-    const cJSON *fact;
+    const cJSON *property;
 
-    cJSON_ArrayForEach(fact, report)
+    cJSON_ArrayForEach(property, report)
     {
-        if (cJSON_IsString(fact))
-            printf("%-15s %s\n", fact->string, fact->valuestring);
-        else if (cJSON_IsNumber(fact))
-            printf("%-15s %.15g\n", fact->string, fact->valuedouble);
+        if (cJSON_IsString(property))
+            printf("%-15s %s\n", property->string, property->valuestring);
+        else if (cJSON_IsNumber(property))
+            printf("%-15s %.15g\n", property->string, property->valuedouble);
     }
     if (!cJSON_GetArraySize(sections))
         return;
     putchar('\n');
-    cli_print_table(sections, columns, sizeof(columns) / sizeof(columns[0]), stdout);
+    cli_print_table(sections, columns, CLI_COUNT_OF(columns), stdout);
 }
 
 static pool_status describe(const pool_file *file, cJSON *report, cJSON *sections)
@@ -99,7 +99,7 @@ static pool_status describe(const pool_file *file, cJSON *report, cJSON *section
 
     if (status)
         return status;
-    add_facts(report, &info);
+    add_properties(report, &info);
     for (uint64_t i = 0; i < info.sections; i++) {
         pool_file_section section = {.struct_size = sizeof(section)};
 
@@ -111,36 +111,31 @@ static pool_status describe(const pool_file *file, cJSON *report, cJSON *section
     return POOL_OK;
 }
 
-int cli_run_info(const struct cli_command *self, int count, char **arguments)
+int cli_run_info(const struct cli_command *self, struct cli_line *line)
 {
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_JSON,
-        .least_operands = 1,
-        .most_operands = 1};
     cJSON *report;
     cJSON *sections;
     pool_file *file = NULL;
     pool_status status;
-    int code = cli_parse(self, NULL, 0, &line);
+    int code = cli_parse(self, NULL, 0, line);
 
     if (code != CLI_GO)
         return code;
-    status = pool_file_open(line.operands[0], NULL, &file);
+    status = pool_file_open(line->operands[0], NULL, &file);
     if (status)
-        return cli_fail(status, line.as_json);
+        return cli_fail(status, line->as_json);
     report = cJSON_CreateObject();
     sections = cJSON_CreateArray();
     status = describe(file, report, sections);
-    if (!status && line.as_json) {
+    if (!status && line->as_json) {
         cJSON_AddItemReferenceToObject(report, "sections", sections);
         cli_print_json(report);
         report = NULL;
     } else if (!status) {
-        print_text(report, sections);
+        print_tables(report, sections);
     }
     cJSON_Delete(report);
     cJSON_Delete(sections);
     pool_file_destroy(&file);
-    return status ? cli_fail(status, line.as_json) : CLI_OK;
+    return status ? cli_fail(status, line->as_json) : CLI_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool list: the fields, curves and Poseidon sets that other commands take by name.
+ * devicepool list: the fields, curves and Poseidon parameter sets that other commands accept.
  */
 #include <string.h>
 
@@ -52,7 +52,7 @@ static pool_status list_sets(cJSON *rows)
         row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "name", pool_poseidon_name(set));
         cJSON_AddStringToObject(row, "field", pool_field_name(pool_poseidon_field(set)));
-        cJSON_AddNumberToObject(row, "lanes", pool_poseidon_width(set));
+        cJSON_AddNumberToObject(row, "width", pool_poseidon_width(set));
         cJSON_AddNumberToObject(row, "inputs", pool_poseidon_inputs(set));
         cJSON_AddNumberToObject(row, "digest", pool_poseidon_digest(set));
         cJSON_AddItemToArray(rows, row);
@@ -62,22 +62,22 @@ static pool_status list_sets(cJSON *rows)
 }
 
 static const struct cli_column field_columns[] = {
-    {"name", "field", CLI_SHOW_TEXT},
+    {"name", "field", CLI_SHOW_STRING},
     {"bits", "bits", CLI_SHOW_NUMBER},
     {"bytes", "bytes", CLI_SHOW_NUMBER},
     {"two_adicity", "2-adicity", CLI_SHOW_NUMBER},
 };
 static const struct cli_column curve_columns[] = {
-    {"name", "curve", CLI_SHOW_TEXT},
-    {"base_field", "coordinates", CLI_SHOW_TEXT},
+    {"name", "curve", CLI_SHOW_STRING},
+    {"base_field", "coordinates", CLI_SHOW_STRING},
     {"degree", "degree", CLI_SHOW_NUMBER},
-    {"scalar_field", "scalars", CLI_SHOW_TEXT},
+    {"scalar_field", "scalars", CLI_SHOW_STRING},
     {"affine_bytes", "affine bytes", CLI_SHOW_NUMBER},
 };
 static const struct cli_column set_columns[] = {
-    {"name", "set", CLI_SHOW_TEXT},
-    {"field", "field", CLI_SHOW_TEXT},
-    {"lanes", "lanes", CLI_SHOW_NUMBER},
+    {"name", "parameter set", CLI_SHOW_STRING},
+    {"field", "field", CLI_SHOW_STRING},
+    {"width", "width", CLI_SHOW_NUMBER},
     {"inputs", "inputs", CLI_SHOW_NUMBER},
     {"digest", "digest", CLI_SHOW_NUMBER},
 };
@@ -88,9 +88,9 @@ static const struct listing {
     const struct cli_column *columns;
     size_t count;
 } listings[] = {
-    {"fields", list_fields, field_columns, sizeof(field_columns) / sizeof(field_columns[0])},
-    {"curves", list_curves, curve_columns, sizeof(curve_columns) / sizeof(curve_columns[0])},
-    {"sets", list_sets, set_columns, sizeof(set_columns) / sizeof(set_columns[0])},
+    {"fields", list_fields, field_columns, CLI_COUNT_OF(field_columns)},
+    {"curves", list_curves, curve_columns, CLI_COUNT_OF(curve_columns)},
+    {"sets", list_sets, set_columns, CLI_COUNT_OF(set_columns)},
 };
 
 static int print_listing(const struct listing *listing, const struct cli_line *line)
@@ -106,19 +106,14 @@ static int print_listing(const struct listing *listing, const struct cli_line *l
     return CLI_OK;
 }
 
-int cli_run_list(const struct cli_command *self, int count, char **arguments)
+int cli_run_list(const struct cli_command *self, struct cli_line *line)
 {
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_JSON,
-        .least_operands = 1,
-        .most_operands = 1};
-    int code = cli_parse(self, NULL, 0, &line);
+    int code = cli_parse(self, NULL, 0, line);
 
     if (code != CLI_GO)
         return code;
-    for (size_t i = 0; i < sizeof(listings) / sizeof(listings[0]); i++)
-        if (strcmp(listings[i].name, line.operands[0]) == 0)
-            return print_listing(&listings[i], &line);
-    return cli_usage(self, "list has no '%s'", line.operands[0]);
+    for (size_t i = 0; i < CLI_COUNT_OF(listings); i++)
+        if (strcmp(listings[i].name, line->operands[0]) == 0)
+            return print_listing(&listings[i], line);
+    return cli_usage(self, "list has no '%s'", line->operands[0]);
 }

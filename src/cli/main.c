@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The devicepool command: finds the subcommand and hands over.
+ * The devicepool command: the table of its commands, and their dispatch.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,102 +9,118 @@
 #include "cli.h"
 
 #define DEVICES_NOTE                                                                               \
-    "CUDA_VISIBLE_DEVICES is respected, DEVICEPOOL_DEVICES gives the default for --devices.\n"
+    "CUDA_VISIBLE_DEVICES is respected; DEVICEPOOL_DEVICES is the default of --devices.\n"
 
 const struct cli_command cli_commands[] = {
-    {"devices", "", "the devices of a pool and how they are linked", DEVICES_NOTE, cli_run_devices},
-    {"demo", "", "real work on every device of this host, done right",
-        "Commits to blobs over the KZG setup of Ethereum, evaluates polynomials at the tau of a\n"
-        "ceremony in two ways, builds a Poseidon tree; spread over all devices, a thread a "
-        "device.\n"
-        "Each result is compared with a published one, or with an identity that only true data\n"
-        "obey. Without a GPU, and without --devices, two simulated devices are taken.\n",
+    {"devices", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "show the devices of a pool and the links between them", DEVICES_NOTE, cli_run_devices},
+    {"demo", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "run checked example jobs on every device",
+        "Commits to blobs over Ethereum's KZG setup, evaluates polynomials at the tau of a "
+        "ceremony\n"
+        "in two ways and builds a Poseidon Merkle tree, distributed over all devices with one "
+        "thread\n"
+        "per device. Each result is compared with a published one, or by an identity that holds "
+        "only\n"
+        "for correct results. Without a GPU and without --devices it uses two simulated devices.\n",
         cli_run_demo},
-    {"list", "fields|curves|sets", "the names that other commands take", "", cli_run_list},
-    {"info", "FILE", "what a file of points, keys or witnesses has in it",
+    {"list", 1, 1, "fields|curves|sets", CLI_TAKES_JSON,
+        "list the names that other commands accept", "", cli_run_list},
+    {"info", 1, 1, "FILE", CLI_TAKES_JSON,
+        "show the sections of a file of points, keys or witnesses",
         "Reads ptau, zkey, wtns, r1cs and Ethereum's KZG setup (text or JSON).\n", cli_run_info},
-    {"msm", "POINTS SCALARS", "the sum of scalars times points, from files",
+    {"msm", 2, 2, "POINTS SCALARS", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "compute an MSM over points and scalars from files",
         "POINTS is ptau:FILE:tauG1, ptau:FILE:lagrange:8 (2^8 points), zkey:FILE:A (B1, B2, C, "
         "H),\n"
         "kzg:FILE:lagrange or kzg:FILE:monomial, or a raw file. SCALARS is wtns:FILE or a raw "
         "file.\n"
-        "'devicepool info FILE' shows the sections of a file. There may be more points than\n"
-        "scalars: the first ones are taken. The sum is printed in affine coordinates and, where\n"
-        "the curve has it, as a compressed point.\n"
+        "'devicepool info FILE' shows the sections of a file. If there are more points than\n"
+        "scalars, the first points are used. The result is printed in affine coordinates and, if\n"
+        "the encoding is defined for the curve, as a compressed point.\n"
         "\n"
         "  devicepool msm zkey:circuit.zkey:A wtns:witness.wtns\n"
         "  devicepool msm kzg:trusted_setup.txt:lagrange blob --big-endian --bit-reverse\n",
         cli_run_msm},
-    {"ntt", "FILE", "transforms a file of elements",
+    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON, "transform a file of elements",
         "FILE is a raw file (packed elements, little-endian) or wtns:FILE. Without --output the\n"
-        "values are printed, one a line. Elements that are not below the modulus are refused.\n"
+        "values are printed, one per line. Elements must be below the modulus.\n"
         "\n"
         "  devicepool ntt values.bin --field bls12_381_fr --inverse --output coefficients.bin\n",
         cli_run_ntt},
-    {"poseidon", "hash|permute|sponge|tree FILE", "hashes and Merkle trees of a file",
+    {"poseidon", 2, 2, "hash|permute|sponge|tree FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "hash a file, or build a Merkle tree over it",
         "FILE is a raw file (packed elements, little-endian) or wtns:FILE.\n"
-        "  hash     one digest for each item of --elements elements\n"
-        "  permute  each item is a state, and so is each result\n"
-        "  sponge   the same for items of any length, by default one digest of all\n"
+        "  hash     one digest per item of --elements elements\n"
+        "  permute  the permutation of each item, which is a state\n"
+        "  sponge   one digest per item of any length; by default the file is one item\n"
         "  tree     the root of the Merkle tree whose leaves are the items\n"
         "\n"
         "  devicepool poseidon tree --bytes photo.jpg --set poseidon2-horizen-bn254-t3\n",
         cli_run_poseidon},
-    {"prove", "KEY WITNESS PROOF PUBLIC", "a Groth16 proof from snarkjs' files",
+    {"prove", 4, 4, "KEY WITNESS PROOF PUBLIC", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "create a Groth16 proof from snarkjs files",
         "KEY is a zkey and WITNESS a wtns, over BN254, BLS12-381 or BLS12-377. PROOF and PUBLIC "
         "are\n"
-        "written as snarkjs writes proof.json and public.json. The blinding factors come from the\n"
-        "operating system, so that no two proofs are equal. The files do not show whether the\n"
+        "written in the format of snarkjs' proof.json and public.json. The blinding factors come\n"
+        "from the operating system, so no two proofs are equal. The files do not tell whether the\n"
         "witness satisfies the circuit: verify the proof.\n"
         "\n"
         "  devicepool prove circuit.zkey witness.wtns proof.json public.json\n"
         "  snarkjs groth16 verify verification_key.json public.json proof.json\n",
         cli_run_prove},
-    {"warm-up", "NAME...", "compiles what fields, curves and sets need, before a job waits",
-        "The compiled kernels go into the disk cache (see 'devicepool cache'), for the chips of\n"
-        "the devices.\n"
+    {"warm-up", 1, CLI_MAX_NAMES, "NAME...", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "compile the kernels of fields, curves and parameter sets",
+        "The kernels are compiled for the chips of the devices and stored in the disk cache (see\n"
+        "'devicepool cache'), so that later jobs start without compiling.\n"
         "\n"
         "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
         cli_run_warm_up},
-    {"bench", "msm|ntt|poseidon|copy|pool", "how fast an operation is on each device",
-        "Every row is of a result that was checked: sums are of points of known logarithms,\n"
-        "transforms are evaluated at a random point, a sample of hashes is computed again on the\n"
-        "host, copies are compared byte by byte. The first use, which compiles, is timed apart. "
-        "The\n"
-        "median of an even number of runs is the mean of the middle two. A wrong result, or a\n"
-        "device that hangs, ends with exit code 3.\n"
+    {"bench", 1, 1, "msm|ntt|poseidon|copy|pool", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "measure an operation on each device",
+        "Every result is checked: MSMs by points of known discrete logarithm, transforms by\n"
+        "evaluation at a random point, hashes by a sample recomputed on the host, copies byte by\n"
+        "byte. The first use, which compiles, is timed separately. The median of an even number "
+        "of\n"
+        "runs is the mean of the middle two. A wrong result or a device that hangs gives exit code "
+        "3.\n"
         "\n"
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
         cli_run_bench},
-    {"selftest", "", "known answers of everything on each device",
-        "Vectors and transforms over every field, sums on every curve, every Poseidon set and\n"
-        "copies of all kinds are\n"
-        "compared with answers that were computed without the library. The exit code is that of\n"
-        "the first failure: 3 for a device that computes wrongly or hangs.\n",
+    {"selftest", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "run known-answer tests on each device",
+        "Vector operations and transforms over every field, MSMs on every curve, every Poseidon\n"
+        "parameter set and all kinds of copies are compared with answers that were computed "
+        "without\n"
+        "the library. The exit code is that of the first failure: 3 for a device that computes "
+        "wrong\n"
+        "results or hangs.\n",
         cli_run_selftest},
-    {"cache", "[list|verify|clear|path]", "the disk cache of compiled kernels",
-        "  list    every entry, damaged ones included (default)\n"
-        "  verify  reads every entry and deletes the damaged\n"
-        "  clear   deletes every entry\n"
-        "  path    the folder\n"
+    {"cache", 0, 1, "[list|verify|clear|path]", CLI_TAKES_JSON,
+        "inspect or clear the disk cache of compiled kernels",
+        "  list    lists all entries, including damaged ones (default)\n"
+        "  verify  reads all entries and deletes the damaged ones\n"
+        "  clear   deletes all entries\n"
+        "  path    prints the directory\n"
         "\n"
-        "DEVICEPOOL_CACHE_DIR names the folder, DEVICEPOOL_CACHE=off switches the cache off,\n"
-        "DEVICEPOOL_CACHE_MAX (for example 512M) caps its size.\n",
+        "DEVICEPOOL_CACHE_DIR sets the directory, DEVICEPOOL_CACHE=off disables the cache,\n"
+        "DEVICEPOOL_CACHE_MAX (for example 512M) limits its size.\n",
         cli_run_cache},
-    {"version", "", "versions of the library, the driver and the compiler", "", cli_run_version},
+    {"version", 0, 0, "", CLI_TAKES_JSON, "show the versions of library, driver and compiler", "",
+        cli_run_version},
 };
-const size_t cli_command_count = sizeof(cli_commands) / sizeof(cli_commands[0]);
+const size_t cli_command_count = CLI_COUNT_OF(cli_commands);
 
 static void print_overview(FILE *out)
 {
     fprintf(out, "usage: devicepool COMMAND [OPTIONS]\n\n"
-                 "A pool of CUDA devices for zero-knowledge work on GPUs.\n\n");
+                 "Zero-knowledge cryptography on a pool of CUDA devices.\n\n");
     for (size_t i = 0; i < cli_command_count; i++)
         fprintf(out, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
     fprintf(out,
-        "\n'devicepool COMMAND --help' explains one. Exit codes: 0 done, 1 failed, 2 wrong\n"
-        "usage, 3 device unusable or wrong, 4 driver, device or compiler missing on this\n"
-        "host, 5 sticky device fault, 6 defect of the library.\n");
+        "\n'devicepool COMMAND --help' explains a command. Exit codes: 0 success, 1 failure,\n"
+        "2 invalid command line, 3 device unusable or wrong, 4 driver, device or compiler missing\n"
+        "on this host, 5 sticky device fault, 6 defect of the library.\n");
 }
 
 static int run_command(const char *name, int count, char **arguments)
@@ -114,16 +130,17 @@ static int run_command(const char *name, int count, char **arguments)
     for (size_t i = 0; i < cli_command_count; i++) {
         if (strcmp(cli_commands[i].name, name) != 0)
             continue;
-        /* getopt's messages begin with the name of the program: both words of it. */
+        /* getopt begins its messages with the name of the program, which is two words here. */
         snprintf(title, sizeof(title), "devicepool %s", name);
         arguments[0] = title;
-        return cli_commands[i].run(&cli_commands[i], count, arguments);
+        return cli_commands[i].run(
+            &cli_commands[i], &(struct cli_line){.count = count, .arguments = arguments});
     }
-    fprintf(stderr, "devicepool: there is no command '%s'; 'devicepool --help' lists them\n", name);
+    fprintf(stderr, "devicepool: no command '%s'; 'devicepool --help' lists them\n", name);
     return CLI_USAGE;
 }
 
-static int run_line(int count, char **arguments)
+static int dispatch(int count, char **arguments)
 {
     static char help[] = "--help";
     int is_help;
@@ -149,10 +166,10 @@ static int run_line(int count, char **arguments)
     return CLI_OK;
 }
 
-/* What was printed has to have arrived, on a full disk for example. */
+/* Output that was lost, for example on a full disk, is a failure. */
 int main(int count, char **arguments)
 {
-    int code = run_line(count, arguments);
+    int code = dispatch(count, arguments);
 
     if ((fflush(stdout) || ferror(stdout)) && code == CLI_OK)
         code = cli_fail_with("standard output cannot be written: %s", strerror(errno));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool msm: the sum of scalars times points, both from files.
+ * devicepool msm: an MSM over points and scalars from files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +21,13 @@ struct request {
     uint64_t count;
 };
 
-/* Points and scalars, brought to the same number. */
+/* The operands; fit_terms gives them the same count. */
 struct terms {
     struct cli_source points;
     struct cli_source scalars;
 };
 
-static pool_status sum(
+static pool_status compute_msm(
     const struct request *request, const struct terms *terms, pool_device *device, uint8_t *result)
 {
     const pool_file_section *points = &terms->points.section;
@@ -44,28 +44,29 @@ static pool_status sum(
     return pool_msm(&params, &points->span, &terms->scalars.section.span, &out);
 }
 
-/* Prints a coordinate, of one or two elements, as a line or as a member. */
-static void show_coordinate(const pool_curve *curve, const char *name, const uint8_t *coordinate,
+/* Adds a coordinate, which is one or two elements, to the report, or also prints it as a line. */
+static void report_coordinate(const pool_curve *curve, const char *name, const uint8_t *coordinate,
     cJSON *report, int as_json)
 {
     const pool_field *field = pool_curve_base_field(curve);
     cJSON *list = cJSON_AddArrayToObject(report, name);
-    char text[CLI_ELEMENT];
+    char string[CLI_ELEMENT];
 
     if (!as_json)
         fputs(name, stdout);
     for (uint32_t i = 0; i < pool_curve_degree(curve); i++) {
         cli_element(
-            field, POOL_FORM_STANDARD, coordinate + i * pool_field_element_bytes(field), text);
-        cJSON_AddItemToArray(list, cJSON_CreateString(text));
+            field, POOL_FORM_STANDARD, coordinate + i * pool_field_element_bytes(field), string);
+        cJSON_AddItemToArray(list, cJSON_CreateString(string));
         if (!as_json)
-            printf(" %s", text);
+            printf(" %s", string);
     }
     if (!as_json)
         putchar('\n');
 }
 
-static void show_result(const pool_curve *curve, const uint8_t *result, uint64_t terms, int as_json)
+static void report_result(
+    const pool_curve *curve, const uint8_t *result, uint64_t terms, int as_json)
 {
     static const uint8_t zeros[4 * POOL_FIELD_MAX_BYTES];
     size_t compressed = pool_encoding_bytes(curve, POOL_ENCODING_ZCASH_COMPRESSED);
@@ -80,8 +81,8 @@ static void show_result(const pool_curve *curve, const uint8_t *result, uint64_t
     if (is_infinity && !as_json) {
         puts("infinity");
     } else if (!is_infinity) {
-        show_coordinate(curve, "x", result, report, as_json);
-        show_coordinate(curve, "y", result + pool_curve_coordinate_bytes(curve), report, as_json);
+        report_coordinate(curve, "x", result, report, as_json);
+        report_coordinate(curve, "y", result + pool_curve_coordinate_bytes(curve), report, as_json);
     }
     if (compressed &&
         !pool_points_encode(curve, NULL, result, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes)) {
@@ -95,7 +96,7 @@ static void show_result(const pool_curve *curve, const uint8_t *result, uint64_t
     cJSON_Delete(report);
 }
 
-/* An affine point in the byte order of the raw files. */
+/* Writes an affine point in the byte order of the raw files. */
 static int write_result(const struct request *request, const pool_curve *curve, uint8_t *result,
     struct cli_output *output)
 {
@@ -108,7 +109,7 @@ static int write_result(const struct request *request, const pool_curve *curve, 
     return cli_output_write(output, result, bytes);
 }
 
-static int run_sum(const struct request *request, const struct terms *terms,
+static int run_msm(const struct request *request, const struct terms *terms,
     struct cli_output *output, const struct cli_line *line)
 {
     const pool_curve *curve = terms->points.section.curve;
@@ -125,8 +126,8 @@ static int run_sum(const struct request *request, const struct terms *terms,
         return code;
     code = CLI_OK;
     cli_progress(
-        "summing %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
-    status = sum(request, terms, device, result);
+        "MSM of %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
+    status = compute_msm(request, terms, device, result);
     cli_progress_end();
     snprintf(names, sizeof(names), "%s with %s", line->operands[0], line->operands[1]);
     if (status)
@@ -134,18 +135,19 @@ static int run_sum(const struct request *request, const struct terms *terms,
     else if (output->path)
         code = write_result(request, curve, result, output);
     else
-        show_result(curve, result, count, line->as_json);
+        report_result(curve, result, count, line->as_json);
     return cli_close_pool(&pool, code, 0);
 }
 
-/* Leaves the scalars that were asked for, in the order asked for, and as many points. */
-static int fit(const struct cli_command *self, const struct request *request, struct terms *terms)
+/* Selects the requested scalars, in the requested order, and as many points. */
+static int fit_terms(
+    const struct cli_command *self, const struct request *request, struct terms *terms)
 {
     pool_span *points = &terms->points.section.span;
     pool_span *scalars = &terms->scalars.section.span;
 
     if (terms->scalars.section.field != pool_curve_scalar_field(terms->points.section.curve))
-        return cli_usage(self, "scalars of %s do not belong to points of %s",
+        return cli_usage(self, "scalars of %s do not match points of %s",
             pool_field_name(terms->scalars.section.field),
             pool_curve_name(terms->points.section.curve));
     if (request->skip > scalars->count || request->count > scalars->count - request->skip)
@@ -185,23 +187,23 @@ static int run_files(const struct cli_command *self, const struct request *reque
     if (code == CLI_GO) {
         code = cli_source_expect(self, line->operands[1], &terms.scalars, POOL_FILE_ELEMENTS);
         if (code == CLI_GO)
-            code = fit(self, request, &terms);
+            code = fit_terms(self, request, &terms);
         if (code == CLI_GO)
             code = cli_output_open(request->output, &output);
         if (code == CLI_GO)
-            code = cli_output_close(&output, run_sum(request, &terms, &output, line));
+            code = cli_output_close(&output, run_msm(request, &terms, &output, line));
         cli_source_close(&terms.scalars);
     }
     cli_source_close(&terms.points);
     return code;
 }
 
-static int check_order(const struct cli_command *self, const struct request *request)
+static int check_byte_order(const struct cli_command *self, const struct request *request)
 {
-    int code = cli_check_order(self, request->is_big_endian, request->form);
+    int code = cli_check_byte_order(self, request->is_big_endian, request->form);
 
     if (code == CLI_GO)
-        code = cli_check_order(
+        code = cli_check_byte_order(
             self, request->is_big_endian || request->are_scalars_big_endian, request->scalar_form);
     if (code == CLI_GO && request->is_big_endian && request->layout == POOL_POINT_AFFINE_FLAG)
         code = cli_usage(self, "--layout affine-flag has no big-endian form; see "
@@ -209,50 +211,42 @@ static int check_order(const struct cli_command *self, const struct request *req
     return code;
 }
 
-int cli_run_msm(const struct cli_command *self, int count, char **arguments)
+int cli_run_msm(const struct cli_command *self, struct cli_line *line)
 {
     struct request request = {.curve = "bn254_g1"};
     const struct cli_option options[] = {
-        {'c', "curve", "NAME", "of a raw file's points (default bn254_g1)", CLI_TEXT,
+        {'c', "curve", "NAME", "curve of a raw file's points (default bn254_g1)", CLI_STRING,
             &request.curve, NULL},
         {'l', "layout", "LAYOUT",
-            "of a raw file's points: affine (default), affine-flag,\n"
+            "layout of a raw file's points: affine (default), affine-flag,\n"
             "jacobian, projective, xyzz",
             CLI_CHOICE, &request.layout, cli_layouts},
-        {0, "form", "FORM", "of a raw file's points: standard (default), montgomery", CLI_CHOICE,
-            &request.form, cli_forms},
-        {0, "scalar-form", "FORM", "of a raw file's scalars: the same", CLI_CHOICE,
+        {0, "form", "FORM", "form of a raw file's points: standard (default), montgomery",
+            CLI_CHOICE, &request.form, cli_forms},
+        {0, "scalar-form", "FORM", "form of a raw file's scalars, likewise", CLI_CHOICE,
             &request.scalar_form, cli_forms},
-        {0, "big-endian", NULL,
-            "coordinates and scalars of raw files, read and written, are\n"
-            "big-endian integers",
-            CLI_SWITCH, &request.is_big_endian, NULL},
-        {0, "big-endian-scalars", NULL, "only the raw file's scalars are", CLI_SWITCH,
+        {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
+            &request.is_big_endian, NULL},
+        {0, "big-endian-scalars", NULL, "only the raw file of scalars is big-endian", CLI_SWITCH,
             &request.are_scalars_big_endian, NULL},
-        {0, "skip", "COUNT", "leave out that many scalars at the start", CLI_COUNT, &request.skip,
+        {0, "skip", "COUNT", "skip this many scalars", CLI_COUNT, &request.skip, NULL},
+        {'n', "count", "COUNT", "use this many scalars (default: all)", CLI_COUNT, &request.count,
             NULL},
-        {'n', "count", "COUNT", "take that many scalars (default: all)", CLI_COUNT, &request.count,
-            NULL},
-        {0, "bit-reverse", NULL, "take the scalars in bit-reversed order", CLI_SWITCH,
+        {0, "bit-reverse", NULL, "use the scalars in bit-reversed order", CLI_SWITCH,
             &request.is_reversed, NULL},
         {0, "trusted", NULL,
-            "do not check that points lie on the curve and scalars are\n"
+            "do not check that points are on the curve and scalars are\n"
             "below its order",
             CLI_SWITCH, &request.is_trusted, NULL},
-        {'o', "output", "FILE", "the raw point: affine, standard form", CLI_TEXT, &request.output,
-            NULL},
+        {'o', "output", "FILE", "write the raw point: affine, standard form", CLI_STRING,
+            &request.output, NULL},
     };
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
-        .least_operands = 2,
-        .most_operands = 2};
     const pool_curve *curve;
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code == CLI_GO)
         code = cli_find_curve(self, request.curve, &curve);
     if (code == CLI_GO)
-        code = check_order(self, &request);
-    return code == CLI_GO ? run_files(self, &request, curve, &line) : code;
+        code = check_byte_order(self, &request);
+    return code == CLI_GO ? run_files(self, &request, curve, line) : code;
 }

@@ -17,7 +17,7 @@ struct request {
     uint64_t batch;
 };
 
-static pool_status transform(const struct request *request, const pool_file_section *section,
+static pool_status compute_ntt(const struct request *request, const pool_file_section *section,
     pool_device *device, uint8_t *results)
 {
     uint64_t n = section->span.count / request->batch;
@@ -44,20 +44,20 @@ static void print_elements(const pool_file_section *section, const uint8_t *resu
 {
     size_t bytes = pool_field_element_bytes(section->field);
     cJSON *list = as_json ? cJSON_CreateArray() : NULL;
-    char text[CLI_ELEMENT];
+    char string[CLI_ELEMENT];
 
     for (uint64_t i = 0; i < section->span.count; i++) {
-        cli_element(section->field, section->span.form, results + i * bytes, text);
+        cli_element(section->field, section->span.form, results + i * bytes, string);
         if (as_json)
-            cJSON_AddItemToArray(list, cJSON_CreateString(text));
+            cJSON_AddItemToArray(list, cJSON_CreateString(string));
         else
-            puts(text);
+            puts(string);
     }
     if (as_json)
         cli_print_json(list);
 }
 
-static int run_transform(const struct request *request, const struct cli_source *source,
+static int run_ntt(const struct request *request, const struct cli_source *source,
     struct cli_output *output, const struct cli_line *line)
 {
     const pool_file_section *section = &source->section;
@@ -75,7 +75,7 @@ static int run_transform(const struct request *request, const struct cli_source 
     results = cli_alloc(1, bytes);
     cli_progress("transforming %s elements of %s",
         cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
-    status = transform(request, section, device, results);
+    status = compute_ntt(request, section, device, results);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(section->field, section->span.form, results, section->span.count);
@@ -89,8 +89,8 @@ static int run_transform(const struct request *request, const struct cli_source 
     return cli_close_pool(&pool, code, 0);
 }
 
-/* CLI_GO, or the exit code of what is wrong with the numbers. */
-static int check_counts(
+/* Returns CLI_GO or an exit code. */
+static int check_count(
     const struct cli_command *self, const struct request *request, const struct cli_source *source)
 {
     uint64_t count = source->section.span.count;
@@ -102,57 +102,52 @@ static int check_counts(
     return CLI_GO;
 }
 
-int cli_run_ntt(const struct cli_command *self, int count, char **arguments)
+int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
 {
     static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
     struct request request = {.field = "bn254_fr", .batch = 1};
     const struct cli_option options[] = {
-        {'f', "field", "NAME", "of a raw file's elements (default bn254_fr)", CLI_TEXT,
+        {'f', "field", "NAME", "field of a raw file's elements (default bn254_fr)", CLI_STRING,
             &request.field, NULL},
-        {0, "form", "FORM", "of a raw file's elements: standard (default), montgomery", CLI_CHOICE,
-            &request.form, cli_forms},
-        {0, "big-endian", NULL, "elements of raw files, read and written, are big-endian integers",
-            CLI_SWITCH, &request.is_big_endian, NULL},
+        {0, "form", "FORM", "form of a raw file's elements: standard (default), montgomery",
+            CLI_CHOICE, &request.form, cli_forms},
+        {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
+            &request.is_big_endian, NULL},
         {'i', "inverse", NULL, "the inverse transform", CLI_SWITCH, &request.direction, NULL},
         {0, "coset", NULL, "on the coset of the field's generator", CLI_SWITCH, &request.is_coset,
             NULL},
         {0, "order", "ORDER", "nn (default), nr, rn, rr; n natural, r bit-reversed", CLI_CHOICE,
             &request.order, orders},
-        {'b', "batch", "COUNT", "that many transforms, one after another", CLI_COUNT,
+        {'b', "batch", "COUNT", "the file has this many transforms, one after another", CLI_COUNT,
             &request.batch, NULL},
-        {'o', "output", "FILE", "raw elements, in form and byte order of the input", CLI_TEXT,
-            &request.output, NULL},
+        {'o', "output", "FILE", "write raw elements, in form and byte order of the input",
+            CLI_STRING, &request.output, NULL},
     };
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
-        .least_operands = 1,
-        .most_operands = 1};
     struct cli_raw raw = {0};
     struct cli_source source;
     struct cli_output output;
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code == CLI_GO)
         code = cli_find_field(self, request.field, &raw.field);
     if (code == CLI_GO)
-        code = cli_check_order(self, request.is_big_endian, request.form);
+        code = cli_check_byte_order(self, request.is_big_endian, request.form);
     if (code == CLI_GO && !request.batch)
-        code = cli_usage(self, "--batch is at least 1");
+        code = cli_usage(self, "--batch must be at least 1");
     if (code != CLI_GO)
         return code;
     raw.form = (pool_form)request.form;
     raw.is_big_endian = request.is_big_endian;
-    code = cli_source_open(line.operands[0], &raw, line.as_json, &source);
+    code = cli_source_open(line->operands[0], &raw, line->as_json, &source);
     if (code != CLI_GO)
         return code;
-    code = cli_source_expect(self, line.operands[0], &source, POOL_FILE_ELEMENTS);
+    code = cli_source_expect(self, line->operands[0], &source, POOL_FILE_ELEMENTS);
     if (code == CLI_GO)
-        code = check_counts(self, &request, &source);
+        code = check_count(self, &request, &source);
     if (code == CLI_GO)
         code = cli_output_open(request.output, &output);
     if (code == CLI_GO)
-        code = cli_output_close(&output, run_transform(&request, &source, &output, &line));
+        code = cli_output_close(&output, run_ntt(&request, &source, &output, line));
     cli_source_close(&source);
     return code;
 }

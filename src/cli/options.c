@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line: a command declares its options once, and from that they are read and explained.
+ * Command-line parsing and help over getopt_long, both from one table of options per command.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -10,7 +10,7 @@
 
 #include "cli.h"
 
-/* Longest table of options, common ones and the end included. */
+/* The largest table of options, including the common ones and the terminator. */
 enum { MAX_OPTIONS = 40, FIRST_VALUE = 256 };
 
 struct table {
@@ -18,36 +18,37 @@ struct table {
     size_t count;
 };
 
-static void collect(
-    struct table *table, const struct cli_option *options, size_t count, struct cli_line *line)
+static void collect_options(const struct cli_command *command, const struct cli_option *options,
+    size_t count, struct cli_line *line, struct table *table)
 {
     const struct cli_option devices = {'d', "devices", "LIST",
-        "which devices: all (default), 0,2-3, GPU-<uuid start>, a PCI\n"
-        "address, sim or sim:4,mem=24G for simulated ones",
-        CLI_TEXT, &line->devices, NULL};
-    const struct cli_option json = {'j', "json", NULL, "as JSON", CLI_SWITCH, &line->as_json, NULL};
+        "all (default), 0,2-3, GPU-<start of a UUID>, a PCI address,\n"
+        "sim or sim:4,mem=24G for simulated devices",
+        CLI_STRING, &line->devices, NULL};
+    const struct cli_option json = {
+        'j', "json", NULL, "print JSON", CLI_SWITCH, &line->as_json, NULL};
     const struct cli_option quiet = {
-        'q', "quiet", NULL, "only results and failures", CLI_SWITCH, &line->is_quiet, NULL};
+        'q', "quiet", NULL, "print only results and failures", CLI_SWITCH, &line->is_quiet, NULL};
     const struct cli_option verbose = {'v', "verbose", NULL,
-        "the library's log on stderr; twice: all of it", CLI_SWITCH, &line->is_verbose, NULL};
+        "print the library's log; twice: with debug messages", CLI_SWITCH, &line->verbosity, NULL};
 
     table->count = 0;
-    if (line->takes & CLI_TAKES_DEVICES)
+    if (command->takes & CLI_TAKES_DEVICES)
         table->options[table->count++] = devices;
     for (size_t i = 0; i < count; i++)
         table->options[table->count++] = options[i];
-    if (line->takes & CLI_TAKES_JSON)
+    if (command->takes & CLI_TAKES_JSON)
         table->options[table->count++] = json;
     table->options[table->count++] = quiet;
     table->options[table->count++] = verbose;
     table->options[table->count++] =
-        (struct cli_option){'h', "help", NULL, "this text", CLI_SWITCH, NULL, NULL};
+        (struct cli_option){'h', "help", NULL, "print this help", CLI_SWITCH, NULL, NULL};
 }
 
 static void print_option(const struct cli_option *option)
 {
     enum { WIDTH = 22 };
-    const char *text = option->text;
+    const char *help = option->help;
     char head[64];
 
     snprintf(head, sizeof(head), "%c%c%c --%s%s%s", option->letter ? '-' : ' ',
@@ -57,12 +58,12 @@ static void print_option(const struct cli_option *option)
         printf("  %s\n", head);
         *head = 0;
     }
-    while (*text) {
-        size_t length = strcspn(text, "\n");
+    while (*help) {
+        size_t length = strcspn(help, "\n");
 
-        printf("  %-*s  %.*s\n", WIDTH, head, (int)length, text);
+        printf("  %-*s  %.*s\n", WIDTH, head, (int)length, help);
         *head = 0;
-        text += length + (text[length] == '\n');
+        help += length + (help[length] == '\n');
     }
 }
 
@@ -91,16 +92,16 @@ int cli_usage(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-int cli_parse_count(const char *text, uint64_t *value)
+int cli_parse_count(const char *string, uint64_t *value)
 {
     unsigned long long number;
     unsigned long shift = 0;
     char *end;
 
-    if (*text < '0' || *text > '9')
+    if (*string < '0' || *string > '9')
         return 0;
     errno = 0;
-    number = strtoull(text, &end, 10);
+    number = strtoull(string, &end, 10);
     if (*end == '^') {
         if (number != 2 || end[1] < '0' || end[1] > '9')
             return 0;
@@ -121,8 +122,8 @@ int cli_parse_count(const char *text, uint64_t *value)
     return 1;
 }
 
-/* One item of a list: a count, or a range whose sizes double. */
-static int add_sizes(char *item, struct cli_sizes *sizes)
+/* Parses one item of a list: a count, or a range of sizes that double. */
+static int parse_size_range(char *item, struct cli_sizes *sizes)
 {
     char *dots = strstr(item, "..");
     uint64_t first;
@@ -143,33 +144,25 @@ static int add_sizes(char *item, struct cli_sizes *sizes)
     }
 }
 
-int cli_parse_sizes(const char *text, struct cli_sizes *sizes)
+int cli_parse_sizes(const char *string, struct cli_sizes *sizes)
 {
     struct cli_sizes found = {0};
     char copy[512];
     char *rest = copy;
     char *item;
 
-    if (strlen(text) >= sizeof(copy))
+    if (strlen(string) >= sizeof(copy))
         return 0;
-    strcpy(copy, text);
+    strcpy(copy, string);
     while ((item = strsep(&rest, ",")))
-        if (!add_sizes(item, &found))
+        if (!parse_size_range(item, &found))
             return 0;
     *sizes = found;
     return 1;
 }
 
-static int find_choice(const char *const *choices, const char *text)
-{
-    for (int i = 0; choices[i]; i++)
-        if (strcmp(choices[i], text) == 0)
-            return i;
-    return -1;
-}
-
-static int wrong_choice(
-    const struct cli_command *command, const struct cli_option *option, const char *text)
+static int fail_choice(
+    const struct cli_command *command, const struct cli_option *option, const char *string)
 {
     char words[256] = "";
 
@@ -177,42 +170,41 @@ static int wrong_choice(
         strncat(words, i ? ", " : "", sizeof(words) - strlen(words) - 1);
         strncat(words, option->choices[i], sizeof(words) - strlen(words) - 1);
     }
-    return cli_usage(command, "--%s is one of %s, not '%s'", option->name, words, text);
+    return cli_usage(command, "--%s must be one of %s, not '%s'", option->name, words, string);
 }
 
-static int take(
-    const struct cli_command *command, const struct cli_option *option, const char *text)
+static int set_value(
+    const struct cli_command *command, const struct cli_option *option, const char *string)
 {
-    int choice;
-
     switch (option->kind) {
     case CLI_SWITCH:
         (*(int *)option->value)++;
         return CLI_GO;
-    case CLI_TEXT:
-        *(const char **)option->value = text;
+    case CLI_STRING:
+        *(const char **)option->value = string;
         return CLI_GO;
     case CLI_COUNT:
-        if (cli_parse_count(text, option->value))
+        if (cli_parse_count(string, option->value))
             return CLI_GO;
-        return cli_usage(
-            command, "--%s takes a number such as 1000, 2^20 or 1M, not '%s'", option->name, text);
+        return cli_usage(command, "--%s takes a number such as 1000, 2^20 or 1M, not '%s'",
+            option->name, string);
     case CLI_SIZES:
-        if (cli_parse_sizes(text, option->value))
+        if (cli_parse_sizes(string, option->value))
             return CLI_GO;
         return cli_usage(
-            command, "--%s takes sizes such as 2^10..2^14,1M, not '%s'", option->name, text);
+            command, "--%s takes sizes such as 2^10..2^14,1M, not '%s'", option->name, string);
     default:
-        choice = find_choice(option->choices, text);
-        if (choice < 0)
-            return wrong_choice(command, option, text);
-        *(int *)option->value = choice;
-        return CLI_GO;
+        for (int i = 0; option->choices[i]; i++)
+            if (strcmp(option->choices[i], string) == 0) {
+                *(int *)option->value = i;
+                return CLI_GO;
+            }
+        return fail_choice(command, option, string);
     }
 }
 
-/* What getopt_long wants to know, from the table. */
-static void describe(const struct table *table, struct option *longs, char *letters)
+/* Translates the table for getopt_long. */
+static void make_getopt_tables(const struct table *table, struct option *longs, char *letters)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct cli_option *option = &table->options[i];
@@ -244,10 +236,10 @@ static int check_operands(const struct cli_command *command, struct cli_line *li
 {
     line->operands = line->arguments + optind;
     line->operand_count = line->count - optind;
-    if (line->operand_count > line->most_operands)
+    if (line->operand_count > command->max_operands)
         return cli_usage(command, "%s takes no argument '%s'", command->name,
-            line->operands[line->most_operands]);
-    if (line->operand_count < line->least_operands)
+            line->operands[command->max_operands]);
+    if (line->operand_count < command->min_operands)
         return cli_usage(command, "%s needs %s", command->name, command->operands);
     return CLI_GO;
 }
@@ -269,24 +261,24 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
     char letters[2 * MAX_OPTIONS];
     int value;
 
-    collect(&table, options, count, line);
-    describe(&table, longs, letters);
+    collect_options(command, options, count, line, &table);
+    make_getopt_tables(&table, longs, letters);
     while ((value = getopt_long(line->count, line->arguments, letters, longs, NULL)) != -1) {
         const struct cli_option *option = find_option(&table, value);
         int code;
 
         if (!option)
-            return cli_usage(command, NULL); /* getopt has said what is wrong */
+            return cli_usage(command, NULL); /* getopt has printed the error */
         if (option->letter == 'h') {
             print_help(command, &table);
             return CLI_OK;
         }
-        code = take(command, option, optarg);
+        code = set_value(command, option, optarg);
         if (code != CLI_GO)
             return code;
     }
     cli_terminal_setup(line->is_quiet);
-    if (line->is_verbose)
-        pool_log_set(log_line, NULL, line->is_verbose > 1 ? POOL_LOG_DEBUG : POOL_LOG_INFO);
+    if (line->verbosity)
+        pool_log_set(log_line, NULL, line->verbosity > 1 ? POOL_LOG_DEBUG : POOL_LOG_INFO);
     return check_operands(command, line);
 }

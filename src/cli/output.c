@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that commands write their results to.
+ * The files to which commands write their results.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ int cli_output_write(struct cli_output *output, const void *bytes, size_t count)
 {
     const char *rest = bytes;
 
-    /* Terminals, pipes and devices have no length. */
+    /* EINVAL: terminals, pipes and devices have no length. */
     if (ftruncate(output->file, 0) && errno != EINVAL)
         return cli_fail_with("'%s' cannot be written: %s", output->path, strerror(errno));
     while (count) {

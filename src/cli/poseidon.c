@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool poseidon: hashes, permuted states and Merkle trees of a file of elements, or of any
- * file's bytes.
+ * devicepool poseidon: hashes, permutations and Merkle trees over a file of elements or bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +17,12 @@ struct request {
     int form;
     int is_big_endian;
     int is_bytes;
-    uint64_t elements; /* of a message or leaf; 0: as the verb says */
+    uint64_t elements; /* per item; 0: depends on the verb */
     uint64_t arity;
     pool_poseidon *set;
 };
 
-/* What a verb makes of the elements: items of so many, and so many results of so many. */
+/* The numbers of items and results, and of elements in each. */
 struct shape {
     uint32_t elements;
     uint64_t items;
@@ -31,7 +30,7 @@ struct shape {
     uint32_t result_elements;
 };
 
-static int shape_of(const struct cli_command *self, const struct request *request,
+static int compute_shape(const struct cli_command *self, const struct request *request,
     const pool_span *span, struct shape *shape)
 {
     uint32_t inputs = pool_poseidon_inputs(request->set);
@@ -63,7 +62,7 @@ static int shape_of(const struct cli_command *self, const struct request *reques
 }
 
 static pool_status build_tree(const struct request *request, const struct shape *shape,
-    const pool_poseidon_run *run, const pool_span *items, uint8_t *root, cJSON *facts)
+    const pool_poseidon_run *run, const pool_span *items, uint8_t *root, cJSON *properties)
 {
     pool_merkle_params params = {.struct_size = sizeof(params),
         .arity = (uint32_t)request->arity,
@@ -75,12 +74,12 @@ static pool_status build_tree(const struct request *request, const struct shape 
 
     if (status)
         return status;
-    cJSON_AddNumberToObject(facts, "height", tree.height);
+    cJSON_AddNumberToObject(properties, "height", tree.height);
     return pool_poseidon_merkle_build(request->set, run, &params, items, &rows);
 }
 
-static pool_status compute(const struct request *request, const struct shape *shape,
-    pool_device *device, const pool_span *span, uint8_t *results, cJSON *facts)
+static pool_status compute_results(const struct request *request, const struct shape *shape,
+    pool_device *device, const pool_span *span, uint8_t *results, cJSON *properties)
 {
     pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
     pool_poseidon_sponge_params sponge = {
@@ -96,27 +95,28 @@ static pool_status compute(const struct request *request, const struct shape *sh
         return pool_poseidon_permute(request->set, &run, &items, &out);
     if (request->verb == SPONGE)
         return pool_poseidon_sponge(request->set, &run, &sponge, &items, &out);
-    return build_tree(request, shape, &run, &items, results, facts);
+    return build_tree(request, shape, &run, &items, results, properties);
 }
 
 static void print_results(const struct request *request, const struct shape *shape,
-    const uint8_t *results, cJSON *facts, int as_json)
+    const uint8_t *results, cJSON *properties, int as_json)
 {
     const pool_field *field = pool_poseidon_field(request->set);
     size_t bytes = pool_field_element_bytes(field);
     uint64_t elements = shape->results * shape->result_elements;
-    cJSON *list = cJSON_AddArrayToObject(facts, request->verb == PERMUTE ? "elements" : "digests");
-    char text[CLI_ELEMENT];
+    cJSON *list =
+        cJSON_AddArrayToObject(properties, request->verb == PERMUTE ? "elements" : "digests");
+    char string[CLI_ELEMENT];
 
     for (uint64_t i = 0; i < elements; i++) {
-        cli_element(field, POOL_FORM_STANDARD, results + i * bytes, text);
+        cli_element(field, POOL_FORM_STANDARD, results + i * bytes, string);
         if (as_json)
-            cJSON_AddItemToArray(list, cJSON_CreateString(text));
+            cJSON_AddItemToArray(list, cJSON_CreateString(string));
         else
-            puts(text);
+            puts(string);
     }
     if (as_json)
-        cli_print_json(cJSON_Duplicate(facts, 1));
+        cli_print_json(cJSON_Duplicate(properties, 1));
 }
 
 static int run_verb(const struct request *request, const struct shape *shape, const pool_span *span,
@@ -126,7 +126,7 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     uint64_t elements = shape->results * shape->result_elements;
     size_t bytes = elements * pool_field_element_bytes(field);
     uint8_t *results;
-    cJSON *facts;
+    cJSON *properties;
     device_pool *pool = NULL;
     pool_device *device;
     pool_status status;
@@ -137,11 +137,11 @@ static int run_verb(const struct request *request, const struct shape *shape, co
         return code;
     code = CLI_OK;
     results = cli_alloc(1, bytes);
-    facts = cJSON_CreateObject();
-    cJSON_AddStringToObject(facts, "set", request->set_name);
-    cJSON_AddNumberToObject(facts, "items", (double)shape->items);
+    properties = cJSON_CreateObject();
+    cJSON_AddStringToObject(properties, "set", request->set_name);
+    cJSON_AddNumberToObject(properties, "items", (double)shape->items);
     cli_progress("%s over %s items", request->set_name, cli_size(shape->items, size, sizeof(size)));
-    status = compute(request, shape, device, span, results, facts);
+    status = compute_results(request, shape, device, span, results, properties);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(field, POOL_FORM_STANDARD, results, elements);
@@ -150,13 +150,13 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     else if (output->path)
         code = cli_output_write(output, results, bytes);
     else
-        print_results(request, shape, results, facts, line->as_json);
-    cJSON_Delete(facts);
+        print_results(request, shape, results, properties, line->as_json);
+    cJSON_Delete(properties);
     free(results);
     return cli_close_pool(&pool, code, 0);
 }
 
-/* On the host, where no kernel has to be compiled for it. */
+/* On the host, to compile no kernel for it. */
 static pool_status check_elements(const pool_file_section *section)
 {
     return pool_field_check(section->field, section->span.data, section->span.count, NULL);
@@ -185,7 +185,7 @@ static int run_file(
     if (code == CLI_GO) {
         status = check_elements(&source.section);
         code = status ? cli_fail_on(line->operands[1], status, line->as_json)
-                      : shape_of(self, request, &source.section.span, &shape);
+                      : compute_shape(self, request, &source.section.span, &shape);
     }
     if (code == CLI_GO)
         code = cli_output_open(request->output, &output);
@@ -204,50 +204,45 @@ static int find_verb(const char *name)
     return -1;
 }
 
-int cli_run_poseidon(const struct cli_command *self, int count, char **arguments)
+int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
 {
     struct request request = {.set_name = "circom-bn254-t3", .arity = 2};
     const struct cli_option options[] = {
-        {'s', "set", "NAME", "whose function (default circom-bn254-t3)", CLI_TEXT,
+        {'s', "set", "NAME", "parameter set (default circom-bn254-t3)", CLI_STRING,
             &request.set_name, NULL},
         {'e', "elements", "COUNT",
-            "of each item; default: hash, as many as the set takes;\n"
-            "permute, those of a state; sponge, all; tree, those of a digest",
+            "elements per item; default: hash, the most that fit; permute,\n"
+            "the width of the state; sponge, all; tree, those of a digest",
             CLI_COUNT, &request.elements, NULL},
         {'a', "arity", "COUNT", "tree: children of a node (default 2)", CLI_COUNT, &request.arity,
             NULL},
-        {0, "form", "FORM", "of a raw file's elements: standard (default), montgomery", CLI_CHOICE,
-            &request.form, cli_forms},
-        {0, "big-endian", NULL, "elements of raw files, read and written, are big-endian integers",
-            CLI_SWITCH, &request.is_big_endian, NULL},
+        {0, "form", "FORM", "form of a raw file's elements: standard (default), montgomery",
+            CLI_CHOICE, &request.form, cli_forms},
+        {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
+            &request.is_big_endian, NULL},
         {0, "bytes", NULL,
-            "any file: each element takes the bytes that always fit (31 of a\n"
-            "254-bit field), little-endian, the last one the rest",
+            "pack the bytes of any file into elements of as many bytes as\n"
+            "always fit (31 in a 254-bit field), little-endian",
             CLI_SWITCH, &request.is_bytes, NULL},
-        {'o', "output", "FILE", "raw digests or states, in standard form", CLI_TEXT,
+        {'o', "output", "FILE", "write raw digests or states, in standard form", CLI_STRING,
             &request.output, NULL},
     };
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
-        .least_operands = 2,
-        .most_operands = 2};
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code != CLI_GO)
         return code;
-    request.verb = find_verb(line.operands[0]);
+    request.verb = find_verb(line->operands[0]);
     if (request.verb < 0)
-        return cli_usage(self, "poseidon has no '%s'", line.operands[0]);
-    code = cli_check_order(self, request.is_big_endian, request.form);
+        return cli_usage(self, "poseidon has no '%s'", line->operands[0]);
+    code = cli_check_byte_order(self, request.is_big_endian, request.form);
     if (code != CLI_GO)
         return code;
     if (request.arity < 2 || request.arity > 16)
-        return cli_usage(self, "--arity is 2 to 16");
+        return cli_usage(self, "--arity must be 2 to 16");
     if (pool_poseidon_by_name(request.set_name, &request.set))
         return cli_usage(
-            self, "there is no set '%s'; 'devicepool list sets' has them", request.set_name);
-    code = run_file(self, &request, &line);
+            self, "no parameter set '%s'; see 'devicepool list sets'", request.set_name);
+    code = run_file(self, &request, line);
     pool_poseidon_destroy(&request.set);
     return code;
 }

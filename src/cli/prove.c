@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool prove: a Groth16 proof from snarkjs' files into snarkjs' files.
+ * devicepool prove: creates a Groth16 proof from snarkjs files, in snarkjs' format.
  */
 #include <string.h>
 
 #include "groth16.h"
 #include "source.h"
 
-/* The operands in their order. */
+/* Indices of the operands. */
 enum { KEY, WITNESS, PROOF, PUBLIC, OPERANDS };
 
 static void show_step(void *user, const char *step, uint64_t done, uint64_t total)
@@ -37,8 +37,8 @@ static pool_status open_files(
     return status;
 }
 
-/* What the prover found wrong with the files, or else what the library reports. */
-static int fail_to_prove(
+/* Reports the failure of the prover or else of the library. */
+static int report_failure(
     pool_status status, const struct groth16_result *result, char **paths, int as_json)
 {
     char names[2048];
@@ -51,7 +51,8 @@ static int fail_to_prove(
     return cli_fail_as(status, message, 0, as_json);
 }
 
-static void report(const pool_file *key, char **paths, double seconds, const struct cli_line *line)
+static void report_proof(
+    const pool_file *key, char **paths, double seconds, const struct cli_line *line)
 {
     pool_file_info info = {.struct_size = sizeof(info)};
     char size[CLI_NUMBER];
@@ -77,7 +78,8 @@ static void report(const pool_file *key, char **paths, double seconds, const str
     cli_print_json(report);
 }
 
-static int prove(struct groth16_job *job, struct cli_output outputs[2], const struct cli_line *line)
+static int run_prover(
+    struct groth16_job *job, struct cli_output outputs[2], const struct cli_line *line)
 {
     struct groth16_result result = {0};
     device_pool *pool = NULL;
@@ -91,46 +93,41 @@ static int prove(struct groth16_job *job, struct cli_output outputs[2], const st
     status = groth16_prove(job, &result);
     cli_progress_end();
     if (status)
-        code = fail_to_prove(status, &result, line->operands, line->as_json);
+        code = report_failure(status, &result, line->operands, line->as_json);
     if (!code)
         code = cli_output_write(&outputs[0], result.proof, strlen(result.proof));
     if (!code)
         code = cli_output_write(&outputs[1], result.public_signals, strlen(result.public_signals));
     if (!code)
-        report(job->key, line->operands, cli_now() - begin, line);
+        report_proof(job->key, line->operands, cli_now() - begin, line);
     groth16_result_free(&result);
     return cli_close_pool(&pool, code, 0);
 }
 
-int cli_run_prove(const struct cli_command *self, int count, char **arguments)
+int cli_run_prove(const struct cli_command *self, struct cli_line *line)
 {
     struct groth16_job job = {.progress = show_step};
     const struct cli_option options[] = {
-        {0, "trusted", NULL, "do not check that the key's points lie on their curves", CLI_SWITCH,
+        {0, "trusted", NULL, "do not check that the key's points are on their curves", CLI_SWITCH,
             &job.is_trusted, NULL},
     };
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
-        .least_operands = OPERANDS,
-        .most_operands = OPERANDS};
     struct cli_output outputs[2] = {{0}};
     pool_file *key = NULL;
     pool_file *witness = NULL;
     pool_status status;
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code != CLI_GO)
         return code;
-    status = open_files(line.operands, &job, &key, &witness);
+    status = open_files(line->operands, &job, &key, &witness);
     if (status)
-        code = cli_fail(status, line.as_json);
+        code = cli_fail(status, line->as_json);
     if (code == CLI_GO)
-        code = cli_output_open(line.operands[PROOF], &outputs[0]);
+        code = cli_output_open(line->operands[PROOF], &outputs[0]);
     if (code == CLI_GO)
-        code = cli_output_open(line.operands[PUBLIC], &outputs[1]);
+        code = cli_output_open(line->operands[PUBLIC], &outputs[1]);
     if (code == CLI_GO)
-        code = prove(&job, outputs, &line);
+        code = run_prover(&job, outputs, line);
     code = cli_output_close(&outputs[1], cli_output_close(&outputs[0], code));
     pool_file_destroy(&witness);
     pool_file_destroy(&key);

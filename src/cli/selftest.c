@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool selftest: known answers of everything on each device. A device on which a test does
- * not end is given up.
+ * devicepool selftest: known-answer tests on each device. A device on which a test does not end is
+ * abandoned.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,48 +13,47 @@
 
 static const struct selftest_area *const areas[] = {
     &selftest_copy, &selftest_vector, &selftest_ntt, &selftest_msm, &selftest_poseidon};
-enum { AREAS = sizeof(areas) / sizeof(areas[0]), MAX_THREADS = 16, QUICK_STEP = 8 };
+enum { AREAS = CLI_COUNT_OF(areas), MAX_THREADS = 16, QUICK_STEP = 8 };
 
 struct selftest {
     const char *only;
     int is_quick;
     int shows_each;
     uint64_t timeout; /* seconds */
-    int has_compiler; /* else only the kernels that come as prebuilt PTX can be tested */
-    size_t left_out;
+    int has_compiler; /* 0: only operations with prebuilt PTX can be tested */
+    size_t skipped;
     device_pool *pool;
     cJSON *rows;
-    int code; /* of the first failure that decides it */
+    int code; /* of the first failure */
 };
 
-/* What became of one test. */
+/* The result of one test. */
 struct result {
     pool_status status;
-    int is_right;
+    int is_correct;
     int is_running;
     int was_run;
     double seconds;
     char failure[400];
 };
 
-/* An area on a device, whose tests several threads take one after another: compiling is most of
- * the work, and it is the host's. A round that is given up stays, with threads that still use it.
- */
+/* An area on a device. Several threads run its tests, because most of the time is compilation on
+ * the host. A round that timed out is never freed, as its threads may still use it. */
 struct round {
     device_pool *pool;
     const struct selftest_area *area;
     pool_device *device;
     char name[160];
     size_t count;
-    size_t step; /* of the tests one in so many is run */
+    size_t step; /* every step-th test is run */
     pthread_mutex_t lock;
     struct result *results; /* guarded by lock, as is the next */
-    int is_given_up;
+    int has_timed_out;
     atomic_size_t next;
     atomic_size_t done;
     int has_compiler;
-    atomic_size_t left_out; /* for want of it */
-    atomic_int is_over;     /* nothing else can be tested on the device */
+    atomic_size_t skipped; /* tests that need a compiler */
+    atomic_int is_over;    /* the device cannot be tested any further */
 };
 
 static int is_final(pool_status status)
@@ -63,11 +62,11 @@ static int is_final(pool_status status)
            pool_status_class(status) == POOL_CLASS_DEVICE;
 }
 
-/* Keeps what became of a test, unless the round was given up meanwhile. */
+/* Stores a result unless the round has timed out. */
 static void set_result(struct round *round, size_t index, const struct result *result)
 {
     pthread_mutex_lock(&round->lock);
-    if (!round->is_given_up)
+    if (!round->has_timed_out)
         round->results[index] = *result;
     pthread_mutex_unlock(&round->lock);
 }
@@ -78,16 +77,16 @@ static void run_test(struct round *round, size_t index)
     double begin = cli_now();
 
     set_result(round, index, &result);
-    result.status = round->area->run(round->pool, round->device, index, &result.is_right);
+    result.status = round->area->run(round->pool, round->device, index, &result.is_correct);
     result.seconds = cli_now() - begin;
     result.is_running = 0;
     if (result.status == POOL_ERR_NO_COMPILER && !round->has_compiler) {
         result.was_run = 0;
-        atomic_fetch_add(&round->left_out, 1);
+        atomic_fetch_add(&round->skipped, 1);
     }
     if (result.status)
-        result.is_right = 0;
-    if (!result.is_right)
+        result.is_correct = 0;
+    if (!result.is_correct)
         snprintf(result.failure, sizeof(result.failure), "%s",
             result.status ? pool_last_error()->message : "wrong result");
     if (is_final(result.status))
@@ -96,7 +95,7 @@ static void run_test(struct round *round, size_t index)
     cli_watch_progress();
 }
 
-static size_t tests_of(const struct round *round)
+static size_t count_tests(const struct round *round)
 {
     return (round->count + round->step - 1) / round->step;
 }
@@ -116,11 +115,11 @@ static void *run_tests(void *argument)
     return NULL;
 }
 
-/* Tests that are still running count as failed, and whatever they do from now on as nothing. */
-static void give_up(struct round *round, uint64_t timeout)
+/* Marks the tests that are still running as failed. Their results are ignored from now on. */
+static void abandon_round(struct round *round, uint64_t timeout)
 {
     pthread_mutex_lock(&round->lock);
-    round->is_given_up = 1;
+    round->has_timed_out = 1;
     for (size_t i = 0; i < round->count; i++) {
         struct result *result = &round->results[i];
 
@@ -143,18 +142,18 @@ static void run_round(struct round *round, uint64_t timeout)
                                                 : (size_t)processors;
 
     if (!cli_watch(threads, timeout, run_tests, round))
-        give_up(round, timeout);
+        abandon_round(round, timeout);
 }
 
 static cJSON *add_row(
-    struct selftest *test, const char *device, const char *area, double seconds, int is_right)
+    struct selftest *test, const char *device, const char *area, double seconds, int is_correct)
 {
     cJSON *row = cJSON_CreateObject();
 
     cJSON_AddStringToObject(row, "device", device);
     cJSON_AddStringToObject(row, "area", area);
     cJSON_AddNumberToObject(row, "seconds", seconds);
-    cJSON_AddBoolToObject(row, "checked", is_right);
+    cJSON_AddBoolToObject(row, "checked", is_correct);
     cJSON_AddItemToArray(test->rows, row);
     return row;
 }
@@ -167,41 +166,41 @@ static void report_each(struct selftest *test, const struct round *round)
 
         if (!result->was_run)
             continue;
-        row = add_row(test, round->name, round->area->name, result->seconds, result->is_right);
+        row = add_row(test, round->name, round->area->name, result->seconds, result->is_correct);
         cJSON_AddStringToObject(row, "subject", round->area->subject(round->pool, i));
-        if (!result->is_right)
+        if (!result->is_correct)
             cJSON_AddStringToObject(row, "failure", result->failure);
     }
 }
 
 static void report_area(struct selftest *test, const struct round *round, double seconds)
 {
-    size_t left_out = atomic_load(&round->left_out);
-    size_t tests = tests_of(round) - left_out;
-    char text[512] = "";
-    size_t right = 0;
+    size_t skipped = atomic_load(&round->skipped);
+    size_t tests = count_tests(round) - skipped;
+    char failure[512] = "";
+    size_t passed = 0;
     cJSON *row;
 
     for (size_t i = 0; i < round->count; i++) {
         const struct result *result = &round->results[i];
 
-        right += result->is_right != 0;
-        if (result->was_run && !result->is_right && !*text)
-            snprintf(text, sizeof(text), "%s: %s", round->area->subject(round->pool, i),
+        passed += result->is_correct != 0;
+        if (result->was_run && !result->is_correct && !*failure)
+            snprintf(failure, sizeof(failure), "%s: %s", round->area->subject(round->pool, i),
                 result->failure);
     }
-    row = add_row(test, round->name, round->area->name, seconds, tests && right == tests);
+    row = add_row(test, round->name, round->area->name, seconds, tests && passed == tests);
     cJSON_AddNumberToObject(row, "tests", (double)tests);
-    cJSON_AddNumberToObject(row, "right", (double)right);
+    cJSON_AddNumberToObject(row, "passed", (double)passed);
     if (!tests)
-        cJSON_DeleteItemFromObject(row, "checked"); /* neither right nor wrong */
-    if (left_out)
-        cJSON_AddNumberToObject(row, "left_out", (double)left_out);
-    if (*text)
-        cJSON_AddStringToObject(row, "failure", text);
+        cJSON_DeleteItemFromObject(row, "checked"); /* neither correct nor wrong */
+    if (skipped)
+        cJSON_AddNumberToObject(row, "skipped", (double)skipped);
+    if (*failure)
+        cJSON_AddStringToObject(row, "failure", failure);
 }
 
-/* 1 when nothing else can be tested on the device. */
+/* Returns 1 if the device cannot be tested any further. */
 static int test_area(struct selftest *test, const struct selftest_area *area, pool_device *device)
 {
     struct round *round = cli_alloc(1, sizeof(*round));
@@ -219,16 +218,16 @@ static int test_area(struct selftest *test, const struct selftest_area *area, po
     pthread_mutex_init(&round->lock, NULL);
     run_round(round, test->timeout);
     for (size_t i = 0; i < round->count && !test->code; i++)
-        if (round->results[i].was_run && !round->results[i].is_right)
+        if (round->results[i].was_run && !round->results[i].is_correct)
             test->code =
                 round->results[i].status ? cli_exit_code(round->results[i].status) : CLI_DEVICE;
     if (test->shows_each)
         report_each(test, round);
     else
         report_area(test, round, cli_now() - begin);
-    test->left_out += atomic_load(&round->left_out);
+    test->skipped += atomic_load(&round->skipped);
     is_over = atomic_load(&round->is_over);
-    if (round->is_given_up)
+    if (round->has_timed_out)
         return is_over;
     pthread_mutex_destroy(&round->lock);
     free(round->results);
@@ -236,8 +235,8 @@ static int test_area(struct selftest *test, const struct selftest_area *area, po
     return is_over;
 }
 
-/* A device that cannot be used is a failure: the test was asked to say so. */
-static int is_usable(struct selftest *test, pool_device *device, const char *name)
+/* An unusable device is a failure. */
+static int check_usable(struct selftest *test, pool_device *device, const char *name)
 {
     pool_device_info info = {.struct_size = sizeof(info)};
     cJSON *row;
@@ -260,7 +259,7 @@ static void test_device(struct selftest *test, size_t index)
     if (pool_device_at(test->pool, index, &device))
         return;
     cli_device_label(device, name, sizeof(name));
-    if (!is_usable(test, device, name))
+    if (!check_usable(test, device, name))
         return;
     for (size_t i = 0; i < AREAS && !is_over; i++)
         if (!test->only || strcmp(test->only, areas[i]->name) == 0)
@@ -268,12 +267,12 @@ static void test_device(struct selftest *test, size_t index)
 }
 
 static const struct cli_column columns[] = {
-    {"device", "device", CLI_SHOW_TEXT},
-    {"area", "area", CLI_SHOW_TEXT},
-    {"subject", "of", CLI_SHOW_TEXT},
+    {"device", "device", CLI_SHOW_STRING},
+    {"area", "area", CLI_SHOW_STRING},
+    {"subject", "subject", CLI_SHOW_STRING},
     {"tests", "tests", CLI_SHOW_NUMBER},
-    {"right", "right", CLI_SHOW_NUMBER},
-    {"left_out", "left out", CLI_SHOW_NUMBER},
+    {"passed", "passed", CLI_SHOW_NUMBER},
+    {"skipped", "skipped", CLI_SHOW_NUMBER},
     {"seconds", "time", CLI_SHOW_DURATION},
     {"checked", "checked", CLI_SHOW_CHECK},
 };
@@ -288,28 +287,27 @@ static int check_area(const struct cli_command *self, const char *only)
         strncat(names, i ? ", " : "", sizeof(names) - strlen(names) - 1);
         strncat(names, areas[i]->name, sizeof(names) - strlen(names) - 1);
     }
-    return cli_usage(self, "--only is one of %s, not '%s'", names, only);
+    return cli_usage(self, "--only must be one of %s, not '%s'", names, only);
 }
 
-int cli_run_selftest(const struct cli_command *self, int count, char **arguments)
+int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
 {
     struct selftest test = {.timeout = CLI_TIMEOUT};
     const struct cli_option options[] = {
-        {'o', "only", "AREA", "copy, vector, ntt, msm or poseidon", CLI_TEXT, &test.only, NULL},
-        {0, "quick", NULL, "one test in eight", CLI_SWITCH, &test.is_quick, NULL},
-        {'t', "timeout", "SECONDS", CLI_TIMEOUT_TEXT, CLI_COUNT, &test.timeout, NULL},
-        {'e', "each", NULL, "a row for each test", CLI_SWITCH, &test.shows_each, NULL},
+        {'o', "only", "AREA", "run only copy, vector, ntt, msm or poseidon", CLI_STRING, &test.only,
+            NULL},
+        {0, "quick", NULL, "run one test in eight", CLI_SWITCH, &test.is_quick, NULL},
+        {'t', "timeout", "SECONDS", CLI_TIMEOUT_HELP, CLI_COUNT, &test.timeout, NULL},
+        {'e', "each", NULL, "print a row per test", CLI_SWITCH, &test.shows_each, NULL},
     };
-    struct cli_line line = {
-        .count = count, .arguments = arguments, .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON};
-    int code = cli_parse(self, options, sizeof(options) / sizeof(options[0]), &line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
     pool_host_info host = {.struct_size = sizeof(host)};
 
     if (code == CLI_GO)
         code = check_area(self, test.only);
     if (code != CLI_GO)
         return code;
-    code = cli_open_pool(&line, 0, &test.pool);
+    code = cli_open_pool(line, 0, &test.pool);
     if (code != CLI_GO)
         return code;
     pool_host_get_info(&host);
@@ -317,9 +315,9 @@ int cli_run_selftest(const struct cli_command *self, int count, char **arguments
     test.rows = cJSON_CreateArray();
     for (size_t i = 0; i < pool_device_count(test.pool); i++)
         test_device(&test, i);
-    cli_print_rows(test.rows, columns, sizeof(columns) / sizeof(columns[0]), &line);
-    if (test.left_out)
-        fprintf(stderr, "devicepool: %zu tests need NVRTC and were left out: %s\n", test.left_out,
-            host.compiler.message);
+    cli_print_rows(test.rows, columns, CLI_COUNT_OF(columns), line);
+    if (test.skipped)
+        fprintf(stderr, "devicepool: %zu tests were skipped because they need NVRTC: %s\n",
+            test.skipped, host.compiler.message);
     return cli_close_pool(&test.pool, test.code, 0);
 }

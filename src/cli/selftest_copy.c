@@ -1,52 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Self-test of memory: bytes that go to a device by one way and come back by another, within the
- * device and over every other device of the pool.
+ * Self-test of memory: copies to a device and back by different paths, within the device, and
+ * through every other device of the pool.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "selftest.h"
 
-/* More than one staging buffer holds, and no round number. */
+/* Larger than a staging buffer, and not a multiple of a power of two. */
 enum { BYTES = (5 << 20) + 4321 };
 
-static const char *const ways[] = {"pageable", "pinned", "fill", "slice", "over the others"};
+static const char *const paths[] = {"pageable", "pinned", "fill", "slice", "other devices"};
 
-static size_t count_ways(device_pool *pool)
+static size_t count_paths(device_pool *pool)
 {
     /* The last one needs a second device. */
-    return sizeof(ways) / sizeof(ways[0]) - (pool_usable_count(pool) < 2);
+    return CLI_COUNT_OF(paths) - (pool_usable_count(pool) < 2);
 }
 
-static const char *way_name(device_pool *pool, size_t index)
+static const char *path_name(device_pool *pool, size_t index)
 {
     (void)pool;
-    return ways[index];
+    return paths[index];
 }
 
-static void fill(uint8_t *bytes)
-{
-    uint64_t state = 20;
-
-    for (size_t i = 0; i < BYTES; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = (uint8_t)(state >> 56);
-    }
-}
-
-static pool_status through_pageable(pool_device *device, uint8_t *sent, uint8_t *back)
+static pool_status through_pageable(pool_device *device, uint8_t *sent, uint8_t *received)
 {
     pool_buffer *buffer = NULL;
     pool_status status = pool_buffer_from_host(device, sent, BYTES, &buffer);
 
     if (!status)
-        status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
+        status = pool_copy_to_host(received, buffer, 0, BYTES, NULL);
     pool_buffer_destroy(&buffer);
     return status;
 }
 
-static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *back)
+static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *received)
 {
     pool_pinned *pinned = NULL;
     pool_buffer *buffer = NULL;
@@ -63,13 +53,13 @@ static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *b
         status = pool_copy_to_host(pool_pinned_data(pinned), buffer, 0, BYTES, NULL);
     }
     if (!status)
-        memcpy(back, pool_pinned_data(pinned), BYTES);
+        memcpy(received, pool_pinned_data(pinned), BYTES);
     pool_buffer_destroy(&buffer);
     pool_pinned_destroy(&pinned);
     return status;
 }
 
-static pool_status through_fill(pool_device *device, uint8_t *sent, uint8_t *back)
+static pool_status through_fill(pool_device *device, uint8_t *sent, uint8_t *received)
 {
     pool_buffer *buffer = NULL;
     pool_status status = pool_buffer_zeroed(device, BYTES, &buffer);
@@ -79,13 +69,13 @@ static pool_status through_fill(pool_device *device, uint8_t *sent, uint8_t *bac
     if (!status)
         status = pool_buffer_fill8(buffer, 1000, 12345, 0xa5, NULL);
     if (!status)
-        status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
+        status = pool_copy_to_host(received, buffer, 0, BYTES, NULL);
     pool_buffer_destroy(&buffer);
     return status;
 }
 
-/* Shifted by a byte within the device, between overlapping ranges. */
-static pool_status through_slice(pool_device *device, uint8_t *sent, uint8_t *back)
+/* Shifts the data by one byte within the device, between overlapping ranges. */
+static pool_status through_slice(pool_device *device, uint8_t *sent, uint8_t *received)
 {
     pool_buffer *buffer = NULL;
     pool_buffer *slice = NULL;
@@ -98,15 +88,15 @@ static pool_status through_slice(pool_device *device, uint8_t *sent, uint8_t *ba
     if (!status)
         status = pool_copy_device(slice, 0, buffer, 0, BYTES, NULL);
     if (!status)
-        status = pool_copy_to_host(back, slice, 0, BYTES, NULL);
+        status = pool_copy_to_host(received, slice, 0, BYTES, NULL);
     pool_buffer_destroy(&slice);
     pool_buffer_destroy(&buffer);
     return status;
 }
 
-/* From the device to each usable one in turn, and back from the last. */
+/* Copies from the device to each other usable one in turn, and back from the last. */
 static pool_status through_others(
-    device_pool *pool, pool_device *device, uint8_t *sent, uint8_t *back)
+    device_pool *pool, pool_device *device, uint8_t *sent, uint8_t *received)
 {
     pool_buffer *buffer = NULL;
     pool_status status = pool_buffer_from_host(device, sent, BYTES, &buffer);
@@ -128,27 +118,27 @@ static pool_status through_others(
         buffer = next;
     }
     if (!status)
-        status = pool_copy_to_host(back, buffer, 0, BYTES, NULL);
+        status = pool_copy_to_host(received, buffer, 0, BYTES, NULL);
     pool_buffer_destroy(&buffer);
     return status;
 }
 
-static pool_status run_way(device_pool *pool, pool_device *device, size_t index, int *is_right)
+static pool_status run_path(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
     static pool_status (*const functions[])(pool_device *, uint8_t *, uint8_t *) = {
         through_pageable, through_pinned, through_fill, through_slice};
     uint8_t *memory = cli_alloc(2, BYTES);
     pool_status status;
 
-    fill(memory);
-    if (index < sizeof(functions) / sizeof(functions[0]))
+    cli_fill_pattern(memory, BYTES);
+    if (index < CLI_COUNT_OF(functions))
         status = functions[index](device, memory, memory + BYTES);
     else
         status = through_others(pool, device, memory, memory + BYTES);
     if (!status)
-        *is_right = memcmp(memory, memory + BYTES, BYTES) == 0;
+        *is_correct = memcmp(memory, memory + BYTES, BYTES) == 0;
     free(memory);
     return status;
 }
 
-const struct selftest_area selftest_copy = {"copy", count_ways, way_name, run_way};
+const struct selftest_area selftest_copy = {"copy", count_paths, path_name, run_path};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Self-test of field arithmetic and transforms: vectors and transforms over every built-in field
- * against the weighed results that Python's integers gave.
+ * Self-test of field arithmetic and transforms: vector operations and transforms over every
+ * built-in field, compared with weighted sums of results that were computed by Python's integers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void selftest_multiples(const pool_field *field, const char *factor, uint64_t co
     BN_CTX_free(context);
 }
 
-int selftest_weighs(
+int selftest_matches(
     const pool_field *field, const void *elements, uint64_t count, const char *expected)
 {
     size_t bytes = pool_field_element_bytes(field);
@@ -48,7 +48,7 @@ int selftest_weighs(
 
         memcpy(weights + i * bytes, &weight, sizeof(weight));
     }
-    cli_dot(field, elements, weights, count, sum);
+    cli_inner_product(field, elements, weights, count, sum);
     free(weights);
     return strcmp(cli_hex(sum, bytes, digits), expected) == 0;
 }
@@ -65,7 +65,7 @@ static const char *field_name(device_pool *pool, size_t index)
     return selftest_fields[index].name;
 }
 
-static pool_status run_vector(device_pool *pool, pool_device *device, size_t index, int *is_right)
+static pool_status run_vector(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
     static pool_status (*const functions[3])(const pool_vector_params *, const pool_span *,
         const pool_span *, pool_span *) = {pool_vector_add, pool_vector_sub, pool_vector_mul};
@@ -81,18 +81,18 @@ static pool_status run_vector(device_pool *pool, pool_device *device, size_t ind
         spans[i] = (pool_span){.data = elements[i], .count = SELFTEST_VECTOR};
     selftest_multiples(field, SELFTEST_K, SELFTEST_VECTOR, elements[0]);
     selftest_multiples(field, SELFTEST_L, SELFTEST_VECTOR, elements[1]);
-    *is_right = 1;
+    *is_correct = 1;
     for (int i = 0; i < 4 && !status; i++) {
         status = i < 3 ? functions[i](&params, &spans[0], &spans[1], &spans[2])
                        : pool_vector_inverse(&params, &spans[0], &spans[2]);
         if (!status)
-            *is_right &= selftest_weighs(field, elements[2], SELFTEST_VECTOR, known->answers[i]);
+            *is_correct &= selftest_matches(field, elements[2], SELFTEST_VECTOR, known->answers[i]);
     }
     return status;
 }
 
-/* Fields that have transforms come one after another, the others are passed over. */
-static size_t ntt_field(size_t index)
+/* Returns the index of the index-th field that has transforms. */
+static size_t get_ntt_field(size_t index)
 {
     for (size_t i = 0; i < selftest_field_count; i++)
         if (selftest_fields[i].answers[4] && index-- == 0)
@@ -105,7 +105,7 @@ static size_t count_ntt(device_pool *pool)
     size_t count = 0;
 
     (void)pool;
-    while (ntt_field(count) < selftest_field_count)
+    while (get_ntt_field(count) < selftest_field_count)
         count++;
     return count;
 }
@@ -113,11 +113,11 @@ static size_t count_ntt(device_pool *pool)
 static const char *ntt_name(device_pool *pool, size_t index)
 {
     (void)pool;
-    return selftest_fields[ntt_field(index)].name;
+    return selftest_fields[get_ntt_field(index)].name;
 }
 
 static pool_status run_transforms(
-    pool_ntt_params *params, const struct selftest_field *known, uint8_t *elements, int *is_right)
+    pool_ntt_params *params, const struct selftest_field *known, uint8_t *elements, int *is_correct)
 {
     const pool_field *field = pool_ntt_domain_field(params->domain);
     uint64_t n = (uint64_t)1 << SELFTEST_TRANSFORM_LOG;
@@ -126,21 +126,21 @@ static pool_status run_transforms(
     pool_status status = POOL_OK;
 
     selftest_multiples(field, SELFTEST_K, n, in.data);
-    *is_right = 1;
+    *is_correct = 1;
     for (int i = 0; i < 3 && !status; i++) {
         params->coset = i == 1;
         params->order = i == 1 ? POOL_NTT_NR : POOL_NTT_NN;
         params->direction = i == 2 ? POOL_NTT_INVERSE : POOL_NTT_FORWARD;
         status = pool_ntt(params, &in, &out);
         if (!status)
-            *is_right &= selftest_weighs(field, out.data, n, known->answers[4 + i]);
+            *is_correct &= selftest_matches(field, out.data, n, known->answers[4 + i]);
     }
     return status;
 }
 
-static pool_status run_ntt(device_pool *pool, pool_device *device, size_t index, int *is_right)
+static pool_status run_ntt(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
-    const struct selftest_field *known = &selftest_fields[ntt_field(index)];
+    const struct selftest_field *known = &selftest_fields[get_ntt_field(index)];
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
         .field = pool_field_by_name(known->name),
         .log_size = SELFTEST_TRANSFORM_LOG};
@@ -153,7 +153,7 @@ static pool_status run_ntt(device_pool *pool, pool_device *device, size_t index,
         return status;
     elements =
         cli_alloc((size_t)2 << SELFTEST_TRANSFORM_LOG, pool_field_element_bytes(domain.field));
-    status = run_transforms(&params, known, elements, is_right);
+    status = run_transforms(&params, known, elements, is_correct);
     free(elements);
     pool_ntt_domain_destroy(&params.domain);
     return status;

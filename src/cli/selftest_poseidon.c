@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Self-test of Poseidon: every built-in set against a value that the project gave whose set it is,
- * where there is one, and against the host's computation of random states.
+ * Self-test of Poseidon: every built-in parameter set, compared with a value that its project
+ * published, if any, and with the host implementation on random states.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "selftest.h"
 
-/* States compared with the host: more than a warp, and no multiple of one. */
+/* States compared with the host: more than a warp, and not a multiple of one. */
 enum { STATES = 75 };
 
 static size_t count_sets(device_pool *pool)
@@ -23,8 +23,8 @@ static const char *set_name(device_pool *pool, size_t index)
     return pool_poseidon_name_at(index);
 }
 
-/* Whether the elements are those of the text. */
-static int reads(const pool_field *field, const uint8_t *elements, const char *text)
+/* Compares elements with a comma-separated list. */
+static int elements_match(const pool_field *field, const uint8_t *elements, const char *list)
 {
     size_t bytes = pool_field_element_bytes(field);
     uint8_t expected[POOL_FIELD_MAX_BYTES];
@@ -32,7 +32,7 @@ static int reads(const pool_field *field, const uint8_t *elements, const char *t
     char *rest = copy;
     char *item;
 
-    snprintf(copy, sizeof(copy), "%s", text);
+    snprintf(copy, sizeof(copy), "%s", list);
     for (; (item = strsep(&rest, ",")); elements += bytes)
         if (pool_field_parse(field, item, POOL_FORM_STANDARD, expected) ||
             memcmp(elements, expected, bytes) != 0)
@@ -41,7 +41,7 @@ static int reads(const pool_field *field, const uint8_t *elements, const char *t
 }
 
 static pool_status run_known(const pool_poseidon *set, const pool_poseidon_run *run,
-    const struct selftest_hash *known, int *is_right)
+    const struct selftest_hash *known, int *is_correct)
 {
     const pool_field *field = pool_poseidon_field(set);
     size_t bytes = pool_field_element_bytes(field);
@@ -59,11 +59,12 @@ static pool_status run_known(const pool_poseidon *set, const pool_poseidon_run *
     status = known->is_hash ? pool_poseidon_hash(set, run, &in, known->count, &out)
                             : pool_poseidon_permute(set, run, &in, &out);
     if (!status)
-        *is_right &= reads(field, results, known->result);
+        *is_correct &= elements_match(field, results, known->result);
     return status;
 }
 
-static pool_status run_random(const pool_poseidon *set, const pool_poseidon_run *run, int *is_right)
+static pool_status run_random(
+    const pool_poseidon *set, const pool_poseidon_run *run, int *is_correct)
 {
     pool_poseidon_run host = {.struct_size = sizeof(host), .on_host = 1};
     const pool_field *field = pool_poseidon_field(set);
@@ -80,12 +81,12 @@ static pool_status run_random(const pool_poseidon *set, const pool_poseidon_run 
     if (!status)
         status = pool_poseidon_permute(set, &host, &in, &expected);
     if (!status)
-        *is_right &= memcmp(out.data, expected.data, bytes) == 0;
+        *is_correct &= memcmp(out.data, expected.data, bytes) == 0;
     free(memory);
     return status;
 }
 
-static pool_status run_set(device_pool *pool, pool_device *device, size_t index, int *is_right)
+static pool_status run_set(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
     const char *name = pool_poseidon_name_at(index);
     pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
@@ -95,12 +96,12 @@ static pool_status run_set(device_pool *pool, pool_device *device, size_t index,
     (void)pool;
     if (status)
         return status;
-    *is_right = 1;
+    *is_correct = 1;
     for (size_t i = 0; i < selftest_hash_count && !status; i++)
         if (strcmp(selftest_hashes[i].set, name) == 0)
-            status = run_known(set, &run, &selftest_hashes[i], is_right);
+            status = run_known(set, &run, &selftest_hashes[i], is_correct);
     if (!status)
-        status = run_random(set, &run, is_right);
+        status = run_random(set, &run, is_correct);
     pool_poseidon_destroy(&set);
     return status;
 }

@@ -5,10 +5,11 @@
 
 void snarkjs_write_element(FILE *file, const pool_field *field, const void *element)
 {
-    char text[POOL_FIELD_STRING_BYTES] = "";
+    char string[POOL_FIELD_STRING_BYTES] = "";
 
-    pool_field_format(field, POOL_FORM_STANDARD, element, POOL_DECIMAL, text, sizeof(text), NULL);
-    fprintf(file, "\"%s\"", text);
+    pool_field_format(
+        field, POOL_FORM_STANDARD, element, POOL_DECIMAL, string, sizeof(string), NULL);
+    fprintf(file, "\"%s\"", string);
 }
 
 static void write_coordinate(FILE *file, const pool_curve *curve, const uint8_t *coordinate)

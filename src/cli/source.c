@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points and elements from files, results as text and into files.
+ * Reads points and elements from files, and formats results.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 const char *const cli_layouts[] = {"affine", "affine-flag", "jacobian", "projective", "xyzz", NULL};
 const char *const cli_forms[] = {"standard", "montgomery", NULL};
 
-/* The kind that a name begins with, and what follows; POOL_FILE_RAW for a plain file name. */
+/* Splits the kind off the beginning of a name. Returns POOL_FILE_RAW for a plain file name. */
 static pool_file_kind split_kind(const char **name)
 {
     static const pool_file_kind kinds[] = {
         POOL_FILE_PTAU, POOL_FILE_ZKEY, POOL_FILE_WTNS, POOL_FILE_KZG, POOL_FILE_RAW};
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < CLI_COUNT_OF(kinds); i++) {
         size_t length = strlen(pool_file_kind_name(kinds[i]));
 
         if (strncmp(*name, pool_file_kind_name(kinds[i]), length) != 0 || (*name)[length] != ':')
@@ -28,9 +28,9 @@ static pool_file_kind split_kind(const char **name)
     return POOL_FILE_RAW;
 }
 
-/* Cuts the section off the end of `path`: what follows the last colon, or, when that is the number
- * of a level, the last but one. Empty when there is none. */
-static const char *cut_section(char *path)
+/* Splits the section name off `path`: it follows the last colon or, if that is followed by the
+ * number of a level, the last but one. Returns "" if there is none. */
+static const char *split_section(char *path)
 {
     char *colon = strrchr(path, ':');
     char *section;
@@ -47,7 +47,7 @@ static const char *cut_section(char *path)
     return colon + 1;
 }
 
-/* A file of any bytes, as elements of as many bytes as always fit; the last may be shorter. */
+/* Packs bytes into elements of as many bytes as always fit; the last one may have fewer. */
 static void pack_bytes(
     const struct cli_raw *raw, const uint8_t *bytes, uint64_t count, struct cli_source *source)
 {
@@ -63,7 +63,7 @@ static void pack_bytes(
     source->section.span = (pool_span){.data = owned, .count = elements, .stride = size};
 }
 
-/* Elements, or the coordinates of points, from big-endian integers. */
+/* Converts elements, or the coordinates of points, from big-endian integers. */
 static pool_status from_big_endian(const struct cli_raw *raw, struct cli_source *source)
 {
     pool_span *span = &source->section.span;
@@ -87,30 +87,30 @@ void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, 
 
     for (uint8_t *at = elements; count--; at += size) {
         memcpy(element, at, size);
-        /* Results of the library are elements: this cannot fail. */
+        /* Cannot fail: results of the library are canonical. */
         pool_field_to_bytes(field, form, element, 1, size, POOL_BIG_ENDIAN, at);
     }
 }
 
-/* All of a file, in memory of the caller's; NULL and errno. */
+/* Reads a file into memory that the caller frees. Returns NULL and sets errno on failure. */
 static uint8_t *read_bytes(const char *path, size_t *count)
 {
-    enum { PIECE = 1 << 20 };
+    enum { CHUNK_BYTES = 1 << 20 };
     FILE *file = fopen(path, "rb");
     uint8_t *bytes = NULL;
-    size_t got = PIECE;
+    size_t got = CHUNK_BYTES;
 
     *count = 0;
-    while (file && got == PIECE) {
-        uint8_t *more = realloc(bytes, *count + PIECE);
+    while (file && got == CHUNK_BYTES) {
+        uint8_t *more = realloc(bytes, *count + CHUNK_BYTES);
 
         if (!more)
             break;
         bytes = more;
-        got = fread(bytes + *count, 1, PIECE, file);
+        got = fread(bytes + *count, 1, CHUNK_BYTES, file);
         *count += got;
     }
-    if (!file || got == PIECE || ferror(file)) {
+    if (!file || got == CHUNK_BYTES || ferror(file)) {
         free(bytes);
         bytes = NULL;
     }
@@ -119,7 +119,7 @@ static uint8_t *read_bytes(const char *path, size_t *count)
     return bytes;
 }
 
-/* A raw file's size has to be a multiple of an item's; any bytes have to be read otherwise. */
+/* pool_file_open refuses raw files whose size is not a multiple of the item size. */
 static int open_bytes(const char *path, const struct cli_raw *raw, struct cli_source *source)
 {
     size_t count;
@@ -157,7 +157,7 @@ int cli_source_open(
     } else if (params.kind == POOL_FILE_WTNS) {
         section = "values";
     } else {
-        section = cut_section(path);
+        section = split_section(path);
     }
     status = pool_file_open(path, &params, &source->file);
     if (!status)
@@ -190,11 +190,11 @@ int cli_source_expect(const struct cli_command *command, const char *name,
         command, "'%s' holds %s, not %s", name, items[source->section.item], items[item]);
 }
 
-int cli_check_order(const struct cli_command *command, int is_big_endian, int form)
+int cli_check_byte_order(const struct cli_command *command, int is_big_endian, int form)
 {
     if (!is_big_endian || form == POOL_FORM_STANDARD)
         return CLI_GO;
-    return cli_usage(command, "--big-endian is of integers in standard form, not montgomery");
+    return cli_usage(command, "--big-endian requires --form standard, not montgomery");
 }
 
 int cli_source_reverse(struct cli_source *source)
@@ -212,7 +212,7 @@ int cli_source_reverse(struct cli_source *source)
 
         memcpy(owned + reversed * span->stride, (const uint8_t *)span->data + i * span->stride,
             span->stride);
-        /* The next number, counted from the other end. */
+        /* Increments the bit-reversed counter. */
         for (; reversed & bit; bit >>= 1)
             reversed ^= bit;
         reversed ^= bit;
@@ -223,17 +223,17 @@ int cli_source_reverse(struct cli_source *source)
     return 1;
 }
 
-const char *cli_element(const pool_field *field, pool_form form, const void *element, char *text)
+const char *cli_element(const pool_field *field, pool_form form, const void *element, char *string)
 {
     size_t bytes = pool_field_element_bytes(field);
     uint8_t big_endian[POOL_FIELD_MAX_BYTES] = {0};
 
-    /* Results of the library are elements: this cannot fail. */
+    /* Cannot fail: results of the library are canonical. */
     pool_field_to_bytes(field, form, element, 1, bytes, POOL_BIG_ENDIAN, big_endian);
-    text[0] = '0';
-    text[1] = 'x';
-    cli_hex(big_endian, bytes, text + 2);
-    return text;
+    string[0] = '0';
+    string[1] = 'x';
+    cli_hex(big_endian, bytes, string + 2);
+    return string;
 }
 
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field)
@@ -241,7 +241,7 @@ int cli_find_field(const struct cli_command *command, const char *name, const po
     *field = pool_field_by_name(name);
     if (*field)
         return CLI_GO;
-    return cli_usage(command, "there is no field '%s'; 'devicepool list fields' has them", name);
+    return cli_usage(command, "no field '%s'; see 'devicepool list fields'", name);
 }
 
 int cli_find_curve(const struct cli_command *command, const char *name, const pool_curve **curve)
@@ -249,7 +249,7 @@ int cli_find_curve(const struct cli_command *command, const char *name, const po
     *curve = pool_curve_by_name(name);
     if (*curve)
         return CLI_GO;
-    return cli_usage(command, "there is no curve '%s'; 'devicepool list curves' has them", name);
+    return cli_usage(command, "no curve '%s'; see 'devicepool list curves'", name);
 }
 
 int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device)

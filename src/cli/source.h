@@ -1,65 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where commands take points and elements from, and how they show results.
+ * The files from which commands read points and elements, and the format of results.
  */
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
 
 #include "cli.h"
 
-/* What a raw file, which says nothing about itself, consists of: set one of curve and field. */
+/* The content of a raw file, which has no header; either curve or field is set. */
 struct cli_raw {
     const pool_curve *curve;
     const pool_field *field;
     pool_point_layout layout;
     pool_form form;
-    int is_big_endian; /* standard integers; points then have no flag beside their coordinates */
-    int is_bytes;      /* any bytes: each element takes as many as always fit below the modulus */
+    int is_big_endian; /* integers in standard form; not for POOL_POINT_AFFINE_FLAG */
+    int is_bytes;      /* arbitrary bytes, packed into elements of as many as always fit */
 };
 
-/* An open source: `section` says what it is, its span is host memory. */
+/* An open source. The span of `section` is host memory. */
 struct cli_source {
     pool_file *file;
-    void *owned; /* converted or reordered items, where the file's own were not as wanted */
+    void *owned; /* NULL, or the converted or reordered items, which the span refers to */
     pool_file_section section;
 };
 
 /*
- * Returns CLI_GO or, having said what is wrong, an exit code. Opens KIND:FILE:SECTION
- * (ptau:FILE:tauG1, ptau:FILE:lagrange:8, zkey:FILE:A, kzg:FILE:lagrange, wtns:FILE), or a raw file
- * of the name.
+ * Opens KIND:FILE:SECTION (ptau:FILE:tauG1, ptau:FILE:lagrange:8, zkey:FILE:A, kzg:FILE:lagrange,
+ * wtns:FILE), or else a raw file of that name. Returns CLI_GO, or an exit code after reporting the
+ * failure.
  */
 int cli_source_open(
     const char *name, const struct cli_raw *raw, int as_json, struct cli_source *source);
 void cli_source_close(struct cli_source *source);
 
-/* CLI_GO when the source has items of that kind; `name` is what it was opened by. */
+/* Returns CLI_GO if the source, which was opened as `name`, has items of that kind. */
 int cli_source_expect(const struct cli_command *command, const char *name,
     const struct cli_source *source, pool_file_item item);
 
-/* CLI_GO unless big-endian integers are asked for together with Montgomery form. */
-int cli_check_order(const struct cli_command *command, int is_big_endian, int form);
+/* Returns CLI_GO unless big-endian integers are requested together with Montgomery form. */
+int cli_check_byte_order(const struct cli_command *command, int is_big_endian, int form);
 
-/* Brings a power of two of elements into bit-reversed order, in memory of the source's own. 0 when
- * their number is no power of two. */
+/* Puts the elements into bit-reversed order. Returns 0 if their number is not a power of two. */
 int cli_source_reverse(struct cli_source *source);
 
-/* Words of --layout and --form, in the order of their enums, NULL at the end. */
+/* The values of --layout and --form, in the order of their enums, terminated by NULL. */
 extern const char *const cli_layouts[];
 extern const char *const cli_forms[];
 
-/* "0x…", big-endian, into `text` of CLI_ELEMENT characters, which is returned. */
+/* Formats "0x…" with leading zeros into `string` of CLI_ELEMENT bytes, which it returns. */
 enum { CLI_ELEMENT = 2 * POOL_FIELD_MAX_BYTES + 3 };
-const char *cli_element(const pool_field *field, pool_form form, const void *element, char *text);
+const char *cli_element(const pool_field *field, pool_form form, const void *element, char *string);
 
-/* The same elements as big-endian integers, in place. */
+/* Converts elements to big-endian integers in standard form, in place. */
 void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, uint64_t count);
 
-/* The field or curve of that name; an exit code when there is none, or CLI_GO. */
+/* Find a built-in field or curve. Return CLI_GO, or an exit code after reporting the failure. */
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field);
 int cli_find_curve(const struct cli_command *command, const char *name, const pool_curve **curve);
 
-/* The device that a single operation runs on: the pool's next one. CLI_GO or an exit code. */
+/* Creates the pool and selects its next device for a single operation. Returns CLI_GO or an exit
+ * code. */
 int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table that all commands print, from the same rows that they print as JSON: columns as
- * wide as their widest cell, two spaces between.
+ * Prints the rows that all commands also print as JSON as a table. Columns are as wide as their
+ * widest cell and are separated by two spaces.
  */
 #include <string.h>
 
@@ -9,60 +9,60 @@
 
 enum { CELL = 512 };
 
-static void number_cell(const struct cli_column *column, double value, char *text)
+static void format_number(const struct cli_column *column, double value, char *cell)
 {
     switch (column->show) {
     case CLI_SHOW_SIZE:
-        cli_size((uint64_t)value, text, CELL);
+        cli_size((uint64_t)value, cell, CELL);
         return;
     case CLI_SHOW_BYTES:
-        cli_bytes((uint64_t)value, text, CELL);
+        cli_bytes((uint64_t)value, cell, CELL);
         return;
     case CLI_SHOW_DURATION:
-        cli_duration(value, text, CELL);
+        cli_duration(value, cell, CELL);
         return;
     case CLI_SHOW_AMOUNT:
-        cli_amount(value, text, CELL);
+        cli_amount(value, cell, CELL);
         return;
     default:
-        snprintf(text, CELL, "%.15g", value);
+        snprintf(cell, CELL, "%.15g", value);
     }
 }
 
-static const char *cell_of(const cJSON *row, const struct cli_column *column, char *text)
+static const char *format_cell(const cJSON *row, const struct cli_column *column, char *cell)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(row, column->key);
 
-    *text = 0;
+    *cell = 0;
     if (cJSON_IsString(value))
-        snprintf(text, CELL, "%s", value->valuestring);
+        snprintf(cell, CELL, "%s", value->valuestring);
     else if (cJSON_IsBool(value))
-        snprintf(text, CELL, "%s", cli_mark(cJSON_IsTrue(value)));
+        snprintf(cell, CELL, "%s", cli_mark(cJSON_IsTrue(value)));
     else if (cJSON_IsNumber(value))
-        number_cell(column, value->valuedouble, text);
-    return text;
+        format_number(column, value->valuedouble, cell);
+    return cell;
 }
 
-/* Characters on the screen: bytes of UTF-8 that go on one are not counted. */
-static int width_of(const char *text)
+/* Returns the number of characters: UTF-8 continuation bytes are not counted. */
+static int width_of(const char *cell)
 {
     int width = 0;
 
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+    for (; *cell; cell++)
+        width += ((unsigned char)*cell & 0xc0) != 0x80;
     return width;
 }
 
-/* 0 when the column is empty in all rows. */
+/* Returns 0 if the column is empty in all rows. */
 static int column_width(const cJSON *rows, const struct cli_column *column)
 {
-    char text[CELL];
+    char cell[CELL];
     const cJSON *row;
     int widest = 0;
 
     cJSON_ArrayForEach(row, rows)
     {
-        int width = width_of(cell_of(row, column, text));
+        int width = width_of(format_cell(row, column, cell));
 
         widest = width > widest ? width : widest;
     }
@@ -73,45 +73,45 @@ static int column_width(const cJSON *rows, const struct cli_column *column)
 
 static int is_number(const struct cli_column *column)
 {
-    return column->show != CLI_SHOW_TEXT && column->show != CLI_SHOW_CHECK;
+    return column->show != CLI_SHOW_STRING && column->show != CLI_SHOW_CHECK;
 }
 
 static void print_cell(
-    FILE *file, const struct cli_column *column, const char *text, const char *colour, int width)
+    FILE *file, const struct cli_column *column, const char *cell, const char *colour, int width)
 {
-    int space = width > width_of(text) ? width - width_of(text) : 0;
+    int space = width > width_of(cell) ? width - width_of(cell) : 0;
 
-    fprintf(file, "%*s%s%s%s%*s", is_number(column) ? space : 0, "", colour, text,
+    fprintf(file, "%*s%s%s%s%*s", is_number(column) ? space : 0, "", colour, cell,
         *colour ? cli_colour(file, CLI_PLAIN) : "", is_number(column) ? 0 : space, "");
 }
 
-/* A row, or the titles when it is NULL. */
+/* Prints a row, or the titles if it is NULL. */
 static void print_line(
     const cJSON *row, const struct cli_column *columns, const int *widths, size_t count, FILE *file)
 {
     const char *gap = "";
     size_t last = count;
 
-    /* No spaces before the end of a line. */
+    /* The last column is not padded. */
     while (last && !widths[--last])
         continue;
     for (size_t i = 0; i < count; i++) {
         const char *colour = "";
-        char text[CELL];
+        char cell[CELL];
 
         if (!widths[i])
             continue;
         if (!row) {
-            snprintf(text, sizeof(text), "%s", columns[i].title);
+            snprintf(cell, sizeof(cell), "%s", columns[i].title);
             colour = cli_colour(file, CLI_BOLD);
         } else {
-            cell_of(row, &columns[i], text);
+            format_cell(row, &columns[i], cell);
             if (columns[i].show == CLI_SHOW_CHECK)
-                colour = cli_colour(file, strcmp(text, cli_mark(1)) == 0 ? CLI_GREEN : CLI_RED);
+                colour = cli_colour(file, strcmp(cell, cli_mark(1)) == 0 ? CLI_GREEN : CLI_RED);
         }
         fputs(gap, file);
         print_cell(
-            file, &columns[i], text, colour, i == last && !is_number(&columns[i]) ? 0 : widths[i]);
+            file, &columns[i], cell, colour, i == last && !is_number(&columns[i]) ? 0 : widths[i]);
         gap = "  ";
     }
     fputc('\n', file);
@@ -141,8 +141,8 @@ static void print_failures(const cJSON *rows, const struct cli_column *columns)
         const cJSON *failure = cJSON_GetObjectItemCaseSensitive(row, "failure");
 
         if (cJSON_IsString(failure))
-            fprintf(stderr, "devicepool: %s, %s: %s\n", cell_of(row, &columns[0], heads[0]),
-                cell_of(row, &columns[1], heads[1]), failure->valuestring);
+            fprintf(stderr, "devicepool: %s, %s: %s\n", format_cell(row, &columns[0], heads[0]),
+                format_cell(row, &columns[1], heads[1]), failure->valuestring);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a terminal gets beyond plain text: colours, check marks, one line that says what goes on.
+ * Terminal output beyond plain text: colours, check marks, the progress line.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -18,7 +18,7 @@ static struct {
     int is_quiet;
     int is_utf8;
     int shows_progress;
-    int has_line; /* guarded by lock: a progress line is on the screen */
+    int has_line; /* guarded by lock: a progress line is shown */
 } terminal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int is_capable(FILE *file)
@@ -36,7 +36,7 @@ void cli_terminal_setup(int is_quiet)
     terminal.shows_progress = !is_quiet && is_capable(stderr);
 }
 
-/* https://no-color.org: any value but the empty one says no. */
+/* https://no-color.org: any value but the empty string disables colours. */
 const char *cli_colour(FILE *file, enum cli_colour colour)
 {
     static const char *const sequences[] = {
@@ -48,23 +48,23 @@ const char *cli_colour(FILE *file, enum cli_colour colour)
     return sequences[colour];
 }
 
-const char *cli_mark(int is_right)
+const char *cli_mark(int is_correct)
 {
     if (terminal.is_utf8)
-        return is_right ? "✓" : "✗";
-    return is_right ? "ok" : "WRONG";
+        return is_correct ? "✓" : "✗";
+    return is_correct ? "ok" : "WRONG";
 }
 
-const char *cli_bar(size_t done, size_t count, char *text, size_t size)
+const char *cli_bar(size_t done, size_t count, char *string, size_t bytes)
 {
     const char *full = terminal.is_utf8 ? "━" : "=";
     const char *rest = terminal.is_utf8 ? "─" : "-";
     size_t length = 0;
 
-    for (size_t i = 0; i < CLI_BAR && length + 4 < size; i++)
+    for (size_t i = 0; i < CLI_BAR && length + 4 < bytes; i++)
         length += (size_t)snprintf(
-            text + length, size - length, "%s", i * count < done * CLI_BAR ? full : rest);
-    return text;
+            string + length, bytes - length, "%s", i * count < done * CLI_BAR ? full : rest);
+    return string;
 }
 
 static int screen_width(void)
@@ -76,19 +76,19 @@ static int screen_width(void)
     return 80;
 }
 
-static void wipe_locked(void)
+static void erase_line_locked(void)
 {
     if (terminal.has_line)
         fputs("\r\033[K", stderr);
     terminal.has_line = 0;
 }
 
-/* Ends the text where the screen does, between two characters. */
-static void cut(char *text, int width)
+/* Truncates a UTF-8 string to `width` characters. */
+static void truncate_string(char *string, int width)
 {
-    for (; *text; text++) {
-        if (((unsigned char)*text & 0xc0) != 0x80 && width-- == 0) {
-            *text = 0;
+    for (; *string; string++) {
+        if (((unsigned char)*string & 0xc0) != 0x80 && width-- == 0) {
+            *string = 0;
             return;
         }
     }
@@ -96,18 +96,18 @@ static void cut(char *text, int width)
 
 void cli_progress(const char *format, ...)
 {
-    char text[512];
+    char line[512];
     va_list list;
 
     if (!terminal.shows_progress)
         return;
     va_start(list, format);
-    vsnprintf(text, sizeof(text), format, list);
+    vsnprintf(line, sizeof(line), format, list);
     va_end(list);
     pthread_mutex_lock(&terminal.lock);
-    wipe_locked();
-    cut(text, screen_width() - 1);
-    fprintf(stderr, "%s%s%s", cli_colour(stderr, CLI_DIM), text, cli_colour(stderr, CLI_PLAIN));
+    erase_line_locked();
+    truncate_string(line, screen_width() - 1);
+    fprintf(stderr, "%s%s%s", cli_colour(stderr, CLI_DIM), line, cli_colour(stderr, CLI_PLAIN));
     fflush(stderr);
     terminal.has_line = 1;
     pthread_mutex_unlock(&terminal.lock);
@@ -116,7 +116,7 @@ void cli_progress(const char *format, ...)
 void cli_progress_end(void)
 {
     pthread_mutex_lock(&terminal.lock);
-    wipe_locked();
+    erase_line_locked();
     fflush(stderr);
     pthread_mutex_unlock(&terminal.lock);
 }
@@ -128,7 +128,7 @@ void cli_note(const char *format, ...)
     if (terminal.is_quiet)
         return;
     pthread_mutex_lock(&terminal.lock);
-    wipe_locked();
+    erase_line_locked();
     va_start(list, format);
     vfprintf(stderr, format, list);
     va_end(list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool version: the library, the driver, the compiler.
+ * devicepool version: the versions of library, driver and compiler.
  */
 #include "cli.h"
 
@@ -36,19 +36,18 @@ static void print_report(const pool_host_info *info)
     cli_print_json(report);
 }
 
-int cli_run_version(const struct cli_command *self, int count, char **arguments)
+int cli_run_version(const struct cli_command *self, struct cli_line *line)
 {
-    struct cli_line line = {.count = count, .arguments = arguments, .takes = CLI_TAKES_JSON};
     pool_host_info info = {.struct_size = sizeof(info)};
     pool_status status;
-    int code = cli_parse(self, NULL, 0, &line);
+    int code = cli_parse(self, NULL, 0, line);
 
     if (code != CLI_GO)
         return code;
     status = pool_host_get_info(&info);
     if (status)
-        return cli_fail(status, line.as_json);
-    if (line.as_json) {
+        return cli_fail(status, line->as_json);
+    if (line->as_json) {
         print_report(&info);
     } else {
         printf("%-11s %s\n", "devicepool", pool_version_text());
@@ -56,9 +55,7 @@ int cli_run_version(const struct cli_command *self, int count, char **arguments)
         print_component("nvrtc", &info.compiler);
         if (info.compiler.status)
             printf(
-                "%-11s without it the library's own kernels are prebuilt PTX, and nothing else is "
-                "compiled\n",
-                "");
+                "%-11s the library uses its prebuilt PTX kernels and cannot compile others\n", "");
     }
     return CLI_OK;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool warm-up: compiles what fields, curves and Poseidon sets need, so that the disk cache
- * has it before the first job asks.
+ * devicepool warm-up: compiles the kernels of fields, curves and Poseidon parameter sets into the
+ * disk cache, before the first job needs them.
  */
 #include <string.h>
 
 #include "cli.h"
 
-/* Something with a name that has kernels: one of the three. */
+/* A field, a curve or a parameter set; exactly one of the pointers is set. */
 struct subject {
     const char *name;
     const pool_field *field;
@@ -15,8 +15,8 @@ struct subject {
     pool_poseidon *set;
 };
 
-/* Transforms, and one vector operation: all of a field's vector kernels are one program. */
-static pool_status warm_field(const pool_field *field, pool_device *device)
+/* Compiles the NTT kernels, and by one operation the program of all vector kernels. */
+static pool_status warm_up_field(const pool_field *field, pool_device *device)
 {
     pool_ntt_domain_params params = {.struct_size = sizeof(params), .field = field};
     pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
@@ -35,8 +35,8 @@ static pool_status warm_field(const pool_field *field, pool_device *device)
     return status;
 }
 
-/* One state, and a tree of two leaves where the set has room for two digests. */
-static pool_status warm_set(pool_poseidon *set, pool_device *device)
+/* Permutes one state, hashes one item, and builds a tree of two leaves if two digests fit. */
+static pool_status warm_up_set(pool_poseidon *set, pool_device *device)
 {
     pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
     pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_rows = 1};
@@ -67,16 +67,16 @@ static const char *kind_of(const struct subject *subject)
     return subject->field ? "field" : subject->curve ? "curve" : "set";
 }
 
-static pool_status warm(const struct subject *subject, pool_device *device)
+static pool_status warm_up_subject(const struct subject *subject, pool_device *device)
 {
     if (subject->field)
-        return warm_field(subject->field, device);
+        return warm_up_field(subject->field, device);
     if (subject->curve)
         return pool_msm_warm_up(subject->curve, device);
-    return warm_set(subject->set, device);
+    return warm_up_set(subject->set, device);
 }
 
-static pool_status warm_on(
+static pool_status warm_up_device(
     pool_device *device, const struct subject *subjects, int count, cJSON *rows)
 {
     pool_status status = POOL_OK;
@@ -89,7 +89,7 @@ static pool_status warm_on(
 
         cli_progress(
             "%s: %s %s (%d of %d)", name, kind_of(&subjects[i]), subjects[i].name, i + 1, count);
-        status = warm(&subjects[i], device);
+        status = warm_up_subject(&subjects[i], device);
         if (status)
             break;
         row = cJSON_CreateObject();
@@ -102,12 +102,12 @@ static pool_status warm_on(
     return status;
 }
 
-static int run(const struct cli_line *line, const struct subject *subjects)
+static int warm_up_all(const struct cli_line *line, const struct subject *subjects)
 {
     static const struct cli_column columns[] = {
-        {"device", "device", CLI_SHOW_TEXT},
-        {"kind", "kind", CLI_SHOW_TEXT},
-        {"name", "name", CLI_SHOW_TEXT},
+        {"device", "device", CLI_SHOW_STRING},
+        {"kind", "kind", CLI_SHOW_STRING},
+        {"name", "name", CLI_SHOW_STRING},
         {"seconds", "time", CLI_SHOW_DURATION},
     };
     cJSON *rows = cJSON_CreateArray();
@@ -127,37 +127,31 @@ static int run(const struct cli_line *line, const struct subject *subjects)
         if (!status)
             status = pool_device_get_info(device, &info);
         if (!status && info.state == POOL_DEVICE_READY)
-            status = warm_on(device, subjects, line->operand_count, rows);
+            status = warm_up_device(device, subjects, line->operand_count, rows);
     }
     code = status ? cli_fail(status, line->as_json) : CLI_OK;
     if (status)
         cJSON_Delete(rows);
     else
-        cli_print_rows(rows, columns, sizeof(columns) / sizeof(columns[0]), line);
+        cli_print_rows(rows, columns, CLI_COUNT_OF(columns), line);
     return cli_close_pool(&pool, code, 0);
 }
 
-int cli_run_warm_up(const struct cli_command *self, int count, char **arguments)
+int cli_run_warm_up(const struct cli_command *self, struct cli_line *line)
 {
-    enum { MOST = 128 };
-    struct subject subjects[MOST];
-    struct cli_line line = {.count = count,
-        .arguments = arguments,
-        .takes = CLI_TAKES_DEVICES | CLI_TAKES_JSON,
-        .least_operands = 1,
-        .most_operands = MOST};
+    struct subject subjects[CLI_MAX_NAMES];
     int known = 0;
-    int code = cli_parse(self, NULL, 0, &line);
+    int code = cli_parse(self, NULL, 0, line);
 
     if (code != CLI_GO)
         return code;
-    while (known < line.operand_count && find_subject(line.operands[known], &subjects[known]))
+    while (known < line->operand_count && find_subject(line->operands[known], &subjects[known]))
         known++;
-    if (known < line.operand_count)
-        code = cli_usage(self, "there is no field, curve or set '%s'; see 'devicepool list'",
-            line.operands[known]);
+    if (known < line->operand_count)
+        code = cli_usage(self, "no field, curve or parameter set '%s'; see 'devicepool list'",
+            line->operands[known]);
     else
-        code = run(&line, subjects);
+        code = warm_up_all(line, subjects);
     for (int i = 0; i < known; i++)
         pool_poseidon_destroy(&subjects[i].set);
     return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that a hung device may keep from ever ending: it runs on threads of its own, and the thread
- * that waits for it gives up when nothing happens any more.
+ * Runs work that a hung device may prevent from ending on separate threads, and stops waiting for
+ * them when they make no progress.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,10 +14,10 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t progress; /* guarded by lock, as is the next */
-    int has_given_up;
+    int has_timed_out;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* One call of cli_watch. Outlives the call when it gives up. */
+/* One call of cli_watch. It outlives a call that times out. */
 struct watched {
     void *(*work)(void *argument);
     void *argument;
@@ -32,14 +32,14 @@ void cli_watch_progress(void)
     pthread_mutex_unlock(&watch.lock);
 }
 
-int cli_watch_has_given_up(void)
+int cli_watch_has_timed_out(void)
 {
-    int has_given_up;
+    int has_timed_out;
 
     pthread_mutex_lock(&watch.lock);
-    has_given_up = watch.has_given_up;
+    has_timed_out = watch.has_timed_out;
     pthread_mutex_unlock(&watch.lock);
-    return has_given_up;
+    return has_timed_out;
 }
 
 static void *run_watched(void *argument)
@@ -55,7 +55,7 @@ static void *run_watched(void *argument)
     return NULL;
 }
 
-static void make_condition(void)
+static void init_condition(void)
 {
     pthread_condattr_t attributes;
 
@@ -65,7 +65,7 @@ static void make_condition(void)
     pthread_condattr_destroy(&attributes);
 }
 
-/* Waits until all threads have ended, or for `timeout` seconds without progress. */
+/* Waits until all threads have returned, or for `timeout` seconds without progress. */
 static int wait_locked(struct watched *watched, uint64_t timeout)
 {
     int error = 0;
@@ -93,7 +93,7 @@ int cli_watch(size_t threads, uint64_t timeout, void *(*work)(void *argument), v
     pthread_t thread;
     int has_ended;
 
-    pthread_once(&once, make_condition);
+    pthread_once(&once, init_condition);
     *watched = (struct watched){.work = work, .argument = argument};
     pthread_mutex_lock(&watch.lock);
     while (watched->running < threads && pthread_create(&thread, NULL, run_watched, watched) == 0) {
@@ -107,7 +107,7 @@ int cli_watch(size_t threads, uint64_t timeout, void *(*work)(void *argument), v
         return 1;
     }
     has_ended = wait_locked(watched, timeout);
-    watch.has_given_up |= !has_ended;
+    watch.has_timed_out |= !has_ended;
     pthread_mutex_unlock(&watch.lock);
     if (has_ended)
         free(watched);

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of the command: a folder of its own, and what is expected of a call.
+# Sourced by the tests of the command: a directory of its own, and what is expected of a call.
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export DEVICEPOOL_CACHE_DIR="$scratch/cache"
 failed=0
 
-# expect EXIT-CODE TEXT-IN-OUTPUT COMMAND...
+# expect EXIT-CODE STRING-IN-OUTPUT COMMAND...
 expect() {
     code=$1
     text=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The command as a person uses it on a host without a driver: what it prints and how it exits.
+# The command line on a host without a driver: output and exit codes.
 # usage: test_cli.sh DEVICEPOOL
 set -u
 tool=$1
@@ -25,14 +25,14 @@ expect 2 "has no 'primes'" "$tool" list primes
 expect 2 "needs fields|curves|sets" "$tool" list
 expect 2 'no .fft' "$tool" bench fft
 expect 2 'takes --field, not --set' "$tool" bench ntt --set circom-bn254-t3
-expect 2 "knows no field 'x'" "$tool" bench ntt --field bn254_fr,x
-expect 2 'powers of two' "$tool" bench ntt --sizes 3
+expect 2 "no field 'x'" "$tool" bench ntt --field bn254_fr,x
+expect 2 'must be powers of two' "$tool" bench ntt --sizes 3
 expect 2 'takes sizes' "$tool" bench copy --sizes 2^99
 expect 2 'takes a number' "$tool" bench ntt --batch 99999999999999999999
 expect 2 'takes sizes' "$tool" bench ntt --sizes 2^4294967297
-expect 2 'is one of nn, nr' "$tool" bench ntt --order xx
-expect 2 'repeat is 1' "$tool" bench ntt --repeat 0
-expect 2 'only is one of copy' "$tool" selftest --only all
+expect 2 'must be one of nn, nr' "$tool" bench ntt --order xx
+expect 2 'repeat must be 1' "$tool" bench ntt --repeat 0
+expect 2 'only must be one of copy' "$tool" selftest --only all
 expect 2 'bench ntt does not take --precompute' "$tool" bench ntt --precompute 2
 expect 2 'bench pool does not take --inverse' "$tool" bench pool --inverse
 expect 2 'bench copy does not take --batch' "$tool" bench copy --batch 2
@@ -46,7 +46,7 @@ expect 2 "takes no argument 'x'" "$tool" --help x
 expect 2 "takes no argument 'x'" "$tool" --version x
 expect 2 'no curve .x' "$tool" msm --curve x a b
 expect 2 'needs POINTS SCALARS' "$tool" msm a
-expect 2 'is one of affine, affine-flag' "$tool" msm --layout x a b
+expect 2 'must be one of affine, affine-flag' "$tool" msm --layout x a b
 expect 1 'cannot be read' "$tool" demo --data "$scratch" --devices sim
 expect 4 'no-such-library' "$tool" demo --data "$scratch" --devices all
 expect 4 'no-such-library' "$tool" selftest

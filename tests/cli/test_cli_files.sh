@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The commands that read and write files, on a simulated device.
-# usage: test_cli_files.sh DEVICEPOOL VECTORS-FOLDER
+# usage: test_cli_files.sh DEVICEPOOL VECTORS-DIRECTORY
 set -u
 tool=$1
 vectors=$2
@@ -17,7 +17,7 @@ assert file['kind'] == 'kzg' and [s['count'] for s in file['sections']] == [4096
     "$tool" info --json "$vectors/kzg/trusted_setup.txt"
 expect 1 'cannot be opened' "$tool" info "$scratch/none"
 expect 1 'not the beginning' "$tool" info "$0"
-# JSON is not taken for a KZG setup because it is JSON.
+# Other JSON files are not recognised as KZG setups.
 for json in "$vectors/iden3/poseidon_bn254_proof.json" "$vectors/poseidon/circom.json"; do
     expect 1 "$json.*no KZG setup" "$tool" info "$json"
 done
@@ -32,7 +32,7 @@ if "$tool" version | grep -q '^nvrtc  *none'; then
     exit $failed
 fi
 
-# Python's integers write a file of eight elements and know its transform.
+# Python's integers provide a file of eight elements and its transform.
 cat >"$scratch/ntt.py" <<'PYTHON'
 import sys
 p = 0x30644e72e131a029b85045b68181585d2833e84879b9709143e1f593f0000001
@@ -64,7 +64,7 @@ same "ntt --coset" "$scratch/got" "$scratch/coset"
 "$tool" ntt --order nr "$scratch/little" -o "$scratch/reversed"
 "$tool" ntt --order rn --inverse "$scratch/reversed" -o "$scratch/got"
 same "ntt there and back" "$scratch/got" "$scratch/little"
-# What is read and what is written have one byte order.
+# --big-endian applies to input and output.
 "$tool" ntt --big-endian --order nr "$scratch/big" -o "$scratch/reversed"
 "$tool" ntt --big-endian --order rn --inverse "$scratch/reversed" -o "$scratch/got"
 same "ntt there and back, big-endian" "$scratch/got" "$scratch/big"
@@ -72,8 +72,8 @@ same "ntt there and back, big-endian" "$scratch/got" "$scratch/big"
 "$tool" ntt --form montgomery "$scratch/reversed" -o "$scratch/got"
 same "ntt there and back, Montgomery form" "$scratch/got" "$scratch/montgomery"
 expect 2 'not montgomery' "$tool" ntt --big-endian --form montgomery "$scratch/big"
-expect 2 'batch is at least 1' "$tool" ntt --batch 0 "$scratch/little"
-# A path that cannot be written is found before the work, and the input is no such file's loss.
+expect 2 'batch must be at least 1' "$tool" ntt --batch 0 "$scratch/little"
+# An unwritable path is detected before the work, and a file may be both input and output.
 expect 1 'cannot be written' "$tool" ntt "$scratch/little" -o "$scratch/none/out" -v
 expect 1 'modulus' "$tool" ntt --field babybear "$scratch/little" -o "$scratch/unwritten"
 [ -e "$scratch/unwritten" ] && echo "FAILED: a failed ntt leaves a file" && failed=1
@@ -88,13 +88,13 @@ printf '%032d' 0 | tr 0 '\377' >"$scratch/large"
 expect 1 "$scratch/large: .*modulus" "$tool" ntt "$scratch/large"
 expect 1 "$scratch/large: .*modulus" "$tool" ntt --big-endian "$scratch/large"
 
-# circomlib's Poseidon of 1 and 2, and a tree that is hashes of hashes.
+# circomlib's Poseidon of 1 and 2, and a tree compared with hashes of hashes.
 python3 -c "import sys
 sys.stdout.buffer.write(b''.join(i.to_bytes(32, 'little') for i in (1, 2, 3, 4)))" >"$scratch/leaves"
 expect 0 '^0x115cc0f5e7d690413df64c6b9662e9cf2a3617f2743245519e19607a4417189a' \
     "$tool" poseidon hash "$scratch/leaves"
-"$tool" poseidon hash "$scratch/leaves" -o "$scratch/row"
-"$tool" poseidon hash "$scratch/row" >"$scratch/root"
+"$tool" poseidon hash "$scratch/leaves" -o "$scratch/level"
+"$tool" poseidon hash "$scratch/level" >"$scratch/root"
 "$tool" poseidon tree "$scratch/leaves" >"$scratch/got"
 same "poseidon tree" "$scratch/got" "$scratch/root"
 expect_json "import json, sys
@@ -127,7 +127,7 @@ expect 2 'permutes states of 3 elements, not 2' "$tool" poseidon permute -e 2 "$
 expect 0 '^0x' "$tool" poseidon sponge --bytes "$0"
 expect 0 '^0x29176100eaa962bdc1fe6c654d6a3c130e96a4d1168b33848b897dc502820133' \
     "$tool" poseidon hash --set circom-bn254-t2 "wtns:$vectors/iden3/poseidon_bn254.wtns"
-expect 2 'no set .x' "$tool" poseidon hash --set x "$scratch/leaves"
+expect 2 'no parameter set .x' "$tool" poseidon hash --set x "$scratch/leaves"
 expect 2 'has no .burn' "$tool" poseidon burn "$scratch/leaves"
 expect 2 'not items of 3' "$tool" poseidon hash --elements 3 "$scratch/leaves"
 expect 2 'at most 2' "$tool" poseidon hash --elements 4 "$scratch/leaves"
@@ -150,7 +150,7 @@ ptau=ptau:$vectors/iden3/powersOfTau28_hez_final_08.ptau
 "$tool" msm "$ptau:tauG1" "$scratch/little" >"$scratch/coefficients"
 "$tool" ntt "$scratch/little" -o "$scratch/values.bin"
 "$tool" msm "$ptau:lagrange:3" "$scratch/values.bin" >"$scratch/got"
-same "sum over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"
+same "MSM over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"
 "$tool" msm "$ptau:tauG1" --scalar-form montgomery "$scratch/montgomery" >"$scratch/got"
 same "msm --scalar-form montgomery" "$scratch/got" "$scratch/coefficients"
 "$tool" msm "$ptau:tauG1" --big-endian-scalars "$scratch/big" -o "$scratch/point"
@@ -160,7 +160,7 @@ expect 0 '^infinity$' cat "$scratch/got"
 printf '\001' | cat - "$scratch/zero" | head -c 32 >"$scratch/one"
 "$tool" msm "$scratch/point" "$scratch/one" --layout affine --form standard >"$scratch/got"
 same "msm of one raw point" "$scratch/got" "$scratch/coefficients"
-# Points and scalars, all of them big-endian, and what is written; G2 has two elements a coordinate.
+# Big-endian points, scalars and output; G2 has two elements per coordinate.
 "$tool" msm "$ptau:tauG1" --big-endian "$scratch/big" -o "$scratch/big_point"
 printf '\001' | cat "$scratch/zero" - | tail -c 32 >"$scratch/one_big"
 "$tool" msm "raw:$scratch/big_point" "$scratch/one_big" --big-endian >"$scratch/got"
@@ -181,7 +181,7 @@ expect 0 '^x 0x' "$tool" msm "$key:C" "$witness" --skip 2
 expect 2 'only 213 points' "$tool" msm "$key:C" "$witness"
 expect 2 'only 215 scalars' "$tool" msm "$key:A" "$witness" --count 216
 expect 2 'power of two of scalars' "$tool" msm "$key:A" "$witness" --bit-reverse
-expect 2 'do not belong' "$tool" msm "$setup" "$witness"
+expect 2 'do not match' "$tool" msm "$setup" "$witness"
 expect 2 "'$witness' holds elements, not points" "$tool" msm "$witness" "$key:A"
 expect 2 'coefficients. holds coefficients of matrices, not points' \
     "$tool" msm "$key:coefficients" "$witness"
@@ -193,5 +193,5 @@ expect 1 'no section' "$tool" msm "$key:Z" "$witness"
 "$tool" cache clear >/dev/null
 expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear circom-bn254-t3 bn254_g1
 expect 0 'poseidon' "$tool" cache list
-expect 2 "no field, curve or set 'x'" "$tool" warm-up babybear x
+expect 2 "no field, curve or parameter set 'x'" "$tool" warm-up babybear x
 exit $failed

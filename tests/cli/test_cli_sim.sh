@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The commands on simulated devices: results, JSON that other programs can read, exit codes.
-# usage: test_cli_sim.sh DEVICEPOOL VECTORS-FOLDER
+# usage: test_cli_sim.sh DEVICEPOOL VECTORS-DIRECTORY
 set -u
 tool=$1
 vectors=$2
@@ -9,7 +9,7 @@ vectors=$2
 
 export DEVICEPOOL_DEVICES=sim:2
 
-# every_row COMMAND...: the rows of its JSON all say that they were checked.
+# every_row COMMAND...: all rows of its JSON report a checked result.
 every_row() {
     expect_json "import json, sys
 rows = json.load(sys.stdin)
@@ -25,7 +25,7 @@ every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve
 every_row "$tool" bench copy -s 1000,64K -r 2 --json \
     --what to-device,to-device-pinned,to-host,to-host-pinned,on-device,peer
 every_row "$tool" bench pool -s 64 -r 2 --json
-# A device whose context cannot be made is left out of a bench, and fails a self-test.
+# A device whose context cannot be created is omitted from a benchmark, and fails a self-test.
 expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert {row['device'][0] for row in rows} == {'0'}, rows" \
@@ -33,17 +33,17 @@ assert {row['device'][0] for row in rows} == {'0'}, rows" \
 expect 3 '^1 .* device .*✗' env LC_ALL=C.UTF-8 \
     DEVICEPOOL_SIM_FAULTS='dev1.cuDevicePrimaryCtxRetain=2' "$tool" selftest --only copy
 expect 0 'elements/s' "$tool" bench ntt -s 64 -r 1 -d sim
-# A path or gnuplot that is not there is found before anything runs, and nothing is left behind.
+# An unwritable path or a missing gnuplot is detected before anything runs; no file is left.
 expect 1 'cannot be written' timeout 5 "$tool" bench msm -s 2^20 --plot "$scratch/none/x.svg"
 expect 1 'not installed' timeout 5 env PATH=/nowhere "$tool" bench msm -s 2^20 --plot "$scratch/x.svg"
-[ -e "$scratch/x.svg" ] && echo "FAILED: a picture of nothing" && failed=1
+[ -e "$scratch/x.svg" ] && echo "FAILED: an empty plot was written" && failed=1
 # The median of two runs is their mean.
 expect_json "import json, sys
 row = json.load(sys.stdin)[0]
-mean = (row['least_seconds'] + row['most_seconds']) / 2
+mean = (row['min_seconds'] + row['max_seconds']) / 2
 assert abs(row['median_seconds'] - mean) < 1e-9 * mean, row" \
     "$tool" bench copy -s 1M -r 2 -d sim --json --what to-host
-# A kernel that never ends: the device is given up, the other one is still tested.
+# A kernel that never ends: the device is abandoned, the other one is still tested.
 hung() {
     timeout 60 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" "$@"
 }
@@ -53,7 +53,7 @@ expect 3 '^1 .* ntt .*✓' env LC_ALL=C.UTF-8 timeout 60 \
     env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" selftest --only ntt --timeout 5
 expect 3 'ntt bn254_fr 64 on 0 .*: no result after 5 s: the device hangs' \
     hung bench ntt -s 64 -r 8 -d sim --timeout 5
-expect 3 '"right":.*' hung selftest --only ntt --timeout 5 --json -d sim
+expect 3 '"passed":.*' hung selftest --only ntt --timeout 5 --json -d sim
 expect 3 '^\[\]$' hung bench ntt -s 64 -r 8 -d sim --timeout 5 --json --quiet
 if command -v gnuplot >/dev/null; then
     expect 0 'drawn' "$tool" bench pool -s 64..256 --plot "$scratch/x.svg"
@@ -67,25 +67,25 @@ assert len(rows) >= 10 and all(row['checked'] is True and row['subject'] for row
     "$tool" selftest --only vector --each --json
 expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
     "$tool" selftest --only ntt -d sim
-# Without NVRTC what is prebuilt is tested, and the rest said to be left out.
-expect 0 'tests need NVRTC and were left out' env DEVICEPOOL_NVRTC=off \
+# Without NVRTC, operations with prebuilt PTX are tested, and the others are reported as skipped.
+expect 0 'tests were skipped because they need NVRTC' env DEVICEPOOL_NVRTC=off \
     "$tool" selftest --only ntt -d sim
-# A device that loses data is found out: exit code 5, with the first cause.
+# A faulting device gives exit code 5, with the first cause.
 expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
     "$tool" bench ntt -s 64 -r 3
 
-# The demo: without --devices and without a GPU it takes two simulated devices, aloud.
+# The demo: without --devices and without a GPU it reports that it uses two simulated devices.
 unset DEVICEPOOL_DEVICES
 demo() {
     DEVICEPOOL_LIBCUDA="$scratch/none.so" "$tool" demo --data "$vectors" "$@"
 }
-expect 0 'There is no GPU here' demo
-expect 0 '5 of 5 right in .* over 2 devices' demo
+expect 0 'This host has no GPU' demo
+expect 0 '5 of 5 correct in .* over 2 devices' demo
 demo_prebuilt() {
     DEVICEPOOL_NVRTC=off demo "$@"
 }
-expect 0 'no NVRTC here' demo_prebuilt
-expect 0 '5 of 5 right in .* over 2 devices' demo_prebuilt
+expect 0 'host has no NVRTC' demo_prebuilt
+expect 0 '5 of 5 correct in .* over 2 devices' demo_prebuilt
 expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert len(rows) == 5 and all(row['checked'] is True for row in rows), rows
@@ -94,17 +94,17 @@ expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert len(rows) == 10 and len({row['device'] for row in rows}) == 6, rows
 assert all(row['checked'] is True for row in rows), rows" demo --json --devices sim:6
-# A blob that is not the one whose commitment is known.
+# A modified blob, which does not match the known commitment.
 mkdir -p "$scratch/data"
 cp -r "$vectors/kzg" "$vectors/iden3" "$scratch/data"
 printf '\001' | dd of="$scratch/data/kzg/valid_blob_3.blob" bs=1 seek=1000 conv=notrunc 2>/dev/null
-expect 3 '4 of 5 right' "$tool" demo --data "$scratch/data" --devices sim:2
+expect 3 '4 of 5 correct' "$tool" demo --data "$scratch/data" --devices sim:2
 rm "$scratch/data/kzg/trusted_setup.txt"
 expect 1 'trusted_setup.txt' "$tool" demo --data "$scratch/data" --devices sim:2
 expect 5 'wrong\|LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@9=719' \
     "$tool" demo --data "$vectors" --devices sim:2
 
-# Nothing but text where there is no terminal; colours and the progress line where there is one.
+# No escape sequences without a terminal; colours and the progress line with one.
 esc=$(printf '\033')
 expect_plain() {
     if "$@" 2>&1 | grep -q "$esc"; then

@@ -32,12 +32,12 @@ static void require(int is_true, const char *what)
     exit(1);
 }
 
-static pool_file *open_file(const char *folder, const char *name)
+static pool_file *open_file(const char *directory, const char *name)
 {
     char path[4096];
     pool_file *file = NULL;
 
-    snprintf(path, sizeof(path), "%s/iden3/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/iden3/%s", directory, name);
     require(!pool_file_open(path, NULL, &file), name);
     return file;
 }

@@ -3,7 +3,7 @@
 # devicepool prove: proofs with a key over BN254 and one over BLS12-381, verified by snarkjs (from npm, as
 # $SNARKJS or in the path; without it the test is skipped) or by the Python program beside this script.
 # With another public signal each has to be refused. Devices are those of $DEVICEPOOL_DEVICES.
-# usage: test_prove.sh DEVICEPOOL VECTORS-FOLDER snarkjs|python
+# usage: test_prove.sh DEVICEPOOL VECTORS-DIRECTORY snarkjs|python
 set -u
 tool=$1 vectors=$2/iden3 verifier=$3
 here=$(dirname "$0")
@@ -88,7 +88,7 @@ offset() { # SECTION
 print(next(s['offset'] for s in json.load(sys.stdin)['sections'] if s['name'] == sys.argv[1]))" "$1"
 }
 change "$key" "$scratch/wrong.zkey" $(($(offset coefficients) + 2))
-refused 1 'coefficient 0 of the key lies outside its matrices' "$scratch/wrong.zkey" "$witness"
+refused 1 'coefficient 0 of the key is outside its matrices' "$scratch/wrong.zkey" "$witness"
 change "$key" "$scratch/wrong.zkey" $(($(offset A) + 64 * 3))
 refused 1 'point 3' "$scratch/wrong.zkey" "$witness"
 expect 1 'cannot be written' "$tool" prove "$key" "$witness" "$scratch/none/p.json" "$public"

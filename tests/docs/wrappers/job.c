@@ -35,7 +35,7 @@ static pool_span device_span;
 
 static int block(void)
 {
-    BLOCK
+BLOCK
     return 0;
 }
 
