@@ -65,29 +65,30 @@ static inline void sort_plan(
         .order_bits = field->bits,
         .scalar_bits = one->scalar_bits,
         .count = count,
+        .chunk_count = count,
         .batch = one->batch,
-        .window_bits = one->window_bits,
-        .total = count};
+        .window_bits = one->window_bits};
     plan->window_bits = one->window_bits;
     plan->windows = (sort_bits(one) + 1 + one->window_bits - 1) / one->window_bits;
-    plan->job.levels = one->levels < plan->windows ? one->levels : plan->windows;
-    plan->groups = (plan->windows + plan->job.levels - 1) / plan->job.levels;
-    plan->negates = !one->scalar_bits || one->scalar_bits >= field->bits;
-    plan->sets = one->batch * plan->groups;
-    plan->buckets = plan->sets << (one->window_bits - 1);
+    plan->job.precompute_factor = one->levels < plan->windows ? one->levels : plan->windows;
+    plan->sets_per_msm =
+        (plan->windows + plan->job.precompute_factor - 1) / plan->job.precompute_factor;
+    plan->negates_large = !one->scalar_bits || one->scalar_bits >= field->bits;
+    plan->bucket_sets = one->batch * plan->sets_per_msm;
+    plan->buckets = plan->bucket_sets << (one->window_bits - 1);
     plan->entries = plan->windows * one->batch * count;
     msm_sort_plan_make(chip, plan);
-    plan->offsets_at = (4 * plan->entries + 255) / 256 * 256;
-    plan->scratch_at = plan->offsets_at + (4 * (plan->buckets + 1) + 255) / 256 * 256;
+    plan->bucket_offsets_at = (4 * plan->entries + 255) / 256 * 256;
+    plan->scratch_at = plan->bucket_offsets_at + (4 * (plan->buckets + 1) + 255) / 256 * 256;
     plan->bytes = plan->scratch_at + plan->sort.bytes;
 }
 
 /* Points as msm_part has them: sums' own ones a little apart, levels too. */
-static inline void sort_points(const struct sort_case *one, struct msm_part *part)
+static inline void sort_points(const struct sort_case *one, struct msm_chunk_operands *part)
 {
-    part->first_point = 3;
-    part->point_batch = one->shared_points ? 0 : one->count + 1;
-    part->point_level = one->count + part->point_batch * (one->batch - 1) + 5;
+    part->first_base = 3;
+    part->base_batch_stride = one->shared_points ? 0 : one->count + 1;
+    part->multiple_stride = one->count + part->base_batch_stride * (one->batch - 1) + 5;
 }
 
 static inline uint64_t sort_next(uint64_t *state)
@@ -181,20 +182,21 @@ static inline int sort_check_offsets(
 static inline int sort_read(const struct sort_case *one, const struct msm_plan *plan,
     const uint32_t *offsets, const uint32_t *entries, uint64_t sampled, int32_t *digits)
 {
-    struct msm_part part = {0};
+    struct msm_chunk_operands part = {0};
     uint64_t set_buckets = (uint64_t)1 << (one->window_bits - 1);
 
     sort_points(one, &part);
     memset(digits, 0, sizeof(*digits) * one->batch * sampled * plan->windows);
     for (uint64_t bucket = 0; bucket < plan->buckets; bucket++) {
-        uint64_t set = bucket / set_buckets, sum = set / plan->groups, group = set % plan->groups;
+        uint64_t set = bucket / set_buckets, sum = set / plan->sets_per_msm,
+                 group = set % plan->sets_per_msm;
         int32_t magnitude = (int32_t)(bucket % set_buckets + 1);
-        uint64_t start = part.first_point + sum * part.point_batch;
+        uint64_t start = part.first_base + sum * part.base_batch_stride;
 
         for (uint32_t at = offsets[bucket]; at < offsets[bucket + 1]; at++) {
             uint64_t point = (entries[at] & 0x7fffffff) - start;
-            uint64_t i = point % part.point_level,
-                     window = point / part.point_level * plan->groups + group;
+            uint64_t i = point % part.multiple_stride,
+                     window = point / part.multiple_stride * plan->sets_per_msm + group;
 
             if (i >= one->count || window >= plan->windows)
                 return SORT_FAIL("entry %u of bucket %llu is of point %u", at,

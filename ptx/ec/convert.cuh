@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points between the forms that leave a kernel: affine, Jacobian, projective, XYZZ. All results are
- * reduced. Only the way to affine needs an inversion; for many points see xyzz_batch_to_affine.
+ * Converts points between affine, Jacobian, projective and XYZZ coordinates. All results are
+ * reduced. Only the conversion to affine coordinates needs an inversion; for many points see
+ * xyzz_batch_to_affine.
  */
-#ifndef EC_CONVERT_CUH
-#define EC_CONVERT_CUH
+#ifndef PTX_EC_CONVERT_CUH
+#define PTX_EC_CONVERT_CUH
 
 #include "ec/point.cuh"
 
@@ -33,7 +34,7 @@ __device__ __forceinline__ projective xyzz_to_projective(xyzz p)
     return r;
 }
 
-/* With z of the projective point: (X z, Y z^2, z^2, z^3). */
+/* With Z of the projective point: (X z, Y z^2, z^2, z^3). */
 __device__ __forceinline__ xyzz xyzz_from_projective(projective p)
 {
     xyzz r;
@@ -58,8 +59,8 @@ __device__ __forceinline__ affine xyzz_to_affine(xyzz p)
 }
 
 /*
- * points[0], points[stride], ... (count of them) to affine by one inversion; `results` and
- * `scratch` have the same shape.
+ * Converts `count` points, points[0], points[stride], ..., to affine coordinates with one
+ * inversion. `results` and `scratch` have the same stride.
  */
 __device__ void xyzz_batch_to_affine(
     const xyzz *points, affine *results, fe *scratch, size_t count, size_t stride)

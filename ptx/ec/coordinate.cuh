@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coordinate field of the points under the names fe_...: fq where EC_DEGREE is 1, fq2 where it
- * is 2. The generated "curve.cuh" defines fq_..., EC_DEGREE, EC_A and, for degree 2,
- * FQ2_NONRESIDUE. Values are lazy, in [0, 2p), where the modulus has room for that; what lies in
- * memory for others is reduced first (fe_reduce).
+ * The coordinate field of a curve's points under the names fe_...: fq where EC_DEGREE is 1, fq2
+ * where it is 2. The generated "curve.cuh" defines fq_..., EC_DEGREE, EC_A and, for degree 2,
+ * FQ2_NONRESIDUE. Values are lazily reduced, in [0, 2p), where the modulus leaves a bit unused for
+ * that; values that other kernels or the host read are fully reduced (fe_reduce) before they are
+ * stored.
  */
-#ifndef EC_COORDINATE_CUH
-#define EC_COORDINATE_CUH
+#ifndef PTX_EC_COORDINATE_CUH
+#define PTX_EC_COORDINATE_CUH
 
 #include "curve.cuh"
 
@@ -42,7 +43,7 @@ typedef fq fe;
 #define fe_sqr FE_LAZY_(sqr)
 #define fe_mul_sub FE_LAZY_(mul_sub)
 
-/* Both parts of a times an element of the base field. */
+/* a times an element of the prime field. */
 __device__ __forceinline__ fe fe_scale(fe a, fq factor)
 {
 #if EC_DEGREE == 2

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points of y^2 = x^3 + a x + b and how one form becomes another. The curve's text defines EC_A:
- * EC_A_ZERO, EC_A_MINUS_3, or EC_A_GENERAL with EC_A_VALUE. Coordinates are in the device's form;
- * (0, 0) in affine memory is infinity.
+ * Points of y^2 = x^3 + a x + b in several coordinate systems. The generated "curve.cuh" defines
+ * EC_A as EC_A_ZERO, EC_A_MINUS_3, or EC_A_GENERAL with EC_A_VALUE. Coordinates are in the form
+ * that kernels compute with; (0, 0) in affine coordinates is infinity.
  */
-#ifndef EC_POINT_CUH
-#define EC_POINT_CUH
+#ifndef PTX_EC_POINT_CUH
+#define PTX_EC_POINT_CUH
 
 #include "ec/coordinate.cuh"
 
@@ -13,7 +13,7 @@
 #define EC_A_MINUS_3 1
 #define EC_A_GENERAL 2
 
-/* What lies in memory: reduced coordinates. */
+/* Coordinates are reduced in memory. */
 typedef struct affine {
     fe x;
     fe y;
@@ -96,7 +96,7 @@ __device__ __forceinline__ xyzz xyzz_select(int take_first, xyzz a, xyzz b)
     return r;
 }
 
-/* Reduced coordinates, for memory that others read. */
+/* Reduces the coordinates of a point that other kernels or the host read. */
 __device__ __forceinline__ xyzz xyzz_reduce(xyzz p)
 {
     xyzz r = {fe_reduce(p.x), fe_reduce(p.y), fe_reduce(p.zz), fe_reduce(p.zzz)};

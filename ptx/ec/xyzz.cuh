@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums in XYZZ coordinates (formulas madd-2008-s, add-2008-s, dbl-2008-s-1 of the Explicit-Formulas
- * Database), right for every pair of points: infinity on either side, equal points, opposite
- * points, points of order two. The rare doubling inside a sum is a call, so that the common path
- * keeps its registers. Functions that are called have one way out: see docs/performance.md for what
- * became of sums that returned early.
+ * Addition and doubling in XYZZ coordinates (formulas madd-2008-s, add-2008-s and dbl-2008-s-1 of
+ * the Explicit-Formulas Database), complete for every pair of points: infinity on either side,
+ * equal points, opposite points, points of order two. The rare doubling inside an addition is a
+ * call, so that the common path keeps its registers. Functions that are called have a single
+ * return: see docs/performance.md for the cost of additions that returned early.
  *
- * Cost in products of the coordinate field: mixed sum 8 M + 2 S with one reduction saved, full sum
- * 12 M + 2 S, doubling 6 M + 3 S (a = 0).
+ * Cost in operations of the coordinate field: mixed addition 8 M + 2 S with one reduction saved,
+ * full addition 12 M + 2 S, doubling 6 M + 3 S (a = 0).
  */
-#ifndef EC_XYZZ_CUH
-#define EC_XYZZ_CUH
+#ifndef PTX_EC_XYZZ_CUH
+#define PTX_EC_XYZZ_CUH
 
 #include "ec/point.cuh"
 
-/* a zz^2 of the doubling's slope 3 x^2 + a zz^2, joined to it. */
+/* The numerator 3 x^2 + a zz^2 of the tangent's slope. */
 __device__ __forceinline__ fe xyzz_slope(fe x, fe zz)
 {
 #if EC_A == EC_A_MINUS_3
@@ -52,7 +52,7 @@ __device__ __noinline__ void xyzz_double_called(xyzz *p)
     *p = xyzz_double(*p);
 }
 
-/* p + q from u = U2 - U1, s = S2 - S1 with U1 = x1, S1 = y1 on p's scale. */
+/* p + q from u = U2 - U1 and s = S2 - S1, where U1 = x1 and S1 = y1. */
 __device__ __forceinline__ xyzz xyzz_add_chord(fe x1, fe y1, fe u, fe s, fe zz, fe zzz)
 {
     xyzz r;
@@ -66,7 +66,7 @@ __device__ __forceinline__ xyzz xyzz_add_chord(fe x1, fe y1, fe u, fe s, fe zz, 
     return r;
 }
 
-/* Equal x: the same point doubled, or opposite points. */
+/* The sum of two points with equal x: a doubling, or infinity for opposite points. */
 __device__ __forceinline__ xyzz xyzz_add_equal_x(xyzz p, fe s)
 {
     if (!fe_is_zero(s))

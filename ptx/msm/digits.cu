@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scalars to signed digits, and how many there are of each partition. The block that ends last
- * makes places of the counts. A scalar s has the digits of s + lift less 2^(c - 1) each, lift
- * having that number in every window but the top one; where n = order - s is the smaller one, those
- * of n, negated: with 2^(c - 1) - 1 in the lift the digits of -s are just the complements.
+ * Recodes scalars to signed digits and counts the digits of each partition. The block that finishes
+ * last turns the counts into indices.
+ *
+ * The digits of a scalar s are the windows of s + offset, minus 2^(c - 1) each, where the recoding
+ * offset has 2^(c - 1) in every window but the top one. No digit then depends on a carry from the
+ * window below. Where n = order - s is smaller than s, the digits of n are computed and negated:
+ * with 2^(c - 1) - 1 in each window of the offset, the digits of -n are the bitwise complements.
  */
 #include "base/launch.cuh"
 #include "fr.cuh"
 #include "msm/sort.cuh"
 
-#define THREADS 256
-#define PER_THREAD 8 /* partitions that a thread scans at once */
+#define THREADS MSM_DIGITS_THREADS
+#define SCAN_ITEMS 8 /* partitions that a thread scans at once */
 
-/* s modulo the order, for any s: subtracts the order times powers of two. */
+/* s modulo the order, for any s: subtracts multiples of the order by powers of two. */
 __device__ __noinline__ fr scalar_reduce(fr s)
 {
 #pragma unroll 1
@@ -37,37 +40,38 @@ __device__ __noinline__ fr scalar_reduce(fr s)
     return s;
 }
 
-__device__ __forceinline__ fr scalar_load(const struct sort &run, u64 index)
+__device__ __forceinline__ fr scalar_load(const struct msm_sort_args &args, u64 index)
 {
-    const unsigned *from = run.scalars + index * run.scalar_stride;
+    const unsigned *from = args.scalars + index * args.scalar_stride;
     fr s;
-    if (FR_WORDS % 4 == 0 && ((u64)run.scalars | run.scalar_stride * 4) % 16 == 0) {
+    if (FR_WORDS % 4 == 0 && ((u64)args.scalars | args.scalar_stride * 4) % 16 == 0) {
         s = *(const fr *)from;
     } else {
 #pragma unroll
         for (int w = 0; w < FR_WORDS; w++)
             s.word[w] = from[w];
     }
-    if (run.reduces)
+    if (args.reduces)
         s = scalar_reduce(s);
-    if (run.convert == 1)
+    if (args.conversion == MSM_SCALAR_FROM_MONTGOMERY)
         s = fr_from_mont(s);
-    if (run.convert == 2) {
+    if (args.conversion == MSM_SCALAR_TIMES_FACTOR) {
         fr factor;
 #pragma unroll
         for (int w = 0; w < FR_WORDS; w++)
-            factor.word[w] = run.factor[w];
+            factor.word[w] = args.factor[w];
         s = fr_mul(s, factor);
     }
     return s;
 }
 
-/* s, lifted, into the thread's column of shared memory, a word longer; or order - s where that is
- * smaller. */
-__device__ __forceinline__ bool scalar_lift(const struct sort &run, fr s, unsigned *lifted)
+/* Stores s plus its recoding offset, or order - s where that is smaller, to the thread's column of
+ * shared memory, one word longer than s. Returns whether s was negated. */
+__device__ __forceinline__ bool scalar_recode(
+    const struct msm_sort_args &args, fr s, unsigned *recoded)
 {
     bool is_negated = false;
-    if (run.negates) {
+    if (args.negates_large) {
         fr negative = fr_neg(s);
         is_negated = fr_less(negative, s);
         s = fr_select(is_negated, negative, s);
@@ -75,119 +79,121 @@ __device__ __forceinline__ bool scalar_lift(const struct sort &run, fr s, unsign
     u64 sum = 0;
 #pragma unroll
     for (int w = 0; w < FR_WORDS; w++) {
-        sum += (u64)s.word[w] + (is_negated ? run.lifts[1][w] : run.lifts[0][w]);
-        lifted[w * THREADS] = (unsigned)sum;
+        sum += (u64)s.word[w] +
+               (is_negated ? args.recoding_offsets[1][w] : args.recoding_offsets[0][w]);
+        recoded[w * THREADS] = (unsigned)sum;
         sum >>= 32;
     }
-    lifted[FR_WORDS * THREADS] =
-        (unsigned)sum + (is_negated ? run.lifts[1][FR_WORDS] : run.lifts[0][FR_WORDS]);
+    recoded[FR_WORDS * THREADS] = (unsigned)sum + (is_negated ? args.recoding_offsets[1][FR_WORDS]
+                                                              : args.recoding_offsets[0][FR_WORDS]);
     return is_negated;
 }
 
-/* 32 bits from bit `at` on. */
-__device__ __forceinline__ unsigned bits_from(const unsigned *lifted, unsigned at)
+/* 32 bits from bit `bit` on. */
+__device__ __forceinline__ unsigned bits_from(const unsigned *recoded, unsigned bit)
 {
-    const unsigned *word = lifted + at / 32 * THREADS;
-    return __funnelshift_r(word[0], word[THREADS], at);
+    const unsigned *word = recoded + bit / 32 * THREADS;
+    return __funnelshift_r(word[0], word[THREADS], bit);
 }
 
-/* Keeps a digit, plus 2^(c - 1), and counts it; `start` is the set's first bucket, seen from
- * counts[0]. */
+/* Stores a digit, given as digit + 2^(c - 1), and counts it. `start` is the first bucket of its
+ * set, relative to the first bucket of partition counts[0]. */
 template <typename stored>
-__device__ __forceinline__ void put_digit(const struct sort &run, unsigned digit, unsigned half,
-    unsigned start, stored *to, unsigned *counts)
+__device__ __forceinline__ void store_digit(const struct msm_sort_args &args, unsigned digit,
+    unsigned half, unsigned start, stored *out, unsigned *counts)
 {
     int value = (int)(digit - half);
-    *to = (stored)digit;
+    *out = (stored)digit;
     if (value != 0)
-        atomicAdd(counts + ((start + abs(value) - 1) >> run.low_bits), 1);
+        atomicAdd(counts + ((start + abs(value) - 1) >> args.log_partition), 1);
 }
 
-/* The digits of one scalar; whatever bits it has, they are 0 ... 2^c. */
+/* Stores the digits of one scalar; for any bits of the scalar, digit + 2^(c - 1) is 0 ... 2^c. */
 template <typename stored>
-__device__ __forceinline__ void digits_of(const struct sort &run, const unsigned *lifted,
-    bool is_negated, unsigned first_start, stored *to, unsigned *counts)
+__device__ __forceinline__ void store_digits(const struct msm_sort_args &args,
+    const unsigned *recoded, bool is_negated, unsigned first_start, stored *out, unsigned *counts)
 {
-    unsigned c = run.window_bits, half = 1u << (c - 1), mask = 2 * half - 1;
-    unsigned flip = is_negated ? mask : 0, top = run.windows - 1;
-    unsigned row = run.batch * run.count, group = 0, start = first_start;
+    unsigned c = args.window_bits, half = 1u << (c - 1), mask = 2 * half - 1;
+    unsigned flip = is_negated ? mask : 0, top = args.windows - 1;
+    unsigned scalars = args.batch * args.count, set = 0, start = first_start;
 #pragma unroll 4
     for (unsigned window = 0; window < top; window++) {
-        unsigned digit = (bits_from(lifted, window * c) ^ flip) & mask;
-        put_digit(run, digit, half, start, to + (u64)window * row, counts);
+        unsigned digit = (bits_from(recoded, window * c) ^ flip) & mask;
+        store_digit(args, digit, half, start, out + (u64)window * scalars, counts);
         start += half;
-        if (++group == run.groups) {
-            group = 0;
+        if (++set == args.sets_per_msm) {
+            set = 0;
             start = first_start;
         }
     }
-    unsigned digit = min(bits_from(lifted, top * c), run.top_most);
+    unsigned digit = min(bits_from(recoded, top * c), args.max_top_digit);
     digit = is_negated ? half - digit : half + digit;
-    put_digit(run, digit, half, start, to + (u64)top * row, counts);
+    store_digit(args, digit, half, start, out + (u64)top * scalars, counts);
 }
 
-/* The partitions of one round that are crowded go to the list. */
-__device__ __forceinline__ void list_crowds(
-    const struct sort &run, unsigned first, const unsigned *sizes, struct crowds *crowds)
+/* Appends the oversized partitions among the SCAN_ITEMS that each thread has scanned to the list.
+ */
+__device__ __forceinline__ void list_oversized(const struct msm_sort_args &args, unsigned first,
+    const unsigned *sizes, struct msm_sort_state *state)
 {
-    unsigned mine = 0, my_pieces = 0, all, all_pieces;
-    for (unsigned i = 0; i < PER_THREAD; i++)
-        if (sizes[i] > run.room) {
-            mine++;
-            my_pieces += (sizes[i] - 1) / run.piece + 1;
+    unsigned oversized = 0, slices = 0, all_oversized, all_slices;
+    for (unsigned i = 0; i < SCAN_ITEMS; i++)
+        if (sizes[i] > args.block_capacity) {
+            oversized++;
+            slices += (sizes[i] - 1) / args.slice_entries + 1;
         }
-    if (!__syncthreads_or(mine != 0))
+    if (!__syncthreads_or(oversized != 0))
         return;
-    unsigned at = crowds->count + block_before(mine, &all);
-    unsigned piece = crowds->pieces + block_before(my_pieces, &all_pieces);
-    for (unsigned i = 0; i < PER_THREAD; i++)
-        if (sizes[i] > run.room) {
-            run.crowd[at].partition = first + i;
-            run.crowd[at].first_piece = piece;
-            run.crowd[at].done = 0;
-            piece += (sizes[i] - 1) / run.piece + 1;
-            at++;
+    unsigned index = state->oversized + block_prefix_sum(oversized, &all_oversized);
+    unsigned slice = state->slices + block_prefix_sum(slices, &all_slices);
+    for (unsigned i = 0; i < SCAN_ITEMS; i++)
+        if (sizes[i] > args.block_capacity) {
+            args.oversized[index].partition = first + i;
+            args.oversized[index].first_slice = slice;
+            args.oversized[index].slices_counted = 0;
+            slice += (sizes[i] - 1) / args.slice_entries + 1;
+            index++;
         }
-    crowds->count += all;
-    crowds->pieces += all_pieces;
+    state->oversized += all_oversized;
+    state->slices += all_slices;
 }
 
-/* Counts of partitions to places, by one block. */
-__device__ __forceinline__ void make_places(const struct sort &run)
+/* Replaces the counts of partitions by the indices of their first entries. Runs in one block. */
+__device__ __forceinline__ void indices_from_counts(const struct msm_sort_args &args)
 {
-    struct crowds crowds = {0, 0, 0};
-    unsigned place = 0;
-    for (unsigned round = 0; round < run.partitions; round += PER_THREAD * blockDim.x) {
-        unsigned first = round + PER_THREAD * threadIdx.x;
-        unsigned sizes[PER_THREAD], sum = 0, all;
-        for (unsigned i = 0; i < PER_THREAD; i++) {
-            sizes[i] = first + i < run.partitions ? __ldcg(run.cursors + first + i) : 0;
+    struct msm_sort_state state = {0, 0, 0};
+    unsigned done = 0;
+    for (unsigned round = 0; round < args.partitions; round += SCAN_ITEMS * blockDim.x) {
+        unsigned first = round + SCAN_ITEMS * threadIdx.x;
+        unsigned sizes[SCAN_ITEMS], sum = 0, all;
+        for (unsigned i = 0; i < SCAN_ITEMS; i++) {
+            sizes[i] = first + i < args.partitions ? __ldcg(args.cursors + first + i) : 0;
             sum += sizes[i];
         }
-        unsigned at = place + block_before(sum, &all);
-        for (unsigned i = 0; i < PER_THREAD; i++) {
-            if (first + i < run.partitions)
-                run.cursors[first + i] = at;
-            at += sizes[i];
+        unsigned index = done + block_prefix_sum(sum, &all);
+        for (unsigned i = 0; i < SCAN_ITEMS; i++) {
+            if (first + i < args.partitions)
+                args.cursors[first + i] = index;
+            index += sizes[i];
         }
-        place += all;
-        list_crowds(run, first, sizes, &crowds);
+        done += all;
+        list_oversized(args, first, sizes, &state);
     }
     __syncthreads();
-    for (unsigned i = 0; i < crowds.count; i++) { /* order.cu counts there */
-        unsigned bucket = run.crowd[i].partition << run.low_bits;
-        unsigned end = min(bucket + (1u << run.low_bits), run.buckets);
+    for (unsigned i = 0; i < state.oversized; i++) { /* msm_sort_buckets counts there */
+        unsigned bucket = args.oversized[i].partition << args.log_partition;
+        unsigned end = min(bucket + (1u << args.log_partition), args.buckets);
         for (bucket += threadIdx.x; bucket < end; bucket += blockDim.x)
-            run.offsets[bucket + 1] = 0;
+            args.bucket_offsets[bucket + 1] = 0;
     }
     if (threadIdx.x == 0) {
-        run.crowds->count = crowds.count;
-        run.crowds->pieces = crowds.pieces;
-        run.offsets[0] = 0;
+        args.state->oversized = state.oversized;
+        args.state->slices = state.slices;
+        args.bucket_offsets[0] = 0;
     }
 }
 
-/* Whether this block is the last one to come here. */
+/* Whether all other blocks have called this before. */
 __device__ __forceinline__ bool is_last_block(unsigned *blocks_done)
 {
     __shared__ unsigned before;
@@ -199,54 +205,56 @@ __device__ __forceinline__ bool is_last_block(unsigned *blocks_done)
     return before + 1 == gridDim.x;
 }
 
-/* The scalars of a tile; first_bin is the partition of counts[0]. */
+/* Recodes the scalars of a tile; first_bin is the partition that counts[0] belongs to. */
 template <typename stored>
-__device__ __forceinline__ void digits_of_tile(const struct sort &run, const struct tile &tile,
-    unsigned *lifted, unsigned *counts, unsigned first_bin)
+__device__ __forceinline__ void recode_tile(const struct msm_sort_args &args,
+    const struct tile &tile, unsigned *recoded, unsigned *counts, unsigned first_bin)
 {
     for (unsigned i = threadIdx.x; i < tile.length; i += THREADS) {
-        unsigned place = tile.first + i;
-        unsigned sum = run.scalar_tiles.sums == 1 ? tile.sum : place / run.count;
-        u64 scalar = (u64)sum * run.scalar_batch + (place - sum * run.count);
-        bool is_negated = scalar_lift(run, scalar_load(run, scalar), lifted);
-        digits_of(run, lifted, is_negated, set_start(run, sum, 0) - (first_bin << run.low_bits),
-            (stored *)run.digits + place, counts);
+        unsigned index = tile.first + i;
+        unsigned msm = args.scalar_tiles.msms_per_tile == 1 ? tile.msm : index / args.count;
+        u64 scalar = (u64)msm * args.scalar_batch_stride + (index - msm * args.count);
+        bool is_negated = scalar_recode(args, scalar_load(args, scalar), recoded);
+        store_digits(args, recoded, is_negated,
+            set_start(args, msm, 0) - (first_bin << args.log_partition),
+            (stored *)args.digits + index, counts);
     }
 }
 
-template <typename stored> __device__ __forceinline__ void digits_of_block(const struct sort &run)
+template <typename stored>
+__device__ __forceinline__ void recode_block_tile(const struct msm_sort_args &args)
 {
     extern __shared__ unsigned shared[];
-    unsigned *lifted = shared + threadIdx.x, *counts = shared + (FR_WORDS + 1) * THREADS;
-    struct tile tile = tile_of(run, run.scalar_tiles, blockIdx.x);
-    if (sizeof(stored) == 4 && run.counts_globally) { /* windows are wide then */
-        digits_of_tile<stored>(run, tile, lifted, run.cursors, 0);
+    unsigned *recoded = shared + threadIdx.x, *counts = shared + (FR_WORDS + 1) * THREADS;
+    struct tile tile = tile_at(args, args.scalar_tiles, blockIdx.x);
+    if (sizeof(stored) == 4 && args.uses_global_counts) { /* only with wide windows */
+        recode_tile<stored>(args, tile, recoded, args.cursors, 0);
     } else {
-        unsigned first_bin = set_start(run, tile.sum, 0) >> run.low_bits;
-        unsigned last_bin = (set_start(run, tile.last_sum + 1, 0) - 1) >> run.low_bits;
+        unsigned first_bin = set_start(args, tile.msm, 0) >> args.log_partition;
+        unsigned last_bin = (set_start(args, tile.last_msm + 1, 0) - 1) >> args.log_partition;
         block_clear(counts, last_bin - first_bin + 1);
-        digits_of_tile<stored>(run, tile, lifted, counts, first_bin);
+        recode_tile<stored>(args, tile, recoded, counts, first_bin);
         __syncthreads();
         for (unsigned i = threadIdx.x; i <= last_bin - first_bin; i += THREADS)
             if (counts[i] != 0)
-                atomicAdd(run.cursors + first_bin + i, counts[i]);
+                atomicAdd(args.cursors + first_bin + i, counts[i]);
     }
-    if (is_last_block(&run.crowds->blocks_done))
-        make_places(run);
+    if (is_last_block(&args.state->digit_blocks_done))
+        indices_from_counts(args);
 }
 
 /*
- * Digits of two bytes, and of four. Shared memory: a scalar and a word more for each thread, and a
- * word for each partition that the tile's sums meet, where there is so much.
+ * Digits of 16 bits and of 32 bits. Shared memory: the words of a scalar and one more per thread,
+ * and, unless counts are global, one word per partition that the MSMs of a tile can meet.
  */
-extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_2(const struct sort run)
+extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_16(const struct msm_sort_args args)
 {
     pdl_wait();
-    digits_of_block<unsigned short>(run);
+    recode_block_tile<unsigned short>(args);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_4(const struct sort run)
+extern "C" __global__ void __launch_bounds__(THREADS) msm_digits_32(const struct msm_sort_args args)
 {
     pdl_wait();
-    digits_of_block<unsigned>(run);
+    recode_block_tile<unsigned>(args);
 }

@@ -196,7 +196,7 @@ static pool_status read_standard(const struct pool_bases *points, const struct m
     const pool_field *field = points->curve->coordinates.field;
     uint64_t bytes = msm_affine_bytes(points->curve), power[FIELD_MAX_LIMBS];
     int degree = field_device_degree(field);
-    struct msm_source source = {.data = points->address + first * bytes,
+    struct msm_input_bases source = {.data = points->address + first * bytes,
         .stride = bytes / 4,
         .count = count,
         .layout = POOL_POINT_AFFINE,
@@ -207,7 +207,7 @@ static pool_status read_standard(const struct pool_bases *points, const struct m
     field_power_of_r(field, power, -degree);
     field_store_for_device(field, source.factor, power);
     if (!status)
-        status = msm_import_points(run, &source, to);
+        status = msm_convert_bases(run, &source, to);
     if (!status)
         status = pool_copy_to_host(host, scratch, 0, count * bytes, run->stream);
     return status ? status : pool_stream_synchronize(run->stream);

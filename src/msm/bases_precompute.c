@@ -52,11 +52,12 @@ static pool_status set_table(const pool_bases_params *params, struct pool_bases 
         .scalar_words = order->words,
         .order_bits = order->bits,
         .scalar_bits = params->scalar_bits,
-        .total = points->count,
-        .count = 1,
+        .count = points->count,
+        .chunk_count = 1,
         .batch = 1,
-        .levels = params->precompute_factor < POINTS_MAX_LEVELS ? params->precompute_factor
-                                                                : POINTS_MAX_LEVELS,
+        .precompute_factor = params->precompute_factor < POINTS_MAX_LEVELS
+                                 ? params->precompute_factor
+                                 : POINTS_MAX_LEVELS,
         .window_bits = params->window_bits};
     struct msm_plan plan;
     pool_status status;
@@ -69,8 +70,8 @@ static pool_status set_table(const pool_bases_params *params, struct pool_bases 
         return status;
     points->asked = params->precompute_factor;
     points->window_bits = plan.window_bits;
-    points->groups = plan.groups;
-    points->levels = (plan.windows + plan.groups - 1) / plan.groups;
+    points->groups = plan.sets_per_msm;
+    points->levels = (plan.windows + plan.sets_per_msm - 1) / plan.sets_per_msm;
     if (points->count > INT32_MAX / points->levels)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%llu points at %u levels are more than 2^31 - 1", (unsigned long long)points->count,
@@ -83,7 +84,7 @@ struct making {
     struct pool_bases *points;
     const pool_bases_params *params;
     const pool_span *span;
-    struct msm_source source;
+    struct msm_input_bases source;
     struct msm_run run;
     struct memory_site site;
     pool_buffer *scratch;
@@ -112,9 +113,9 @@ static pool_status bring(struct making *making, uint64_t first, uint64_t count)
     uint64_t bytes = msm_affine_bytes(making->points->curve);
     uint64_t stride = making->source.stride * 4;
     CUdeviceptr to = making->points->address + first * bytes;
-    const struct msm_answer answer = {
-        .buffer = making->scratch, .address = making->answer, .place = first};
-    struct msm_source part = making->source;
+    const struct msm_check_result answer = {
+        .buffer = making->scratch, .address = making->answer, .first_index = first};
+    struct msm_input_bases part = making->source;
     pool_status status = POOL_OK;
 
     part.data = (CUdeviceptr)(uintptr_t)making->span->data + first * stride;
@@ -128,9 +129,9 @@ static pool_status bring(struct making *making, uint64_t first, uint64_t count)
             (const uint8_t *)making->span->data + first * stride, size, making->run.stream);
     }
     if (!status)
-        status = msm_import_points(&making->run, &part, to);
+        status = msm_convert_bases(&making->run, &part, to);
     if (!status)
-        status = msm_check_points(&making->run, &part, &answer, to, bytes, making->params->check);
+        status = msm_check_bases(&making->run, &part, &answer, to, bytes, making->params->check);
     return status;
 }
 
@@ -142,13 +143,13 @@ static pool_status multiply(struct making *making, uint64_t first, uint64_t coun
 
     for (uint32_t level = 1; !status && level < points->levels; level++) {
         CUdeviceptr to = points->address + (level * points->count + first) * bytes;
-        const struct msm_multiples multiples = {.from = to - points->count * bytes,
-            .to = to,
+        const struct msm_doubling multiples = {.bases = to - points->count * bytes,
+            .out = to,
             .scratch = making->doubled,
             .count = count,
             .doublings = points->window_bits * points->groups};
 
-        status = msm_multiply_points(&making->run, &multiples);
+        status = msm_double_bases(&making->run, &multiples);
     }
     return status;
 }
@@ -198,15 +199,15 @@ static pool_status check_parts(struct making *making)
 
     for (uint64_t first = 0; !status && first < total; first += POINTS_PART) {
         uint64_t count = total - first < POINTS_PART ? total - first : POINTS_PART;
-        const struct msm_answer answer = {
-            .buffer = making->scratch, .address = making->answer, .place = first};
-        struct msm_source part = making->source;
+        const struct msm_check_result answer = {
+            .buffer = making->scratch, .address = making->answer, .first_index = first};
+        struct msm_input_bases part = making->source;
 
         part.data += first * bytes;
         part.count = count;
         status = points_cancelled(making->params->cancel);
         if (!status)
-            status = msm_check_points(
+            status = msm_check_bases(
                 &making->run, &part, &answer, part.data, bytes, making->params->check);
         if (!status)
             status = multiply(making, first, count);
@@ -229,7 +230,7 @@ pool_status points_check_loaded(
         return POOL_OK;
     making.run =
         (struct msm_run){.device = site->device, .stream = site->stream, .curve = points->curve};
-    msm_source_init(&making.source, points->curve, &span, POOL_POINT_AFFINE);
+    msm_input_bases_init(&making.source, points->curve, &span, POOL_POINT_AFFINE);
     status = take_scratch(&making);
     if (!status)
         status = check_parts(&making);
@@ -247,7 +248,7 @@ static pool_status create_inside(const pool_bases_params *params, const struct m
         return status;
     making.run = (struct msm_run){
         .device = site->device, .stream = site->stream, .curve = making.points->curve};
-    msm_source_init(&making.source, params->curve, span, params->layout);
+    msm_input_bases_init(&making.source, params->curve, span, params->layout);
     status = set_table(params, making.points);
     if (!status)
         status = make_all(&making);

@@ -46,10 +46,10 @@ struct msm_call {
     pool_span points; /* all zeros with a handle */
     pool_span scalars;
     pool_span results;
-    bool enqueues_results;    /* copies to the host in the order of the stream */
-    struct msm_source source; /* of the span of points */
-    uint64_t count;           /* scalars of a sum */
-    uint64_t point_stride;    /* bytes; also the next two */
+    bool enqueues_results;         /* copies to the host in the order of the stream */
+    struct msm_input_bases source; /* of the span of points */
+    uint64_t count;                /* scalars of a sum */
+    uint64_t point_stride;         /* bytes; also the next two */
     uint64_t scalar_stride;
     uint64_t result_bytes;
     struct msm_cut cut;

@@ -130,15 +130,15 @@ static pool_status upload(struct feed *feed, const struct msm_piece *piece)
 
 /* Checked and imported points of a span, as the part reads them. */
 static pool_status bring_points(
-    const struct feed *feed, const struct msm_piece *piece, struct msm_part *part)
+    const struct feed *feed, const struct msm_piece *piece, struct msm_chunk_operands *part)
 {
     struct msm_call *call = feed->call;
-    struct msm_source source = call->source;
-    const struct msm_answer answer = {.buffer = call->workspace,
+    struct msm_input_bases source = call->source;
+    const struct msm_check_result answer = {.buffer = call->workspace,
         .offset = call->cut.answer_at,
         .address = call->address + call->cut.answer_at,
-        .place = first_point(call, piece)};
-    bool is_ready = msm_source_is_ready(call->curve, &source);
+        .first_index = first_point(call, piece)};
+    bool is_ready = msm_input_is_converted(call->curve, &source);
     pool_status status = POOL_OK;
 
     source.count = msm_piece_points(call, piece);
@@ -146,46 +146,46 @@ static pool_status bring_points(
         source.data = call->address + call->cut.points_at[point_slot(feed)];
     else
         source.data += first_point(call, piece) * call->point_stride;
-    part->points = is_ready ? source.data : call->address + call->cut.imported_at;
-    part->point_stride = is_ready ? call->point_stride : msm_affine_bytes(call->curve);
-    part->point_batch = call->params.shared_points ? 0 : call->count;
+    part->bases = is_ready ? source.data : call->address + call->cut.imported_at;
+    part->base_stride = is_ready ? call->point_stride : msm_affine_bytes(call->curve);
+    part->base_batch_stride = call->params.shared_points ? 0 : call->count;
     if (!needs_points(call, piece))
         return POOL_OK;
     if (!is_ready)
-        status = msm_import_points(&call->run, &source, part->points);
+        status = msm_convert_bases(&call->run, &source, part->bases);
     if (!status)
-        status = msm_check_points(&call->run, &source, &answer, part->points, part->point_stride,
-            call->params.point_check);
+        status = msm_check_bases(
+            &call->run, &source, &answer, part->bases, part->base_stride, call->params.point_check);
     return status;
 }
 
 static void take_handle(
-    const struct msm_call *call, const struct msm_piece *piece, struct msm_part *part)
+    const struct msm_call *call, const struct msm_piece *piece, struct msm_chunk_operands *part)
 {
     const struct pool_bases *points = call->params.points;
 
-    part->points = points->address;
-    part->point_stride = msm_affine_bytes(call->curve);
-    part->first_point = call->params.first_point + first_point(call, piece);
-    part->point_batch = call->params.shared_points ? 0 : call->count;
-    part->point_level = points->count;
+    part->bases = points->address;
+    part->base_stride = msm_affine_bytes(call->curve);
+    part->first_base = call->params.first_point + first_point(call, piece);
+    part->base_batch_stride = call->params.shared_points ? 0 : call->count;
+    part->multiple_stride = points->count;
 }
 
 static pool_status bring_scalars(
-    const struct feed *feed, const struct msm_piece *piece, struct msm_part *part)
+    const struct feed *feed, const struct msm_piece *piece, struct msm_chunk_operands *part)
 {
     struct msm_call *call = feed->call;
-    const struct msm_answer answer = {.buffer = call->workspace,
+    const struct msm_check_result answer = {.buffer = call->workspace,
         .offset = call->cut.answer_at,
         .address = call->address + call->cut.answer_at,
-        .place = first_scalar(call, piece)};
+        .first_index = first_scalar(call, piece)};
 
     part->scalars = call->scalars.place == POOL_MEMORY_HOST
                         ? call->address + call->cut.scalars_at[feed->slot]
                         : (CUdeviceptr)(uintptr_t)call->scalars.data +
                               first_scalar(call, piece) * call->scalar_stride;
     part->scalar_stride = call->scalar_stride / 4;
-    part->scalar_batch = call->count;
+    part->scalar_batch_stride = call->count;
     part->scalar_form = call->scalars.form;
     part->reduces = call->params.scalar_check == POOL_SCALARS_REDUCED;
     if (call->params.scalar_check != POOL_SCALARS_REFUSED)
@@ -201,12 +201,12 @@ static pool_status bring_scalars(
 static pool_status add(struct feed *feed, const struct msm_piece *piece)
 {
     struct msm_call *call = feed->call;
-    struct msm_part part = {.count = piece->count};
+    struct msm_chunk_operands part = {.count = piece->count};
     pool_status status = POOL_OK;
 
     if (msm_piece_begins_run(piece)) {
         status = msm_cut_plan(call, &call->cut, piece->sums, &call->plan);
-        call->run.parts = 0;
+        call->run.chunks = 0;
     }
     if (!status)
         status = bring_scalars(feed, piece, &part);

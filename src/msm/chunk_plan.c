@@ -120,11 +120,11 @@ static struct msm_job job_of(const struct msm_call *call, const struct msm_cut *
         .scalar_words = order->words,
         .order_bits = order->bits,
         .scalar_bits = call->params.scalar_bits,
-        .total = call->count,
-        .count = cut->count,
+        .count = call->count,
+        .chunk_count = cut->count,
         .batch = sums,
-        .levels = points ? points->levels : 1,
-        .groups = points && points->levels > 1 ? points->groups : 0,
+        .precompute_factor = points ? points->levels : 1,
+        .sets_per_msm = points && points->levels > 1 ? points->groups : 0,
         .window_bits = cut->window_bits};
 }
 
@@ -152,8 +152,9 @@ static bool choose_window(const struct msm_call *call, uint64_t limit, struct ms
         if (!msm_plan_fits(&job) || msm_cut_plan(call, cut, cut->sums, &plan))
             return false;
         cut->window_bits = plan.window_bits;
-        cut->groups = plan.groups;
-        if (is_given || plan.offsets_at <= limit / 2 || plan.window_bits == MSM_MIN_WINDOW_BITS)
+        cut->groups = plan.sets_per_msm;
+        if (is_given || plan.bucket_offsets_at <= limit / 2 ||
+            plan.window_bits == MSM_MIN_WINDOW_BITS)
             return true;
         cut->window_bits--;
     }
@@ -200,7 +201,7 @@ static void place(const struct msm_call *call, struct msm_cut *cut)
     at = take(
         at, cut->points_at, point_slots, has_host_points(call) ? points * call->point_stride : 0);
     cut->imported_at = at;
-    if (points && !msm_source_is_ready(call->curve, &call->source))
+    if (points && !msm_input_is_converted(call->curve, &call->source))
         at += aligned(points * msm_affine_bytes(call->curve));
     cut->sums_at = at;
     if (msm_call_combines_on_host(call) && !msm_cut_is_one_run(call, cut))

@@ -36,13 +36,13 @@ void msm_combine_on_host(const pool_curve *curve, const struct msm_plan *plan, c
     uint64_t stride = curve_point_stride(curve, format);
 
     for (uint64_t member = 0; member < plan->job.batch; member++) {
-        const uint8_t *sets = (const uint8_t *)sums + member * plan->groups * bytes;
+        const uint8_t *sets = (const uint8_t *)sums + member * plan->sets_per_msm * bytes;
         struct curve_jacobian sum, set;
 
         curve_jacobian_set_infinity(curve, &sum);
-        for (uint32_t group = plan->groups; group-- > 0;) {
+        for (uint32_t group = plan->sets_per_msm; group-- > 0;) {
             /* Nothing to double before the first set. */
-            for (uint32_t i = 0; group + 1 < plan->groups && i < plan->window_bits; i++)
+            for (uint32_t i = 0; group + 1 < plan->sets_per_msm && i < plan->window_bits; i++)
                 curve_jacobian_double(curve, &sum, &sum);
             load_sum(curve, &set, sets + group * bytes);
             curve_jacobian_add(curve, &sum, &sum, &set);

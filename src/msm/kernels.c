@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of a curve on a device: which programs there are, compiled at first use, found by the
- * curve's fingerprint from then on.
+ * The kernels of an MSM on a device: their programs, compiled at the first use and found by the
+ * curve's fingerprint afterwards.
  */
 #include "msm/msm.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,76 +19,94 @@
 #include "module/program_index.h"
 #include "stream/stream.h"
 
-static const char *const files[MSM_PROGRAM_COUNT] = {
-    [MSM_PROGRAM_DIGITS] = "msm/digits.cu",
-    [MSM_PROGRAM_PARTITION] = "msm/partition.cu",
-    [MSM_PROGRAM_ORDER] = "msm/order.cu",
-    [MSM_PROGRAM_ACCUMULATE] = "msm/accumulate.cu",
-    [MSM_PROGRAM_MERGE] = "msm/merge.cu",
-    [MSM_PROGRAM_REDUCE] = "msm/reduce.cu",
-    [MSM_PROGRAM_COMBINE] = "msm/combine.cu",
-    [MSM_PROGRAM_POINTS] = "msm/points.cu",
-    [MSM_PROGRAM_CHECK] = "msm/check.cu",
+enum program {
+    DIGITS,
+    SORT_PARTITION,
+    SORT_BUCKETS,
+    ACCUMULATE,
+    BUCKET_MERGE,
+    BUCKET_REDUCE,
+    WINDOW_COMBINE,
+    BASES,
+    CHECK,
+};
+
+static const struct {
+    const char *file;
+    bool uses_curve;  /* includes curve.cuh or fr.cuh; all curves share the others */
+    bool is_required; /* by every MSM */
+    bool has_bounds;  /* is compiled with the launch bounds of the accumulation */
+} programs[MSM_PROGRAMS] = {
+    [DIGITS] = {"msm/digits.cu", .uses_curve = true, .is_required = true},
+    [SORT_PARTITION] = {"msm/sort_partition.cu", .is_required = true},
+    [SORT_BUCKETS] = {"msm/sort_buckets.cu", .is_required = true},
+    [ACCUMULATE] = {"msm/accumulate.cu", .uses_curve = true, .is_required = true,
+        .has_bounds = true},
+    [BUCKET_MERGE] = {"msm/bucket_merge.cu", .uses_curve = true, .is_required = true},
+    [BUCKET_REDUCE] = {"msm/bucket_reduce.cu", .uses_curve = true, .is_required = true},
+    [WINDOW_COMBINE] = {"msm/window_combine.cu", .uses_curve = true, .is_required = true},
+    [BASES] = {"msm/bases.cu", .uses_curve = true},
+    [CHECK] = {"msm/check.cu", .uses_curve = true},
+};
+
+static_assert(sizeof(programs) / sizeof(programs[0]) == CHECK + 1, "MSM_PROGRAMS");
+
+static const struct {
+    enum program program;
+    const char *name;
+} kernels[] = {
+    [MSM_DIGITS_16] = {DIGITS, "msm_digits_16"},
+    [MSM_DIGITS_32] = {DIGITS, "msm_digits_32"},
+    [MSM_SORT_PARTITION] = {SORT_PARTITION, "msm_sort_partition"},
+    [MSM_SORT_PARTITION_BATCH] = {SORT_PARTITION, "msm_sort_partition_batch"},
+    [MSM_SORT_BUCKETS] = {SORT_BUCKETS, "msm_sort_buckets"},
+    [MSM_SORT_OVERSIZED] = {SORT_BUCKETS, "msm_sort_oversized"},
+    [MSM_ACCUMULATE] = {ACCUMULATE, "msm_accumulate"},
+    [MSM_BUCKET_MERGE] = {BUCKET_MERGE, "msm_bucket_merge"},
+    [MSM_REDUCE_SEGMENTS] = {BUCKET_REDUCE, "msm_reduce_segments"},
+    [MSM_REDUCE_TREE] = {BUCKET_REDUCE, "msm_reduce_tree"},
+    [MSM_WINDOW_COMBINE] = {WINDOW_COMBINE, "msm_window_combine"},
+    [MSM_CONVERT_BASES] = {BASES, "msm_convert_bases"},
+    [MSM_DOUBLE_BASES] = {BASES, "msm_double_bases"},
+    [MSM_COPY_STRIDED] = {BASES, "msm_copy_strided"},
+    [MSM_CHECK_BASES] = {CHECK, "msm_check_bases"},
+    [MSM_CHECK_SCALARS] = {CHECK, "msm_check_scalars"},
 };
 
 struct msm_chip msm_chip_of(const pool_device *device)
 {
-    const pool_device_info *facts = device_facts(device);
+    const pool_device_info *info = device_facts(device);
 
     return (struct msm_chip){
-        .multiprocessors = facts->multiprocessors > 0 ? (uint32_t)facts->multiprocessors : 1,
-        .shared_bytes = facts->shared_bytes_per_block_optin ? facts->shared_bytes_per_block_optin
-                                                            : facts->shared_bytes_per_block};
+        .multiprocessors = info->multiprocessors > 0 ? (uint32_t)info->multiprocessors : 1,
+        .shared_bytes = info->shared_bytes_per_block_optin ? info->shared_bytes_per_block_optin
+                                                           : info->shared_bytes_per_block};
 }
 
-/* Programs that sort know no curve and no field: all curves share them. */
-static bool has_texts(enum msm_program program)
+/* Generates the sources of a program and passes it to `visit`. */
+static pool_status visit_program(
+    const pool_curve *curve, enum program program, module_program_visit visit, void *user)
 {
-    return program != MSM_PROGRAM_PARTITION && program != MSM_PROGRAM_ORDER;
-}
+    struct msm_accumulate_bounds bounds =
+        msm_accumulate_bounds_for((uint32_t)(curve->coordinates.bytes / sizeof(uint32_t)));
+    char threads[40], blocks[40], *curve_source = NULL, *scalar_source = NULL;
+    pool_status status = curve_emit_of(curve, &curve_source);
 
-/*
- * One block a multiprocessor, of as many threads as its 65,536 registers hold without spills: for
- * BN254 512 threads in one block take 2.79 ms for 2^20 points, the same threads in two blocks 2.94,
- * in four 3.06 (H200). Points over extensions need all 255 registers a thread can have.
- */
-struct msm_shape msm_shape_for(uint32_t coordinate_words)
-{
-    if (coordinate_words <= 8)
-        return (struct msm_shape){512, 1};
-    if (coordinate_words <= 12)
-        return (struct msm_shape){384, 1};
-    return (struct msm_shape){256, 1};
-}
-
-static uint32_t curve_words(const pool_curve *curve)
-{
-    return (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t));
-}
-
-/* Hands a program of the curve to `visit`. */
-static pool_status with_program(
-    const pool_curve *curve, enum msm_program program, module_program_visit visit, void *user)
-{
-    struct msm_shape shape = msm_shape_for(curve_words(curve));
-    char threads[32], blocks[32], *curve_text = NULL, *scalar_text = NULL;
-    pool_status status = curve_emit_of(curve, &curve_text);
-
-    snprintf(threads, sizeof(threads), "MSM_THREADS=%u", shape.threads);
-    snprintf(blocks, sizeof(blocks), "MSM_BLOCKS=%u", shape.blocks);
+    snprintf(threads, sizeof(threads), "MSM_ACCUMULATE_THREADS=%u", bounds.threads);
+    snprintf(blocks, sizeof(blocks), "MSM_ACCUMULATE_BLOCKS=%u", bounds.blocks);
     if (!status)
-        status = field_emit_generate(curve->scalar_field, "fr", &scalar_text);
-    const pool_module_header texts[] = {{"curve.cuh", curve_text}, {"fr.cuh", scalar_text}};
+        status = field_emit_generate(curve->scalar_field, "fr", &scalar_source);
+    const pool_module_header sources[] = {{"curve.cuh", curve_source}, {"fr.cuh", scalar_source}};
     const char *const defines[] = {threads, blocks};
-    const struct module_program made = {.file = files[program],
-        .texts = texts,
-        .text_count = has_texts(program) ? 2 : 0,
+    const struct module_program visited = {.file = programs[program].file,
+        .texts = sources,
+        .text_count = programs[program].uses_curve ? 2 : 0,
         .defines = defines,
-        .define_count = program == MSM_PROGRAM_ACCUMULATE ? 2 : 0};
+        .define_count = programs[program].has_bounds ? 2 : 0};
     if (!status)
-        status = visit(user, &made);
-    base_free(curve_text);
-    base_free(scalar_text);
+        status = visit(user, &visited);
+    base_free(curve_source);
+    base_free(scalar_source);
     return status;
 }
 
@@ -95,114 +114,108 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
 {
     pool_status status = POOL_OK;
 
-    for (int i = 0; i < MSM_PROGRAM_COUNT && !status; i++)
-        status = with_program(curve, (enum msm_program)i, visit, user);
+    for (int i = 0; i < MSM_PROGRAMS && !status; i++)
+        status = visit_program(curve, (enum program)i, visit, user);
     return status;
 }
 
-static struct module_tag tag_of(const pool_curve *curve, enum msm_program program)
+static struct module_tag program_key(const pool_curve *curve, enum program program)
 {
-    struct module_tag tag = {.file = files[program]};
+    struct module_tag key = {.file = programs[program].file};
 
-    if (has_texts(program))
-        memcpy(tag.fingerprint, curve->fingerprint, sizeof(tag.fingerprint));
-    return tag;
+    if (programs[program].uses_curve)
+        memcpy(key.fingerprint, curve->fingerprint, sizeof(key.fingerprint));
+    return key;
 }
 
-/* Programs that are to be loaded. */
-struct wanted {
+struct program_list {
     pool_device *device;
     const pool_curve *curve;
-    enum msm_program programs[MSM_PROGRAM_COUNT];
+    enum program programs[MSM_PROGRAMS];
 };
 
-static pool_status load_program(void *user, size_t index, bool only_ready, bool *is_there)
+static pool_status load_program(void *user, size_t index, bool only_ready, bool *is_loaded)
 {
-    const struct wanted *wanted = user;
-    struct module_tag tag = tag_of(wanted->curve, wanted->programs[index]);
+    const struct program_list *list = user;
+    struct module_tag key = program_key(list->curve, list->programs[index]);
     pool_module *module = NULL;
     struct module_building building = {
-        .device = wanted->device, .module = &module, .only_ready = only_ready};
-    pool_status status = module_known_find(wanted->device, &tag, &module);
+        .device = list->device, .module = &module, .only_ready = only_ready};
+    pool_status status = module_known_find(list->device, &key, &module);
 
     if (!status && !module) {
-        status =
-            with_program(wanted->curve, wanted->programs[index], module_program_build, &building);
+        status = visit_program(list->curve, list->programs[index], module_program_build, &building);
         if (!status && module)
-            status = module_known_add(wanted->device, &tag, module);
+            status = module_known_add(list->device, &key, module);
     }
-    *is_there = module != NULL;
+    *is_loaded = module != NULL;
     return status;
-}
-
-/* A set has bit 1 << program. */
-static pool_status load(pool_device *device, const pool_curve *curve, uint32_t set)
-{
-    struct wanted wanted = {.device = device, .curve = curve};
-    struct module_loading loading = {.load = load_program, .user = &wanted};
-
-    for (int i = 0; i < MSM_PROGRAM_COUNT; i++)
-        if (set >> i & 1)
-            wanted.programs[loading.count++] = (enum msm_program)i;
-    return module_load_programs(&loading);
 }
 
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
 {
-    return load(device, curve, (UINT32_C(1) << MSM_PROGRAM_COUNT) - 1);
+    struct program_list list = {.device = device, .curve = curve};
+    struct module_loading loading = {.count = MSM_PROGRAMS, .load = load_program, .user = &list};
+
+    for (int i = 0; i < MSM_PROGRAMS; i++)
+        list.programs[i] = (enum program)i;
+    return module_load_programs(&loading);
 }
 
 /*
- * What is compiled with a program that is missing: all that sums need, the import of points before
- * a check. Side by side they take little longer than the longest; one processor would not gain.
+ * With a missing program, all programs that every MSM needs are loaded, and the conversion of bases
+ * with their check: in parallel that takes little longer than the longest compilation. On a single
+ * processor it would gain nothing.
  */
-static uint32_t set_with(enum msm_program program)
+static pool_status load_with_others(
+    pool_device *device, const pool_curve *curve, enum program missing)
 {
-    uint32_t set = UINT32_C(1) << program;
+    struct program_list list = {.device = device, .curve = curve};
+    struct module_loading loading = {.load = load_program, .user = &list};
+    bool is_parallel = base_parallel_threads() > 1;
 
-    if (base_parallel_threads() == 1)
-        return set;
-    if (program == MSM_PROGRAM_CHECK)
-        set |= UINT32_C(1) << MSM_PROGRAM_POINTS;
-    return set | ((UINT32_C(1) << (MSM_PROGRAM_COMBINE + 1)) - 1);
+    for (int i = 0; i < MSM_PROGRAMS; i++)
+        if (i == (int)missing ||
+            (is_parallel && (programs[i].is_required || (i == BASES && missing == CHECK))))
+            list.programs[loading.count++] = (enum program)i;
+    return module_load_programs(&loading);
 }
 
-pool_status msm_kernel(pool_device *device, const pool_curve *curve, enum msm_program program,
-    const char *name, pool_kernel **kernel)
+pool_status msm_kernel_get(
+    pool_device *device, const pool_curve *curve, enum msm_kernel name, pool_kernel **kernel)
 {
-    struct module_tag tag = tag_of(curve, program);
+    struct module_tag key = program_key(curve, kernels[name].program);
     pool_module *module = NULL;
-    pool_status status = module_known_find(device, &tag, &module);
+    pool_status status = module_known_find(device, &key, &module);
 
     if (!status && !module) {
-        status = load(device, curve, set_with(program));
+        status = load_with_others(device, curve, kernels[name].program);
         if (!status)
-            status = module_known_find(device, &tag, &module);
+            status = module_known_find(device, &key, &module);
     }
-    return status ? status : pool_kernel_get(module, name, kernel);
+    return status ? status : pool_kernel_get(module, kernels[name].name, kernel);
 }
 
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch)
 {
-    void *arguments[] = {(void *)(uintptr_t)launch->argument};
+    void *arguments[] = {(void *)(uintptr_t)launch->args};
     pool_launch_shape shape = {.struct_size = sizeof(shape),
         .grid = {(uint32_t)launch->blocks, 1, 1},
         .block = {launch->threads, 1, 1},
         .dynamic_shared_bytes = launch->shared_bytes,
         .argument_count = 1,
-        .argument_bytes = &launch->argument_bytes,
+        .argument_bytes = &launch->args_bytes,
         .pdl = 1};
     pool_kernel *kernel = NULL;
 
     if (launch->blocks > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu blocks are more than one launch can have",
             (unsigned long long)launch->blocks);
-    pool_status status =
-        msm_kernel(run->device, run->curve, launch->program, launch->kernel, &kernel);
+    pool_status status = msm_kernel_get(run->device, run->curve, launch->kernel, &kernel);
     return status ? status : pool_launch(kernel, &shape, arguments, run->stream);
 }
 
-pool_status msm_clear(const struct msm_run *run, CUdeviceptr words, uint64_t count)
+pool_status msm_clear_words(const struct msm_run *run, CUdeviceptr words, uint64_t count)
 {
     struct device_scope scope;
     CUstream handle = NULL;

@@ -201,7 +201,7 @@ static pool_status check_spans(struct msm_call *call, span_check check)
     if (!status)
         status = check_table(call);
     if (!status && !call->params.points) {
-        msm_source_init(&call->source, curve, &call->points, call->params.point_layout);
+        msm_input_bases_init(&call->source, curve, &call->points, call->params.point_layout);
         /* It comes to an aligned place. */
         if (call->points.place == POOL_MEMORY_HOST)
             call->source.data = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a sum is cut: windows, sets of buckets, threads, and where everything lies in the workspace.
- * Pure: numbers in, numbers out.
+ * Plans an MSM: window bits, bucket sets, threads and the layout of the workspace. Pure: sizes and
+ * the properties of a chip in, launch shapes and offsets out.
  */
 #include "msm/msm.h"
 
@@ -11,53 +11,63 @@
 
 enum {
     ALIGNMENT = 256,
-    /* Fewer entries than this a thread of accumulate cost more in shared buckets than they gain. */
-    MIN_SHARE = 8,
-    /* Costs in sixteenths of a mixed sum: an entry; a bucket, which is two full sums. */
+    /* With fewer entries per thread of the accumulation, the merge costs more than the additional
+     * threads gain. */
+    MIN_ENTRIES_PER_THREAD = 8,
+    /* Costs in sixteenths of a mixed addition: of an entry; of a bucket, which is two full
+     * additions.
+     */
     ENTRY_COST = 16,
     BUCKET_COST = 46,
-    /* Warps that reduce has on each of a multiprocessor's four schedulers: a chain of sums is slow,
-     * so few buckets go in many short chains, and many buckets in enough chains to fill the chip.
-     */
+    /* Segments of the bucket reduction per multiprocessor. A segment is a chain of dependent
+     * additions: few buckets are divided into many short segments, many buckets into enough
+     * segments to fill the chip. */
     FEW_BUCKETS = 1 << 20,
-    CHAINS_FEW = 300,
-    CHAINS_MANY = 512,
+    SEGMENTS_FEW = 300,
+    SEGMENTS_MANY = 512,
 };
 
-uint32_t msm_merge_levels(uint32_t threads, uint64_t count[MSM_MAX_MERGES])
-{
-    uint32_t levels = 1;
-
-    for (count[0] = 2 * (uint64_t)threads; count[levels - 1] > MSM_MERGE_BLOCK; levels++)
-        count[levels] = 2 * ((count[levels - 1] + MSM_MERGE_BLOCK - 1) / MSM_MERGE_BLOCK);
-    return levels;
-}
-
-/* Full-length scalars above half the order count as negatives, so their magnitude has a bit less.
+/*
+ * One block per multiprocessor, with as many threads as its 65,536 registers hold without spills:
+ * for BN254, 512 threads in one block take 2.79 ms for 2^20 points, the same threads in two blocks
+ * 2.94, in four 3.06 (H200). Points over extension fields need all 255 registers that a thread can
+ * have.
  */
-static uint32_t magnitude_bits(const struct msm_job *job, int *negates)
+struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words)
 {
-    *negates = job->scalar_bits == 0 || job->scalar_bits >= job->order_bits;
-    return *negates ? job->order_bits - 1 : job->scalar_bits;
+    if (coordinate_words <= 8)
+        return (struct msm_accumulate_bounds){512, 1};
+    if (coordinate_words <= 12)
+        return (struct msm_accumulate_bounds){384, 1};
+    return (struct msm_accumulate_bounds){256, 1};
 }
 
-/* The top digit has room for the carry of those below. */
-static uint32_t windows_of(uint32_t bits, uint32_t window_bits)
+/* Full-length scalars above half the order are replaced by their negatives, so that their magnitude
+ * has one bit less. */
+static uint32_t magnitude_bits(const struct msm_job *job, bool *negates_large)
+{
+    *negates_large = job->scalar_bits == 0 || job->scalar_bits >= job->order_bits;
+    return *negates_large ? job->order_bits - 1 : job->scalar_bits;
+}
+
+/* The top window must hold the carry of the windows below it. */
+static uint32_t count_windows(uint32_t bits, uint32_t window_bits)
 {
     return (bits + 1 + window_bits - 1) / window_bits;
 }
 
-static uint32_t groups_of(const struct msm_job *job, uint32_t windows)
+static uint32_t count_sets_per_msm(const struct msm_job *job, uint32_t windows)
 {
-    return job->groups ? job->groups : (windows + job->levels - 1) / job->levels;
+    return job->sets_per_msm ? job->sets_per_msm
+                             : (windows + job->precompute_factor - 1) / job->precompute_factor;
 }
 
-/* Saturates: only compared. */
+/* Saturates; costs are only compared. */
 static uint64_t cost_of(const struct msm_job *job, uint32_t bits, uint32_t window_bits)
 {
-    uint32_t windows = windows_of(bits, window_bits);
-    unsigned __int128 entries = (unsigned __int128)job->total * windows * job->batch;
-    unsigned __int128 buckets = ((unsigned __int128)job->batch * groups_of(job, windows))
+    uint32_t windows = count_windows(bits, window_bits);
+    unsigned __int128 entries = (unsigned __int128)job->count * windows * job->batch;
+    unsigned __int128 buckets = ((unsigned __int128)job->batch * count_sets_per_msm(job, windows))
                                 << (window_bits - 1);
     unsigned __int128 cost = entries * ENTRY_COST + buckets * BUCKET_COST;
 
@@ -79,74 +89,76 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static uint64_t slot_bytes(const struct msm_plan *plan, uint64_t xyzz_bytes)
-{
-    uint64_t count[MSM_MAX_MERGES], bytes = 0;
-    uint32_t levels = msm_merge_levels(plan->threads, count);
-
-    for (uint32_t i = 0; i < levels; i++)
-        bytes += aligned(count[i] * xyzz_bytes) + aligned(count[i] * sizeof(uint32_t));
-    return bytes;
-}
-
 static uint64_t largest(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static void place(struct msm_plan *plan)
+/* Plans the levels of the merge: each thread or block leaves two slots, until one block merges all.
+ * The partial sums are stored in the scratch memory. Returns its size. */
+static uint64_t plan_merge(struct msm_plan *plan, uint64_t xyzz_bytes)
+{
+    uint64_t slots = 2 * (uint64_t)plan->threads, at = plan->scratch_at;
+
+    for (plan->merge_levels = 0;; plan->merge_levels++) {
+        struct msm_merge_level *level = &plan->merge[plan->merge_levels];
+        uint64_t blocks = (slots + MSM_MERGE_THREADS - 1) / MSM_MERGE_THREADS;
+
+        level->slots = slots;
+        level->sums_at = at, at += aligned(slots * xyzz_bytes);
+        level->buckets_at = at, at += aligned(slots * sizeof(uint32_t));
+        if (blocks == 1)
+            break;
+        slots = 2 * blocks;
+    }
+    plan->merge_levels++;
+    return at - plan->scratch_at;
+}
+
+static void plan_workspace(struct msm_plan *plan)
 {
     uint64_t xyzz_bytes = 16 * (uint64_t)plan->job.coordinate_words;
-    uint64_t pairs = 2 * (plan->buckets >> plan->segment);
-    uint64_t scratch = largest(
-        plan->sort.bytes, largest(slot_bytes(plan, xyzz_bytes), aligned(pairs * xyzz_bytes)));
+    uint64_t pairs = 2 * (plan->buckets >> plan->log_segment), scratch;
 
     plan->buckets_at = 0;
-    plan->offsets_at = aligned(plan->buckets * xyzz_bytes);
-    plan->entries_at = plan->offsets_at + aligned((plan->buckets + 1) * sizeof(uint32_t));
-    plan->sums_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
-    plan->scratch_at = plan->sums_at + aligned(plan->sets * xyzz_bytes);
-    plan->bytes = plan->scratch_at + aligned(scratch);
+    plan->bucket_offsets_at = aligned(plan->buckets * xyzz_bytes);
+    plan->entries_at = plan->bucket_offsets_at + aligned((plan->buckets + 1) * sizeof(uint32_t));
+    plan->window_sums_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
+    plan->scratch_at = plan->window_sums_at + aligned(plan->bucket_sets * xyzz_bytes);
+    scratch = largest(plan_merge(plan, xyzz_bytes), pairs * xyzz_bytes);
+    plan->bytes = plan->scratch_at + aligned(largest(scratch, plan->sort.bytes));
 }
 
-static void share_out(const struct msm_chip *chip, struct msm_plan *plan)
+static void plan_threads(const struct msm_chip *chip, struct msm_plan *plan)
 {
-    struct msm_shape shape = msm_shape_for(plan->job.coordinate_words);
-    uint64_t most = (uint64_t)chip->multiprocessors * shape.threads * shape.blocks;
-    uint64_t wanted = (plan->entries + MIN_SHARE - 1) / MIN_SHARE;
-    uint64_t chains =
-        (uint64_t)chip->multiprocessors * (plan->buckets > FEW_BUCKETS ? CHAINS_MANY : CHAINS_FEW);
+    struct msm_accumulate_bounds bounds = msm_accumulate_bounds_for(plan->job.coordinate_words);
+    uint64_t resident = (uint64_t)chip->multiprocessors * bounds.threads * bounds.blocks;
+    uint64_t wanted = (plan->entries + MIN_ENTRIES_PER_THREAD - 1) / MIN_ENTRIES_PER_THREAD;
+    uint64_t segments = (uint64_t)chip->multiprocessors *
+                        (plan->buckets > FEW_BUCKETS ? SEGMENTS_MANY : SEGMENTS_FEW);
 
-    plan->threads = (uint32_t)(wanted > most ? most : wanted < 1 ? 1 : wanted);
-    /* At least one level is left to fold, which is where the sums come from. */
-    while (plan->segment + 2 < plan->window_bits && plan->buckets >> plan->segment > chains)
-        plan->segment++;
+    plan->threads = (uint32_t)(wanted > resident ? resident : wanted < 1 ? 1 : wanted);
+    /* At least one level of the tree remains, because it writes the window sums. */
+    while (
+        plan->log_segment + 2 < plan->window_bits && plan->buckets >> plan->log_segment > segments)
+        plan->log_segment++;
 }
 
-static pool_status check(const struct msm_job *job)
+/* Windows, bucket sets and entries; false when there are too many of something. */
+static bool plan_windows(const struct msm_job *job, struct msm_plan *plan)
 {
-    if (job->window_bits &&
-        (job->window_bits < MSM_MIN_WINDOW_BITS || job->window_bits > MSM_MAX_WINDOW_BITS))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "windows have %d to %d bits, not %u",
-            MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS, job->window_bits);
-    return POOL_OK;
-}
-
-/* Windows, groups and sets; false when there are too many of something. */
-static bool cut(const struct msm_job *job, struct msm_plan *plan)
-{
-    uint32_t bits = magnitude_bits(job, &plan->negates);
+    uint32_t bits = magnitude_bits(job, &plan->negates_large);
 
     plan->window_bits = job->window_bits ? job->window_bits : choose_window_bits(job, bits);
-    plan->windows = windows_of(bits, plan->window_bits);
-    plan->groups = groups_of(job, plan->windows);
-    unsigned __int128 sets = (unsigned __int128)job->batch * plan->groups;
-    unsigned __int128 entries = (unsigned __int128)job->count * plan->windows * job->batch;
+    plan->windows = count_windows(bits, plan->window_bits);
+    plan->sets_per_msm = count_sets_per_msm(job, plan->windows);
+    unsigned __int128 sets = (unsigned __int128)job->batch * plan->sets_per_msm;
+    unsigned __int128 entries = (unsigned __int128)job->chunk_count * plan->windows * job->batch;
     if (entries > UINT32_MAX || sets << (plan->window_bits - 1) > INT32_MAX)
         return false;
-    plan->sets = (uint64_t)sets;
+    plan->bucket_sets = (uint64_t)sets;
     plan->entries = (uint64_t)entries;
-    plan->buckets = plan->sets << (plan->window_bits - 1);
+    plan->buckets = plan->bucket_sets << (plan->window_bits - 1);
     return true;
 }
 
@@ -154,24 +166,27 @@ bool msm_plan_fits(const struct msm_job *job)
 {
     struct msm_plan plan;
 
-    return cut(job, &plan);
+    return plan_windows(job, &plan);
 }
 
 pool_status msm_plan_make(
     const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan)
 {
-    pool_status status = check(job);
-
-    if (status)
-        return status;
+    if (job->window_bits &&
+        (job->window_bits < MSM_MIN_WINDOW_BITS || job->window_bits > MSM_MAX_WINDOW_BITS))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "unsupported value %u for `window_bits`; it must be 0 or %d to %d", job->window_bits,
+            MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS);
     memset(plan, 0, sizeof(*plan));
     plan->job = *job;
-    if (!cut(job, plan))
+    if (!plan_windows(job, plan))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu sums of %llu products with windows of %u bits are too many for one part",
-            (unsigned long long)job->batch, (unsigned long long)job->count, plan->window_bits);
-    share_out(chip, plan);
+            "%llu MSMs of %llu terms with windows of %u bits need more than 2^32 - 1 entries or "
+            "2^31 - 1 buckets",
+            (unsigned long long)job->batch, (unsigned long long)job->chunk_count,
+            plan->window_bits);
+    plan_threads(chip, plan);
     msm_sort_plan_make(chip, plan);
-    place(plan);
+    plan_workspace(plan);
     return POOL_OK;
 }

@@ -22,14 +22,14 @@ static uint64_t sum_bytes(const struct msm_call *call)
 static pool_status keep_sums(struct msm_call *call, const struct msm_piece *piece)
 {
     uint64_t bytes = sum_bytes(call);
-    const struct msm_copy copy = {.from = call->address + call->plan.sums_at,
-        .to = call->address + call->cut.sums_at + piece->sum * bytes,
-        .from_stride = bytes,
-        .to_stride = bytes,
+    const struct msm_copy copy = {.in = call->address + call->plan.window_sums_at,
+        .out = call->address + call->cut.sums_at + piece->sum * bytes,
+        .in_stride = bytes,
+        .out_stride = bytes,
         .count = piece->sums,
         .bytes = bytes};
 
-    return msm_cut_is_one_run(call, &call->cut) ? POOL_OK : msm_copy_items(&call->run, &copy);
+    return msm_cut_is_one_run(call, &call->cut) ? POOL_OK : msm_copy_strided(&call->run, &copy);
 }
 
 pool_status msm_deliver_run(struct msm_call *call, const struct msm_piece *piece)
@@ -52,14 +52,14 @@ pool_status msm_deliver_run(struct msm_call *call, const struct msm_piece *piece
 /* Packed results in the workspace to where they belong on the device. */
 static pool_status spread_on_device(struct msm_call *call)
 {
-    const struct msm_copy copy = {.from = call->address + call->cut.results_at,
-        .to = (CUdeviceptr)(uintptr_t)call->results.data,
-        .from_stride = call->result_bytes,
-        .to_stride = result_stride(call),
+    const struct msm_copy copy = {.in = call->address + call->cut.results_at,
+        .out = (CUdeviceptr)(uintptr_t)call->results.data,
+        .in_stride = call->result_bytes,
+        .out_stride = result_stride(call),
         .count = call->results.count,
         .bytes = call->result_bytes};
 
-    return msm_copy_items(&call->run, &copy);
+    return msm_copy_strided(&call->run, &copy);
 }
 
 /* What lies between strided results is the caller's. */
@@ -125,7 +125,8 @@ static pool_status put_combined(struct msm_call *call, const void *sums)
 
 static pool_status combine_on_host(struct msm_call *call)
 {
-    uint64_t at = msm_cut_is_one_run(call, &call->cut) ? call->plan.sums_at : call->cut.sums_at;
+    uint64_t at =
+        msm_cut_is_one_run(call, &call->cut) ? call->plan.window_sums_at : call->cut.sums_at;
     uint64_t bytes = call->params.batch * sum_bytes(call);
     uint8_t *sums = base_calloc((size_t)bytes, 1);
     pool_status status;

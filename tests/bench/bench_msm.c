@@ -116,7 +116,7 @@ struct work {
     uint8_t *results;
     double table_ms, first_ms;
     struct msm_plan plan;
-    struct msm_part part;
+    struct msm_chunk_operands part;
     struct msm_run run;
 };
 
@@ -267,11 +267,11 @@ static void prepare(struct work *work)
     const struct msm_job job = {.coordinate_words = (uint32_t)curve->coordinates.bytes / 4,
         .scalar_words = curve->scalar_field->words,
         .order_bits = curve->scalar_field->bits,
-        .total = work->n,
         .count = work->n,
+        .chunk_count = work->n,
         .batch = work->row->batch,
-        .levels = points->levels,
-        .groups = points->levels > 1 ? points->groups : 0,
+        .precompute_factor = points->levels,
+        .sets_per_msm = points->levels > 1 ? points->groups : 0,
         .window_bits = points->levels > 1 ? points->window_bits : bench.window_bits};
     pool_msm_params params = params_of(work);
     pool_span scalars = scalars_of(work);
@@ -283,16 +283,16 @@ static void prepare(struct work *work)
     MUST(msm_plan_make(&chip, &job, &work->plan));
     bytes = bytes < work->plan.bytes ? work->plan.bytes : bytes;
     MUST(pool_buffer_alloc(bench.device, bytes, &work->workspace));
-    work->sums = must_alloc(work->plan.sets * 4 * curve->coordinates.bytes);
+    work->sums = must_alloc(work->plan.bucket_sets * 4 * curve->coordinates.bytes);
     work->run = (struct msm_run){
         .device = bench.device, .stream = bench.stream, .curve = curve, .plan = &work->plan};
     MUST(pool_buffer_address(work->workspace, &work->run.workspace));
-    work->part = (struct msm_part){.count = work->n,
+    work->part = (struct msm_chunk_operands){.count = work->n,
         .scalar_stride = curve->scalar_field->words,
-        .scalar_batch = work->n,
-        .points = points->address,
-        .point_stride = 2 * curve->coordinates.bytes,
-        .point_level = points->count};
+        .scalar_batch_stride = work->n,
+        .bases = points->address,
+        .base_stride = 2 * curve->coordinates.bytes,
+        .multiple_stride = points->count};
     MUST(pool_buffer_address(work->scalar_buffer, &work->part.scalars));
 }
 
@@ -308,13 +308,13 @@ static void run_once(struct work *work)
 /* The same stage by stage, but for the last one: a copy of the sets' sums stands for it. */
 static void run_stages(struct work *work)
 {
-    work->run.parts = 0;
+    work->run.chunks = 0;
     MUST(pool_event_record(bench.mark[0], bench.stream));
-    MUST(msm_sort_enqueue(&work->run, &work->part));
+    MUST(msm_run_sort(&work->run, &work->part));
     MUST(pool_event_record(bench.mark[1], bench.stream));
     MUST(msm_run_clear(&work->run));
     MUST(pool_event_record(bench.mark[2], bench.stream));
-    MUST(msm_sum_enqueue(&work->run, &work->part));
+    MUST(msm_run_accumulate(&work->run, &work->part));
     MUST(pool_event_record(bench.mark[3], bench.stream));
     MUST(msm_run_reduce(&work->run));
     MUST(pool_event_record(bench.mark[4], bench.stream));

@@ -89,7 +89,8 @@ static void check(const struct sort_case *one, const struct msm_plan *plan,
 
     if (!offsets || !entries || !digits)
         exit(1);
-    MUST(pool_copy_to_host(offsets, workspace, plan->offsets_at, (plan->buckets + 1) * 4, NULL));
+    MUST(pool_copy_to_host(
+        offsets, workspace, plan->bucket_offsets_at, (plan->buckets + 1) * 4, NULL));
     MUST(pool_copy_to_host(entries, workspace, plan->entries_at, plan->entries * 4, NULL));
     is_right = sort_check_offsets(plan, offsets, plan->entries) &&
                sort_read(one, plan, offsets, entries, sampled, digits);
@@ -109,8 +110,8 @@ static void report(const struct row *row, const struct msm_plan *plan,
     double times[MSM_SORT_STAGES + 1][ROUNDS], double busy)
 {
     printf("%-13s %5u x 2^%-2u c %2u levels %2u kind %d low %2u room %5u digit %u:", row->curve,
-        row->batch, row->log_count, row->window_bits, row->levels, row->kind, plan->sort.low_bits,
-        plan->sort.room, plan->sort.digit_bytes);
+        row->batch, row->log_count, row->window_bits, row->levels, row->kind,
+        plan->sort.log_partition, plan->sort.block_capacity, plan->sort.digit_bytes);
     for (int i = 0; i <= MSM_SORT_STAGES; i++)
         printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", median(times[i], ROUNDS));
     printf(" of 8 in a row %8.4f ms", busy);
@@ -129,16 +130,16 @@ static double elapsed(int from, int to)
 }
 
 /* Stage by stage, then the whole without marks between, then several in a row. */
-static double measure(const struct msm_run *run, const struct msm_part *part,
+static double measure(const struct msm_run *run, const struct msm_chunk_operands *part,
     double times[MSM_SORT_STAGES + 1][ROUNDS])
 {
-    struct msm_sort_argument sort;
+    struct msm_sort_args sort;
 
     for (int i = -WARM_UPS; i < ROUNDS; i++) {
-        msm_sort_prepare(run, part, &sort);
+        msm_sort_args_init(run, part, &sort);
         MUST(pool_event_record(bench.mark[0], bench.stream));
         for (int stage = 0; stage < MSM_SORT_STAGES; stage++) {
-            MUST(msm_sort_stage_enqueue(run, &sort, (enum msm_sort_stage)stage));
+            MUST(msm_sort_enqueue(run, &sort, (enum msm_sort_stage)stage));
             MUST(pool_event_record(bench.mark[stage + 1], bench.stream));
         }
         MUST(pool_event_synchronize(bench.mark[MSM_SORT_STAGES]));
@@ -148,7 +149,7 @@ static double measure(const struct msm_run *run, const struct msm_part *part,
     for (int i = -WARM_UPS; i <= ROUNDS; i++) {
         MUST(pool_event_record(bench.mark[0], bench.stream));
         for (int call = 0; call < (i == ROUNDS ? 8 : 1); call++)
-            MUST(msm_sort_enqueue(run, part));
+            MUST(msm_run_sort(run, part));
         MUST(pool_event_record(bench.mark[1], bench.stream));
         MUST(pool_event_synchronize(bench.mark[1]));
         if (i >= 0 && i < ROUNDS)
@@ -170,9 +171,9 @@ static void run_row(const struct row *row)
     struct msm_plan plan;
     struct msm_run run = {
         .device = bench.device, .stream = bench.stream, .curve = one.curve, .plan = &plan};
-    struct msm_part part = {.count = one.count,
+    struct msm_chunk_operands part = {.count = one.count,
         .scalar_stride = one.curve->scalar_field->words,
-        .scalar_batch = one.count};
+        .scalar_batch_stride = one.count};
     uint32_t *words = make_scalars(&one);
     pool_buffer *scalars, *workspace;
     double times[MSM_SORT_STAGES + 1][ROUNDS];

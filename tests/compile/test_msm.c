@@ -23,18 +23,18 @@ static const struct {
     {"bn254_fr", "msm/digits.cu"},
     {"secp256k1_fr", "msm/digits.cu"},
     {"bls12_377_fq", "msm/digits.cu"},
-    {"", "msm/partition.cu"},
-    {"", "msm/order.cu"},
+    {"", "msm/sort_partition.cu"},
+    {"", "msm/sort_buckets.cu"},
     {"bn254_g1", "msm/accumulate.cu"},
-    {"bn254_g1", "msm/merge.cu"},
-    {"bn254_g1", "msm/reduce.cu"},
-    {"bn254_g1", "msm/combine.cu"},
-    {"bn254_g1", "msm/points.cu"},
+    {"bn254_g1", "msm/bucket_merge.cu"},
+    {"bn254_g1", "msm/bucket_reduce.cu"},
+    {"bn254_g1", "msm/window_combine.cu"},
+    {"bn254_g1", "msm/bases.cu"},
     {"bn254_g1", "msm/check.cu"},
     {"bls12_381_g1", "msm/accumulate.cu"},
-    {"bls12_381_g1", "msm/reduce.cu"},
+    {"bls12_381_g1", "msm/bucket_reduce.cu"},
     {"bn254_g2", "msm/accumulate.cu"},
-    {"bn254_g2", "msm/reduce.cu"},
+    {"bn254_g2", "msm/bucket_reduce.cu"},
 };
 
 static const struct budget budgets[] = {
@@ -47,10 +47,11 @@ enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 static char *whole_source(const char *file, const pool_curve *curve)
 {
     const char *text = source_of(file);
-    struct msm_shape shape =
-        msm_shape_for(curve ? (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t)) : 0);
-    char *source = base_format(
-        "#define MSM_THREADS %u\n#define MSM_BLOCKS %u\n%s", shape.threads, shape.blocks, text);
+    struct msm_accumulate_bounds shape = msm_accumulate_bounds_for(
+        curve ? (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t)) : 0);
+    char *source =
+        base_format("#define MSM_ACCUMULATE_THREADS %u\n#define MSM_ACCUMULATE_BLOCKS %u\n%s",
+            shape.threads, shape.blocks, text);
 
     if (!source)
         exit(1);

@@ -73,7 +73,7 @@ static const struct module_prebuilt *embedded(const char *name)
 }
 
 /* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr, its variant few ntt-pass.bn254_fr.few;
- * "msm/order.cu", which has no texts of a curve, is msm-order. */
+ * "msm/sort_buckets.cu", which has no texts of a curve, is msm-sort_buckets. */
 static void name_of(
     const struct module_program *program, const char *subject, char *name, size_t size)
 {

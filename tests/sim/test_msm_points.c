@@ -78,7 +78,7 @@ static void check_import(const struct msm_problem *problem, pool_point_format fo
     uint8_t *given = reformat(problem, &format), *wanted = reformat(problem, &wanted_format);
     uint8_t *got = calloc(COUNT, problem->point_bytes);
     pool_buffer *from = NULL, *to = NULL;
-    struct msm_source source;
+    struct msm_input_bases source;
 
     assert_ok(pool_buffer_from_host(run.device, given, COUNT * stride, &from));
     assert_ok(pool_buffer_alloc(run.device, COUNT * problem->point_bytes, &to));
@@ -87,8 +87,8 @@ static void check_import(const struct msm_problem *problem, pool_point_format fo
         .stride = format.stride,
         .form = format.form,
         .place = POOL_MEMORY_DEVICE};
-    msm_source_init(&source, problem->curve, &span, format.layout);
-    assert_ok(msm_import_points(&run, &source, address_of(to)));
+    msm_input_bases_init(&source, problem->curve, &span, format.layout);
+    assert_ok(msm_convert_bases(&run, &source, address_of(to)));
     assert_ok(pool_copy_to_host(got, to, 0, COUNT * problem->point_bytes, NULL));
     for (uint64_t i = 0; i < COUNT; i++)
         if (memcmp(got + i * problem->point_bytes, wanted + i * problem->point_bytes,
@@ -139,12 +139,12 @@ static void check_multiples(const pool_curve *curve, uint32_t doublings)
     scalar[doublings / 8] = (uint8_t)(1 << doublings % 8);
     assert_ok(pool_buffer_alloc(run.device, 4 * bytes, &buffer));
     assert_ok(pool_copy_to_device(buffer, 0, given, bytes, NULL));
-    const struct msm_multiples multiples = {.from = address_of(buffer),
-        .to = address_of(buffer) + bytes,
+    const struct msm_doubling doubling = {.bases = address_of(buffer),
+        .out = address_of(buffer) + bytes,
         .scratch = address_of(buffer) + 2 * bytes,
         .count = COUNT,
         .doublings = doublings};
-    assert_ok(msm_multiply_points(&run, &multiples));
+    assert_ok(msm_double_bases(&run, &doubling));
     assert_ok(pool_copy_to_host(given, buffer, bytes, bytes, NULL));
     for (uint64_t i = 0; i < COUNT; i++) {
         int equal = 0;
@@ -174,7 +174,7 @@ static pool_status check_points(
 {
     size_t stride = curve_point_stride(problem->curve, &format);
     pool_buffer *from = NULL, *to = NULL, *word = NULL;
-    struct msm_source source;
+    struct msm_input_bases source;
     pool_status status;
 
     use(problem->curve);
@@ -186,12 +186,13 @@ static pool_status check_points(
         .stride = format.stride,
         .form = format.form,
         .place = POOL_MEMORY_DEVICE};
-    const struct msm_answer answer = {.buffer = word, .address = address_of(word), .place = 1000};
-    msm_source_init(&source, problem->curve, &span, format.layout);
-    status = msm_import_points(&run, &source, address_of(to));
+    const struct msm_check_result result = {
+        .buffer = word, .address = address_of(word), .first_index = 1000};
+    msm_input_bases_init(&source, problem->curve, &span, format.layout);
+    status = msm_convert_bases(&run, &source, address_of(to));
     if (!status)
-        status = msm_check_points(
-            &run, &source, &answer, address_of(to), problem->point_bytes, (pool_point_check)check);
+        status = msm_check_bases(
+            &run, &source, &result, address_of(to), problem->point_bytes, (pool_point_check)check);
     assert_ok(pool_buffer_destroy(&from));
     assert_ok(pool_buffer_destroy(&to));
     assert_ok(pool_buffer_destroy(&word));
@@ -296,13 +297,14 @@ static pool_status check_scalars(
     use(problem->curve);
     assert_ok(pool_buffer_from_host(run.device, data, COUNT * problem->scalar_bytes, &from));
     assert_ok(pool_buffer_alloc(run.device, 8, &word));
-    const struct msm_answer answer = {.buffer = word, .address = address_of(word), .place = 1000};
+    const struct msm_check_result result = {
+        .buffer = word, .address = address_of(word), .first_index = 1000};
     const struct msm_scalars scalars = {.data = address_of(from),
         .stride = problem->scalar_bytes / 4,
         .count = COUNT,
         .form = form,
         .bits = bits};
-    status = msm_check_scalars(&run, &scalars, &answer);
+    status = msm_check_scalars(&run, &scalars, &result);
     assert_ok(pool_buffer_destroy(&from));
     assert_ok(pool_buffer_destroy(&word));
     return status;

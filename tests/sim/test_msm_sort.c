@@ -83,7 +83,7 @@ static void download(pool_buffer *workspace, const struct msm_plan *plan, struct
     assert_non_null(sorted->offsets);
     assert_non_null(sorted->entries);
     MUST(pool_copy_to_host(
-        sorted->offsets, workspace, plan->offsets_at, (plan->buckets + 1) * 4, NULL));
+        sorted->offsets, workspace, plan->bucket_offsets_at, (plan->buckets + 1) * 4, NULL));
     MUST(pool_copy_to_host(sorted->entries, workspace, plan->entries_at, plan->entries * 4, NULL));
 }
 
@@ -93,9 +93,9 @@ static void run_sort(const struct sort_case *one, const uint32_t *words,
     uint64_t all = one->batch * (one->count + one->extra_scalars);
     pool_buffer *scalars, *workspace;
     struct msm_run run = {.device = device, .stream = stream, .curve = one->curve, .plan = plan};
-    struct msm_part part = {.count = one->count,
+    struct msm_chunk_operands part = {.count = one->count,
         .scalar_stride = stride_of(one),
-        .scalar_batch = one->count + one->extra_scalars,
+        .scalar_batch_stride = one->count + one->extra_scalars,
         .scalar_form = one->is_montgomery ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD,
         .reduces = one->reduces};
 
@@ -105,7 +105,7 @@ static void run_sort(const struct sort_case *one, const uint32_t *words,
     run.workspace = address_of(workspace);
     part.scalars = all ? address_of(scalars) : 0;
     sort_points(one, &part);
-    MUST(msm_sort_enqueue(&run, &part));
+    MUST(msm_run_sort(&run, &part));
     MUST(pool_stream_synchronize(stream));
     download(workspace, plan, sorted);
     MUST(pool_buffer_destroy(&scalars));

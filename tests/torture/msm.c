@@ -29,7 +29,7 @@ static void prepare(struct torture *torture)
 
 /* What points.cu is launched with for points that are imported. */
 struct import {
-    struct msm_source from;
+    struct msm_input_bases from;
     CUdeviceptr to;
 };
 
@@ -48,7 +48,7 @@ static void prepare_handles(struct torture *torture)
 {
     static const uint32_t size = sizeof(struct import);
     const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
-        .name = "import_points",
+        .name = "msm_convert_bases",
         .argument_bytes = &size,
         .argument_count = 1,
         .effect = import};

@@ -18,7 +18,7 @@
 
 #define FAKE_WORKS FAKE_FOLDER "/libnvrtc_works.so"
 
-enum { SUM_PROGRAMS = MSM_PROGRAM_COMBINE + 1, SIDE = 4, WAIT_US = 10000000 };
+enum { SIDE = 4, WAIT_US = 10000000 };
 
 static struct fake_nvrtc *fake;
 static struct world world;
@@ -63,11 +63,25 @@ static void begin(int processor_count)
 }
 
 static const uint32_t any_sizes[] = {8};
-static const pool_mock_kernel any_kernel = {.struct_size = sizeof(any_kernel),
-    .name = "any",
-    .argument_bytes = any_sizes,
-    .argument_count = 1,
-    .max_threads = 512};
+
+/* The kernels that are looked up after their program was compiled. */
+static pool_status add_kernels(pool_mock *mock)
+{
+    static const char *const names[] = {
+        "msm_digits_16", "msm_window_combine", "msm_check_scalars", "msm_convert_bases"};
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; !status && i < sizeof(names) / sizeof(names[0]); i++) {
+        const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
+            .name = names[i],
+            .argument_bytes = any_sizes,
+            .argument_count = 1,
+            .max_threads = 512};
+
+        status = pool_mock_add_kernel(mock, &kernel);
+    }
+    return status;
+}
 
 static int set_up(void **state)
 {
@@ -82,7 +96,7 @@ static int set_up(void **state)
     setenv("DEVICEPOOL_CACHE_DIR", folder, 1);
     module_image_forget();
     world = world_with_pool(1);
-    return pool_mock_add_kernel(world.mock, &any_kernel);
+    return add_kernels(world.mock);
 }
 
 static int tear_down(void **state)
@@ -143,13 +157,13 @@ static void test_side_by_side(void **state)
     fake->compile = gather;
     atomic_store(&open_signals, 0);
     assert_ok(warm_up());
-    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_int_equal(compiled(), MSM_PROGRAMS);
     assert_int_equal(most_running(), SIDE);
     assert_int_equal(threads_started, SIDE - 1);
-    assert_true(open_signals < MSM_PROGRAM_COUNT); /* those of the calling thread */
-    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAM_COUNT);
+    assert_true(open_signals < MSM_PROGRAMS); /* those of the calling thread */
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAMS);
     assert_ok(warm_up());
-    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_int_equal(compiled(), MSM_PROGRAMS);
     assert_int_equal(threads_started, SIDE - 1);
 }
 
@@ -161,7 +175,7 @@ static void test_many_processors(void **state)
     assert_int_equal(base_parallel_threads(), 8);
     assert_ok(warm_up());
     assert_int_equal(threads_started, 7);
-    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_int_equal(compiled(), MSM_PROGRAMS);
 }
 
 static char order[1024];
@@ -182,9 +196,9 @@ static void assert_one_after_another(void)
     fake->compile = note_order;
     assert_ok(warm_up());
     assert_int_equal(most_running(), 1);
-    assert_string_equal(order,
-        "msm/digits.cu msm/partition.cu msm/order.cu msm/accumulate.cu msm/merge.cu msm/reduce.cu "
-        "msm/combine.cu msm/points.cu msm/check.cu ");
+    assert_string_equal(order, "msm/digits.cu msm/sort_partition.cu msm/sort_buckets.cu "
+                               "msm/accumulate.cu msm/bucket_merge.cu msm/bucket_reduce.cu "
+                               "msm/window_combine.cu msm/bases.cu msm/check.cu ");
 }
 
 static void test_one_processor(void **state)
@@ -209,7 +223,7 @@ static void test_too_few_threads(void **state)
     threads_left = 1;
     assert_ok(warm_up());
     assert_int_equal(threads_started, 1);
-    assert_int_equal(compiled(), MSM_PROGRAM_COUNT);
+    assert_int_equal(compiled(), MSM_PROGRAMS);
     assert_true(most_running() <= 2);
 }
 
@@ -225,7 +239,7 @@ static void test_cached(void **state)
     assert_ok(warm_up());
     assert_int_equal(compiled(), 0);
     assert_int_equal(threads_started, 0);
-    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAM_COUNT);
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAMS);
 }
 
 static unsigned failing;
@@ -241,7 +255,7 @@ static nvrtc_result fail_nth(unsigned number, const char *name, int (*cancelled)
 static void test_each_fails(void **state)
 {
     (void)state;
-    for (failing = 1; failing <= MSM_PROGRAM_COUNT; failing++) {
+    for (failing = 1; failing <= MSM_PROGRAMS; failing++) {
         set_up(NULL);
         fake->compile = fail_nth;
         fake->log = "the compiler's own words";
@@ -251,7 +265,7 @@ static void test_each_fails(void **state)
         assert_true(compiled() >= failing);
         fake->compile = NULL;
         assert_ok(warm_up()); /* what is there is not compiled again */
-        assert_int_equal(compiled(), MSM_PROGRAM_COUNT + 1);
+        assert_int_equal(compiled(), MSM_PROGRAMS + 1);
         tear_down(NULL);
     }
 }
@@ -265,7 +279,7 @@ static nvrtc_result fail_late(unsigned number, const char *name, int (*cancelled
     gather(number, name, cancelled, of);
     if (strcmp(name, late) == 0)
         usleep(20000);
-    return strcmp(name, "msm/digits.cu") == 0 || strcmp(name, "msm/order.cu") == 0
+    return strcmp(name, "msm/digits.cu") == 0 || strcmp(name, "msm/sort_buckets.cu") == 0
                ? DRIVER_NVRTC_ERROR_COMPILATION
                : DRIVER_NVRTC_SUCCESS;
 }
@@ -274,43 +288,43 @@ static void test_first_failure(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        late = i ? "msm/digits.cu" : "msm/order.cu";
+        late = i ? "msm/digits.cu" : "msm/sort_buckets.cu";
         set_up(NULL);
         fake->compile = fail_late;
         assert_int_equal(warm_up(), POOL_ERR_COMPILE);
         assert_says("msm/digits.cu does not compile");
-        assert_true(compiled() < MSM_PROGRAM_COUNT);
+        assert_true(compiled() < MSM_PROGRAMS);
         tear_down(NULL);
     }
 }
 
-static pool_status get_kernel(enum msm_program program)
+static pool_status get_kernel(enum msm_kernel name)
 {
     pool_kernel *found = NULL;
 
-    return msm_kernel(device_of(&world, 0), curve(), program, "any", &found);
+    return msm_kernel_get(device_of(&world, 0), curve(), name, &found);
 }
 
 static void test_first_use(void **state)
 {
     (void)state;
-    assert_ok(get_kernel(MSM_PROGRAM_DIGITS));
-    assert_int_equal(compiled(), SUM_PROGRAMS);
-    assert_ok(get_kernel(MSM_PROGRAM_COMBINE));
-    assert_int_equal(compiled(), SUM_PROGRAMS);
-    assert_ok(get_kernel(MSM_PROGRAM_CHECK));
-    assert_int_equal(compiled(), SUM_PROGRAMS + 2);
-    assert_ok(get_kernel(MSM_PROGRAM_POINTS));
-    assert_int_equal(compiled(), SUM_PROGRAMS + 2);
+    assert_ok(get_kernel(MSM_DIGITS_16));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS);
+    assert_ok(get_kernel(MSM_WINDOW_COMBINE));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS);
+    assert_ok(get_kernel(MSM_CHECK_SCALARS));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
+    assert_ok(get_kernel(MSM_CONVERT_BASES));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
 }
 
 static void test_first_use_with_one_processor(void **state)
 {
     (void)state;
     begin(1);
-    assert_ok(get_kernel(MSM_PROGRAM_CHECK));
+    assert_ok(get_kernel(MSM_CHECK_SCALARS));
     assert_int_equal(compiled(), 1);
-    assert_ok(get_kernel(MSM_PROGRAM_DIGITS));
+    assert_ok(get_kernel(MSM_DIGITS_16));
     assert_int_equal(compiled(), 2);
 }
 

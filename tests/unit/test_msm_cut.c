@@ -57,7 +57,7 @@ static void make_call(struct msm_call *call, uint64_t count, uint64_t batch)
     call->result_bytes = pool_point_bytes(call->curve, POOL_POINT_AFFINE);
     call->point_stride = pool_point_bytes(call->curve, call->params.point_layout);
     call->scalar_stride = call->curve->scalar_field->bytes;
-    msm_source_init(&call->source, call->curve, &call->points, call->params.point_layout);
+    msm_input_bases_init(&call->source, call->curve, &call->points, call->params.point_layout);
 }
 
 /* A range of the workspace, to be asked for overlaps. */
@@ -88,7 +88,7 @@ static void check_places(const struct msm_call *call, const struct msm_cut *cut,
         if (call->points.place == POOL_MEMORY_HOST && (i == 0 || !msm_cut_brings_once(call, cut)))
             add_range(ranges, &count, cut->points_at[i], points * call->point_stride);
     }
-    if (!msm_source_is_ready(call->curve, &call->source))
+    if (!msm_input_is_converted(call->curve, &call->source))
         add_range(ranges, &count, cut->imported_at, points * msm_affine_bytes(call->curve));
     if (on_host && !msm_cut_is_one_run(call, cut))
         add_range(ranges, &count, cut->sums_at,

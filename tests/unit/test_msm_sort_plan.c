@@ -32,23 +32,27 @@ static int make(const struct msm_chip *chip, uint32_t bits, uint32_t c, uint32_t
     uint64_t count, uint64_t batch, struct msm_plan *plan)
 {
     memset(plan, 0, sizeof(*plan));
-    plan->job = (struct msm_job){
-        .order_bits = bits, .scalar_words = (bits + 63) / 64 * 2, .count = count, .batch = batch};
+    plan->job = (struct msm_job){.order_bits = bits,
+        .scalar_words = (bits + 63) / 64 * 2,
+        .count = count,
+        .chunk_count = count,
+        .batch = batch};
     plan->window_bits = c;
-    plan->negates = 1;
+    plan->negates_large = 1;
     plan->windows = (bits + c - 1) / c;
-    plan->job.levels = (uint32_t)at_most(levels, plan->windows);
-    plan->groups = (plan->windows + plan->job.levels - 1) / plan->job.levels;
-    plan->sets = batch * plan->groups;
-    plan->buckets = plan->sets << (c - 1);
+    plan->job.precompute_factor = (uint32_t)at_most(levels, plan->windows);
+    plan->sets_per_msm =
+        (plan->windows + plan->job.precompute_factor - 1) / plan->job.precompute_factor;
+    plan->bucket_sets = batch * plan->sets_per_msm;
+    plan->buckets = plan->bucket_sets << (c - 1);
     plan->entries = count * batch * plan->windows;
-    if (plan->sets > INT32_MAX || plan->buckets > INT32_MAX || plan->entries > UINT32_MAX)
+    if (plan->bucket_sets > INT32_MAX || plan->buckets > INT32_MAX || plan->entries > UINT32_MAX)
         return 0;
     msm_sort_plan_make(chip, plan);
     return 1;
 }
 
-/* As tile_of in ptx/msm/sort.cuh has it. */
+/* As tile_at in ptx/msm/sort.cuh has it. */
 static uint64_t check_tiles(
     const struct msm_plan *plan, uint64_t count, const struct msm_tiling *tiling, uint64_t sets)
 {
@@ -56,15 +60,16 @@ static uint64_t check_tiles(
     uint64_t next = 0, most_bins = 0, half = (uint64_t)1 << (plan->window_bits - 1);
     uint32_t step = tiling->tiles > 40 ? tiling->tiles / 20 : 1;
 
-    assert_true(tiling->per_sum == 1 || tiling->sums == 1);
+    assert_true(tiling->tiles_per_msm == 1 || tiling->msms_per_tile == 1);
     for (uint32_t tile = 0; tile < tiling->tiles; tile++) {
-        uint64_t sum = (uint64_t)tile / tiling->per_sum * tiling->sums;
-        uint64_t end = at_most(sum + tiling->sums, plan->job.batch);
-        uint64_t first = sum * count + tile % tiling->per_sum * (uint64_t)tiling->scalars;
-        uint64_t length = at_most(end * count - first, tiling->scalars);
-        uint64_t start = sum * plan->groups * half;
-        uint64_t stop = ((end - 1) * plan->groups + sets) * half;
-        uint64_t bins = ((stop - 1) >> sort->low_bits) - (start >> sort->low_bits) + 1;
+        uint64_t sum = (uint64_t)tile / tiling->tiles_per_msm * tiling->msms_per_tile;
+        uint64_t end = at_most(sum + tiling->msms_per_tile, plan->job.batch);
+        uint64_t first =
+            sum * count + tile % tiling->tiles_per_msm * (uint64_t)tiling->scalars_per_tile;
+        uint64_t length = at_most(end * count - first, tiling->scalars_per_tile);
+        uint64_t start = sum * plan->sets_per_msm * half;
+        uint64_t stop = ((end - 1) * plan->sets_per_msm + sets) * half;
+        uint64_t bins = ((stop - 1) >> sort->log_partition) - (start >> sort->log_partition) + 1;
 
         assert_true(first == next || tile > 1);
         assert_in_range(length, 1, UINT32_MAX);
@@ -86,20 +91,20 @@ static void check_part(const struct msm_chip *chip, const struct msm_plan *plan,
     struct msm_tiling scalars, digits;
 
     msm_sort_tile(chip, plan, count, &scalars, &digits);
-    uint64_t bins = check_tiles(plan, count, &scalars, plan->groups);
+    uint64_t bins = check_tiles(plan, count, &scalars, plan->sets_per_msm);
     if (sort->scalar_bins)
         assert_in_range(bins, 1, sort->scalar_bins);
     assert_in_range(check_tiles(plan, count, &digits, 1), 1, sort->digit_bins);
-    assert_in_range(digits.scalars, 1, ITEMS * sort->digit_threads);
+    assert_in_range(digits.scalars_per_tile, 1, ITEMS * sort->digit_threads);
     assert_in_range((uint64_t)digits.tiles * plan->windows, 1, INT32_MAX);
 }
 
 static void check(const struct msm_chip *chip, const struct msm_plan *plan)
 {
     const struct msm_sort_plan *sort = &plan->sort;
-    uint64_t lows = (uint64_t)1 << sort->low_bits, at;
+    uint64_t lows = (uint64_t)1 << sort->log_partition, at;
 
-    assert_in_range(sort->low_bits, 0, 16);
+    assert_in_range(sort->log_partition, 0, 16);
     assert_true(sort->partitions * lows >= plan->buckets);
     assert_true((sort->partitions - 1) * lows < plan->buckets);
     /* shared memory and blocks */
@@ -107,28 +112,28 @@ static void check(const struct msm_chip *chip, const struct msm_plan *plan)
         chip->shared_bytes - OWN_SHARED);
     assert_in_range(8 * (sort->digit_bins + ITEMS * (uint64_t)sort->digit_threads), 1,
         chip->shared_bytes - OWN_SHARED);
-    assert_in_range(4 * (lows + sort->room), 1, chip->shared_bytes - OWN_SHARED);
-    assert_in_range(8 * (lows + sort->piece), 1, chip->shared_bytes - OWN_SHARED);
+    assert_in_range(4 * (lows + sort->block_capacity), 1, chip->shared_bytes - OWN_SHARED);
+    assert_in_range(8 * (lows + sort->slice_entries), 1, chip->shared_bytes - OWN_SHARED);
     assert_true(sort->digit_threads >= 32 && sort->digit_threads <= 1024);
     assert_true(
-        sort->order_threads == 256 || sort->order_threads == 512 || sort->order_threads == 1024);
-    assert_true(sort->piece >= 32 * ITEMS && sort->piece % (32 * ITEMS) == 0);
-    assert_in_range(sort->piece, 1, 256 * ITEMS);
+        sort->bucket_threads == 256 || sort->bucket_threads == 512 || sort->bucket_threads == 1024);
+    assert_true(sort->slice_entries >= 32 * ITEMS && sort->slice_entries % (32 * ITEMS) == 0);
+    assert_in_range(sort->slice_entries, 1, 256 * ITEMS);
     assert_true(sort->scalar_bins != 0 || sort->digit_bytes == 4);
     /* digits: 0 ... 2^c, or one less */
-    assert_true(sort->top_most <= 1u << (plan->window_bits - 1));
-    assert_true(
-        sort->digit_bytes == 4 || sort->top_most + (1u << (plan->window_bits - 1)) <= UINT16_MAX);
+    assert_true(sort->max_top_digit <= 1u << (plan->window_bits - 1));
+    assert_true(sort->digit_bytes == 4 ||
+                sort->max_top_digit + (1u << (plan->window_bits - 1)) <= UINT16_MAX);
     /* scratch, in order */
-    assert_true(sort->most_crowds >= plan->entries / (sort->room + (uint64_t)1) ||
-                sort->most_crowds == sort->partitions);
+    assert_true(sort->max_oversized >= plan->entries / (sort->block_capacity + (uint64_t)1) ||
+                sort->max_oversized == sort->partitions);
     at = 4 * (sort->partitions + (uint64_t)3);
-    assert_true(sort->crowd_at >= at && sort->crowd_at % 256 == 0);
-    assert_true(sort->loose_at >= sort->crowd_at + 12 * sort->most_crowds);
-    assert_true(sort->lows_at >= sort->loose_at + 4 * plan->entries);
-    assert_true(sort->bytes >= sort->lows_at + 2 * plan->entries);
-    assert_true(sort->bytes <=
-                6 * plan->entries + 4 * (uint64_t)sort->partitions + 12 * sort->most_crowds + 2048);
+    assert_true(sort->oversized_at >= at && sort->oversized_at % 256 == 0);
+    assert_true(sort->partitioned_entries_at >= sort->oversized_at + 12 * sort->max_oversized);
+    assert_true(sort->partitioned_buckets_at >= sort->partitioned_entries_at + 4 * plan->entries);
+    assert_true(sort->bytes >= sort->partitioned_buckets_at + 2 * plan->entries);
+    assert_true(sort->bytes <= 6 * plan->entries + 4 * (uint64_t)sort->partitions +
+                                   12 * sort->max_oversized + 2048);
 }
 
 static void test_all(void **state)
@@ -169,14 +174,14 @@ static void test_usual(void **state)
     assert_in_range(plan.entries / plan.sort.partitions, 1024, 8192);
     assert_true(make(&chips[0], 256, 16, 1, 1 << 20, 1, &plan)); /* the top digit can be 2^15 */
     assert_int_equal(plan.sort.digit_bytes, 4);
-    assert_int_equal(plan.sort.top_most, 1 << 15);
+    assert_int_equal(plan.sort.max_top_digit, 1 << 15);
     assert_true(make(&chips[0], 254, 20, 1, 1 << 24, 1, &plan));
     assert_int_equal(plan.sort.digit_bytes, 4);
     assert_in_range(plan.entries / plan.sort.partitions, 4096, 32768);
     assert_true(make(&chips[0], 254, 13, 1, 1 << 16, 1, &plan));
     assert_in_range(plan.sort.partitions, 2 * 132, 8 * 132);
     assert_true(make(&chips[0], 254, 22, 1000, 1 << 24, 1, &plan)); /* tables: one set */
-    assert_in_range(plan.entries / plan.sort.partitions, 4096, plan.sort.room);
+    assert_in_range(plan.entries / plan.sort.partitions, 4096, plan.sort.block_capacity);
 }
 
 int main(void)

@@ -99,7 +99,7 @@ static int use_broken(void *argument)
 
     break_compiler(fault);
     CHILD_CHECK(warm_up("bn254_g1") == POOL_OK);
-    CHILD_CHECK(heard.prebuilt == MSM_PROGRAM_COUNT && heard.errors == 0);
+    CHILD_CHECK(heard.prebuilt == MSM_PROGRAMS && heard.errors == 0);
     CHILD_CHECK(heard.warnings == 1 && strstr(heard.warning, fault->says) &&
                 strstr(heard.warning, fault->advises));
 
@@ -116,7 +116,7 @@ static int use_broken(void *argument)
     compiled = fake->compiled;
     prebuilt = heard.prebuilt;
     CHILD_CHECK(warm_up("bn254_g1") == POOL_OK);
-    CHILD_CHECK(fake->compiled == compiled + MSM_PROGRAM_COUNT);
+    CHILD_CHECK(fake->compiled == compiled + MSM_PROGRAMS);
     CHILD_CHECK(heard.prebuilt == prebuilt && heard.warnings == 1);
     return 0;
 }
