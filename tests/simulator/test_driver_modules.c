@@ -18,7 +18,11 @@ static void test_images(void **state)
         {"// only a comment", 200},
         {"/* not even that", 200},
         {"\177ELF\2\1\1", 209},
-        {"\x50\xed\x55\xba\1", 209},
+        {"\x50\xed\x55\xba\1\0\x10\0\0\0\0\0\0\0\0", 209}, /* an empty fatbin */
+        {"\x50\xed\x55\xba\1\0\x08\0\0\0\0\0\0\0\0", 200}, /* a header of 8 bytes */
+        {"\x50\xed\x55\xba\1\0\x10\0\1\0\0\0\0\0\0\0"
+         "P",
+            200}, /* half an entry */
         {"!<arch>\n", 209},
         {"  // comment\n/* another */ .version 8.0\n.target sm_75\n.address_size 64\n", 0},
         {".version 9.0\n.target sm_90\n.address_size 64\n", 0},

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FATBIN_MAGIC 0xba55ed50u
 #define FATBIN_WRAPPER_MAGIC 0x466243b1u
 #define LAST_OPTION 34u
 
@@ -39,8 +38,8 @@ pool_cu_result sim_image_check(const void *image, const char **body, size_t *len
     /* Compared byte by byte, because a short string may end before four bytes. */
     for (unsigned at = 0; at < 4 && (at == 0 || text[at - 1]); at++)
         magic |= (uint32_t)(unsigned char)text[at] << 8 * at;
-    if (magic == FATBIN_MAGIC || magic == FATBIN_WRAPPER_MAGIC ||
-        memcmp(&magic, "\177ELF", 4) == 0 || strncmp(text, "!<arch>", 7) == 0)
+    if (magic == FATBIN_WRAPPER_MAGIC || memcmp(&magic, "\177ELF", 4) == 0 ||
+        strncmp(text, "!<arch>", 7) == 0)
         return POOL_CU_NO_BINARY_FOR_GPU;
     *body = skip_space(text);
     if (strncmp(*body, ".version", 8) != 0)

@@ -28,8 +28,8 @@ void sim_jit_info(const struct sim_jit *jit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns 0 with the ".version" line and the length for PTX, 209 for machine code (ELF, fat
- * binary, archive), and 200 for anything else.
+ * Returns 0 with the ".version" line and the length for PTX, 209 for machine code (ELF, archive),
+ * and 200 for anything else. Fat binaries are handled in fatbin.h.
  */
 pool_cu_result sim_image_check(const void *image, const char **body, size_t *length);
 

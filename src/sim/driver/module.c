@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/driver/fatbin.h"
 #include "sim/driver/image.h"
 #include "sim/driver/state.h"
 
@@ -104,8 +105,8 @@ static void log_kernels(const struct sim_program *program, const struct sim_jit 
     }
 }
 
-static pool_cu_result parse_image(
-    const void *image, const struct sim_jit *jit, struct sim_program **program)
+static pool_cu_result parse_ptx(
+    const char *image, const struct sim_jit *jit, struct sim_program **program)
 {
     struct sim_load_error error = {0, ""};
     struct sim_program *made = NULL;
@@ -113,6 +114,9 @@ static pool_cu_result parse_image(
     size_t length;
     pool_cu_result code = sim_image_check(image, &body, &length);
 
+    if (code == POOL_CU_NO_BINARY_FOR_GPU)
+        sim_jit_error(
+            jit, "simulated device: the image is machine code; simulated devices execute PTX\n");
     if (code)
         return code;
     if (is_too_new(body, jit))
@@ -130,6 +134,21 @@ static pool_cu_result parse_image(
     log_kernels(made, jit);
     *program = made;
     return POOL_CU_SUCCESS;
+}
+
+static pool_cu_result parse_image(
+    const void *image, const struct sim_jit *jit, struct sim_program **program)
+{
+    char *text = NULL;
+    pool_cu_result code;
+
+    if (!sim_fatbin_is(image))
+        return parse_ptx(image, jit, program);
+    code = sim_fatbin_ptx(image, sim_state.chip->capability, jit, &text);
+    if (!code)
+        code = parse_ptx(text, jit, program);
+    base_free(text);
+    return code;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
