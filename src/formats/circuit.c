@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Witnesses and the facts of constraint systems. Both begin with the prime in section 1. A witness
- * has its values in section 2; a constraint system its constraints there, and a label of 8 bytes
- * for each wire in section 3.
+ * Reads witnesses and the headers of constraint systems. Section 1 of both begins with the prime.
+ * Section 2 has the values of a witness or the constraints of a system, whose section 3 has a label
+ * of 8 bytes per wire.
  */
 #include <inttypes.h>
 
@@ -14,7 +14,7 @@ enum {
     VALUES = 2,
     CONSTRAINTS = 2,
     LABELS = 3,
-    LEAST_CONSTRAINT = 12, /* bytes: three linear combinations of no terms */
+    MIN_CONSTRAINT_BYTES = 12, /* three empty linear combinations */
     LABEL_BYTES = 8,
 };
 
@@ -23,54 +23,54 @@ pool_status formats_read_wtns(pool_file *file)
     struct formats_container container;
     struct formats_reader reader;
     uint64_t prime[FIELD_MAX_LIMBS];
-    uint32_t width;
+    uint32_t element_bytes;
     pool_status status = formats_read_container(file, 2, 1u << HEADER | 1u << VALUES, &container);
 
     if (status)
         return status;
-    reader = formats_reader_of(file, &container.chunks[HEADER]);
-    width = formats_take_prime(&reader, prime);
-    file->info.variables = formats_take32(&reader, "the number of values");
-    status = formats_reader_end(&reader);
+    reader = formats_open_reader(file, &container.sections[HEADER]);
+    element_bytes = formats_read_prime(&reader, prime);
+    file->info.variables = formats_read_u32(&reader, "the number of values");
+    status = formats_close_reader(&reader);
     if (!status)
-        status = formats_set_field(file, prime, width);
+        status = formats_set_field(file, prime, element_bytes);
     if (!status)
-        status = formats_check_chunk(
-            file, &container.chunks[VALUES], 0, file->info.variables, width, "values");
+        status = formats_check_section(
+            file, &container.sections[VALUES], 0, file->info.variables, element_bytes, "values");
     if (!status)
-        formats_add(file, "values", POOL_FILE_ELEMENTS, container.chunks[VALUES].offset,
-            file->info.variables, width);
+        formats_add_section(file, "values", POOL_FILE_ELEMENTS, container.sections[VALUES].offset,
+            file->info.variables, element_bytes);
     return status;
 }
 
-static void take_counts(pool_file_info *info, struct formats_reader *reader)
+static void read_counts(pool_file_info *info, struct formats_reader *reader)
 {
-    info->variables = formats_take32(reader, "the number of wires");
-    info->outputs = formats_take32(reader, "the number of outputs");
-    info->public_inputs = formats_take32(reader, "the number of public inputs");
-    info->private_inputs = formats_take32(reader, "the number of private inputs");
-    info->labels = formats_take64(reader, "the number of labels");
-    info->constraints = formats_take32(reader, "the number of constraints");
+    info->variables = formats_read_u32(reader, "the number of wires");
+    info->outputs = formats_read_u32(reader, "the number of outputs");
+    info->public_inputs = formats_read_u32(reader, "the number of public inputs");
+    info->private_inputs = formats_read_u32(reader, "the number of private inputs");
+    info->labels = formats_read_u64(reader, "the number of labels");
+    info->constraints = formats_read_u32(reader, "the number of constraints");
     info->public_signals = info->outputs + info->public_inputs;
 }
 
 static pool_status check_counts(const pool_file *file, const struct formats_container *container)
 {
     const pool_file_info *info = &file->info;
-    const struct formats_chunk *constraints = &container->chunks[CONSTRAINTS];
+    const struct formats_container_section *constraints = &container->sections[CONSTRAINTS];
 
     if (info->public_signals + info->private_inputs >= info->variables)
-        return formats_wrong(file, container->chunks[HEADER].offset,
+        return formats_fail_data(file, container->sections[HEADER].offset,
             "%" PRIu64 " outputs and inputs among %" PRIu64 " wires, one of which is constant",
             info->public_signals + info->private_inputs, info->variables);
-    if (info->constraints > constraints->bytes / LEAST_CONSTRAINT)
-        return formats_wrong(file, constraints->offset,
+    if (info->constraints > constraints->bytes / MIN_CONSTRAINT_BYTES)
+        return formats_fail_data(file, constraints->offset,
             "the section of constraints has %" PRIu64 " byte%s, too few for %" PRIu64,
             constraints->bytes, base_plural(constraints->bytes), info->constraints);
-    if (!container->chunks[LABELS].present)
+    if (!container->sections[LABELS].present)
         return POOL_OK;
-    return formats_check_chunk(
-        file, &container->chunks[LABELS], 0, info->variables, LABEL_BYTES, "labels");
+    return formats_check_section(
+        file, &container->sections[LABELS], 0, info->variables, LABEL_BYTES, "labels");
 }
 
 pool_status formats_read_r1cs(pool_file *file)
@@ -78,17 +78,17 @@ pool_status formats_read_r1cs(pool_file *file)
     struct formats_container container;
     struct formats_reader reader;
     uint64_t prime[FIELD_MAX_LIMBS];
-    uint32_t width;
+    uint32_t element_bytes;
     pool_status status =
         formats_read_container(file, 1, 1u << HEADER | 1u << CONSTRAINTS, &container);
 
     if (status)
         return status;
-    reader = formats_reader_of(file, &container.chunks[HEADER]);
-    width = formats_take_prime(&reader, prime);
-    take_counts(&file->info, &reader);
-    status = formats_reader_end(&reader);
+    reader = formats_open_reader(file, &container.sections[HEADER]);
+    element_bytes = formats_read_prime(&reader, prime);
+    read_counts(&file->info, &reader);
+    status = formats_close_reader(&reader);
     if (!status)
-        status = formats_set_field(file, prime, width);
+        status = formats_set_field(file, prime, element_bytes);
     return status ? status : check_counts(file, &container);
 }

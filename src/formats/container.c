@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The container of iden3's binary files: magic, version, number of sections; then each section's
- * type, size and bytes. All numbers are little-endian.
+ * Reads the container of iden3's binary files: magic, version, number of sections; then the type,
+ * size and bytes of each section. All numbers are little-endian.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,20 +12,22 @@
 
 enum { CONTAINER_HEADER = 12, SECTION_HEADER = 12 };
 
-struct formats_reader formats_reader_of(const pool_file *file, const struct formats_chunk *chunk)
+struct formats_reader formats_open_reader(
+    const pool_file *file, const struct formats_container_section *section)
 {
-    struct formats_reader reader = {file, chunk->offset, chunk->offset + chunk->bytes, POOL_OK};
+    struct formats_reader reader = {
+        file, section->offset, section->offset + section->bytes, POOL_OK};
 
     return reader;
 }
 
-bool formats_take(struct formats_reader *reader, void *to, uint64_t bytes, const char *what)
+bool formats_read_bytes(struct formats_reader *reader, void *to, uint64_t bytes, const char *what)
 {
     if (reader->status)
         return false;
     if (bytes > reader->end - reader->at) {
-        reader->status = formats_wrong(reader->file, reader->at,
-            "%s has %" PRIu64 " byte%s, but only %" PRIu64 " are left", what, bytes,
+        reader->status = formats_fail_data(reader->file, reader->at,
+            "%s has %" PRIu64 " byte%s, but only %" PRIu64 " remain", what, bytes,
             base_plural(bytes), reader->end - reader->at);
         return false;
     }
@@ -37,46 +39,46 @@ bool formats_take(struct formats_reader *reader, void *to, uint64_t bytes, const
     return true;
 }
 
-static uint64_t take_number(struct formats_reader *reader, uint64_t bytes, const char *what)
+static uint64_t read_number(struct formats_reader *reader, uint64_t bytes, const char *what)
 {
-    uint8_t taken[sizeof(uint64_t)];
+    uint8_t bytes_read[sizeof(uint64_t)];
     uint64_t number = 0;
 
-    if (formats_take(reader, taken, bytes, what))
-        field_integer_from_bytes(&number, 1, taken, bytes, false);
+    if (formats_read_bytes(reader, bytes_read, bytes, what))
+        field_integer_from_bytes(&number, 1, bytes_read, bytes, false);
     return number;
 }
 
-uint32_t formats_take32(struct formats_reader *reader, const char *what)
+uint32_t formats_read_u32(struct formats_reader *reader, const char *what)
 {
-    return (uint32_t)take_number(reader, 4, what);
+    return (uint32_t)read_number(reader, 4, what);
 }
 
-uint64_t formats_take64(struct formats_reader *reader, const char *what)
+uint64_t formats_read_u64(struct formats_reader *reader, const char *what)
 {
-    return take_number(reader, 8, what);
+    return read_number(reader, 8, what);
 }
 
-uint32_t formats_take_prime(struct formats_reader *reader, uint64_t prime[FIELD_MAX_LIMBS])
+uint32_t formats_read_prime(struct formats_reader *reader, uint64_t prime[FIELD_MAX_LIMBS])
 {
-    uint64_t place = reader->at;
-    uint32_t bytes = formats_take32(reader, "the size of the prime");
-    uint8_t taken[POOL_FIELD_MAX_BYTES];
+    uint64_t offset = reader->at;
+    uint32_t bytes = formats_read_u32(reader, "the size of the prime");
+    uint8_t bytes_read[POOL_FIELD_MAX_BYTES];
 
     if (!reader->status && (!bytes || bytes % 8 || bytes > POOL_FIELD_MAX_BYTES))
-        reader->status = formats_wrong(reader->file, place,
-            "the prime's size is %u, a multiple of 8 up to %d is expected", bytes,
+        reader->status = formats_fail_data(reader->file, offset,
+            "unsupported prime size %u; it must be a multiple of 8 up to %d", bytes,
             POOL_FIELD_MAX_BYTES);
-    if (reader->status || !formats_take(reader, taken, bytes, "the prime"))
+    if (reader->status || !formats_read_bytes(reader, bytes_read, bytes, "the prime"))
         return 0;
-    field_integer_from_bytes(prime, FIELD_MAX_LIMBS, taken, bytes, false);
+    field_integer_from_bytes(prime, FIELD_MAX_LIMBS, bytes_read, bytes, false);
     return bytes;
 }
 
-pool_status formats_reader_end(struct formats_reader *reader)
+pool_status formats_close_reader(struct formats_reader *reader)
 {
     if (!reader->status && reader->at != reader->end)
-        reader->status = formats_wrong(reader->file, reader->at,
+        reader->status = formats_fail_data(reader->file, reader->at,
             "the header section is %" PRIu64 " byte%s longer than its header",
             reader->end - reader->at, base_plural(reader->end - reader->at));
     return reader->status;
@@ -85,21 +87,22 @@ pool_status formats_reader_end(struct formats_reader *reader)
 static pool_status read_section(
     const pool_file *file, struct formats_reader *reader, struct formats_container *container)
 {
-    uint64_t place = reader->at;
-    uint32_t type = formats_take32(reader, "a section's type");
-    uint64_t bytes = formats_take64(reader, "a section's size");
-    struct formats_chunk *chunk = type < FORMATS_TYPES ? &container->chunks[type] : NULL;
+    uint64_t offset = reader->at;
+    uint32_t type = formats_read_u32(reader, "a section's type");
+    uint64_t bytes = formats_read_u64(reader, "a section's size");
+    struct formats_container_section *section =
+        type < FORMATS_SECTION_TYPES ? &container->sections[type] : NULL;
 
     if (reader->status)
         return reader->status;
     if (bytes > reader->end - reader->at)
-        return formats_wrong(file, place,
-            "section %u says %" PRIu64 " byte%s, the file has %" PRIu64 " more: it is cut short",
+        return formats_fail_data(file, offset,
+            "section %u has %" PRIu64 " byte%s, of which the file has %" PRIu64 ": it is truncated",
             type, bytes, base_plural(bytes), reader->end - reader->at);
-    if (chunk && chunk->present)
-        return formats_wrong(file, place, "section %u comes a second time", type);
-    if (chunk)
-        *chunk = (struct formats_chunk){reader->at, bytes, true};
+    if (section && section->present)
+        return formats_fail_data(file, offset, "section %u is duplicated", type);
+    if (section)
+        *section = (struct formats_container_section){reader->at, bytes, true};
     reader->at += bytes;
     return POOL_OK;
 }
@@ -107,40 +110,42 @@ static pool_status read_section(
 pool_status formats_read_container(
     pool_file *file, uint32_t max_version, uint32_t required, struct formats_container *container)
 {
-    const struct formats_chunk whole = {4, file->size - 4, true}; /* behind the magic */
-    struct formats_reader reader = formats_reader_of(file, &whole);
-    uint32_t version = formats_take32(&reader, "the version");
-    uint32_t sections = formats_take32(&reader, "the number of sections");
+    const struct formats_container_section whole = {
+        4, file->size - 4, true}; /* without the magic */
+    struct formats_reader reader = formats_open_reader(file, &whole);
+    uint32_t version = formats_read_u32(&reader, "the version");
+    uint32_t sections = formats_read_u32(&reader, "the number of sections");
     pool_status status = reader.status;
 
     memset(container, 0, sizeof(*container));
     if (!status && (!version || version > max_version))
-        return formats_unsupported(
-            file, "version %u of the format; up to %u is read", version, max_version);
+        return formats_fail_unsupported(
+            file, "version %u of the format; the newest supported one is %u", version, max_version);
     if (!status && sections > (file->size - CONTAINER_HEADER) / SECTION_HEADER)
-        return formats_wrong(file, 8, "%u section%s do not fit into %" PRIu64 " bytes: %s",
-            sections, base_plural(sections), file->size, "it is cut short or damaged");
+        return formats_fail_data(file, 8, "%u section%s do not fit into %" PRIu64 " bytes: %s",
+            sections, base_plural(sections), file->size, "the file is truncated or damaged");
     for (uint32_t i = 0; i < sections && !status; i++)
         status = read_section(file, &reader, container);
-    for (uint32_t type = 0; type < FORMATS_TYPES && !status; type++) {
-        if (required >> type & 1 && !container->chunks[type].present)
-            return formats_wrong(file, reader.at, "section %u is missing", type);
+    for (uint32_t type = 0; type < FORMATS_SECTION_TYPES && !status; type++) {
+        if (required >> type & 1 && !container->sections[type].present)
+            return formats_fail_data(file, reader.at, "section %u is missing", type);
     }
     if (!status)
         file->info.version = version;
     return status;
 }
 
-pool_status formats_check_chunk(const pool_file *file, const struct formats_chunk *chunk,
-    uint64_t ahead, uint64_t count, uint64_t item_bytes, const char *what)
+pool_status formats_check_section(const pool_file *file,
+    const struct formats_container_section *section, uint64_t ahead, uint64_t count,
+    uint64_t item_bytes, const char *what)
 {
     uint64_t bytes;
 
     if (__builtin_mul_overflow(count, item_bytes, &bytes) ||
-        __builtin_add_overflow(bytes, ahead, &bytes) || bytes != chunk->bytes)
-        return formats_wrong(file, chunk->offset,
+        __builtin_add_overflow(bytes, ahead, &bytes) || bytes != section->bytes)
+        return formats_fail_data(file, section->offset,
             "the section of %s has %" PRIu64 " byte%s; %" PRIu64 " of %" PRIu64
             " bytes each were expected",
-            what, chunk->bytes, base_plural(chunk->bytes), count, item_bytes);
+            what, section->bytes, base_plural(section->bytes), count, item_bytes);
     return POOL_OK;
 }

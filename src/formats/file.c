@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening files: mapped, recognised by their first bytes, read by the format's reader.
+ * Opens files: recognises the kind by the first bytes and calls the reader of the format.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,79 +26,24 @@ const char *pool_file_kind_name(pool_file_kind kind)
     return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
 }
 
-pool_status formats_wrong(const pool_file *file, uint64_t offset, const char *format, ...)
-{
-    char text[512];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    return base_fail(POOL_ERR_BAD_DATA, "%s, byte %" PRIu64 ": %s", file->path, offset, text);
-}
-
-pool_status formats_unsupported(const pool_file *file, const char *format, ...)
-{
-    char text[512];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(text, sizeof(text), format, values);
-    va_end(values);
-    return base_fail(POOL_ERR_UNSUPPORTED, "%s is not read: %s", file->path, text);
-}
-
-static pool_status fail_system(const char *path, const char *what)
-{
-    int code = errno;
-
-    return base_fail(code == ENOENT || code == ENOTDIR ? POOL_ERR_NOT_FOUND : POOL_ERR_IO,
-        "%s cannot be %s: %s", path, what, strerror(code));
-}
-
-/* Of a file that is being opened; somebody else's bytes are there already. */
-static pool_status map_file(pool_file *file)
-{
-    if (file->descriptor < 0)
-        return POOL_OK;
-    file->mapping = base_map(file->descriptor, (size_t)file->size);
-    file->bytes = file->mapping;
-    return file->mapping ? POOL_OK : fail_system(file->path, "mapped");
-}
-
-pool_status formats_read_at(const pool_file *file, uint64_t offset, void *to, size_t bytes)
-{
-    if (file->descriptor < 0) {
-        memcpy(to, file->bytes + offset, bytes);
-        return POOL_OK;
-    }
-    if (!base_read_at(file->descriptor, to, bytes, offset))
-        return POOL_OK;
-    if (errno)
-        return fail_system(file->path, "read");
-    return formats_wrong(file, offset,
-        "the file had %" PRIu64 " byte%s and became shorter meanwhile", file->size,
-        base_plural(file->size));
-}
-
 /* ---- recognising ---------------------------------------------------------------------------- */
 
-/* The first character of a text that is no white space; 0: there is none. */
-static pool_status first_character(const pool_file *file, char *found)
+/* Finds the first character that is not white space; 0 if there is none. */
+static pool_status find_first_character(const pool_file *file, char *found)
 {
-    char text[4096];
+    char block[4096];
     pool_status status = POOL_OK;
 
     *found = '\0';
-    for (uint64_t at = 0; !status && !*found && at < file->size; at += sizeof(text)) {
-        size_t length = file->size - at < sizeof(text) ? (size_t)(file->size - at) : sizeof(text);
+    for (uint64_t at = 0; !status && !*found && at < file->size; at += sizeof(block)) {
+        size_t length = file->size - at < sizeof(block) ? (size_t)(file->size - at) : sizeof(block);
         size_t spaces = 0;
 
-        status = formats_read_at(file, at, text, length);
-        while (!status && spaces < length && memchr(" \t\r\n", text[spaces], 4))
+        status = formats_read_at(file, at, block, length);
+        while (!status && spaces < length && memchr(" \t\r\n", block[spaces], 4))
             spaces++;
         if (!status && spaces < length)
-            *found = text[spaces];
+            *found = block[spaces];
     }
     return status;
 }
@@ -126,13 +67,13 @@ static pool_status recognise(const pool_file *file, pool_file_kind *kind)
     }
     if (status || *kind)
         return status;
-    status = first_character(file, &first);
+    status = find_first_character(file, &first);
     if (first && strchr("{0123456789", first))
         *kind = POOL_FILE_KZG;
     return status;
 }
 
-/* One array of points or elements that fills the whole file. */
+/* A raw file is one array of points or elements. */
 static pool_status read_raw(pool_file *file, const pool_file_params *params)
 {
     uint64_t stride = params->curve ? pool_point_bytes(params->curve, params->layout)
@@ -144,11 +85,11 @@ static pool_status read_raw(pool_file *file, const pool_file_params *params)
     file->info.curves[0] = file->curve;
     file->info.field = file->curve ? pool_curve_scalar_field(file->curve) : file->field;
     if (file->size % stride)
-        return formats_wrong(file, file->size - file->size % stride,
-            "the file has %" PRIu64 " byte%s after the last whole item of %" PRIu64,
+        return formats_fail_data(file, file->size - file->size % stride,
+            "the file has %" PRIu64 " byte%s after the last complete item of %" PRIu64,
             file->size % stride, base_plural(file->size % stride), stride);
-    section = formats_add(file, "data", params->curve ? POOL_FILE_POINTS : POOL_FILE_ELEMENTS, 0,
-        file->size / stride, stride);
+    section = formats_add_section(file, "data",
+        params->curve ? POOL_FILE_POINTS : POOL_FILE_ELEMENTS, 0, file->size / stride, stride);
     section->curve = file->curve;
     section->layout = params->curve ? params->layout : POOL_POINT_AFFINE;
     section->span.form = params->form;
@@ -161,13 +102,14 @@ static pool_status read_kind(pool_file *file, const pool_file_params *params)
     pool_status status = params->kind == POOL_FILE_RAW ? POOL_OK : recognise(file, &kind);
 
     if (!status && kind != POOL_FILE_KZG)
-        status = map_file(file);
+        status = formats_map(file);
     if (status)
         return status;
     if (kind == POOL_FILE_ANY)
-        return formats_wrong(file, 0, "not the beginning of a ptau, zkey, wtns, r1cs or KZG file");
+        return formats_fail_data(
+            file, 0, "not the beginning of a ptau, zkey, wtns, r1cs or KZG file");
     if (params->kind && params->kind != kind)
-        return formats_wrong(file, 0, "this is a %s file, a %s file was expected",
+        return formats_fail_data(file, 0, "this is a %s file, a %s file was expected",
             pool_file_kind_name(kind), pool_file_kind_name(params->kind));
     file->info.kind = kind;
     file->info.bytes = file->size;
@@ -191,7 +133,7 @@ static pool_status read_kind(pool_file *file, const pool_file_params *params)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static pool_status read_params(const pool_file_params *params, pool_file_params *given)
+static pool_status check_params(const pool_file_params *params, pool_file_params *given)
 {
     static const pool_file_params none = {.struct_size = sizeof(none)};
     pool_status status = base_struct_read(
@@ -206,46 +148,46 @@ static pool_status read_params(const pool_file_params *params, pool_file_params 
     if (given->kind != POOL_FILE_RAW)
         return POOL_OK;
     if (!given->curve && !given->field)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a raw file needs the curve of its points or the field of its elements");
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_file_open: a raw file requires `curve` or `field`");
     return POOL_OK;
 }
 
-static pool_status make_file(const char *path, pool_file **file)
+static pool_status create_file(const char *path, pool_file **file)
 {
-    pool_file *made = base_calloc(1, sizeof(*made));
+    pool_file *created = base_calloc(1, sizeof(*created));
 
-    if (made)
-        made->path = base_strdup(path);
-    if (!made || !made->path) {
-        base_free(made);
+    if (created)
+        created->path = base_strdup(path);
+    if (!created || !created->path) {
+        base_free(created);
         return base_fail_memory("an open file");
     }
-    *file = made;
+    *file = created;
     return POOL_OK;
 }
 
-/* Reads a file that is open, or the bytes. */
+/* Reads an open file, or bytes in memory if `descriptor` is -1. */
 static pool_status read_file(const char *path, int descriptor, const uint8_t *bytes, uint64_t size,
     const pool_file_params *params, pool_file **file)
 {
     pool_file_params given;
-    pool_file *made = NULL;
-    pool_status status = read_params(params, &given);
+    pool_file *created = NULL;
+    pool_status status = check_params(params, &given);
 
     if (!status)
-        status = make_file(path, &made);
+        status = create_file(path, &created);
     if (status)
         return status;
-    made->descriptor = descriptor;
-    made->bytes = bytes;
-    made->size = size;
-    status = read_kind(made, &given);
-    made->descriptor = -1;
+    created->descriptor = descriptor;
+    created->bytes = bytes;
+    created->size = size;
+    status = read_kind(created, &given);
+    created->descriptor = -1;
     if (status)
-        pool_file_destroy(&made);
+        pool_file_destroy(&created);
     else
-        *file = made;
+        *file = created;
     return status;
 }
 
@@ -253,26 +195,6 @@ pool_status formats_open_bytes(const char *path, const uint8_t *bytes, uint64_t 
     const pool_file_params *params, pool_file **file)
 {
     return read_file(path, -1, bytes, size, params, file);
-}
-
-/* O_NONBLOCK: to open a pipe must not wait for somebody who writes into it. */
-static pool_status open_regular(const char *path, int *descriptor, uint64_t *size)
-{
-    pool_status status = POOL_OK;
-    struct stat facts;
-
-    *descriptor = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-    if (*descriptor < 0)
-        return fail_system(path, "opened");
-    if (base_fstat(*descriptor, &facts))
-        status = fail_system(path, "examined");
-    else if (!S_ISREG(facts.st_mode))
-        status = base_fail(POOL_ERR_BAD_DATA, "%s is no regular file", path);
-    else if (facts.st_size <= 0)
-        status = base_fail(POOL_ERR_BAD_DATA, "%s is empty", path);
-    else
-        *size = (uint64_t)facts.st_size;
-    return status;
 }
 
 pool_status pool_file_open(const char *path, const pool_file_params *params, pool_file **file)
@@ -283,7 +205,7 @@ pool_status pool_file_open(const char *path, const pool_file_params *params, poo
 
     if (!path || !file)
         return base_fail_null("pool_file_open", path ? "file" : "path");
-    status = open_regular(path, &descriptor, &size);
+    status = formats_open_regular(path, &descriptor, &size);
     if (!status)
         status = read_file(path, descriptor, NULL, size, params, file);
     base_close(descriptor);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ethereum's KZG setup: compressed BLS12-381 points as hexadecimal text. What both texts have in
- * common; decoded points are affine, in Montgomery form.
+ * Reads Ethereum's KZG setup: compressed BLS12-381 points as hexadecimal digits. This file has the
+ * code common to the text and JSON formats; decoded points are affine, in Montgomery form.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "formats/formats.h"
 
 enum {
-    MAX_TEXT = 1 << 28,   /* bytes: a setup of 2^20 points */
-    MAX_ENCODED = 2 * 48, /* bytes of a compressed point of G2 */
+    MAX_BYTES = 1 << 28,        /* a setup of 2^20 points */
+    MAX_ENCODED_BYTES = 2 * 48, /* a compressed point of G2 */
 };
 
 const pool_curve *formats_setup_curve(enum formats_group group)
@@ -51,10 +51,10 @@ pool_status formats_setup_alloc(pool_file *file, struct formats_setup *setup)
     return POOL_OK;
 }
 
-static bool read_hex(uint8_t *bytes, const char *text, size_t count)
+static bool read_hex(uint8_t *bytes, const char *digits, size_t count)
 {
     for (size_t i = 0; i < 2 * count; i++) {
-        int c = tolower((unsigned char)text[i]);
+        int c = tolower((unsigned char)digits[i]);
 
         if (!isxdigit(c))
             return false;
@@ -63,12 +63,12 @@ static bool read_hex(uint8_t *bytes, const char *text, size_t count)
     return true;
 }
 
-const char *formats_setup_digits(enum formats_group group, const char **text, size_t *length)
+const char *formats_setup_digits(enum formats_group group, const char **digits, size_t *length)
 {
     size_t size = pool_encoding_bytes(formats_setup_curve(group), POOL_ENCODING_ZCASH_COMPRESSED);
 
-    if (*length >= 2 && (*text)[0] == '0' && (*text)[1] == 'x') {
-        *text += 2;
+    if (*length >= 2 && (*digits)[0] == '0' && (*digits)[1] == 'x') {
+        *digits += 2;
         *length -= 2;
     }
     if (*length == 2 * size)
@@ -78,18 +78,18 @@ const char *formats_setup_digits(enum formats_group group, const char **text, si
 }
 
 const char *formats_setup_decode(const struct formats_setup *setup, enum formats_group group,
-    uint64_t index, const char *text, size_t length)
+    uint64_t index, const char *digits, size_t length)
 {
     static const pool_point_format format = {POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, 0};
     const pool_curve *curve = formats_setup_curve(group);
-    uint8_t bytes[MAX_ENCODED] = {0};
+    uint8_t bytes[MAX_ENCODED_BYTES] = {0};
     struct curve_affine point;
-    const char *wrong = formats_setup_digits(group, &text, &length);
+    const char *wrong = formats_setup_digits(group, &digits, &length);
 
     if (wrong)
         return wrong;
-    if (!read_hex(bytes, text, length / 2))
-        return "has a character that is no hexadecimal digit";
+    if (!read_hex(bytes, digits, length / 2))
+        return "has a character that is not a hexadecimal digit";
     wrong = curve_decode(curve, POOL_ENCODING_ZCASH_COMPRESSED, &point, bytes);
     if (!wrong)
         curve_store_affine(
@@ -100,21 +100,21 @@ const char *formats_setup_decode(const struct formats_setup *setup, enum formats
 pool_status formats_read_kzg(pool_file *file)
 {
     pool_status status;
-    char *text;
+    char *content;
 
-    if (file->size > MAX_TEXT)
-        return formats_unsupported(file, "a text of more than %d bytes", MAX_TEXT);
+    if (file->size > MAX_BYTES)
+        return formats_fail_unsupported(file, "a text file of more than %d bytes", MAX_BYTES);
     file->info.curves[0] = formats_setup_curve(FORMATS_LAGRANGE);
     file->info.curves[1] = formats_setup_curve(FORMATS_G2);
     file->info.field = file->info.curves[0]->scalar_field;
-    /* A copy: what is looked at twice may not change in between. */
-    text = base_calloc((size_t)file->size + 1, 1);
-    if (!text)
-        return base_fail_memory("the text of a KZG setup");
-    status = formats_read_at(file, 0, text, (size_t)file->size);
+    /* A copy, because content that is read twice must not change in between. */
+    content = base_calloc((size_t)file->size + 1, 1);
+    if (!content)
+        return base_fail_memory("the content of a KZG setup");
+    status = formats_read_at(file, 0, content, (size_t)file->size);
     if (!status)
-        status = text[strspn(text, " \t\r\n")] == '{' ? formats_read_kzg_json(file, text)
-                                                      : formats_read_kzg_text(file, text);
-    base_free(text);
+        status = content[strspn(content, " \t\r\n")] == '{' ? formats_read_kzg_json(file, content)
+                                                            : formats_read_kzg_text(file, content);
+    base_free(content);
     return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trusted_setup_4096.json of the consensus specifications: an object with the arrays g1_lagrange,
- * g1_monomial and g2_monomial of strings; any of them may be missing, other members are passed
- * over. The text is read twice, first to check and count and then to decode, so that no memory
- * depends on it but that of the points.
+ * Reads trusted_setup_4096.json of the consensus specifications: an object with the string arrays
+ * g1_lagrange, g1_monomial and g2_monomial, each of which may be missing; other members are
+ * skipped. The content is parsed twice, first to validate and count and then to decode, so that
+ * only the points need memory.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,25 +12,25 @@
 
 static const char *const keys[FORMATS_GROUPS] = {"g1_lagrange", "g1_monomial", "g2_monomial"};
 
-/* Of the values that are passed over; setups have none. */
+/* Nesting of skipped values; setups have none. */
 enum { MAX_DEPTH = 32 };
 
 struct json {
     const pool_file *file;
-    const char *text;
+    const char *content;
     size_t at;
     size_t size;
     struct formats_setup *setup;
-    bool decodes; /* second time */
+    bool decodes; /* the second pass */
 };
 
-/* 0 behind the end, which no valid text has in a place where it is looked for. */
+/* Returns 0 at the end, which is not valid anywhere in JSON. */
 static char peek(const struct json *json)
 {
-    return json->at < json->size ? json->text[json->at] : '\0';
+    return json->at < json->size ? json->content[json->at] : '\0';
 }
 
-static bool take(struct json *json, char wanted)
+static bool accept(struct json *json, char wanted)
 {
     if (peek(json) != wanted || json->at == json->size)
         return false;
@@ -44,20 +44,20 @@ static void skip_space(struct json *json)
         json->at++;
 }
 
-/* A character of the grammar, with white space around it. */
-static bool take_token(struct json *json, char wanted)
+/* Accepts a character of the grammar, with white space around it. */
+static bool accept_token(struct json *json, char wanted)
 {
-    bool is_there;
+    bool is_accepted;
 
     skip_space(json);
-    is_there = take(json, wanted);
+    is_accepted = accept(json, wanted);
     skip_space(json);
-    return is_there;
+    return is_accepted;
 }
 
 static pool_status fail_syntax(const struct json *json)
 {
-    return formats_wrong(json->file, json->at, "the text is no JSON from here on");
+    return formats_fail_data(json->file, json->at, "invalid JSON");
 }
 
 static bool is_hex(char c)
@@ -78,20 +78,20 @@ static bool skip_escape(struct json *json)
     return true;
 }
 
-/* What stands between the quotes, escapes as they are: the strings that matter have none. */
-static bool read_string(struct json *json, const char **text, size_t *length)
+/* Returns the characters between the quotes with escapes unresolved: relevant strings have none. */
+static bool read_string(struct json *json, const char **content, size_t *length)
 {
     size_t begin = json->at + 1;
 
-    if (!take(json, '"'))
+    if (!accept(json, '"'))
         return false;
-    while (!take(json, '"')) {
+    while (!accept(json, '"')) {
         if ((unsigned char)peek(json) < ' ')
             return false;
-        if (json->text[json->at++] == '\\' && !skip_escape(json))
+        if (json->content[json->at++] == '\\' && !skip_escape(json))
             return false;
     }
-    *text = json->text + begin;
+    *content = json->content + begin;
     *length = json->at - 1 - begin;
     return true;
 }
@@ -107,15 +107,15 @@ static bool skip_digits(struct json *json)
 
 static bool skip_number(struct json *json)
 {
-    (void)take(json, '-');
-    if (!take(json, '0') && !skip_digits(json))
+    (void)accept(json, '-');
+    if (!accept(json, '0') && !skip_digits(json))
         return false;
-    if (take(json, '.') && !skip_digits(json))
+    if (accept(json, '.') && !skip_digits(json))
         return false;
-    if (!take(json, 'e') && !take(json, 'E'))
+    if (!accept(json, 'e') && !accept(json, 'E'))
         return true;
-    if (!take(json, '+'))
-        (void)take(json, '-');
+    if (!accept(json, '+'))
+        (void)accept(json, '-');
     return skip_digits(json);
 }
 
@@ -126,7 +126,7 @@ static bool skip_word(struct json *json)
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t length = strlen(words[i]);
 
-        if (json->size - json->at < length || memcmp(json->text + json->at, words[i], length))
+        if (json->size - json->at < length || memcmp(json->content + json->at, words[i], length))
             continue;
         json->at += length;
         return true;
@@ -136,17 +136,17 @@ static bool skip_word(struct json *json)
 
 static bool skip_key(struct json *json)
 {
-    const char *text;
+    const char *content;
     size_t length;
 
-    return read_string(json, &text, &length) && take_token(json, ':');
+    return read_string(json, &content, &length) && accept_token(json, ':');
 }
 
-/* Any value. Nothing is called again for what it contains: the brackets that are open are bits. */
+/* Skips any value without recursion: the open brackets are stored as bits. */
 static bool skip_value(struct json *json)
 {
     uint32_t is_object = 0; /* bit 0: the innermost one */
-    const char *text;
+    const char *content;
     size_t length;
     int depth = 0;
 
@@ -158,43 +158,44 @@ static bool skip_value(struct json *json)
             if (++depth > MAX_DEPTH)
                 return false;
             is_object = is_object << 1 | (c == '{');
-            take_token(json, c);
+            accept_token(json, c);
             if (peek(json) != (c == '{' ? '}' : ']')) {
                 if (c == '{' && !skip_key(json))
                     return false;
                 continue;
             }
-        } else if (c == '"' ? !read_string(json, &text, &length)
+        } else if (c == '"' ? !read_string(json, &content, &length)
                             : !skip_number(json) && !skip_word(json)) {
             return false;
         }
         skip_space(json);
-        while (depth && take_token(json, is_object & 1 ? '}' : ']')) {
+        while (depth && accept_token(json, is_object & 1 ? '}' : ']')) {
             depth--;
             is_object >>= 1;
         }
         if (!depth)
             return true;
-        if (!take_token(json, ',') || (is_object & 1 && !skip_key(json)))
+        if (!accept_token(json, ',') || (is_object & 1 && !skip_key(json)))
             return false;
     }
 }
 
 static pool_status read_point(struct json *json, enum formats_group group, uint64_t index)
 {
-    const char *text, *wrong = "is no string";
+    const char *content, *wrong = "is not a string";
     size_t begin = json->at, length;
 
     if (json->at == json->size)
         return fail_syntax(json);
     if (peek(json) == '"') {
-        if (!read_string(json, &text, &length))
+        if (!read_string(json, &content, &length))
             return fail_syntax(json);
-        wrong = json->decodes ? formats_setup_decode(json->setup, group, index, text, length)
-                              : formats_setup_digits(group, &text, &length);
+        wrong = json->decodes ? formats_setup_decode(json->setup, group, index, content, length)
+                              : formats_setup_digits(group, &content, &length);
     }
     if (wrong)
-        return formats_wrong(json->file, begin, "%s[%" PRIu64 "] %s", keys[group], index, wrong);
+        return formats_fail_data(
+            json->file, begin, "%s[%" PRIu64 "] %s", keys[group], index, wrong);
     return POOL_OK;
 }
 
@@ -204,15 +205,15 @@ static pool_status read_array(struct json *json, enum formats_group group)
     pool_status status;
 
     if (!json->decodes && json->setup->count[group])
-        return formats_wrong(json->file, json->at, "%s comes a second time", keys[group]);
+        return formats_fail_data(json->file, json->at, "%s is duplicated", keys[group]);
     if (json->at == json->size)
         return fail_syntax(json);
-    if (!take_token(json, '[') || peek(json) == ']')
-        return formats_wrong(json->file, json->at, "%s is no array with points in it", keys[group]);
+    if (!accept_token(json, '[') || peek(json) == ']')
+        return formats_fail_data(json->file, json->at, "%s is not an array of points", keys[group]);
     do {
         status = read_point(json, group, count++);
-    } while (!status && take_token(json, ','));
-    if (!status && !take_token(json, ']'))
+    } while (!status && accept_token(json, ','));
+    if (!status && !accept_token(json, ']'))
         status = fail_syntax(json);
     json->setup->count[group] = count;
     return status;
@@ -223,7 +224,7 @@ static pool_status read_member(struct json *json)
     const char *key;
     size_t length;
 
-    if (!read_string(json, &key, &length) || !take_token(json, ':'))
+    if (!read_string(json, &key, &length) || !accept_token(json, ':'))
         return fail_syntax(json);
     for (int group = 0; group < FORMATS_GROUPS; group++)
         if (length == strlen(keys[group]) && !memcmp(key, keys[group], length))
@@ -236,26 +237,27 @@ static pool_status read_setup(struct json *json)
     pool_status status = POOL_OK;
 
     json->at = 0;
-    if (!take_token(json, '{'))
+    if (!accept_token(json, '{'))
         return fail_syntax(json);
     if (peek(json) != '}') {
         do {
             status = read_member(json);
-        } while (!status && take_token(json, ','));
+        } while (!status && accept_token(json, ','));
     }
-    if (!status && (!take_token(json, '}') || json->at != json->size))
+    if (!status && (!accept_token(json, '}') || json->at != json->size))
         status = fail_syntax(json);
     return status;
 }
 
-pool_status formats_read_kzg_json(pool_file *file, const char *text)
+pool_status formats_read_kzg_json(pool_file *file, const char *content)
 {
     struct formats_setup setup = {0};
-    struct json json = {.file = file, .text = text, .size = (size_t)file->size, .setup = &setup};
+    struct json json = {
+        .file = file, .content = content, .size = (size_t)file->size, .setup = &setup};
     pool_status status = read_setup(&json);
 
     if (!status && !setup.count[0] && !setup.count[1] && !setup.count[2])
-        status = formats_wrong(file, 0, "%s, %s and %s are all missing: it is no KZG setup",
+        status = formats_fail_data(file, 0, "%s, %s and %s are missing: this is not a KZG setup",
             keys[0], keys[1], keys[2]);
     if (!status)
         status = formats_setup_alloc(file, &setup);

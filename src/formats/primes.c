@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which field or pairing a header's prime means.
+ * Finds the field or pairing of the prime in a header.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,20 +10,22 @@
 #include "field/integer.h"
 #include "formats/formats.h"
 
-enum { PRIME_TEXT = 2 + 2 * POOL_FIELD_MAX_BYTES + 1 };
+enum { PRIME_STRING_BYTES = 2 + 2 * POOL_FIELD_MAX_BYTES + 1 };
 
-static const char *write_prime(char text[PRIME_TEXT], const uint64_t prime[FIELD_MAX_LIMBS])
+static const char *format_prime(
+    char string[PRIME_STRING_BYTES], const uint64_t prime[FIELD_MAX_LIMBS])
 {
-    size_t at = (size_t)snprintf(text, PRIME_TEXT, "0x");
+    size_t at = (size_t)snprintf(string, PRIME_STRING_BYTES, "0x");
     size_t limb = FIELD_MAX_LIMBS - 1;
 
     while (limb && !prime[limb])
         limb--;
-    at += (size_t)snprintf(text + at, PRIME_TEXT - at, "%llx", (unsigned long long)prime[limb]);
+    at += (size_t)snprintf(
+        string + at, PRIME_STRING_BYTES - at, "%llx", (unsigned long long)prime[limb]);
     while (limb-- > 0)
         at += (size_t)snprintf(
-            text + at, PRIME_TEXT - at, "%016llx", (unsigned long long)prime[limb]);
-    return text;
+            string + at, PRIME_STRING_BYTES - at, "%016llx", (unsigned long long)prime[limb]);
+    return string;
 }
 
 static bool is_prime_of(const pool_field *field, const uint64_t prime[FIELD_MAX_LIMBS])
@@ -31,21 +33,21 @@ static bool is_prime_of(const pool_field *field, const uint64_t prime[FIELD_MAX_
     return !memcmp(field->modulus, prime, sizeof(field->modulus));
 }
 
-static pool_status check_width(
+static pool_status check_element_bytes(
     const pool_file *file, const pool_field *field, uint32_t element_bytes)
 {
     if (element_bytes == field->bytes)
         return POOL_OK;
-    return formats_unsupported(file, "elements of %u bytes for a prime of %u bits, which need %u",
+    return formats_fail_unsupported(file, "elements of %u bytes; a prime of %u bits requires %u",
         element_bytes, field->bits, field->bytes);
 }
 
-/* The library has no name for this prime. */
-static pool_status make_field(pool_file *file, const uint64_t prime[FIELD_MAX_LIMBS])
+/* Creates a field for a prime that is not built in. */
+static pool_status create_field(pool_file *file, const uint64_t prime[FIELD_MAX_LIMBS])
 {
-    char text[PRIME_TEXT];
+    char string[PRIME_STRING_BYTES];
     const pool_field_params params = {
-        .struct_size = sizeof(params), .modulus = write_prime(text, prime)};
+        .struct_size = sizeof(params), .modulus = format_prime(string, prime)};
     pool_field candidate;
     bool is_prime = false;
     pool_status status = POOL_OK;
@@ -56,7 +58,8 @@ static pool_status make_field(pool_file *file, const uint64_t prime[FIELD_MAX_LI
         status = field_is_prime(&candidate, &is_prime);
     }
     if (!status && !is_prime)
-        return base_fail(POOL_ERR_BAD_DATA, "%s: its modulus %s is no odd prime", file->path, text);
+        return base_fail(
+            POOL_ERR_BAD_DATA, "%s: its modulus %s is not an odd prime", file->path, string);
     return status ? status : pool_field_create(&params, &file->field);
 }
 
@@ -71,17 +74,17 @@ pool_status formats_set_field(
             field = pool_field_at(i);
     }
     if (!field) {
-        status = make_field(file, prime);
+        status = create_field(file, prime);
         if (status)
             return status;
         field = file->field;
     }
     file->info.field = field;
-    return check_width(file, field, element_bytes);
+    return check_element_bytes(file, field, element_bytes);
 }
 
-/* The first built-in curve over that prime, or over its extension, with the given scalar field
- * unless that is NULL. */
+/* Finds the first built-in curve over that prime field or its extension and, unless NULL, with that
+ * scalar field. */
 static const pool_curve *find_curve(
     const uint64_t prime[FIELD_MAX_LIMBS], uint32_t degree, const pool_field *scalars)
 {
@@ -100,13 +103,13 @@ pool_status formats_set_curves(
 {
     const pool_curve *g1 = find_curve(prime, 1, NULL);
     const pool_curve *g2 = g1 ? find_curve(prime, 2, g1->scalar_field) : NULL;
-    char text[PRIME_TEXT];
+    char string[PRIME_STRING_BYTES];
 
     if (!g2)
-        return formats_unsupported(file,
-            "the base field's prime is %s; no pairing over it is known", write_prime(text, prime));
+        return formats_fail_unsupported(file, "no built-in pairing over the base field of prime %s",
+            format_prime(string, prime));
     file->info.field = g1->scalar_field;
     file->info.curves[0] = g1;
     file->info.curves[1] = g2;
-    return check_width(file, g1->coordinates.field, element_bytes);
+    return check_element_bytes(file, g1->coordinates.field, element_bytes);
 }

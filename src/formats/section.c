@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sections: added by the readers, found by name and level.
+ * The sections of a file: readers add them, callers find them by name and level.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "formats/formats.h"
 
-pool_file_section *formats_add(pool_file *file, const char *name, pool_file_item item,
+pool_file_section *formats_add_section(pool_file *file, const char *name, pool_file_item item,
     uint64_t offset, uint64_t count, uint64_t stride)
 {
     pool_file_section *section = &file->sections[file->info.sections++];
@@ -19,7 +19,7 @@ pool_file_section *formats_add(pool_file *file, const char *name, pool_file_item
     section->item = item;
     section->field = file->info.field;
     section->offset = offset;
-    /* A span has one kind of pointer for input and output; the mapping itself is read-only. */
+    /* Spans have no const pointers; the mapping itself is read-only. */
     section->span.data = file->bytes ? (void *)(uintptr_t)(file->bytes + offset) : NULL;
     section->span.count = count;
     section->span.stride = stride;
@@ -30,7 +30,7 @@ pool_file_section *formats_add(pool_file *file, const char *name, pool_file_item
 pool_file_section *formats_add_points(
     pool_file *file, const char *name, const pool_curve *curve, uint64_t offset, uint64_t count)
 {
-    pool_file_section *section = formats_add(
+    pool_file_section *section = formats_add_section(
         file, name, POOL_FILE_POINTS, offset, count, pool_point_bytes(curve, POOL_POINT_AFFINE));
 
     section->curve = curve;
@@ -40,7 +40,7 @@ pool_file_section *formats_add_points(
 
 static const struct base_struct section_type = BASE_STRUCT(pool_file_section);
 
-static pool_status give(const pool_file_section *found, pool_file_section *section)
+static pool_status write_section(const pool_file_section *found, pool_file_section *section)
 {
     base_struct_write(&section_type, found, section);
     return POOL_OK;
@@ -58,37 +58,37 @@ static pool_status fail_name(const pool_file *file, const char *name)
         length ? known : "none");
 }
 
-/* The level behind the colon; false when there is none or it is no number of two digits. */
-static bool read_level(const char *text, uint32_t *level)
+/* Parses a level of one or two digits. */
+static bool parse_level(const char *string, uint32_t *level)
 {
     uint32_t value = 0;
-    size_t digits = strspn(text, "0123456789");
+    size_t digits = strspn(string, "0123456789");
 
-    if (!digits || digits > 2 || text[digits])
+    if (!digits || digits > 2 || string[digits])
         return false;
     for (size_t i = 0; i < digits; i++)
-        value = 10 * value + (uint32_t)(text[i] - '0');
+        value = 10 * value + (uint32_t)(string[i] - '0');
     *level = value;
     return true;
 }
 
-static pool_status give_level(const pool_file *file, const pool_file_section *all, const char *text,
-    pool_file_section *section)
+static pool_status write_level(const pool_file *file, const pool_file_section *all,
+    const char *string, pool_file_section *section)
 {
     pool_file_section one = *all;
     uint64_t first;
     uint32_t level;
 
-    if (!read_level(text, &level) || level >= all->levels)
+    if (!parse_level(string, &level) || level >= all->levels)
         return base_fail(POOL_ERR_NOT_FOUND,
             "%s: section %s has levels 0 to %u, no level \"%.64s\"", file->path, all->name,
-            all->levels - 1, text);
+            all->levels - 1, string);
     first = (UINT64_C(1) << level) - 1;
     one.span.data = (uint8_t *)all->span.data + first * all->span.stride;
     one.span.count = first + 1;
     one.offset += first * all->span.stride;
     one.levels = 0;
-    return give(&one, section);
+    return write_section(&one, section);
 }
 
 pool_status pool_file_get_section(
@@ -109,9 +109,9 @@ pool_status pool_file_get_section(
         if (strlen(found->name) != length || memcmp(found->name, name, length))
             continue;
         if (!name[length])
-            return give(found, section);
+            return write_section(found, section);
         if (found->levels)
-            return give_level(file, found, name + length + 1, section);
+            return write_level(file, found, name + length + 1, section);
     }
     return fail_name(file, name);
 }
@@ -127,5 +127,5 @@ pool_status pool_file_section_at(const pool_file *file, uint64_t index, pool_fil
     if (index >= file->info.sections)
         return base_fail(POOL_ERR_NOT_FOUND, "%s has %" PRIu64 " sections, none at %" PRIu64,
             file->path, file->info.sections, index);
-    return give(&file->sections[index], section);
+    return write_section(&file->sections[index], section);
 }

@@ -19,7 +19,7 @@ expect 1 'cannot be opened' "$tool" info "$scratch/none"
 expect 1 'not the beginning' "$tool" info "$0"
 # Other JSON files are not recognised as KZG setups.
 for json in "$vectors/iden3/poseidon_bn254_proof.json" "$vectors/poseidon/circom.json"; do
-    expect 1 "$json.*no KZG setup" "$tool" info "$json"
+    expect 1 "$json.*not a KZG setup" "$tool" info "$json"
 done
 expect 1 'poseidon_bn254_public.json.*not the beginning' \
     "$tool" info "$vectors/iden3/poseidon_bn254_public.json"
