@@ -31,15 +31,15 @@ build() {
     kind=$1
     compiler=$2
     shift 2
-    folder=build/$kind
-    if [ ! -f "$folder/build.ninja" ]; then
-        CC=$compiler meson setup "$folder" -Dwerror=true "$@" >"build/$kind.log" 2>&1 || {
+    directory=build/$kind
+    if [ ! -f "$directory/build.ninja" ]; then
+        CC=$compiler meson setup "$directory" -Dwerror=true "$@" >"build/$kind.log" 2>&1 || {
             cat "build/$kind.log"
             return 1
         }
     fi
     echo "== $kind: building with $compiler"
-    ninja -C "$folder" >"build/$kind.log" 2>&1 || {
+    ninja -C "$directory" >"build/$kind.log" 2>&1 || {
         grep -v '^\[' "build/$kind.log" | tail -n 60
         return 1
     }

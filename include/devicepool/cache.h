@@ -3,7 +3,8 @@
  * The disk cache of compiled kernels: $DEVICEPOOL_CACHE_DIR, else $XDG_CACHE_HOME/devicepool, else
  * ~/.cache/devicepool. DEVICEPOOL_CACHE=off switches it off, DEVICEPOOL_CACHE_MAX ("512M") caps its
  * size (default 1G; the entries not used for longest go first). It is off for setuid programs and
- * refuses folders that somebody else owns or can write. A damaged entry is a miss and is deleted.
+ * refuses directories that somebody else owns or can write. A damaged entry is a miss and is
+ * deleted.
  */
 #ifndef DEVICEPOOL_CACHE_H
 #define DEVICEPOOL_CACHE_H
@@ -33,7 +34,7 @@ typedef struct pool_cache_entry {
 } pool_cache_entry;
 
 /*
- * The folder that is or would be used, in `path` (at most `size` bytes with the end). When the
+ * The directory that is or would be used, in `path` (at most `size` bytes with the end). When the
  * cache is off the status is POOL_ERR_UNSUPPORTED and the text says why.
  */
 POOL_API pool_status pool_cache_directory(char *path, size_t size);

@@ -28,9 +28,9 @@ static int refused(const char *operation)
     return error;
 }
 
-int base_openat(int folder, const char *name, int flags, mode_t mode)
+int base_openat(int directory, const char *name, int flags, mode_t mode)
 {
-    return refused("open") ? -1 : openat(folder, name, flags | O_CLOEXEC, mode);
+    return refused("open") ? -1 : openat(directory, name, flags | O_CLOEXEC, mode);
 }
 
 int base_fstat(int file, struct stat *facts)
@@ -38,9 +38,9 @@ int base_fstat(int file, struct stat *facts)
     return refused("stat") ? -1 : fstat(file, facts);
 }
 
-int base_mkdirat(int folder, const char *name, mode_t mode)
+int base_mkdirat(int directory, const char *name, mode_t mode)
 {
-    return refused("mkdir") ? -1 : mkdirat(folder, name, mode);
+    return refused("mkdir") ? -1 : mkdirat(directory, name, mode);
 }
 
 int base_fsync(int file)
@@ -48,14 +48,14 @@ int base_fsync(int file)
     return refused("fsync") ? -1 : fsync(file);
 }
 
-int base_renameat(int folder, const char *from, const char *to)
+int base_renameat(int directory, const char *from, const char *to)
 {
-    return refused("rename") ? -1 : renameat(folder, from, folder, to);
+    return refused("rename") ? -1 : renameat(directory, from, directory, to);
 }
 
-int base_unlinkat(int folder, const char *name)
+int base_unlinkat(int directory, const char *name)
 {
-    return refused("unlink") ? -1 : unlinkat(folder, name, 0);
+    return refused("unlink") ? -1 : unlinkat(directory, name, 0);
 }
 
 int base_read_all(int file, void *bytes, size_t size)

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-int base_openat(int folder, const char *name, int flags, mode_t mode); /* adds O_CLOEXEC */
+int base_openat(int directory, const char *name, int flags, mode_t mode); /* adds O_CLOEXEC */
 int base_fstat(int file, struct stat *facts);
-int base_mkdirat(int folder, const char *name, mode_t mode);
+int base_mkdirat(int directory, const char *name, mode_t mode);
 int base_fsync(int file);
-int base_renameat(int folder, const char *from, const char *to);
-int base_unlinkat(int folder, const char *name);
+int base_renameat(int directory, const char *from, const char *to);
+int base_unlinkat(int directory, const char *name);
 int base_read_all(int file, void *bytes, size_t size); /* 0, or -1 also when the file is shorter */
 /* The same from `offset` on; errno is 0 when the file is shorter. */
 int base_read_at(int file, void *bytes, size_t size, uint64_t offset);

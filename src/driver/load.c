@@ -114,7 +114,7 @@ void driver_kernel_module_version(char *text, size_t size)
 pool_status driver_stub_failure(const char *path)
 {
     return base_fail(POOL_ERR_NO_DRIVER,
-        "%s is the CUDA toolkit's stub library, made for linking only: take its folder out of "
+        "%s is the CUDA toolkit's stub library, made for linking only: take its directory out of "
         "LD_LIBRARY_PATH and install the NVIDIA driver, which brings the real " LIBRARY_NAME,
         path[0] ? path : LIBRARY_NAME);
 }

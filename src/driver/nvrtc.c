@@ -34,10 +34,11 @@ DRIVER_NOTE_DLOPEN(nvrtc_note,
     "\"priority\":\"recommended\",\"soname\":[\"libnvrtc.so.13\",\"libnvrtc.so.12\","
     "\"libnvrtc.so.11.2\"]}]");
 
-/* Where toolkits lie that are not in the library path: variable or fixed folder, and below it. */
+/* Where toolkits lie that are not in the library path: variable or fixed directory, and below it.
+ */
 static const struct place {
     const char *variable;
-    const char *folder;
+    const char *directory;
 } places[] = {
     {"CUDA_HOME", "lib64"},
     {"CUDA_HOME", "lib"},
@@ -145,8 +146,8 @@ static int try_place(struct search *search, const struct place *place)
     if (place->variable && (!root || root[0] != '/'))
         return 0;
     for (size_t i = 0; i < NAME_COUNT; i++) {
-        snprintf(file, sizeof(file), "%s%s%s/%s", root ? root : "", root ? "/" : "", place->folder,
-            names[i]);
+        snprintf(file, sizeof(file), "%s%s%s/%s", root ? root : "", root ? "/" : "",
+            place->directory, names[i]);
         if (try_file(search, file))
             return 1;
     }

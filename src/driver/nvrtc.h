@@ -91,9 +91,9 @@ void driver_nvrtc_find_includes(struct nvrtc *nvrtc);
 
 /*
  * The compiler. Looks for what DEVICEPOOL_NVRTC names or, when that is not set, for the usual names
- * (newest first) in the library path and then in the toolkit folders; with "off" it looks for none.
- * Loaded once and never unloaded; a failure is not remembered. POOL_ERR_NO_COMPILER says what was
- * found or what to install. Any thread.
+ * (newest first) in the library path and then in the toolkit directories; with "off" it looks for
+ * none. Loaded once and never unloaded; a failure is not remembered. POOL_ERR_NO_COMPILER says what
+ * was found or what to install. Any thread.
  */
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
 

@@ -91,16 +91,16 @@ void driver_nvrtc_find_includes(struct nvrtc *nvrtc)
     static const char *const beside[] = {
         "../include", "../../include", "../../../include", "../../cuda_runtime/include"};
     static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-    char folder[sizeof(nvrtc->path)];
+    char directory[sizeof(nvrtc->path)];
     char *real = realpath(nvrtc->path, NULL), *slash = real ? strrchr(real, '/') : NULL;
 
     memset(nvrtc->includes, 0, sizeof(nvrtc->includes));
     if (slash)
         *slash = '\0';
-    snprintf(folder, sizeof(folder), "%s", slash ? real : "");
+    snprintf(directory, sizeof(directory), "%s", slash ? real : "");
     free(real);
-    for (size_t i = 0; folder[0] && i < sizeof(beside) / sizeof(beside[0]); i++)
-        if (try_root(nvrtc, folder, beside[i]))
+    for (size_t i = 0; directory[0] && i < sizeof(beside) / sizeof(beside[0]); i++)
+        if (try_root(nvrtc, directory, beside[i]))
             return;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *root = base_env(variables[i]);

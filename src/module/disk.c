@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loading and keeping entries: read whole and checked before use, written beside and renamed, the
- * entries unused for longest deleted when the folder grows over its cap.
+ * entries unused for longest deleted when the directory grows over its cap.
  */
 #include "module/disk.h"
 
@@ -39,12 +39,12 @@ static enum disk_result read_file(int file, const struct stat *about, const stru
     return result;
 }
 
-static int is_same_file(int folder, const char *name, const struct stat *wanted)
+static int is_same_file(int directory, const char *name, const struct stat *wanted)
 {
     struct stat about;
 
-    return !fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) && about.st_dev == wanted->st_dev &&
-           about.st_ino == wanted->st_ino;
+    return !fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) &&
+           about.st_dev == wanted->st_dev && about.st_ino == wanted->st_ino;
 }
 
 /*
@@ -52,41 +52,42 @@ static int is_same_file(int folder, const char *name, const struct stat *wanted)
  * rename a new entry to the name at any time, so the file is first moved off it; one that turns out
  * to be another goes back, unless the name has a still newer one.
  */
-static bool delete_open(int folder, const char *file_name, int file)
+static bool delete_open(int directory, const char *file_name, int file)
 {
     struct base_new_file aside;
     struct stat bad;
     bool is_gone;
 
-    if (base_fstat(file, &bad) || S_ISDIR(bad.st_mode) || !is_same_file(folder, file_name, &bad) ||
-        base_new_file_begin(&aside, folder, DISK_TEMPORARY, "", 0600))
+    if (base_fstat(file, &bad) || S_ISDIR(bad.st_mode) ||
+        !is_same_file(directory, file_name, &bad) ||
+        base_new_file_begin(&aside, directory, DISK_TEMPORARY, "", 0600))
         return false;
-    is_gone = !base_renameat(folder, file_name, aside.name);
-    if (is_gone && !is_same_file(folder, aside.name, &bad))
-        is_gone = linkat(folder, aside.name, folder, file_name, 0) && errno != EEXIST;
+    is_gone = !base_renameat(directory, file_name, aside.name);
+    if (is_gone && !is_same_file(directory, aside.name, &bad))
+        is_gone = linkat(directory, aside.name, directory, file_name, 0) && errno != EEXIST;
     base_new_file_discard(&aside);
     return is_gone;
 }
 
 /* A link is not followed, but is as bad as a file can be. */
-static enum disk_result open_entry(int folder, const char *file_name, int *file)
+static enum disk_result open_entry(int directory, const char *file_name, int *file)
 {
-    *file = base_openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    *file = base_openat(directory, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (*file >= 0)
         return DISK_GOOD;
     if (errno == ENOENT)
         return DISK_MISSING;
     if (errno != ELOOP)
         return DISK_UNREADABLE;
-    *file = base_openat(folder, file_name, O_PATH | O_NOFOLLOW, 0);
+    *file = base_openat(directory, file_name, O_PATH | O_NOFOLLOW, 0);
     return *file < 0 ? DISK_UNREADABLE : DISK_BAD;
 }
 
-enum disk_result disk_read(int folder, const char *file_name, const struct module_key *key,
+enum disk_result disk_read(int directory, const char *file_name, const struct module_key *key,
     bool deletes, struct disk_facts *facts, struct module_image **image)
 {
     int file;
-    enum disk_result result = open_entry(folder, file_name, &file);
+    enum disk_result result = open_entry(directory, file_name, &file);
     struct stat about;
 
     if (result == DISK_GOOD)
@@ -94,7 +95,7 @@ enum disk_result disk_read(int folder, const char *file_name, const struct modul
             base_fstat(file, &about) ? DISK_UNREADABLE : read_file(file, &about, key, facts, image);
     if (result == DISK_GOOD)
         futimens(file, NULL); /* used now: the cap deletes what was unused for longest */
-    if (result == DISK_BAD && deletes && delete_open(folder, file_name, file))
+    if (result == DISK_BAD && deletes && delete_open(directory, file_name, file))
         result = DISK_BAD_AND_DELETED;
     base_close(file);
     return result;
@@ -107,16 +108,16 @@ struct module_image *disk_load(const struct module_key *key)
     struct module_image *image = NULL;
     char path[4096];
     char reason[256];
-    int folder = disk_open_folder(0, path, sizeof(path), reason, sizeof(reason));
+    int directory = disk_open_directory(0, path, sizeof(path), reason, sizeof(reason));
 
-    if (folder < 0)
+    if (directory < 0)
         return NULL;
     base_error_save(&before);
     module_key_text(key, name);
-    if (disk_read(folder, name, key, true, NULL, &image) == DISK_BAD_AND_DELETED)
+    if (disk_read(directory, name, key, true, NULL, &image) == DISK_BAD_AND_DELETED)
         base_log(POOL_LOG_WARN, "cache: entry %s was damaged or unsafe and is deleted", name);
     base_error_restore(&before);
-    base_close(folder);
+    base_close(directory);
     return image;
 }
 
@@ -157,13 +158,13 @@ static int older_first(const void *left, const void *right)
 
 /* With `coming` bytes more, before they are written: who is killed meanwhile leaves at most these,
  * until the next writer. */
-static void keep_under_cap(int folder, uint64_t coming)
+static void keep_under_cap(int directory, uint64_t coming)
 {
     struct disk_file *files;
     uint64_t total;
     size_t count;
 
-    if (disk_list(folder, &files, &count, &total))
+    if (disk_list(directory, &files, &count, &total))
         return;
     total += coming;
     for (size_t i = 0; i < count; i++)
@@ -171,12 +172,12 @@ static void keep_under_cap(int folder, uint64_t coming)
     if (total > cap_bytes())
         qsort(files, count, sizeof(*files), older_first);
     for (size_t i = 0; i < count && total > cap_bytes(); i++)
-        if (base_unlinkat(folder, files[i].name) == 0)
+        if (base_unlinkat(directory, files[i].name) == 0)
             total -= files[i].bytes;
     base_free(files);
 }
 
-static int write_entry(int folder, const char *name, const uint8_t *bytes, size_t size)
+static int write_entry(int directory, const char *name, const uint8_t *bytes, size_t size)
 {
     struct base_new_file made;
 
@@ -184,8 +185,8 @@ static int write_entry(int folder, const char *name, const uint8_t *bytes, size_
         errno = EFBIG;
         return -1;
     }
-    keep_under_cap(folder, size);
-    if (base_new_file_begin(&made, folder, DISK_TEMPORARY, "", 0600))
+    keep_under_cap(directory, size);
+    if (base_new_file_begin(&made, directory, DISK_TEMPORARY, "", 0600))
         return -1;
     if (base_write_all(made.file, bytes, size)) {
         base_new_file_discard(&made);
@@ -203,9 +204,9 @@ void disk_store(
     char reason[256];
     uint8_t *bytes = NULL;
     size_t size;
-    int folder = disk_open_folder(1, path, sizeof(path), reason, sizeof(reason));
+    int directory = disk_open_directory(1, path, sizeof(path), reason, sizeof(reason));
 
-    if (folder < 0) {
+    if (directory < 0) {
         base_log(POOL_LOG_INFO, "cache: not used: %s", reason);
         return;
     }
@@ -213,11 +214,11 @@ void disk_store(
     module_key_text(key, name);
     if (disk_encode(key, facts, image, &bytes, &size))
         base_log(POOL_LOG_WARN, "cache: no memory to keep an entry in %s", path);
-    else if (write_entry(folder, name, bytes, size))
+    else if (write_entry(directory, name, bytes, size))
         base_log(POOL_LOG_WARN, "cache: cannot keep an entry in %s: %s", path, strerror(errno));
     else
-        keep_under_cap(folder, 0); /* others may have written at the same time */
+        keep_under_cap(directory, 0); /* others may have written at the same time */
     base_error_restore(&before);
     base_free(bytes);
-    base_close(folder);
+    base_close(directory);
 }

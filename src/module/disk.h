@@ -17,10 +17,10 @@ struct disk_facts {
 };
 
 /*
- * The folder as an open descriptor, made when `make` is set. -1 when the cache is off or not safe
- * to use; `reason` then says why. The caller closes it.
+ * The directory as an open descriptor, made when `make` is set. -1 when the cache is off or not
+ * safe to use; `reason` then says why. The caller closes it.
  */
-int disk_open_folder(int make, char *path, size_t path_size, char *reason, size_t reason_size);
+int disk_open_directory(int make, char *path, size_t path_size, char *reason, size_t reason_size);
 
 /*
  * What became of reading an entry. BAD: it was opened and its owner, mode, header or digest is

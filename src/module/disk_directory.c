@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the disk cache is, and whether it is safe to use there: off for setuid programs, never a
- * folder that another user owns or can write, never through a symbolic link in the last step.
+ * directory that another user owns or can write, never through a symbolic link in the last step.
  */
 #include "module/disk.h"
 
@@ -25,8 +25,8 @@ static void drop_ending(char *path)
         path[--length] = '\0';
 }
 
-/* The folder by the environment; -1 with the reason when the cache is off. */
-static int folder_path(char *path, size_t size, char *reason, size_t reason_size)
+/* The directory by the environment; -1 with the reason when the cache is off. */
+static int directory_path(char *path, size_t size, char *reason, size_t reason_size)
 {
     const char *own = base_env("DEVICEPOOL_CACHE_DIR");
     const char *caches = base_env("XDG_CACHE_HOME");
@@ -55,15 +55,15 @@ static int folder_path(char *path, size_t size, char *reason, size_t reason_size
         return -1;
     }
     if (length < 0 || (size_t)length >= size) {
-        snprintf(reason, reason_size, "the path of the cache folder is too long");
+        snprintf(reason, reason_size, "the path of the cache directory is too long");
         return -1;
     }
     drop_ending(path);
     return 0;
 }
 
-/* Makes every missing folder of the path, 0700. */
-static int make_folders(const char *path)
+/* Makes every missing directory of the path, 0700. */
+static int make_directories(const char *path)
 {
     char part[4096];
 
@@ -81,14 +81,14 @@ static int make_folders(const char *path)
     }
 }
 
-/* Ours, and nobody else can write in it, nor swap it from the folder above. */
-static int is_safe(int folder, char *reason, size_t reason_size)
+/* Ours, and nobody else can write in it, nor swap it from the directory above. */
+static int is_safe(int directory, char *reason, size_t reason_size)
 {
     struct stat facts;
     int above;
     int got;
 
-    if (base_fstat(folder, &facts)) {
+    if (base_fstat(directory, &facts)) {
         snprintf(reason, reason_size, "cannot read its facts: %s", strerror(errno));
         return 0;
     }
@@ -101,32 +101,32 @@ static int is_safe(int folder, char *reason, size_t reason_size)
             (unsigned)(facts.st_mode & 0777));
         return 0;
     }
-    above = base_openat(folder, "..", O_RDONLY | O_DIRECTORY, 0);
+    above = base_openat(directory, "..", O_RDONLY | O_DIRECTORY, 0);
     got = above < 0 ? -1 : base_fstat(above, &facts);
     base_close(above);
     if (got || (facts.st_mode & S_IWOTH)) {
-        snprintf(reason, reason_size, "everybody can write in the folder above it");
+        snprintf(reason, reason_size, "everybody can write in the directory above it");
         return 0;
     }
     return 1;
 }
 
-int disk_open_folder(int make, char *path, size_t path_size, char *reason, size_t reason_size)
+int disk_open_directory(int make, char *path, size_t path_size, char *reason, size_t reason_size)
 {
-    int folder;
+    int directory;
 
-    if (folder_path(path, path_size, reason, reason_size))
+    if (directory_path(path, path_size, reason, reason_size))
         return -1;
-    folder = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (folder < 0 && errno == ENOENT && make && !make_folders(path))
-        folder = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (folder < 0) {
+    directory = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (directory < 0 && errno == ENOENT && make && !make_directories(path))
+        directory = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (directory < 0) {
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
         return -1;
     }
-    if (!is_safe(folder, reason, reason_size)) {
-        base_close(folder);
+    if (!is_safe(directory, reason, reason_size)) {
+        base_close(directory);
         return -1;
     }
-    return folder;
+    return directory;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listing the cache folder, and the public calls that look at it: cache.h.
+ * Listing the cache directory, and the public calls that look at it: cache.h.
  */
 #include "module/disk_files.h"
 
@@ -37,9 +37,10 @@ static int grow(struct disk_file **files, size_t count, size_t *room)
     return 0;
 }
 
-int disk_list(int folder, struct disk_file **files, size_t *count, uint64_t *unfinished)
+int disk_list(int directory, struct disk_file **files, size_t *count, uint64_t *unfinished)
 {
-    int again = base_openat(folder, ".", O_RDONLY | O_DIRECTORY, 0); /* closedir closes its own */
+    int again =
+        base_openat(directory, ".", O_RDONLY | O_DIRECTORY, 0); /* closedir closes its own */
     DIR *stream = again < 0 ? NULL : fdopendir(again);
     struct disk_file *found = NULL;
     struct dirent *entry;
@@ -54,9 +55,9 @@ int disk_list(int folder, struct disk_file **files, size_t *count, uint64_t *unf
     }
     while ((entry = readdir(stream))) {
         if (strncmp(entry->d_name, DISK_TEMPORARY, strlen(DISK_TEMPORARY)) == 0)
-            left += base_new_file_clear(folder, entry->d_name);
+            left += base_new_file_clear(directory, entry->d_name);
         if (!is_key_name(entry->d_name) ||
-            fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW))
+            fstatat(directory, entry->d_name, &about, AT_SYMLINK_NOFOLLOW))
             continue;
         if (grow(&found, n, &room)) {
             base_free(found);
@@ -76,17 +77,18 @@ int disk_list(int folder, struct disk_file **files, size_t *count, uint64_t *unf
     return 0;
 }
 
-/* Opens the folder for one of the public calls. A folder that is not there yet is an empty cache.
+/* Opens the directory for one of the public calls. A directory that is not there yet is an empty
+ * cache.
  */
-static pool_status open_for(const char *call, int *folder)
+static pool_status open_for(const char *call, int *directory)
 {
     char path[4096];
     char reason[256];
 
-    *folder = disk_open_folder(0, path, sizeof(path), reason, sizeof(reason));
-    if (*folder < 0 && path[0] && access(path, F_OK) && errno == ENOENT)
+    *directory = disk_open_directory(0, path, sizeof(path), reason, sizeof(reason));
+    if (*directory < 0 && path[0] && access(path, F_OK) && errno == ENOENT)
         return POOL_OK;
-    if (*folder < 0)
+    if (*directory < 0)
         return base_fail(POOL_ERR_UNSUPPORTED, "%s: the disk cache is off: %s", call, reason);
     return POOL_OK;
 }
@@ -95,13 +97,13 @@ pool_status pool_cache_directory(char *path, size_t size)
 {
     char found[4096];
     char reason[256];
-    int folder;
+    int directory;
 
     if (!path)
         return base_fail_null("pool_cache_directory", "path");
-    folder = disk_open_folder(0, found, sizeof(found), reason, sizeof(reason));
-    base_close(folder);
-    if (folder < 0 && (!found[0] || access(found, F_OK) == 0))
+    directory = disk_open_directory(0, found, sizeof(found), reason, sizeof(reason));
+    base_close(directory);
+    if (directory < 0 && (!found[0] || access(found, F_OK) == 0))
         return base_fail(
             POOL_ERR_UNSUPPORTED, "pool_cache_directory: the disk cache is off: %s", reason);
     if (strlen(found) >= size)
@@ -123,7 +125,7 @@ static void key_from_text(const char *text, struct module_key *key)
 
 /* A file and what reading it gave. */
 struct found {
-    int folder;
+    int directory;
     enum disk_result result;
     pool_cache_entry entry;
 };
@@ -135,7 +137,7 @@ static void read_entry(struct found *found, bool deletes)
     struct module_key key;
 
     key_from_text(found->entry.key, &key);
-    found->result = disk_read(found->folder, found->entry.key, &key, deletes, &facts, &image);
+    found->result = disk_read(found->directory, found->entry.key, &key, deletes, &facts, &image);
     if (found->result != DISK_GOOD)
         return;
     memcpy(found->entry.name, facts.name, sizeof(found->entry.name));
@@ -154,17 +156,17 @@ static pool_status walk(
     pool_status status;
     int answer = 0;
     size_t count;
-    int folder;
+    int directory;
 
-    status = open_for(call, &folder);
-    if (status || folder < 0)
+    status = open_for(call, &directory);
+    if (status || directory < 0)
         return status;
-    if (disk_list(folder, &files, &count, NULL)) {
-        base_close(folder);
-        return base_fail(POOL_ERR_IO, "%s: cannot list the cache folder", call);
+    if (disk_list(directory, &files, &count, NULL)) {
+        base_close(directory);
+        return base_fail(POOL_ERR_IO, "%s: cannot list the cache directory", call);
     }
     for (size_t i = 0; i < count && !answer; i++) {
-        struct found found = {.folder = folder};
+        struct found found = {.directory = directory};
 
         found.entry.struct_size = sizeof(found.entry);
         found.entry.bytes = files[i].bytes;
@@ -174,7 +176,7 @@ static pool_status walk(
             answer = each(user, &found);
     }
     base_free(files);
-    base_close(folder);
+    base_close(directory);
     return POOL_OK;
 }
 
@@ -212,7 +214,7 @@ static int count_entry(void *user, const struct found *found)
 
     if (found->result == DISK_GOOD && !counts->everything)
         counts->kept++;
-    else if (counts->everything ? base_unlinkat(found->folder, found->entry.key) == 0
+    else if (counts->everything ? base_unlinkat(found->directory, found->entry.key) == 0
                                 : found->result == DISK_BAD_AND_DELETED)
         counts->deleted++;
     else

@@ -3,7 +3,7 @@
 """Our list of CUresult codes against cuda.h's enumeration, by name and in both directions; the same
 for NVRTC's results. A newer toolkit may have codes that we do not know: they are printed, and only
 with the version that our list is of they are a failure.
-usage: cuda_codes.py OUR-driver.h OUR-nvrtc.h FOLDER-OF-cuda.h"""
+usage: cuda_codes.py OUR-driver.h OUR-nvrtc.h DIRECTORY-OF-cuda.h"""
 import pathlib
 import re
 import sys

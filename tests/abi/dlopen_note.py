@@ -11,8 +11,8 @@ import sys
 import tempfile
 
 readelf, objcopy, library, *wanted = sys.argv[1:]
-with tempfile.TemporaryDirectory() as folder:
-    dump = pathlib.Path(folder) / "notes"
+with tempfile.TemporaryDirectory() as directory:
+    dump = pathlib.Path(directory) / "notes"
     subprocess.run([objcopy, "-O", "binary", "--only-section=.note.dlopen", library, dump],
                    check=True)
     data = dump.read_bytes()

@@ -3,13 +3,13 @@
 """What the shared library exports = what the public headers declare POOL_API = what the map lists;
 and every exported name keeps to the one prefix.
 And every public struct with a struct_size has a row in sizes.def.
-usage: exports.py NM LIBRARY MAP HEADER-FOLDER SIZES [HEADER that is not wholly built yet ...]"""
+usage: exports.py NM LIBRARY MAP HEADER-DIRECTORY SIZES [HEADER that is not wholly built yet ...]"""
 import pathlib
 import re
 import subprocess
 import sys
 
-nm, library, symbol_map, folder, sizes = sys.argv[1:6]
+nm, library, symbol_map, directory, sizes = sys.argv[1:6]
 unbuilt = set(sys.argv[6:])
 
 listing = subprocess.run([nm, "-D", "--defined-only", library], check=True, capture_output=True,
@@ -30,7 +30,7 @@ for name in sorted(mapped):
 
 sized = set(re.findall(r"^X\((\w+),", pathlib.Path(sizes).read_text(), re.M))
 declared = {}
-for header in sorted(pathlib.Path(folder).glob("devicepool/*.h")):
+for header in sorted(pathlib.Path(directory).glob("devicepool/*.h")):
     code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
     for declaration in re.findall(r"^POOL_API\b([^;{]*)", code, re.M):
         name = re.search(r"(\w+)\s*\(", declaration).group(1)

@@ -138,15 +138,15 @@ static double time_compile(pool_device *device, const pool_module_params *params
 static void measure_modules(pool_device *device)
 {
     double disk[RUNS], memory[RUNS], first;
-    char folder[] = "/tmp/devicepool-bench-XXXXXX";
+    char directory[] = "/tmp/devicepool-bench-XXXXXX";
     pool_module_params params = {.struct_size = sizeof(params), .name = "large.cu"};
     char cache[64];
     char *text = large_source();
     double x;
 
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         exit(1);
-    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    snprintf(cache, sizeof(cache), "%s/cache", directory);
     setenv("DEVICEPOOL_CACHE_DIR", cache, 1);
     params.source = text;
     first = time_compile(device, &params);

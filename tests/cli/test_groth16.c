@@ -2,7 +2,7 @@
 /*
  * The prover of devicepool prove as other programs would use it: jobs that share files and devices,
  * and blinding factors that are known.
- * usage: test_groth16 VECTORS-FOLDER
+ * usage: test_groth16 VECTORS-DIRECTORY
  */
 #include <pthread.h>
 #include <stdio.h>

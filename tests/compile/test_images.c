@@ -34,7 +34,7 @@ static const char scale_source[] = "extern \"C\" __global__ void scale(float *x,
 
 static atomic_int compiles; /* counted from the log */
 static char root[64];
-static char folder[80];
+static char directory[80];
 
 static void count_compiles(void *user, pool_log_level level, const char *message)
 {
@@ -50,8 +50,8 @@ static int fresh_cache(void **state)
     strcpy(root, "/tmp/devicepool-images-XXXXXX");
     if (!mkdtemp(root))
         return -1;
-    snprintf(folder, sizeof(folder), "%s/cache", root);
-    setenv("DEVICEPOOL_CACHE_DIR", folder, 1);
+    snprintf(directory, sizeof(directory), "%s/cache", root);
+    setenv("DEVICEPOOL_CACHE_DIR", directory, 1);
     module_image_forget();
     atomic_store(&compiles, 0);
     pool_log_set(count_compiles, NULL, POOL_LOG_INFO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: driver_transcript --device sim|0 [--vectors FOLDER] [--expect FILE] [--only SECTION]
+ * usage: driver_transcript --device sim|0 [--vectors DIRECTORY] [--expect FILE] [--only SECTION]
  * Prints the transcript; with --expect compares it line by line. exit 77: no such driver here.
  */
 #include "transcript.h"

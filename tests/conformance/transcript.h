@@ -23,7 +23,7 @@ extern const size_t section_list_count;
 
 extern const pool_cuda_api *cu;
 extern CUcontext primary;   /* where a section needs it */
-extern const char *vectors; /* the folder of the committed files */
+extern const char *vectors; /* the directory of the committed files */
 extern int is_initialised;  /* 0: the driver is open but Init was not called */
 
 /* The call as it is written, and its code. */

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.dont_write_bytecode = True  # the source folder stays as it is
+sys.dont_write_bytecode = True  # the source directory stays as it is
 import pages  # noqa: E402
 
 SECONDS = 300
@@ -82,15 +82,15 @@ class Checker:
 
     # ---- code ----
 
-    def one_program(self, block, number, build, compilers, folder):
+    def one_program(self, block, number, build, compilers, directory):
         is_c = block.language == "c"
         compiler = compilers[0] if is_c else compilers[1]
         if compiler == "none":
             return block, SKIPPED, "no C++ compiler", ""
         text, is_run = pages.program_text(
             block, lambda name: self.read(os.path.join("tests/docs/wrappers", name)))
-        source = os.path.join(folder, f"block{number}" + pages.COMPILED[block.language])
-        program = os.path.join(folder, f"block{number}")
+        source = os.path.join(directory, f"block{number}" + pages.COMPILED[block.language])
+        program = os.path.join(directory, f"block{number}")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
         code, output = run([compiler, "-std=gnu11" if is_c else "-std=c++17", *WARNINGS,
@@ -101,7 +101,7 @@ class Checker:
             return block, code, output, "does not compile"
         if not is_run:
             return block, 0, "", ""
-        code, output = run([program], cwd=folder, env=environment(build))
+        code, output = run([program], cwd=directory, env=environment(build))
         if code == 0 and block.printed is not None and output.strip() != block.printed.strip():
             return block, 1, f"it prints:\n{output}", "prints something else than the page says"
         return block, code, output, "does not run"
@@ -109,19 +109,19 @@ class Checker:
     def code(self, names, build, c_compiler, cpp_compiler):
         work = [block for name in names
                 for block in pages.programs(pages.read_blocks(name, self.read(name)))]
-        with tempfile.TemporaryDirectory() as folder, \
+        with tempfile.TemporaryDirectory() as directory, \
                 concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             for future in [pool.submit(self.one_program, block, number, build,
-                                       (c_compiler, cpp_compiler), folder)
+                                       (c_compiler, cpp_compiler), directory)
                            for number, block in enumerate(work)]:
                 self.note(*future.result())
 
     # ---- commands ----
 
-    def command_line(self, block, line, build, folder):
+    def command_line(self, block, line, build, directory):
         words = [word for word in line.split() if not re.match(r"^[A-Z_]+=", word)]
         if words[0] == "devicepool":
-            code, output = run(["sh", "-c", self.as_it_runs_here(line)], cwd=folder, env=environment(build))
+            code, output = run(["sh", "-c", self.as_it_runs_here(line)], cwd=directory, env=environment(build))
             self.note(block, code, output, f"'{line}' fails")
         elif words[0] == "sh":
             code, output = run(["sh", "-n", os.path.join(self.root, words[1])])
@@ -139,13 +139,13 @@ class Checker:
         return re.sub(r"devicepool demo\b", f"devicepool demo --data {self.root}/tests/vectors", line)
 
     def commands(self, names, build):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as directory:
             for name in os.listdir(self.root):  # so that paths work and nothing is written there
                 if not name.startswith(".") and name != "build":
-                    os.symlink(os.path.join(self.root, name), os.path.join(folder, name))
+                    os.symlink(os.path.join(self.root, name), os.path.join(directory, name))
             for name in names:
                 for block, line in pages.commands(pages.read_blocks(name, self.read(name))):
-                    self.command_line(block, line, build, folder)
+                    self.command_line(block, line, build, directory)
 
     # ---- names and links ----
 
@@ -172,9 +172,9 @@ class Checker:
 
     def index(self, listed):
         """Every page and every example is in the index."""
-        folder = os.path.join(self.root, os.path.dirname(INDEX))
-        for path in glob.glob(f"{folder}/*.md") + glob.glob(f"{folder}/examples/*.c"):
-            name = os.path.relpath(path, folder)
+        directory = os.path.join(self.root, os.path.dirname(INDEX))
+        for path in glob.glob(f"{directory}/*.md") + glob.glob(f"{directory}/examples/*.c"):
+            name = os.path.relpath(path, directory)
             if name not in listed and name != os.path.basename(INDEX):
                 self.fail(f"{INDEX}: does not list {name}")
 

@@ -32,13 +32,13 @@ enum {
 
 static const pool_curve *curve;
 static pool_device *device;
-static char folder[] = "/tmp/fuzz_bases_XXXXXX";
-static char saved_path[sizeof(folder) + 8];
+static char directory[] = "/tmp/fuzz_bases_XXXXXX";
+static char saved_path[sizeof(directory) + 8];
 
-static void remove_folder(void)
+static void remove_directory(void)
 {
     unlink(saved_path);
-    rmdir(folder);
+    rmdir(directory);
 }
 
 static void set_up(void)
@@ -49,11 +49,11 @@ static void set_up(void)
     pool_params_init(&params, sizeof(params));
     params.devices = "sim:1";
     curve = pool_curve_by_name("bn254_g1");
-    if (!mkdtemp(folder) || !curve || pool_create(&pool, &params) ||
+    if (!mkdtemp(directory) || !curve || pool_create(&pool, &params) ||
         pool_next_device(pool, &device))
         abort();
-    snprintf(saved_path, sizeof(saved_path), "%s/saved", folder);
-    atexit(remove_folder);
+    snprintf(saved_path, sizeof(saved_path), "%s/saved", directory);
+    atexit(remove_directory);
 }
 
 static pool_bases *load(const char *path, pool_point_check check)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feeds a fuzz target every file of a folder, and prefixes and single-byte changes of each, so that
- * the committed corpus is replayed without a fuzzer.
+ * Feeds a fuzz target every file of a directory, and prefixes and single-byte changes of each, so
+ * that the committed corpus is replayed without a fuzzer.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -59,24 +59,24 @@ int main(int count, char **arguments)
     struct dirent *entry;
     char path[4096];
     int files = 0;
-    DIR *folder;
+    DIR *directory;
 
-    if (count != 2 || !(folder = opendir(arguments[1]))) {
-        fprintf(stderr, "usage: %s FOLDER\n", arguments[0]);
+    if (count != 2 || !(directory = opendir(arguments[1]))) {
+        fprintf(stderr, "usage: %s DIRECTORY\n", arguments[0]);
         return 2;
     }
-    while ((entry = readdir(folder))) {
+    while ((entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof(path), "%s/%s", arguments[1], entry->d_name);
         if (replay_file(path)) {
             fprintf(stderr, "cannot read %s\n", path);
-            closedir(folder);
+            closedir(directory);
             return 1;
         }
         files++;
     }
-    closedir(folder);
+    closedir(directory);
     printf("%d inputs replayed\n", files);
     return files ? 0 : 1;
 }

@@ -2,33 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every public header by itself, twice in one file, as C99, C11 and C++17 without a warning; with
 # cuda.h before and after it where there is one.
-# usage: compile.sh INCLUDE-FOLDER C-COMPILER C++-COMPILER|none TOOLKIT-INCLUDE|none
+# usage: compile.sh INCLUDE-DIRECTORY C-COMPILER C++-COMPILER|none TOOLKIT-INCLUDE|none
 set -u
 include=$1
 c_compiler=$2
 cpp_compiler=$3
 toolkit=$4
-folder=$(mktemp -d) || exit 1
-trap 'rm -r "$folder"' EXIT
+directory=$(mktemp -d) || exit 1
+trap 'rm -r "$directory"' EXIT
 strict="-fsyntax-only -Wall -Wextra -Wshadow -Wundef -pedantic-errors -Werror -I$include"
 checked=0
 failed=0
 
-# check WHAT COMPILER-AND-OPTIONS...: compiles $folder/file.c as what the options say
+# check WHAT COMPILER-AND-OPTIONS...: compiles $directory/file.c as what the options say
 check() {
     what=$1
     shift
     checked=$((checked + 1))
-    if ! "$@" "$folder/file.c" 2>"$folder/log"; then
+    if ! "$@" "$directory/file.c" 2>"$directory/log"; then
         failed=$((failed + 1))
         echo "$what:"
-        cat "$folder/log"
+        cat "$directory/log"
     fi
 }
 
 for header in "$include"/devicepool.h "$include"/devicepool/*.h; do
     name=${header#"$include"/}
-    printf '#include <%s>\n#include <%s>\nextern int unused;\n' "$name" "$name" >"$folder/file.c"
+    printf '#include <%s>\n#include <%s>\nextern int unused;\n' "$name" "$name" >"$directory/file.c"
     # shellcheck disable=SC2086
     for standard in c99 c11; do
         check "$name as $standard" $c_compiler -std=$standard -Wstrict-prototypes $strict
@@ -38,9 +38,9 @@ for header in "$include"/devicepool.h "$include"/devicepool/*.h; do
     [ "$toolkit" = none ] && continue
     for order in before after; do
         if [ $order = before ]; then
-            printf '#include <cuda.h>\n#include <%s>\n' "$name" >"$folder/file.c"
+            printf '#include <cuda.h>\n#include <%s>\n' "$name" >"$directory/file.c"
         else
-            printf '#include <%s>\n#include <cuda.h>\n' "$name" >"$folder/file.c"
+            printf '#include <%s>\n#include <cuda.h>\n' "$name" >"$directory/file.c"
         fi
         # shellcheck disable=SC2086
         check "$name, cuda.h $order it, C11" $c_compiler -std=c11 -isystem "$toolkit" $strict

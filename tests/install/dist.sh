@@ -4,7 +4,7 @@
 # and a program builds against that by pkg-config alone. Warnings of a compiler that we do not know do
 # not stop it. With default_library=static it passes the test of installations too. What is not
 # committed is not in it. Exit 77 where there is no git checkout.
-# usage: dist.sh MESON BUILD-FOLDER SOURCE-FOLDER C-COMPILER C++-COMPILER|none
+# usage: dist.sh MESON BUILD-DIRECTORY SOURCE-DIRECTORY C-COMPILER C++-COMPILER|none
 set -u
 meson=$1
 build=$2
@@ -15,43 +15,43 @@ git -C "$source" rev-parse --verify -q HEAD >/dev/null 2>&1 || {
     echo "skipped: $source is not a git checkout"
     exit 77
 }
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
 export DEVICEPOOL_CACHE=off
 
 # must WHAT COMMAND...
 must() {
     what=$1
     shift
-    "$@" >"$folder/log" 2>&1 && return
+    "$@" >"$directory/log" 2>&1 && return
     echo "$what:"
-    tail -n 60 "$folder/log"
+    tail -n 60 "$directory/log"
     exit 1
 }
 
 must "meson dist" "$meson" dist -C "$build" --no-tests --allow-dirty --formats gztar
 tarball=$(ls -t "$build"/meson-dist/devicepool-*.tar.gz | head -n 1)
-must "tar" tar -x -z -f "$tarball" -C "$folder"
-tree=$(echo "$folder"/devicepool-*)
+must "tar" tar -x -z -f "$tarball" -C "$directory"
+tree=$(echo "$directory"/devicepool-*)
 echo "tarball: $(wc -c <"$tarball") bytes"
 
-must "meson setup" env CC="$compiler" "$meson" setup "$folder/build" "$tree" -Dtests=enabled \
-    --prefix="$folder/prefix"
-must "option werror is off" sh -c "'$meson' configure '$folder/build' | grep -E '^ *werror +false'"
-must "meson test" "$meson" test -C "$folder/build" --suite unit --suite header --no-suite slow
-echo "quick suites: $(sed -n 's/^Ok: *//p' "$folder/log") tests passed"
-must "meson install" "$meson" install -C "$folder/build"
-PKG_CONFIG_PATH=$(dirname "$(find "$folder/prefix" -name devicepool.pc)")
+must "meson setup" env CC="$compiler" "$meson" setup "$directory/build" "$tree" -Dtests=enabled \
+    --prefix="$directory/prefix"
+must "option werror is off" sh -c "'$meson' configure '$directory/build' | grep -E '^ *werror +false'"
+must "meson test" "$meson" test -C "$directory/build" --suite unit --suite header --no-suite slow
+echo "quick suites: $(sed -n 's/^Ok: *//p' "$directory/log") tests passed"
+must "meson install" "$meson" install -C "$directory/build"
+PKG_CONFIG_PATH=$(dirname "$(find "$directory/prefix" -name devicepool.pc)")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-must "a program" $compiler -std=c11 "$tree/tests/install/stranger.c" -o "$folder/program" \
+must "a program" $compiler -std=c11 "$tree/tests/install/stranger.c" -o "$directory/program" \
     $(pkg-config --cflags --libs devicepool)
-must "running it" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFIG_PATH")" "$folder/program"
-cat "$folder/log"
+must "running it" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFIG_PATH")" "$directory/program"
+cat "$directory/log"
 
-must "meson setup, static" env CC="$compiler" "$meson" setup "$folder/static" "$tree" \
-    -Ddefault_library=static -Dtests=disabled --prefix="$folder/static-prefix"
-must "ninja, static" ninja -C "$folder/static"
-must "static installation" sh "$tree/tests/install/install.sh" "$meson" "$folder/static" \
-    "$folder/static-prefix" "$tree" "$compiler" "$cpp_compiler" static fortified
-cat "$folder/log"
+must "meson setup, static" env CC="$compiler" "$meson" setup "$directory/static" "$tree" \
+    -Ddefault_library=static -Dtests=disabled --prefix="$directory/static-prefix"
+must "ninja, static" ninja -C "$directory/static"
+must "static installation" sh "$tree/tests/install/install.sh" "$meson" "$directory/static" \
+    "$directory/static-prefix" "$tree" "$compiler" "$cpp_compiler" static fortified
+cat "$directory/log"

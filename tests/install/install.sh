@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs into a folder of its own what option default_library asks for, builds programs against that
+# Installs into a directory of its own what option default_library asks for, builds programs against that
 # by pkg-config alone, a stranger's in C and C++ and the example of the mock driver, with the shared
 # library and with the archive; looks at names, hardening and dependencies of what is installed; uses
 # the installed command; uninstalls and looks for what stayed.
-# usage: install.sh MESON BUILD-FOLDER PREFIX SOURCE-FOLDER C-COMPILER C++-COMPILER|none
+# usage: install.sh MESON BUILD-DIRECTORY PREFIX SOURCE-DIRECTORY C-COMPILER C++-COMPILER|none
 #                   shared|static|both fortified|plain
 set -u
 meson=$1
@@ -15,8 +15,8 @@ c_compiler=$5
 cpp_compiler=$6
 kind=$7
 is_fortified=$8
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
+directory=$(mktemp -d) || exit 1
+trap 'rm -rf "$directory"' EXIT
 export DEVICEPOOL_CACHE=off
 failed=0
 
@@ -24,22 +24,22 @@ failed=0
 must() {
     what=$1
     shift
-    "$@" >"$folder/log" 2>&1 && return
+    "$@" >"$directory/log" 2>&1 && return
     echo "$what:"
-    cat "$folder/log"
+    cat "$directory/log"
     exit 1
 }
 
-# What this folder has installed elsewhere stays known to its own `ninja uninstall`.
+# What this directory has installed elsewhere stays known to its own `ninja uninstall`.
 installed=$build/meson-logs/install-log.txt
-[ ! -f "$installed" ] || cp "$installed" "$folder/installed"
-DESTDIR=$folder/root must "meson install" "$meson" install --no-rebuild -C "$build"
-configs=$(dirname "$(find "$folder/root" -name devicepool.pc)")
+[ ! -f "$installed" ] || cp "$installed" "$directory/installed"
+DESTDIR=$directory/root must "meson install" "$meson" install --no-rebuild -C "$build"
+configs=$(dirname "$(find "$directory/root" -name devicepool.pc)")
 libraries=$(dirname "$configs")
 PKG_CONFIG_PATH=$configs:${PKG_CONFIG_PATH-}
 export PKG_CONFIG_PATH
-# The files name the prefix; here it lies below a folder.
-options="--define-variable=prefix=$folder/root$prefix"
+# The files name the prefix; here it lies below a directory.
+options="--define-variable=prefix=$directory/root$prefix"
 
 fail() {
     echo "$*"
@@ -49,22 +49,22 @@ fail() {
 # build_and_run WHAT COMPILER-AND-OPTIONS SOURCE PACKAGES PKG-CONFIG-OPTION
 build_and_run() {
     # shellcheck disable=SC2046,SC2086
-    $2 -Wall -Wextra -Werror -pedantic "$3" -o "$folder/program" \
+    $2 -Wall -Wextra -Werror -pedantic "$3" -o "$directory/program" \
         $(pkg-config $options $5 --cflags --libs ${4%%+*}) \
-        $(test "${4#*+}" = "$4" || pkg-config --cflags --libs "${4#*+}") 2>"$folder/log" &&
-        LD_LIBRARY_PATH=$libraries "$folder/program" >>"$folder/log" 2>&1 || {
+        $(test "${4#*+}" = "$4" || pkg-config --cflags --libs "${4#*+}") 2>"$directory/log" &&
+        LD_LIBRARY_PATH=$libraries "$directory/program" >>"$directory/log" 2>&1 || {
         echo "$1:"
-        cat "$folder/log"
+        cat "$directory/log"
         failed=1
         return
     }
-    echo "$1: $(tail -n 1 "$folder/log")"
+    echo "$1: $(tail -n 1 "$directory/log")"
 }
 
 # build_all WHAT PACKAGE PKG-CONFIG-OPTION
 build_all() {
     build_and_run "$1, C" "$c_compiler -std=c11" "$source/tests/install/stranger.c" "$2" "$3"
-    case $(readelf -dW "$folder/program") in
+    case $(readelf -dW "$directory/program") in
     *libdevicepool.so*) links=shared ;;
     *) links=archive ;;
     esac
@@ -88,8 +88,8 @@ if [ "$kind" != static ]; then
 fi
 if [ "$kind" = both ]; then
     build_all "archive beside the shared library" devicepool-static ""
-    mkdir "$folder/aside"
-    mv "$libraries"/libdevicepool.so* "$folder/aside"
+    mkdir "$directory/aside"
+    mv "$libraries"/libdevicepool.so* "$directory/aside"
 fi
 if [ "$kind" != shared ]; then
     build_all "archive alone" devicepool "--static"
@@ -97,7 +97,7 @@ if [ "$kind" != shared ]; then
     build_mock "archive alone" "--static"
 fi
 [ "$kind" != static ] || build_all "archive alone, without an option" devicepool ""
-[ "$kind" != both ] || mv "$folder"/aside/* "$libraries"
+[ "$kind" != both ] || mv "$directory"/aside/* "$libraries"
 
 # Of option default_library, what is installed is what was asked for.
 case $kind in
@@ -135,21 +135,21 @@ hardened() {
 }
 [ "$kind" = static ] || hardened "$libraries/libdevicepool.so"
 
-tool=$folder/root$prefix/bin/devicepool
+tool=$directory/root$prefix/bin/devicepool
 if [ -x "$tool" ]; then
     hardened "$tool"
     must "the installed command" env LD_LIBRARY_PATH="$libraries" "$tool" devices -d sim:2
-    echo "installed command: $(head -n 1 "$folder/log")"
+    echo "installed command: $(head -n 1 "$directory/log")"
     for file in devicepool/kzg/trusted_setup.txt devicepool/kzg/valid_blob_2.blob \
         devicepool/kzg/valid_blob_3.blob devicepool/iden3/powersOfTau28_hez_final_09.ptau \
         bash-completion/completions/devicepool man/man1/devicepool.1; do
-        must "installed file $file" test -s "$folder/root$prefix/share/$file"
+        must "installed file $file" test -s "$directory/root$prefix/share/$file"
     done
 fi
 
 must "ninja uninstall" ninja -C "$build" uninstall
-[ ! -f "$folder/installed" ] || cp "$folder/installed" "$installed"
-left=$(find "$folder" -path "$folder/root/*" ! -type d)
+[ ! -f "$directory/installed" ] || cp "$directory/installed" "$installed"
+left=$(find "$directory" -path "$directory/root/*" ! -type d)
 if [ -n "$left" ]; then
     echo "after ninja uninstall there is still: $left"
     failed=1

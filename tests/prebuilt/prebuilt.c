@@ -4,8 +4,8 @@
  *   prebuilt keys          every program of programs.def is embedded, for the present sources, the
  *                          same on every chip, and a simulated device loads it; needs no NVRTC
  *   prebuilt compare       compiles all anew: the same text, where NVRTC has the version of then
- *   prebuilt make FOLDER   compiles all and writes what is another text than before
- *   prebuilt ptx FOLDER    writes the texts, to be looked at
+ *   prebuilt make DIRECTORY   compiles all and writes what is another text than before
+ *   prebuilt ptx DIRECTORY    writes the texts, to be looked at
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ struct job {
         struct job *job, const char *name, const struct module_request *request, const char *key);
     const struct nvrtc *nvrtc;
     char compiler[16]; /* its version as text */
-    const char *folder;
+    const char *directory;
     FILE *index;
     pool_device *device;
     const char *subject;            /* field, set or curve */
@@ -352,7 +352,7 @@ static pool_status make_file(
         status = is_text_of(found, image, &is_same);
     if (!status && !is_same) {
         packed = pack(image, &size);
-        snprintf(path, sizeof(path), "%s/%s.ptx.xz", job->folder, name);
+        snprintf(path, sizeof(path), "%s/%s.ptx.xz", job->directory, name);
         write_file(path, packed, size);
         printf("%s: %zu bytes, packed %zu\n", name, image->size, size);
         fflush(stdout);
@@ -378,7 +378,7 @@ static pool_status write_text(
     status = module_prebuilt_unpack(found, &image);
     if (status)
         return status;
-    snprintf(path, sizeof(path), "%s/%s.ptx", job->folder, name);
+    snprintf(path, sizeof(path), "%s/%s.ptx", job->directory, name);
     write_file(path, image->bytes, image->size);
     module_image_release(image);
     return POOL_OK;
@@ -402,7 +402,7 @@ static void make(struct job *job)
     each_program(job, &smallest);
     fclose(job->index);
     if (!job->failures) {
-        snprintf(path, sizeof(path), "%s/index.txt", job->folder);
+        snprintf(path, sizeof(path), "%s/index.txt", job->directory);
         write_file(path, text, size);
     }
     printf("%d programs, %zu bytes packed\n", job->count, job->bytes);
@@ -412,7 +412,7 @@ static void make(struct job *job)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "keys";
-    struct job job = {.folder = argc > 2 ? argv[2] : "."};
+    struct job job = {.directory = argc > 2 ? argv[2] : "."};
 
     if (strcmp(mode, "keys") == 0)
         return check_keys();

@@ -13,7 +13,7 @@
 #include "pool_support.h"
 
 static const struct msm_shape_of_call plain;
-static char folder[] = "/tmp/devicepool-points-XXXXXX";
+static char directory[] = "/tmp/devicepool-points-XXXXXX";
 
 static pool_bases_params params_of(const pool_curve *curve)
 {
@@ -216,7 +216,7 @@ static void test_fingerprint(void **state)
 
 static void path_of(const char *name, char *path, size_t size)
 {
-    snprintf(path, size, "%s/%s", folder, name);
+    snprintf(path, size, "%s/%s", directory, name);
 }
 
 static uint8_t *read_file(const char *path, size_t *size)
@@ -315,10 +315,10 @@ static void test_damaged_files(void **state)
     bytes[150] ^= 1;
     expect_bad(bad, bytes, size, "is damaged");
     /* A failed save leaves the old file. */
-    assert_int_equal(chmod(folder, 0500), 0);
+    assert_int_equal(chmod(directory, 0500), 0);
     if (geteuid() != 0)
         assert_int_equal(pool_bases_save(points, path), POOL_ERR_IO);
-    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(chmod(directory, 0700), 0);
     assert_ok(pool_bases_destroy(&points));
     free(bytes);
     msm_problem_free(&problem);
@@ -508,7 +508,7 @@ static void test_refusals(void **state)
 
 static int open_all(void **state)
 {
-    return !mkdtemp(folder) || open_pool(state);
+    return !mkdtemp(directory) || open_pool(state);
 }
 
 static int close_all(void **state)
@@ -520,7 +520,7 @@ static int close_all(void **state)
     path_of("bad", path, sizeof(path));
     unlink(path);
     /* Nothing is left beside them. */
-    return rmdir(folder) || close_pool(state);
+    return rmdir(directory) || close_pool(state);
 }
 
 int main(int count, char **arguments)

@@ -13,13 +13,13 @@
 
 enum { FILE_OBJECT, FIELD };
 
-static char folder[] = "/tmp/devicepool-torture-XXXXXX";
+static char directory[] = "/tmp/devicepool-torture-XXXXXX";
 
 static const char *name_of(const char *name)
 {
     static char path[96];
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
     return path;
 }
 
@@ -136,13 +136,13 @@ int main(void)
     char command[80];
     int failed;
 
-    if (!mkdtemp(folder) || write_files())
+    if (!mkdtemp(directory) || write_files())
         return 1;
     failed = torture_main(scenarios, count);
     if (torture_file_operations() < 3 * count) {
         printf("the files were not opened\n");
         failed = 1;
     }
-    snprintf(command, sizeof(command), "rm -r %s", folder);
+    snprintf(command, sizeof(command), "rm -r %s", directory);
     return system(command) || failed;
 }

@@ -187,16 +187,16 @@ static const struct torture_scenario scenarios[] = {
 
 int main(void)
 {
-    char folder[] = "/tmp/devicepool-torture-XXXXXX";
+    char directory[] = "/tmp/devicepool-torture-XXXXXX";
     const struct nvrtc *nvrtc;
     size_t count = sizeof(scenarios) / sizeof(scenarios[0]);
 
     char cache[64];
 
-    /* Two deep: the cache takes no folder right below one that everybody can write. */
-    if (!mkdtemp(folder))
+    /* Two deep: the cache takes no directory right below one that everybody can write. */
+    if (!mkdtemp(directory))
         return 1;
-    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    snprintf(cache, sizeof(cache), "%s/cache", directory);
     if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
         return 1;
     if (driver_nvrtc_open(&nvrtc)) {
@@ -210,6 +210,6 @@ int main(void)
     }
     pool_cache_clear(NULL);
     char command[80];
-    snprintf(command, sizeof(command), "rm -r %s", folder);
+    snprintf(command, sizeof(command), "rm -r %s", directory);
     return system(command) || failed;
 }

@@ -197,20 +197,20 @@ static pool_status make_problem(void)
 
 int main(void)
 {
-    char folder[] = "/tmp/devicepool-torture-XXXXXX";
+    char directory[] = "/tmp/devicepool-torture-XXXXXX";
     char cache[64], command[80];
     const struct nvrtc *nvrtc;
 
     if (driver_nvrtc_open(&nvrtc))
         return 77;
-    if (!mkdtemp(folder) || make_problem())
+    if (!mkdtemp(directory) || make_problem())
         return 1;
-    snprintf(cache, sizeof(cache), "%s/cache", folder);
-    snprintf(path, sizeof(path), "%s/points", folder);
+    snprintf(cache, sizeof(cache), "%s/cache", directory);
+    snprintf(path, sizeof(path), "%s/points", directory);
     if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
         return 1;
     int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_curve_destroy(&curve);
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
     return system(command) || failed;
 }

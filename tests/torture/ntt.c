@@ -149,15 +149,15 @@ static const struct torture_scenario scenarios[] = {
 
 int main(void)
 {
-    char folder[] = "/tmp/devicepool-torture-XXXXXX";
+    char directory[] = "/tmp/devicepool-torture-XXXXXX";
     char cache[64], command[80];
 
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 1;
-    snprintf(cache, sizeof(cache), "%s/cache", folder);
+    snprintf(cache, sizeof(cache), "%s/cache", directory);
     if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
         return 1;
     int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
     return system(command) || failed;
 }

@@ -101,12 +101,12 @@ static void test_zeros(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_zeros)};
-    char folder[] = "/tmp/devicepool-null-XXXXXX";
+    char directory[] = "/tmp/devicepool-null-XXXXXX";
 
     /* pool_cache_clear is among them. */
-    if (!mkdtemp(folder) || setenv("DEVICEPOOL_CACHE_DIR", folder, 1))
+    if (!mkdtemp(directory) || setenv("DEVICEPOOL_CACHE_DIR", directory, 1))
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rmdir(folder);
+    rmdir(directory);
     return failed;
 }

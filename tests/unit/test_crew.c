@@ -16,7 +16,7 @@
 #include "ntt/ntt.h"
 #include "unit/fake/libnvrtc.h"
 
-#define FAKE_WORKS FAKE_FOLDER "/libnvrtc_works.so"
+#define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"
 
 enum { SIDE = 4, WAIT_US = 10000000 };
 
@@ -85,15 +85,15 @@ static pool_status add_kernels(pool_mock *mock)
 
 static int set_up(void **state)
 {
-    char folder[80];
+    char directory[80];
 
     (void)state;
     begin(SIDE);
     strcpy(root, "/tmp/devicepool-crew-XXXXXX");
     if (!mkdtemp(root))
         return -1;
-    snprintf(folder, sizeof(folder), "%s/cache", root);
-    setenv("DEVICEPOOL_CACHE_DIR", folder, 1);
+    snprintf(directory, sizeof(directory), "%s/cache", root);
+    setenv("DEVICEPOOL_CACHE_DIR", directory, 1);
     module_image_forget();
     world = world_with_pool(1);
     return add_kernels(world.mock);

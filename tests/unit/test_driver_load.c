@@ -20,9 +20,9 @@
 #include "driver/internal.h"
 #include "unit/fake/libcuda.h"
 
-#define FAKE(name) FAKE_FOLDER "/libcuda_" name ".so"
+#define FAKE(name) FAKE_DIRECTORY "/libcuda_" name ".so"
 
-static char folder[] = "/tmp/devicepool-load-XXXXXX";
+static char directory[] = "/tmp/devicepool-load-XXXXXX";
 
 static const char *message(void)
 {
@@ -77,7 +77,7 @@ static void test_not_a_library(void **state)
     char path[128];
 
     (void)state;
-    snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
+    snprintf(path, sizeof(path), "%s/libcuda.so.1", directory);
     write_file(path, "This text is longer than the header of an ELF file, but it is no ELF file.");
     use(path, NULL, NULL);
     refuse(POOL_ERR_NO_DRIVER, "could not be loaded", path, "ELF");
@@ -125,7 +125,7 @@ static void test_stub(void **state)
     use(FAKE("good"), "100", NULL);
     refuse(POOL_ERR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE (100)", FAKE("good"), "CUDA_VISIBLE_DEVICES");
 
-    snprintf(stubs, sizeof(stubs), "%s/stubs", folder);
+    snprintf(stubs, sizeof(stubs), "%s/stubs", directory);
     snprintf(path, sizeof(path), "%s/libcuda.so.1", stubs);
     assert_int_equal(mkdir(stubs, 0700), 0);
     copy_file(FAKE("good"), path);
@@ -148,8 +148,8 @@ static void test_toolkit_stub(void **state)
             continue;
         use(paths[i], NULL, NULL);
         refuse(POOL_ERR_NO_DRIVER, "stub library", "/stubs/libcuda.so", "install");
-        /* Not in a folder of that name cuInit's answer still tells. */
-        snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
+        /* Not in a directory of that name cuInit's answer still tells. */
+        snprintf(path, sizeof(path), "%s/libcuda.so.1", directory);
         copy_file(paths[i], path);
         use(path, NULL, NULL);
         refuse(POOL_ERR_NO_DRIVER, "stub library", path, "install");
@@ -320,7 +320,7 @@ static int open_usual(void *argument)
     (void)argument;
     status = driver_open(NULL, &driver);
     if (status == POOL_OK)
-        return strstr(driver->path, "libcuda.so") && !strstr(driver->path, FAKE_FOLDER) ? 0 : 2;
+        return strstr(driver->path, "libcuda.so") && !strstr(driver->path, FAKE_DIRECTORY) ? 0 : 2;
     CHILD_CHECK(pool_status_class(status) == POOL_CLASS_HOST);
     CHILD_CHECK(strstr(message(), "libcuda.so.1") != NULL || strstr(message(), "cuInit") != NULL);
     return 0;
@@ -352,9 +352,9 @@ int main(void)
     };
     int failed;
 
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 99;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rmdir(folder);
+    rmdir(directory);
     return failed;
 }

@@ -20,9 +20,9 @@
 #include "child.h"
 #include "driver/nvrtc.h"
 
-#define FAKE(name) FAKE_FOLDER "/libnvrtc_" name ".so"
+#define FAKE(name) FAKE_DIRECTORY "/libnvrtc_" name ".so"
 
-static char folder[] = "/tmp/devicepool-nvrtc-XXXXXX";
+static char directory[] = "/tmp/devicepool-nvrtc-XXXXXX";
 
 static const char *message(void)
 {
@@ -58,7 +58,7 @@ static void test_unusable(void **state)
     refuse(FAKE("old"), "NVRTC 11.0 and lacks nvrtcGetCUBIN", "at least 11.2 is needed");
     refuse(FAKE("no_needed"), "NVRTC 12.3 and lacks nvrtcGetLoweredName", "is needed");
     refuse(FAKE("mute"), "does not tell its version", "libnvrtc_mute.so");
-    snprintf(path, sizeof(path), "%s/libnvrtc.so.13", folder);
+    snprintf(path, sizeof(path), "%s/libnvrtc.so.13", directory);
     file = fopen(path, "w");
     assert_non_null(file);
     fputs("This text is longer than the header of an ELF file, but it is no ELF file.", file);
@@ -89,14 +89,14 @@ static int open_good(void *argument)
     CHILD_CHECK(nvrtc->version == 13010);
     CHILD_CHECK(strcmp(nvrtc->path, FAKE("good")) == 0);
     CHILD_CHECK(nvrtc->api.SetFlowCallback == NULL && nvrtc->api.GetCUBIN != NULL);
-    CHILD_CHECK(strstr(warning, FAKE_FOLDER "/libnvrtc-builtins.so.13.1") != NULL);
+    CHILD_CHECK(strstr(warning, FAKE_DIRECTORY "/libnvrtc-builtins.so.13.1") != NULL);
     /* Loaded once: later settings do not matter. */
     setenv("DEVICEPOOL_NVRTC", "/nowhere", 1);
     CHILD_CHECK(driver_nvrtc_open(&again) == POOL_OK && again == nvrtc);
 
     CHILD_CHECK(driver_nvrtc_check(nvrtc, 0, "nvrtcX()") == POOL_OK);
     CHILD_CHECK(driver_nvrtc_check(nvrtc, 7, "nvrtcX()") == POOL_ERR_NO_COMPILER);
-    CHILD_CHECK(strstr(message(), FAKE_FOLDER "/libnvrtc-builtins.so.13.1") != NULL);
+    CHILD_CHECK(strstr(message(), FAKE_DIRECTORY "/libnvrtc-builtins.so.13.1") != NULL);
     CHILD_CHECK(driver_nvrtc_check(nvrtc, 1, "nvrtcX()") == POOL_ERR_OUT_OF_HOST_MEMORY);
     CHILD_CHECK(driver_nvrtc_check(nvrtc, 5, "nvrtcX()") == POOL_ERR_INVALID_ARGUMENT);
     CHILD_CHECK(driver_nvrtc_check(nvrtc, 6, "nvrtcX()") == POOL_ERR_COMPILE);
@@ -113,7 +113,7 @@ static void test_good(void **state)
     assert_int_equal(child_run(open_good, NULL), 0);
 }
 
-/* The folder that CUDA_HOME names is used where the library path has no NVRTC. */
+/* The directory that CUDA_HOME names is used where the library path has no NVRTC. */
 static int open_at_home(void *argument)
 {
     const struct nvrtc *nvrtc = NULL;
@@ -126,18 +126,18 @@ static int open_at_home(void *argument)
         usual = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     unsetenv("DEVICEPOOL_NVRTC");
     unsetenv("CUDA_PATH");
-    setenv("CUDA_HOME", folder, 1);
+    setenv("CUDA_HOME", directory, 1);
     CHILD_CHECK(driver_nvrtc_open(&nvrtc) == POOL_OK);
     CHILD_CHECK(usual || strstr(nvrtc->path, FAKE("good")));
     return 0;
 }
 
-static void test_toolkit_folder(void **state)
+static void test_toolkit_directory(void **state)
 {
     char lib[64], file[128];
 
     (void)state;
-    snprintf(lib, sizeof(lib), "%s/lib64", folder);
+    snprintf(lib, sizeof(lib), "%s/lib64", directory);
     snprintf(file, sizeof(file), "%s/libnvrtc.so.12", lib);
     assert_int_equal(mkdir(lib, 0700), 0);
     assert_int_equal(symlink(FAKE("good"), file), 0);
@@ -160,14 +160,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unusable),
         cmocka_unit_test(test_good),
-        cmocka_unit_test(test_toolkit_folder),
+        cmocka_unit_test(test_toolkit_directory),
         cmocka_unit_test(test_result_names),
     };
     int failed;
 
-    if (!mkdtemp(folder))
+    if (!mkdtemp(directory))
         return 99;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rmdir(folder);
+    rmdir(directory);
     return failed;
 }

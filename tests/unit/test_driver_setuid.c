@@ -30,9 +30,9 @@ static int helper(void)
     struct driver *driver = NULL;
     int code = HELPER_RAN;
 
-    if (driver_open(NULL, &driver) == POOL_OK && strstr(driver->path, FAKE_FOLDER))
+    if (driver_open(NULL, &driver) == POOL_OK && strstr(driver->path, FAKE_DIRECTORY))
         code |= TOOK_DRIVER;
-    if (driver_nvrtc_open(&nvrtc) == POOL_OK && strstr(nvrtc->path, FAKE_FOLDER))
+    if (driver_nvrtc_open(&nvrtc) == POOL_OK && strstr(nvrtc->path, FAKE_DIRECTORY))
         code |= TOOK_COMPILER;
     if (getauxval(AT_SECURE))
         code |= SECURE;
@@ -63,25 +63,25 @@ static int run_helper(void *path)
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/devicepool-setuid-XXXXXX", path[64];
+    char directory[] = "/tmp/devicepool-setuid-XXXXXX", path[64];
     int plain, secure;
 
     if (argc > 1 && strcmp(argv[1], "--helper") == 0)
         _exit(helper()); /* past the leak check, which a setuid program cannot run */
-    if (geteuid() != 0 || !mkdtemp(folder)) {
+    if (geteuid() != 0 || !mkdtemp(directory)) {
         puts("skipped: takes root");
         return SKIPPED;
     }
-    snprintf(path, sizeof(path), "%s/helper", folder);
-    setenv("DEVICEPOOL_LIBCUDA", FAKE_FOLDER "/libcuda_good.so", 1);
-    setenv("DEVICEPOOL_NVRTC", FAKE_FOLDER "/libnvrtc_good.so", 1);
-    if (copy_self(path) || chmod(folder, 0755) || chmod(path, 0755))
+    snprintf(path, sizeof(path), "%s/helper", directory);
+    setenv("DEVICEPOOL_LIBCUDA", FAKE_DIRECTORY "/libcuda_good.so", 1);
+    setenv("DEVICEPOOL_NVRTC", FAKE_DIRECTORY "/libnvrtc_good.so", 1);
+    if (copy_self(path) || chmod(directory, 0755) || chmod(path, 0755))
         return 99;
     plain = child_run(run_helper, path);
     secure =
         chown(path, OTHER_USER, OTHER_USER) || chmod(path, 04755) ? 0 : child_run(run_helper, path);
     unlink(path);
-    rmdir(folder);
+    rmdir(directory);
     printf("plain %d, setuid %d\n", plain, secure);
     if (plain != (HELPER_RAN | TOOK_DRIVER | TOOK_COMPILER))
         return 1;

@@ -13,7 +13,7 @@
 #include "module/image.h"
 #include "unit/fake/libnvrtc.h"
 
-#define FAKE_WORKS FAKE_FOLDER "/libnvrtc_works.so"
+#define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"
 
 static struct fake_nvrtc *fake;
 

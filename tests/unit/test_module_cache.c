@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The disk cache: entries survive nothing but themselves (every truncation and every flipped bit is
- * a miss), folders that are not safe are not used, the cap holds, failing file operations harm
+ * a miss), directories that are not safe are not used, the cap holds, failing file operations harm
  * nothing.
  */
 #include <setjmp.h>
@@ -27,19 +27,19 @@
 #include "module/disk.h"
 
 static char root[64];
-static char folder[128];
+static char directory[128];
 
-/* A folder of its own for each test, with the cache in "cache" below it. */
+/* A directory of its own for each test, with the cache in "cache" below it. */
 static int make_root(void **state)
 {
     (void)state;
     strcpy(root, "/tmp/devicepool-cache-XXXXXX");
     if (!mkdtemp(root))
         return -1;
-    snprintf(folder, sizeof(folder), "%s/cache", root);
+    snprintf(directory, sizeof(directory), "%s/cache", root);
     unsetenv("DEVICEPOOL_CACHE");
     unsetenv("DEVICEPOOL_CACHE_MAX");
-    return setenv("DEVICEPOOL_CACHE_DIR", folder, 1);
+    return setenv("DEVICEPOOL_CACHE_DIR", directory, 1);
 }
 
 static int drop_root(void **state)
@@ -95,7 +95,7 @@ static void entry_path(int number, char *path, size_t size)
     struct module_key key = key_of(number);
 
     module_key_text(&key, name);
-    snprintf(path, size, "%s/%s", folder, name);
+    snprintf(path, size, "%s/%s", directory, name);
 }
 
 /* Fails the operation of that name (NULL: any) after `countdown` others, once. */
@@ -116,9 +116,9 @@ static int fail_with(void *user, const char *operation)
 
 static uint64_t bytes_there;
 
-static int files_in_folder(void)
+static int files_in_directory(void)
 {
-    DIR *stream = opendir(folder);
+    DIR *stream = opendir(directory);
     struct dirent *entry;
     struct stat about;
     int count = 0;
@@ -134,9 +134,9 @@ static int files_in_folder(void)
     return count;
 }
 
-static uint64_t bytes_in_folder(void)
+static uint64_t bytes_in_directory(void)
 {
-    files_in_folder();
+    files_in_directory();
     return bytes_there;
 }
 
@@ -158,7 +158,7 @@ static void test_round_trip(void **state)
     assert_memory_equal(image->bytes, expected->bytes, 1000);
     module_image_release(image);
     module_image_release(expected);
-    assert_int_equal(stat(folder, &about), 0);
+    assert_int_equal(stat(directory, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0700);
     entry_path(1, path, sizeof(path));
     assert_int_equal(stat(path, &about), 0);
@@ -255,17 +255,17 @@ static void test_links_and_foreign_modes_are_refused(void **state)
     assert_false(is_stored(6));
 }
 
-static void test_unsafe_folders_are_refused(void **state)
+static void test_unsafe_directorys_are_refused(void **state)
 {
     char text[256];
 
     (void)state;
     store(7, 100);
-    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(chmod(directory, 0777), 0);
     assert_false(is_stored(7));
     assert_int_equal(pool_cache_directory(text, sizeof(text)), POOL_ERR_UNSUPPORTED);
     assert_non_null(strstr(pool_last_error()->message, "others can write"));
-    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(chmod(directory, 0700), 0);
     assert_true(is_stored(7));
     assert_int_equal(chmod(root, 01777), 0);
     assert_false(is_stored(7));
@@ -275,7 +275,7 @@ static void test_unsafe_folders_are_refused(void **state)
     assert_int_equal(pool_cache_clear(NULL), POOL_ERR_UNSUPPORTED);
     unsetenv("DEVICEPOOL_CACHE");
     snprintf(text, sizeof(text), "%s/link", root);
-    assert_int_equal(symlink(folder, text), 0);
+    assert_int_equal(symlink(directory, text), 0);
     setenv("DEVICEPOOL_CACHE_DIR", text, 1);
     assert_false(is_stored(7));
     setenv("DEVICEPOOL_CACHE_DIR", "relative", 1);
@@ -322,7 +322,7 @@ static void test_list_verify_clear(void **state)
     char path[256];
 
     (void)state;
-    assert_int_equal(pool_cache_verify(&kept, &deleted), POOL_OK); /* no folder yet */
+    assert_int_equal(pool_cache_verify(&kept, &deleted), POOL_OK); /* no directory yet */
     assert_int_equal(kept + deleted, 0);
     for (int i = 20; i < 25; i++)
         store(i, 300);
@@ -445,17 +445,17 @@ static void test_entry_that_took_the_name_stays(void **state)
         assert_null(when);
         assert_true(is_stored(42));
         base_file_set_hook(NULL, NULL);
-        assert_int_equal(files_in_folder(), 1);
+        assert_int_equal(files_in_directory(), 1);
     }
 }
 
 static int leave_unfinished(void *argument)
 {
     struct base_new_file left;
-    int directory = open(folder, O_RDONLY | O_DIRECTORY);
+    int at = open(directory, O_RDONLY | O_DIRECTORY);
     char bytes[3000] = "";
 
-    CHILD_CHECK(!base_new_file_begin(&left, directory, ".tmp-", "", 0600));
+    CHILD_CHECK(!base_new_file_begin(&left, at, ".tmp-", "", 0600));
     CHILD_CHECK(!base_write_all(left.file, bytes, sizeof(bytes)));
     if (argument)
         while (1)
@@ -472,22 +472,22 @@ static void test_files_of_killed_writers_go(void **state)
     store(43, 400);
     for (int i = 0; i < 5; i++)
         assert_int_equal(child_run(leave_unfinished, NULL), 0);
-    assert_int_equal(files_in_folder(), 6);
+    assert_int_equal(files_in_directory(), 6);
     child = fork();
     if (child == 0)
         leave_unfinished(&child);
-    while (files_in_folder() < 7 || bytes_in_folder() < 6 * 3000)
+    while (files_in_directory() < 7 || bytes_in_directory() < 6 * 3000)
         usleep(1000);
     store(44, 400);
-    assert_int_equal(files_in_folder(), 3); /* that of a living writer stays … */
+    assert_int_equal(files_in_directory(), 3); /* that of a living writer stays … */
     setenv("DEVICEPOOL_CACHE_MAX", "4K", 1);
     store(45, 400);
-    assert_int_equal(files_in_folder(), 2); /* … and counts */
+    assert_int_equal(files_in_directory(), 2); /* … and counts */
     assert_true(is_stored(45));
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, NULL, 0), child);
     store(46, 400);
-    assert_int_equal(files_in_folder(), 2);
+    assert_int_equal(files_in_directory(), 2);
     assert_true(is_stored(45));
     assert_true(is_stored(46));
 }
@@ -503,7 +503,7 @@ static void test_room_is_made_before_writing(void **state)
     base_file_set_hook(fail_with, &failing);
     store(48, 2000);
     base_file_set_hook(NULL, NULL);
-    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(files_in_directory(), 0);
     store(49, 5000); /* more than the cap: not kept, and nothing goes for it */
     store(50, 2000);
     store(49, 5000);
@@ -519,16 +519,16 @@ static void test_links_with_a_slash_are_refused(void **state)
     (void)state;
     store(51, 100);
     snprintf(link, sizeof(link), "%s/link", root);
-    assert_int_equal(symlink(folder, link), 0);
+    assert_int_equal(symlink(directory, link), 0);
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         snprintf(path, sizeof(path), "%s%s", link, endings[i]);
         setenv("DEVICEPOOL_CACHE_DIR", path, 1);
         assert_false(is_stored(51));
-        snprintf(path, sizeof(path), "%s%s", folder, endings[i]);
+        snprintf(path, sizeof(path), "%s%s", directory, endings[i]);
         setenv("DEVICEPOOL_CACHE_DIR", path, 1);
         assert_true(is_stored(51));
         assert_int_equal(pool_cache_directory(text, sizeof(text)), POOL_OK);
-        assert_string_equal(text, folder);
+        assert_string_equal(text, directory);
     }
 }
 
@@ -541,7 +541,7 @@ int main(void)
         CASE(test_every_flipped_bit_is_a_miss),
         CASE(test_damaged_entry_is_deleted),
         CASE(test_links_and_foreign_modes_are_refused),
-        CASE(test_unsafe_folders_are_refused),
+        CASE(test_unsafe_directorys_are_refused),
         CASE(test_cap_drops_the_unused),
         CASE(test_list_verify_clear),
         CASE(test_failing_file_operations),
