@@ -155,7 +155,8 @@ class Checker:
 
     def names(self, names):
         public = set(re.findall(r"\w+", self.sources("include/**/*.h") + self.sources("src/devicepool.map")))
-        public |= {"POOL_CU_" + word for word in public}  # the header has them in a list without it
+        # driver.h lists result codes and device attributes without their prefixes.
+        public |= {prefix + word for prefix in ("POOL_CU_", "POOL_CU_ATTRIBUTE_") for word in public}
         variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c")))
         for name in names:
             text = self.read(name)

@@ -105,6 +105,7 @@ def program_text(block, read_wrapper):
     if not note:
         raise Broken(f"{block}: neither a main nor a comment that names a wrapper before it")
     wrapper = read_wrapper(note.group(1) + COMPILED[block.language]).split("\n")
+    wrapper = ["BLOCK" if line.strip() == "BLOCK" else line for line in wrapper]
     if wrapper.count("BLOCK") != 1:
         raise Broken(f"wrapper {note.group(1)} needs one line BLOCK")
     last_include = max(i for i, line in enumerate(wrapper) if line.startswith("#include")) + 1
