@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
 /*
  * A handle consists of MARK, the mock's generation and a serial number, shifted so that it looks
  * aligned. The mark makes it a non-canonical x86-64 address.
@@ -294,7 +292,7 @@ const char *pool_mock_leaks(pool_mock *mock)
             continue;
         mock_memory_name(memory, name, sizeof(name));
         mock_string_append(text, "%s of %zu byte%s on device %d was not freed\n", name,
-            memory->bytes, base_plural(memory->bytes), memory->device);
+            memory->bytes, mock_plural(memory->bytes), memory->device);
     }
     if (mock->orphaned_names.length > 0)
         mock_string_append(text, "%s", mock->orphaned_names.text);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
 /* ---- properties set by the test -------------------------------------------------------------- */
 
 struct mock_device *mock_device_lock(pool_mock *mock, int device, const char *who)
@@ -34,7 +32,7 @@ pool_status pool_mock_set_free_memory(pool_mock *mock, int device, uint64_t free
     if (free_bytes > of->total)
         status = mock_misuse(mock, POOL_ERR_INVALID_ARGUMENT,
             "pool_mock_set_free_memory: device %d has only %llu byte%s", device,
-            (unsigned long long)of->total, base_plural(of->total));
+            (unsigned long long)of->total, mock_plural(of->total));
     else
         of->foreign = (int64_t)(of->total - free_bytes) - (int64_t)of->used;
     pthread_mutex_unlock(&mock->lock);

@@ -388,6 +388,12 @@ int mock_blocks_that_fit(
 
 void mock_kernel_free(struct mock_kernel *kernel);
 void mock_device_defaults(struct mock_device *device, int index, int count, uint64_t memory);
+/* "s" unless count is 1: "%llu byte%s". */
+static inline const char *mock_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 void mock_string_append(struct mock_string *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /*

@@ -8,7 +8,7 @@
 #ifndef SIM_EXEC_OPS_H
 #define SIM_EXEC_OPS_H
 
-#include "sim/ptx/types.h"
+#include "sim/exec/types.h"
 
 #include <stdbool.h>
 #include <stdint.h>

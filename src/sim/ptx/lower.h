@@ -3,7 +3,6 @@
 #ifndef SIM_PTX_LOWER_H
 #define SIM_PTX_LOWER_H
 
-#include "sim/exec/ops.h"
 #include "sim/exec/program.h"
 #include "sim/ptx/opcodes.h"
 #include "sim/ptx/parser.h"

@@ -6,7 +6,7 @@
 #ifndef SIM_PTX_MNEMONIC_H
 #define SIM_PTX_MNEMONIC_H
 
-#include "sim/ptx/types.h"
+#include "sim/exec/program.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,26 +23,27 @@
     X(ALLOC, "alloc")                                                                              \
     X(AND, "and")                                                                                  \
     X(ANY, "any")                                                                                  \
-    X(APPROX, "approx") X(ARRIVE, "arrive") X(ASYNC, "async") X(B4E, "b4e") X(BALLOT, "ballot") X( \
-        BFLY, "bfly") X(CA, "ca") X(CAS, "cas") X(CC, "cc") X(CG, "cg") X(CLAMP, "clamp")          \
-        X(CLUSTER, "cluster") X(COMMIT_GROUP, "commit_group") X(CONST, "const") X(CS, "cs") X(     \
-            CTA, "cta") X(CV, "cv") X(DEC, "dec") X(DOWN, "down") X(ECL, "ecl") X(ECR, "ecr")      \
-            X(EQ, "eq") X(EQU, "equ") X(EXCH, "exch") X(F4E, "f4e") X(FINITE, "finite") X(         \
-                FTZ, "ftz") X(FULL, "full") X(GE, "ge") X(GEU, "geu") X(GL, "gl") X(GLOBAL,        \
-                "global") X(GPU, "gpu") X(GT, "gt") X(GTU, "gtu") X(HI, "hi") X(HS, "hs") X(IDX,   \
-                "idx") X(INC, "inc") X(INFINITE, "infinite") X(L,                                  \
-                "l") X(L1, "L1") X(L2, "L2") X(LE, "le") X(LEU, "leu") X(LO, "lo")                 \
-                X(LOCAL, "local") X(LS, "ls") X(LT, "lt") X(LTU, "ltu") X(LU, "lu") X(             \
-                    MATCH, "match") X(MAX, "max") X(MIN,                                           \
-                    "min") X(MMIO, "mmio") X(NAN, "nan") X(NAN_PROPAGATE,                          \
-                    "NaN") X(NC, "nc") X(NE, "ne") X(NEU, "neu") X(NORMAL, "normal") X(NOTANUMBER, \
-                    "notanumber") X(NUM,                                                           \
-                    "num") X(NUMBER, "number") X(OR, "or") X(PACK, "pack") X(PARAM,                \
-                    "param") X(PARAM_ENTRY, "param::entry")                                        \
-                    X(PARAM_FUNC, "param::func") X(POPC, "popc") X(R, "r") X(RC16, "rc16") X(RC8,  \
-                        "rc8") X(READ, "read") X(RED, "red") X(RELAXED,                            \
-                        "relaxed") X(RELEASE, "release") X(RELU, "relu") X(RM, "rm") X(RMI,        \
-                        "rmi") X(RN, "rn") X(RNA, "rna") X(RNI,                                    \
+    X(APPROX, "approx")                                                                            \
+    X(ARRIVE, "arrive") X(ASYNC, "async") X(B4E, "b4e") X(BALLOT, "ballot") X(BFLY, "bfly") X(     \
+        CA, "ca") X(CAS, "cas") X(CC, "cc") X(CG, "cg") X(CLAMP, "clamp") X(CLUSTER,               \
+        "cluster") X(COMMIT_GROUP, "commit_group") X(CONST, "const") X(CS, "cs") X(CTA,            \
+        "cta") X(CV, "cv") X(DEC, "dec") X(DOWN, "down") X(ECL, "ecl") X(ECR, "ecr") X(EQ,         \
+        "eq") X(EQU, "equ") X(EXCH, "exch") X(F4E, "f4e") X(FINITE, "finite") X(FTZ,               \
+        "ftz") X(FULL, "full") X(GE, "ge") X(GEU, "geu") X(GL, "gl") X(GLOBAL, "global") X(GPU,    \
+        "gpu") X(GT, "gt") X(GTU, "gtu") X(HI, "hi") X(HS, "hs") X(IDX, "idx")                     \
+        X(INC, "inc") X(INFINITE, "infinite") X(                                                   \
+            L, "l") X(L1, "L1") X(L2, "L2") X(LE, "le") X(LEU, "leu") X(LO, "lo")                  \
+            X(LOCAL, "local") X(LS, "ls") X(LT, "lt") X(LTU, "ltu") X(LU, "lu") X(                 \
+                MATCH, "match") X(MAX, "max") X(MIN,                                               \
+                "min") X(MMIO, "mmio") X(NAN, "nan") X(NAN_PROPAGATE,                              \
+                "NaN") X(NC, "nc") X(NE, "ne") X(NEU, "neu") X(NORMAL, "normal") X(NOTANUMBER,     \
+                "notanumber")                                                                      \
+                X(NUM, "num") X(NUMBER, "number") X(OR, "or") X(PACK, "pack") X(PARAM, "param") X( \
+                    PARAM_ENTRY, "param::entry") X(PARAM_FUNC, "param::func") X(POPC, "popc") X(R, \
+                    "r") X(RC16, "rc16") X(RC8,                                                    \
+                    "rc8") X(READ, "read") X(RED, "red") X(RELAXED, "relaxed")                     \
+                    X(RELEASE, "release") X(RELU, "relu") X(RM, "rm") X(RMI, "rmi") X(RN, "rn") X( \
+                        RNA, "rna") X(RNI,                                                         \
                         "rni") X(RP, "rp") X(RPI, "rpi") X(RZ, "rz") X(RZI,                        \
                         "rzi") X(SAT, "sat") X(SATFINITE, "satfinite") X(SC, "sc") X(SHARED,       \
                         "shared") X(SHARED_CTA, "shared::cta")                                     \

@@ -7,8 +7,8 @@
 #ifndef SIM_PTX_MODULE_H
 #define SIM_PTX_MODULE_H
 
+#include "sim/exec/program.h"
 #include "sim/ptx/mnemonic.h"
-#include "sim/ptx/types.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,6 @@
 #define SIM_PTX_PARSER_H
 
 #include "base/arena.h"
-#include "sim/exec/executor.h"
 #include "sim/ptx/lexer.h"
 #include "sim/ptx/module.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Function bodies: blocks, labels, guards, mnemonics and operands. */
-#include "sim/exec/ops.h"
 #include "sim/ptx/opcodes.h"
 #include "sim/ptx/parser.h"
 

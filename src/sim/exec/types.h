@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scalar types of PTX and their sizes. */
-#ifndef SIM_PTX_TYPES_H
-#define SIM_PTX_TYPES_H
+#ifndef SIM_EXEC_TYPES_H
+#define SIM_EXEC_TYPES_H
 
 #include <stdbool.h>
 #include <stdint.h>

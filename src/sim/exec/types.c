@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes and names of PTX types. */
-#include "sim/ptx/types.h"
+#include "sim/exec/types.h"
 
 static const struct {
     const char *name;

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layers of src/: which directory may include headers of which others, and who may name the driver's symbols.
+
+usage: layers.py SOURCE_ROOT
+"""
+import glob
+import os
+import re
+import sys
+import tempfile
+
+# Directory: the directories, or single headers, that it may include, lower layers first. A directory may always
+# include its own headers; public headers (<devicepool/...>) are open to all.
+OPERATIONS = ["base", "field", "curve", "driver", "pool", "stream", "memory", "module"]
+LAYERS = {
+    "base": [],
+    "field": ["base"],
+    "curve": ["base", "field"],
+    "formats": ["base", "field", "curve"],
+    "driver": ["base"],
+    # The simulator: one header from each directory to the next.
+    "sim/exec": ["base"],
+    "sim/ptx": ["base", "sim/exec/program.h"],
+    "sim/driver": ["base", "driver/attributes.h", "sim/exec/executor.h"],
+    "pool": ["base", "driver", "sim/driver/sim.h"],
+    "stream": ["base", "driver", "pool"],
+    "memory": ["base", "driver", "pool", "stream"],
+    "module": ["base", "driver", "pool", "stream"],
+    # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
+    "vector": OPERATIONS + ["ntt"],
+    "ntt": OPERATIONS + ["vector"],
+    "poseidon": OPERATIONS + ["vector"],
+    "msm": OPERATIONS,
+    # Programs of their own that use the public interface only.
+    "mock": [],
+    "cli": [],
+}
+# Only driver/ calls or loads symbols of the vendor's libraries. The tables of sim/ and mock/ define functions that
+# begin with sim_cu_ and mock_cu_.
+VENDOR_CALL = re.compile(r"\b(?:cu|nvrtc)[A-Z]\w*\s*\(|\bdl(?:open|sym|mopen)\s*\(")
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+
+
+def includes(text):
+    return re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M)
+
+
+def check(root):
+    """The violations below root/src, one string each."""
+    wrong = []
+    for path in sorted(glob.glob(f"{root}/src/**/*.[ch]", recursive=True)):
+        name = os.path.relpath(path, f"{root}/src")
+        directory = os.path.dirname(name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if directory not in LAYERS:
+            wrong.append(f"src/{name}: directory {directory} has no layer in tests/abi/layers.py")
+            continue
+        for header in includes(text):
+            if not os.path.exists(f"{root}/src/{header}"):
+                continue  # of the same directory, or a piece of a generated source
+            target = os.path.dirname(header)
+            if target != directory and target not in LAYERS[directory] and header not in LAYERS[directory]:
+                wrong.append(f"src/{name} includes {header}: {directory}/ may include "
+                             f"{', '.join(LAYERS[directory]) or 'public headers only'}")
+        if directory != "driver":
+            code = TOKEN.sub(" ", text)
+            for call in VENDOR_CALL.finditer(code):
+                wrong.append(f"src/{name}: {call.group(0)}: only driver/ uses the vendor's symbols")
+    return wrong
+
+
+def self_test():
+    """Each rule finds what breaks it."""
+    broken = {
+        "base/a.c": '#include "driver/driver.h"\n',
+        "sim/exec/b.c": '#include "sim/ptx/lower.h"\n',
+        "sim/ptx/c.c": '#include "sim/exec/executor.h"\n',
+        "cli/d.c": '#include "base/alloc.h"\n',
+        "msm/e.c": 'int f(void) { return cuInit(0); } /* cuMemAlloc(x) in a comment is none */\n',
+        "other/f.c": "\n",
+    }
+    fine = {
+        "driver/driver.h": "int cuInit(unsigned flags);\n", "sim/ptx/lower.h": "", "base/alloc.h": "",
+        "sim/exec/executor.h": "", "msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
+    }
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in {**broken, **fine}.items():
+            os.makedirs(os.path.dirname(f"{root}/src/{name}"), exist_ok=True)
+            with open(f"{root}/src/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        found = check(root)
+    missed = [name for name in broken if not any(line.startswith(f"src/{name}") for line in found)]
+    return [f"layers.py does not find what is wrong with {name}" for name in missed] + (
+        [f"layers.py finds too much: {found}"] if len(found) != len(broken) else [])
+
+
+def main():
+    wrong = self_test() + check(sys.argv[1])
+    print("\n".join(wrong) or f"layers of {len(LAYERS)} directories: no violation")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
