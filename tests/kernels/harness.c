@@ -169,14 +169,21 @@ static pool_buffer *buffer_at(struct stage *stage, CUdeviceptr address, uint64_t
     exit(1);
 }
 
+void stage_write(struct stage *stage, CUdeviceptr to, const void *data, size_t bytes)
+{
+    uint64_t offset = 0;
+    pool_buffer *buffer = buffer_at(stage, to, &offset);
+
+    if (bytes)
+        MUST(pool_copy_to_device(buffer, offset, data, bytes, stage->harness->stream));
+    MUST(pool_stream_synchronize(stage->harness->stream));
+}
+
 CUdeviceptr stage_upload(struct stage *stage, const void *data, size_t bytes)
 {
     CUdeviceptr address = stage_alloc(stage, bytes);
 
-    if (bytes)
-        MUST(pool_copy_to_device(
-            stage->buffers[stage->count - 1], 0, data, bytes, stage->harness->stream));
-    MUST(pool_stream_synchronize(stage->harness->stream));
+    stage_write(stage, address, data, bytes);
     return address;
 }
 
@@ -235,24 +242,30 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void stage_time(struct stage *stage, stage_launch launch, void *user, double items)
+void stage_time_prepared(
+    struct stage *stage, stage_launch prepare, stage_launch launch, void *user, double items)
 {
     struct harness *harness = stage->harness;
     double times[REPEATS];
 
     if (!harness->is_timing || stage->is_wrong)
         return;
-    for (int i = 0; i < WARM_UPS; i++)
-        stage_run(stage, launch, user);
-    for (int i = 0; i < REPEATS; i++) {
+    for (int i = -WARM_UPS; i < REPEATS; i++) {
+        if (prepare)
+            stage_run(stage, prepare, user);
         MUST(pool_event_record(harness->start, harness->stream));
         MUST(launch(harness, user));
         MUST(pool_event_record(harness->end, harness->stream));
         MUST(pool_event_synchronize(harness->end));
-        MUST(pool_event_elapsed(harness->start, harness->end, &times[i]));
+        MUST(pool_event_elapsed(harness->start, harness->end, &times[i < 0 ? 0 : i]));
     }
     qsort(times, REPEATS, sizeof(times[0]), compare_doubles);
     printf("{\"stage\": \"%s\", \"subject\": \"%s\", \"ms\": %.4f, \"per_second\": %.4g}\n",
         stage->name, stage->subject, times[REPEATS / 2], items / times[REPEATS / 2] * 1e3);
     fflush(stdout);
+}
+
+void stage_time(struct stage *stage, stage_launch launch, void *user, double items)
+{
+    stage_time_prepared(stage, NULL, launch, user, items);
 }

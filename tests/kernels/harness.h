@@ -72,6 +72,7 @@ void stage_end(struct stage *stage);
 /* Device memory until stage_end; new memory is filled with STAGE_POISON. */
 CUdeviceptr stage_alloc(struct stage *stage, size_t bytes);
 CUdeviceptr stage_upload(struct stage *stage, const void *data, size_t bytes);
+void stage_write(struct stage *stage, CUdeviceptr to, const void *data, size_t bytes);
 void stage_download(struct stage *stage, void *data, CUdeviceptr from, size_t bytes);
 
 /* Enqueues the stage on harness->stream. */
@@ -88,6 +89,9 @@ void stage_fail(struct stage *stage, const char *format, ...) __attribute__((for
 
 /* With --bench, unless the result was wrong: the median over several runs; `items` per run. */
 void stage_time(struct stage *stage, stage_launch launch, void *user, double items);
+/* The same, with `prepare` run before each launch and not timed. */
+void stage_time_prepared(
+    struct stage *stage, stage_launch prepare, stage_launch launch, void *user, double items);
 
 /* A launch of one kernel, as a stage_launch whose `user` this is. */
 struct kernel_launch {
@@ -152,5 +156,6 @@ void check_curve_vectors(struct harness *harness);
 void check_vector_stages(struct harness *harness);
 void check_ntt_stages(struct harness *harness);
 void check_poseidon_stages(struct harness *harness);
+void check_msm_stages(struct harness *harness);
 
 #endif

@@ -62,6 +62,7 @@ int main(int argc, char **argv)
         check_vector_stages,
         check_ntt_stages,
         check_poseidon_stages,
+        check_msm_stages,
     };
     struct harness harness = {0};
     const char *spec = "0";
