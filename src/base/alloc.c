@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host memory: thin covers over the C library with overflow checks and a failure hook.
+ * Host memory: thin wrappers of the C library with overflow checks and a failure hook.
  */
 #include "base/alloc.h"
 

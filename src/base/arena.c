@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arena of the PTX machine: a list of chunks, the newest is filled from its start. */
+/* A list of chunks, of which the newest is filled from its start. */
 #include "base/arena.h"
 
 #include "base/alloc.h"
@@ -8,23 +8,23 @@
 
 enum {
     ARENA_ALIGNMENT = 16,
-    /* One chunk holds what a small module needs; a large one needs few of them. */
+    /* One chunk suffices for a small module; a large one needs few. */
     ARENA_CHUNK_BYTES = 64 * 1024
 };
 
-struct sim_arena_chunk {
-    struct sim_arena_chunk *older;
+struct base_arena_chunk {
+    struct base_arena_chunk *older;
     size_t size;
 };
 
-void *sim_arena_alloc(struct sim_arena *arena, size_t size)
+void *base_arena_alloc(struct base_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 4)
         return NULL;
     size = (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
     if (size > arena->left) {
         size_t bytes = size > ARENA_CHUNK_BYTES ? size : ARENA_CHUNK_BYTES;
-        struct sim_arena_chunk *chunk = base_calloc(1, sizeof(*chunk) + bytes);
+        struct base_arena_chunk *chunk = base_calloc(1, sizeof(*chunk) + bytes);
         if (!chunk)
             return NULL;
         chunk->older = arena->chunks;
@@ -39,11 +39,11 @@ void *sim_arena_alloc(struct sim_arena *arena, size_t size)
     return memory;
 }
 
-void sim_arena_free(struct sim_arena *arena)
+void base_arena_free(struct base_arena *arena)
 {
-    struct sim_arena_chunk *chunk = arena->chunks;
+    struct base_arena_chunk *chunk = arena->chunks;
     while (chunk) {
-        struct sim_arena_chunk *older = chunk->older;
+        struct base_arena_chunk *older = chunk->older;
         base_free(chunk);
         chunk = older;
     }

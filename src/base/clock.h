@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds since some fixed moment; never goes back. */
+/* Nanoseconds since a fixed moment; monotonic. */
 static inline uint64_t base_clock_ns(void)
 {
     struct timespec now;
@@ -17,7 +17,7 @@ static inline uint64_t base_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The same clock as it stood at the last tick, some milliseconds ago at most; four times cheaper. */
+/* The same clock at its last tick, at most some milliseconds ago; four times cheaper. */
 static inline uint64_t base_clock_coarse_ns(void)
 {
     struct timespec now;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The variable's text, or NULL when it is not set or the program runs setuid or setgid. */
+/* The variable's value, or NULL if it is not set or the program runs setuid or setgid. */
 static inline const char *base_env(const char *name)
 {
     return secure_getenv(name);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * File operations of the library, so that a test can make the n-th one fail. Each returns what the
- * system call of that name returns and sets errno; read and write go on until all is done.
+ * File operations of the library, so that a test can make the n-th one fail. Each returns the
+ * result of the system call of that name and sets errno; read and write continue until everything
+ * is done.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -21,14 +22,14 @@ int base_read_all(int file, void *bytes, size_t size); /* 0, or -1 also when the
 /* The same from `offset` on; errno is 0 when the file is shorter. */
 int base_read_at(int file, void *bytes, size_t size, uint64_t offset);
 int base_write_all(int file, const void *bytes, size_t size); /* 0 or -1 */
-void *base_map(int file, size_t size);     /* to read only; NULL with errno; size is not 0 */
-void base_unmap(void *bytes, size_t size); /* NULL is nothing */
-void base_close(int file);                 /* -1 is nothing */
+void *base_map(int file, size_t size);     /* read-only; NULL with errno; size must not be 0 */
+void base_unmap(void *bytes, size_t size); /* NULL is a no-op */
+void base_close(int file);                 /* -1 is a no-op */
 
 /*
- * Test hook: asked before every operation but close and unmap with the operation's name; a non-zero
- * answer makes it fail with that errno. NULL removes it. Set it only while no other thread works on
- * files.
+ * Test hook: called with the operation's name before every operation except close and unmap; if it
+ * returns non-zero, the operation fails with that errno. NULL removes it. Set it only while no
+ * other thread uses files.
  */
 typedef int (*base_file_hook)(void *user, const char *operation);
 void base_file_set_hook(base_file_hook hook, void *user);

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locks that a forked child finds free. Each is put into one list when it is first taken; the fork
- * handler makes all in it new. And what the process makes once.
+ * Process-wide locks, which are reinitialised in a forked child: each is put into a list when it is
+ * first taken, and the fork handler reinitialises all locks of the list.
  */
 #include "base/lock.h"
 
 static pthread_once_t handlers = PTHREAD_ONCE_INIT;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct base_lock *locks; /* guarded by list_lock; locks stay in it */
+static struct base_lock *locks; /* guarded by list_lock; locks are never removed */
 
-void base_locks_renew(void)
+void base_locks_reinit(void)
 {
     list_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     for (struct base_lock *lock = locks; lock; lock = lock->next) {
         lock->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-        if (lock->renew)
-            lock->renew();
+        if (lock->reinit)
+            lock->reinit();
     }
 }
 
-static void install(void)
+static void install_handler(void)
 {
-    pthread_atfork(NULL, NULL, base_locks_renew);
+    pthread_atfork(NULL, NULL, base_locks_reinit);
 }
 
-/* A child may be forked between any two of these steps: then the lock is in the list and the mark
- * is not set. */
-static void put_into_list(struct base_lock *added)
+/* A child may be forked between any two of these steps: then the lock is in the list although
+ * is_listed is 0. */
+static void add_to_list(struct base_lock *added)
 {
     const struct base_lock *at;
 
-    pthread_once(&handlers, install);
+    pthread_once(&handlers, install_handler);
     pthread_mutex_lock(&list_lock);
     for (at = locks; at && at != added;)
         at = at->next;
@@ -46,7 +46,7 @@ static void put_into_list(struct base_lock *added)
 void base_lock(struct base_lock *lock)
 {
     if (!atomic_load_explicit(&lock->is_listed, memory_order_acquire))
-        put_into_list(lock);
+        add_to_list(lock);
     pthread_mutex_lock(&lock->mutex);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The locks that the whole process shares. In a child of fork() they are free again: whoever held
- * one there may be a thread that the child does not have.
+ * The process-wide locks. In a child of fork() they are initialised anew, because the thread that
+ * held one may not exist in the child.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
@@ -12,14 +12,14 @@
 #include <devicepool/status.h>
 
 /*
- * Nothing is locked before a fork, because the driver itself forks (it starts nvidia-modprobe)
- * while a thread of ours may hold locks. So what such a lock guards has to be whole at every
- * moment: changed by single stores, or made whole by `renew`, which runs in the child and may call
- * nothing that locks.
+ * No lock is taken before a fork, because the driver itself forks (it starts nvidia-modprobe) while
+ * a thread of the library may hold locks. The data that such a lock guards must therefore be
+ * consistent at every moment: changed by single stores, or repaired by `reinit`, which runs in the
+ * child and must not call anything that locks.
  */
 struct base_lock {
     pthread_mutex_t mutex; /* for pthread_cond_wait as well */
-    void (*renew)(void);   /* may be NULL */
+    void (*reinit)(void);  /* may be NULL */
     struct base_lock *next;
     atomic_int is_listed;
 };
@@ -28,24 +28,24 @@ struct base_lock {
     {                                                                                              \
         .mutex = PTHREAD_MUTEX_INITIALIZER                                                         \
     }
-#define BASE_LOCK_INIT_RENEW(function)                                                             \
+#define BASE_LOCK_INIT_REINIT(function)                                                            \
     {                                                                                              \
-        .mutex = PTHREAD_MUTEX_INITIALIZER, .renew = (function)                                    \
+        .mutex = PTHREAD_MUTEX_INITIALIZER, .reinit = (function)                                   \
     }
 
 void base_lock(struct base_lock *lock);
 void base_unlock(struct base_lock *lock);
 
-/* What the process makes at its first use and keeps for good. */
+/* An object that the process creates at its first use and never destroys. */
 struct base_once {
     struct base_lock lock; /* = BASE_LOCK_INIT */
     atomic_int is_made;    /* set last, under the lock */
 };
 
-/* Calls `make` unless it has succeeded before; one thread at a time, the others wait for it. */
+/* Calls `make` unless it has succeeded before; one thread at a time, other threads wait. */
 pool_status base_make_once(struct base_once *once, pool_status (*make)(void));
 
-/* What happens in a child of fork(), for children that were made past the fork handlers. */
-void base_locks_renew(void);
+/* Reinitialises the locks in a child that was created without the fork handlers. */
+void base_locks_reinit(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log callback. Callback, user pointer and level change together under a lock; the level is
- * also kept in an atomic, so that a silent library pays one load a message.
+ * also stored in an atomic, so that a silent library pays one load per message.
  */
 #include "base/log.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that appear complete: written under a temporary name in the directory of their own, then
- * renamed. The names are random, so that writers never meet, whatever their process ids are. A
- * writer holds a lock on its temporary file (flock); one that nobody holds was left behind by a
- * writer that was killed.
+ * Files that appear complete: written under a temporary name in the same directory, then renamed.
+ * The names are random, so that writers never collide, whatever their process ids are. A writer
+ * holds a lock on its temporary file (flock); a file without a lock was left by a writer that was
+ * killed.
  */
 #ifndef BASE_NEW_FILE_H
 #define BASE_NEW_FILE_H
@@ -25,15 +25,15 @@ struct base_new_file {
 int base_new_file_begin(
     struct base_new_file *made, int directory, const char *prefix, const char *suffix, mode_t mode);
 
-/* Puts the file in place under `name`, over an old one. On failure (-1 with errno) it is gone. */
+/* Renames the file to `name`, replacing an old one. On failure (-1 with errno) it is deleted. */
 int base_new_file_finish(struct base_new_file *made, const char *name);
 
-/* Deletes the file; errno stays. */
+/* Deletes the file; errno is preserved. */
 void base_new_file_discard(struct base_new_file *made);
 
 /*
- * For a temporary file found in a directory: deletes it when its writer is gone, at latest when it
- * was not written for an hour, as not every file system has locks. The bytes that stay.
+ * For a temporary file found in a directory: deletes it if its writer is gone, or if it has not
+ * been written for an hour, as not every file system has locks. Returns the bytes that remain.
  */
 uint64_t base_new_file_clear(int directory, const char *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several threads that take tasks from one counter.
+ * Threads that take tasks from one counter.
  */
 #include "base/parallel.h"
 
@@ -29,8 +29,8 @@ unsigned base_parallel_threads(void)
     return processors > MAX_PLACES ? MAX_PLACES : processors;
 }
 
-/* Tasks start in order, so all before the first that failed have been started: which it is does not
- * depend on which thread was faster. */
+/* Tasks start in order, so all tasks before the first failed one have been started: which one that
+ * is does not depend on the threads' speed. */
 static void note_failure(struct work *work, size_t index, pool_status status)
 {
     pthread_mutex_lock(&work->lock);
@@ -58,7 +58,7 @@ static void *work_on(void *argument)
     return NULL;
 }
 
-/* Signals are the program's business, on its own threads. */
+/* Helpers block all signals, which belong to the program's threads. */
 static size_t start_helpers(struct work *work, pthread_t *threads, size_t wanted)
 {
     sigset_t all, before;

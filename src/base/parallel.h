@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Independent tasks run by several threads. NVRTC compiles a program on one thread, so several
- * programs are compiled by several threads.
+ * Runs independent tasks on several threads. NVRTC compiles a program on one thread, so several
+ * programs are compiled on several threads.
  */
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
@@ -17,16 +17,16 @@ unsigned base_parallel_threads(void);
 
 struct base_parallel {
     size_t count;
-    pool_status (*task)(void *user, size_t index); /* any thread; gives its context back */
+    pool_status (*task)(void *user, size_t index); /* on any thread; leaves no context current */
     void *user;
-    bool tries_all; /* a failure does not keep the tasks after it from starting */
+    bool tries_all; /* later tasks are started after a failure, too */
 };
 
 /*
- * Runs tasks 0 to count - 1, started in that order by the calling thread and as many others as
- * there are places and tasks for; fewer where threads cannot be had. Returns when all threads are
- * gone, with the failure of the first task that failed, which is then the calling thread's last
- * error.
+ * Runs tasks 0 to count - 1, started in that order by the calling thread and as many helper threads
+ * as `threads` and the number of tasks allow; fewer if threads cannot be created. Returns when all
+ * helpers have ended, with the status of the first failed task, which is then the calling thread's
+ * last error.
  */
 pool_status base_parallel_run(const struct base_parallel *job);
 

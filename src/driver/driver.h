@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver: one table of functions with the state that belongs to it: versions, the fault latch.
- * The rooms above call the table only through DRIVER_CALL / DRIVER_TRY, so that every failure is
- * classified and recorded in one place.
+ * A driver: a table of functions with its state (versions, the fault latch). The layers above call
+ * the table only through DRIVER_CALL and DRIVER_TRY, so that every failure is classified and
+ * recorded in one place.
  */
 #ifndef DRIVER_DRIVER_H
 #define DRIVER_DRIVER_H
@@ -18,7 +18,7 @@
 #define DRIVER_FAULT_KERNELS 16
 struct driver_fault_kernel {
     int device;                     /* ordinal */
-    const struct driver_work *work; /* for comparing only, once the fault is reported */
+    const struct driver_work *work; /* only for comparison after the fault is reported */
     void *stream;                   /* CUstream; NULL: the default stream */
     uint32_t launches;
     char name[64];
@@ -42,45 +42,47 @@ struct driver_listener;
 struct driver_work;
 
 struct driver {
-    pool_cuda_api api;   /* complete: what the maker's table lacks is NULL */
+    pool_cuda_api api;   /* complete: functions that the given table lacks are NULL */
     int version;         /* of the driver, 13000 is CUDA 13.0 */
     char path[256];      /* the library file, or "custom table", "simulated" */
-    atomic_int poisoned; /* process latch */
+    atomic_int poisoned; /* the fault latch */
     struct driver_fault fault;
-    /* the rest is driver/'s own, guarded by its state lock where it is not constant */
+    /* private to src/driver; guarded by the state lock unless constant */
     const pool_cuda_api *source; /* the caller's table; NULL: the library */
-    void (*release)(void);       /* called after each driver_close; NULL: nothing */
+    void (*release)(void);       /* called after each driver_close; may be NULL */
     void *library;
     unsigned generation; /* of the process that opened it */
     unsigned references;
     struct driver *next;
     struct driver_work *works; /* of the devices of all pools, see work.h */
     struct driver_listener *listeners;
-    struct driver_listener *calling; /* the listener that is being told right now */
-    pthread_t caller;                /* the thread that tells it */
+    struct driver_listener *calling; /* the listener that is being called now */
+    pthread_t caller;                /* the thread that calls it */
 };
 
 /*
- * The driver of a table; NULL: libcuda.so.1, or what DEVICEPOOL_LIBCUDA names. Loads, initialises
- * and asks its version; the same table gives the same driver while it is open. A failure is not
- * remembered: a later call tries again. The library, once initialised, is never unloaded and keeps
- * its fault latch when the last user closes it: POOL_ERR_PROCESS_POISONED from then on. In a forked
- * child a driver that the parent opened is POOL_ERR_FORKED.
+ * Opens the driver of a table; with NULL that is libcuda.so.1 or the file that DEVICEPOOL_LIBCUDA
+ * names. Loads and initialises it and queries its version; the same table yields the same driver
+ * while it is open. Failures are not cached: a later call tries again. libcuda, once initialised,
+ * is never unloaded and keeps its fault latch when its last user closes it: after a fault every
+ * later open fails with POOL_ERR_PROCESS_POISONED. In a forked child a driver that the parent
+ * opened fails with POOL_ERR_FORKED.
  */
 pool_status driver_open(const pool_cuda_api *table, struct driver **driver);
 void driver_close(struct driver **driver);
 
 /*
- * The same for a table of the library's own, called `name`. `release` is called once for each
- * success here when that reference is closed.
+ * The same for an internal table called `name`. `release` is called once for each successful open,
+ * when that reference is closed.
  */
 pool_status driver_open_internal(
     const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **driver);
 
 /*
- * Fork: counts up in every child. A pool keeps the number it was made with. No system call; a child
- * made by a bare clone() is noticed by driver_open and by the first failing driver call. Inline
- * because the shortest calls of the library take a few nanoseconds.
+ * The fork generation, which is incremented in every child; a pool stores the number at its
+ * creation. No system call is made; driver_open and the first failing driver call detect a child
+ * created by a bare clone(). Inline because the shortest calls of the library take a few
+ * nanoseconds.
  */
 extern atomic_uint driver_fork_count __attribute__((visibility("hidden")));
 
@@ -90,7 +92,7 @@ static inline unsigned driver_fork_generation(void)
 }
 
 /* POOL_OK, POOL_ERR_FORKED, or POOL_ERR_PROCESS_POISONED with the first cause. No driver call. */
-pool_status driver_unusable(struct driver *driver); /* the slow half: says why */
+pool_status driver_unusable(struct driver *driver); /* the slow path, which sets the reason */
 
 static inline pool_status driver_usable(struct driver *driver)
 {
@@ -101,15 +103,15 @@ static inline pool_status driver_usable(struct driver *driver)
 }
 
 /*
- * Turns a driver call's code into a status. `call` is the function's name; of a longer text only
- * what stands before the first '(' is used. A failure fills the thread's detail and is logged here,
- * with the ordinal of the device whose context is current where the call works on a context;
- * a code of class PROCESS sets the latch and calls the listeners. Once the latch is set every
+ * Converts a driver call's code into a status. `call` is the function's name; of a longer string
+ * only the part before the first '(' is used. A failure sets the thread's error detail and is
+ * logged here, with the ordinal of the device whose context is current if the call uses a context.
+ * A code of class PROCESS sets the latch and calls the listeners. Once the latch is set every
  * failure is POOL_ERR_PROCESS_POISONED with the first cause.
  *
- * CUDA_ERROR_UNKNOWN (999) can be either: the thread's current context is then probed with
- * cuMemGetInfo, which waits for nothing and which a poisoned context refuses. If the probe answers
- * 999 again or another code of class PROCESS, the latch is set; else only the call is harmed.
+ * CUDA_ERROR_UNKNOWN (999) can be of either class: the thread's current context is then probed with
+ * cuMemGetInfo, which does not block and fails in a poisoned context. If the probe returns 999
+ * again or another code of class PROCESS, the latch is set; otherwise only the call has failed.
  */
 pool_status driver_check_failed(struct driver *driver, pool_cu_result code, const char *call);
 
@@ -118,32 +120,32 @@ static inline pool_status driver_check(struct driver *driver, pool_cu_result cod
     return __builtin_expect(code == 0, 1) ? POOL_OK : driver_check_failed(driver, code, call);
 }
 
-/* For queries: POOL_ERR_NOT_READY is an answer and not recorded; else as driver_check. */
+/* For queries: POOL_ERR_NOT_READY is a result and not recorded; otherwise as driver_check. */
 static inline pool_status driver_check_query(
     struct driver *driver, pool_cu_result code, const char *call)
 {
     return code == POOL_CU_NOT_READY ? POOL_ERR_NOT_READY : driver_check(driver, code, call);
 }
 
-/* driver_check without recording: for codes that are an answer (NOT_READY,
+/* driver_check without recording, for codes that are results (NOT_READY,
  * PEER_ACCESS_ALREADY_ENABLED). */
 pool_status driver_status_of(pool_cu_result code);
 
-/* "CUDA_ERROR_ILLEGAL_ADDRESS" and so on by our own list; "CUDA_ERROR_?" for a code that is not in
- * it. */
+/* The code's name, "CUDA_ERROR_ILLEGAL_ADDRESS" for example, from the library's list;
+ * "CUDA_ERROR_?" for a code that is not in it. */
 const char *driver_code_name(pool_cu_result code);
 pool_error_class driver_code_class(pool_cu_result code);
 
 /*
- * Told once about the first sticky fault, on the thread that met it and with no lock held.
- * driver_listen fails when the fault has already happened. After driver_unlisten has returned the
- * listener does not run any more; it may unlisten itself.
+ * Called once for the first sticky fault, on the thread that detected it and with no lock held.
+ * driver_listen fails if the fault has already happened. The listener does not run after
+ * driver_unlisten has returned; it may remove itself.
  */
 typedef void (*driver_fault_listener)(void *user, const struct driver_fault *fault);
 pool_status driver_listen(struct driver *driver, driver_fault_listener listener, void *user);
 void driver_unlisten(struct driver *driver, driver_fault_listener listener, void *user);
 
-/* The same with the values that mean something to the reader: "cuMemAlloc(2 GiB)". */
+/* The same with values that are meaningful to the reader: "cuMemAlloc(2 GiB)". */
 pool_status driver_check_failed_for(struct driver *driver, pool_cu_result code, const char *call,
     const char *values, ...) __attribute__((format(printf, 4, 5)));
 
@@ -151,8 +153,8 @@ pool_status driver_check_failed_for(struct driver *driver, pool_cu_result code, 
 #define DRIVER_CALL(driver, call) driver_check((driver), (driver)->api.call, "cu" #call)
 
 /*
- * The same for a code that is there already, with a printf format and values for the detail. They
- * are evaluated after a failure only, so a call that succeeds costs nothing more:
+ * The same for an existing code, with a printf format and values for the detail. They are evaluated
+ * only after a failure, so successful calls have no extra cost:
  *     DRIVER_CHECK_FOR(driver, code, "cuMemAlloc", "%s", base_size_text(bytes).text)
  */
 #define DRIVER_CHECK_FOR(driver, code, call, ...)                                                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this room share with one another and with nobody else.
+ * Declarations shared by the files of this layer only.
  */
 #ifndef DRIVER_INTERNAL_H
 #define DRIVER_INTERNAL_H
@@ -29,27 +29,27 @@ const struct driver_symbol *driver_missing_symbol(const pool_cuda_api *api);
 /* Copies a caller's table into driver->api. */
 pool_status driver_table_copy(struct driver *driver, const pool_cuda_api *table);
 
-/* Opens libcuda and fills api, path and library; on failure it is closed again. */
+/* Opens libcuda and fills api, path and library; closes it again on failure. */
 pool_status driver_library_load(struct driver *driver);
 void driver_library_unload(struct driver *driver);
 
 /* POOL_ERR_NO_DRIVER that says that the toolkit's stub was found, and where. */
 pool_status driver_stub_failure(const char *path);
 
-/* The file that a dlopen handle is, with all links resolved; "" when that is not known. */
+/* The path of a dlopen handle's file, with all links resolved; "" if unknown. */
 void driver_library_path(void *handle, char *path, size_t size);
 
 /* Version of the loaded kernel module ("580.82.07"), or "" when there is none. */
 void driver_kernel_module_version(char *text, size_t size);
 
-/* What the code means and what can be done about it; "" when there is nothing to add. */
+/* An explanation of the code and what can be done about it, or "". */
 const char *driver_code_hint(pool_cu_result code);
 
-/* Guards the list of drivers, their references, fault and listeners. Held for moments only. */
+/* Guards the list of drivers, their references, fault and listeners. Held for short times only. */
 void driver_state_lock(void);
 void driver_state_unlock(void);
 
-/* Notices a child that was made past the fork handlers. Costs a system call. */
+/* Detects a child that was created without the fork handlers. Costs a system call. */
 void driver_fork_check(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fault latch. A sticky fault poisons every context of the process on every device for good, so
- * the first one is kept with its cause, everybody is told once, and every later call is refused.
+ * the first one is stored with its cause, listeners are notified once, and every later call fails.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,18 +18,18 @@
 struct driver_listener {
     driver_fault_listener call;
     void *user;
-    int told;
+    bool is_notified;
     struct driver_listener *next;
 };
 
-static pthread_cond_t told_one = PTHREAD_COND_INITIALIZER; /* a listener has come back */
+static pthread_cond_t listener_returned = PTHREAD_COND_INITIALIZER; /* a listener has returned */
 
-static void renew(void)
+static void reinit_listeners(void)
 {
-    told_one = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    listener_returned = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 }
 
-static struct base_lock state_lock = BASE_LOCK_INIT_RENEW(renew);
+static struct base_lock state_lock = BASE_LOCK_INIT_REINIT(reinit_listeners);
 
 void driver_state_lock(void)
 {
@@ -64,8 +65,8 @@ pool_status driver_unusable(struct driver *driver)
     return POOL_OK;
 }
 
-/* The names of a code, from the driver where our list does not know it. */
-static const char *name_of(struct driver *driver, pool_cu_result code, const char **hint)
+/* The name and explanation of a code, from the driver if the library's list lacks it. */
+static const char *code_name(struct driver *driver, pool_cu_result code, const char **hint)
 {
     const char *name = driver_code_name(code);
     const char *text = NULL;
@@ -80,14 +81,14 @@ static const char *name_of(struct driver *driver, pool_cu_result code, const cha
     return name;
 }
 
-/* A driver call in words: "cuMemAlloc(2 GiB)", and the device whose context it worked on. */
+/* A driver call as text, "cuMemAlloc(2 GiB)", and the device whose context it used. */
 struct call_text {
     char call[128];
     int device; /* ordinal, -1: not known, or the call needs no context */
     char where[32];
 };
 
-/* Calls that say nothing about the device whose context happens to be current. */
+/* Calls whose failure does not concern the device whose context is current. */
 static int is_without_context(const char *call)
 {
     static const char *const prefixes[] = {"cuInit", "cuDriver", "cuDevice", "cuPointer",
@@ -99,7 +100,7 @@ static int is_without_context(const char *call)
     return 0;
 }
 
-/* The device is asked for later: a forked or poisoned process calls the driver no more. */
+/* The device is queried later: a forked or poisoned process must not call the driver. */
 static void describe_call(
     struct call_text *text, const char *call, const char *values, va_list arguments)
 {
@@ -144,27 +145,27 @@ static void fill_fault(struct driver *driver, pool_cu_result code, const struct 
 }
 
 /* Calls the listeners one after another; the list may change between two of them. */
-static void tell_listeners(struct driver *driver)
+static void notify_listeners(struct driver *driver)
 {
     struct driver_listener *listener;
 
     driver_state_lock();
     driver->caller = pthread_self();
     for (;;) {
-        for (listener = driver->listeners; listener && listener->told;)
+        for (listener = driver->listeners; listener && listener->is_notified;)
             listener = listener->next;
         if (!listener)
             break;
         driver_fault_listener call = listener->call;
         void *user = listener->user;
 
-        listener->told = 1;
+        listener->is_notified = true;
         driver->calling = listener;
         driver_state_unlock();
         call(user, &driver->fault);
         driver_state_lock();
         driver->calling = NULL;
-        pthread_cond_broadcast(&told_one);
+        pthread_cond_broadcast(&listener_returned);
     }
     driver_state_unlock();
 }
@@ -181,12 +182,12 @@ static void latch(struct driver *driver, pool_cu_result code, const struct call_
     }
     driver_state_unlock();
     if (is_first)
-        tell_listeners(driver);
+        notify_listeners(driver);
 }
 
 /*
- * The code that latches: `code` itself when it is of class PROCESS; for UNKNOWN what a probe of the
- * current context says; SUCCESS when nothing latches.
+ * The code that sets the latch: `code` itself if its class is PROCESS; for UNKNOWN the code that a
+ * probe of the current context returns; SUCCESS if the latch is not set.
  */
 static pool_cu_result latching_code(struct driver *driver, pool_cu_result code)
 {
@@ -216,7 +217,7 @@ static pool_status check_failed(struct driver *driver, pool_cu_result code, stru
         latch(driver, latching, call);
         return poisoned_failure(driver, call->call);
     }
-    name = name_of(driver, code, &hint);
+    name = code_name(driver, code, &hint);
     return base_fail_driver(driver_status_of(code), (int)code, name, call->call,
         "%s%s failed: %s (%u)%s%s", call->call, call->where, name, code, hint[0] ? ": " : "", hint);
 }
@@ -275,7 +276,7 @@ void driver_unlisten(struct driver *driver, driver_fault_listener listener, void
             driver->generation != driver_fork_generation() ||
             pthread_equal(driver->caller, pthread_self()))
             break;
-        pthread_cond_wait(&told_one, &state_lock.mutex);
+        pthread_cond_wait(&listener_returned, &state_lock.mutex);
     }
     if (removed)
         *link = removed->next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells packagers which libraries a file opens at run time: an ELF note as "dlopen() Metadata for
- * ELF Files" of systemd.io defines it. `readelf -n` and dlopen-notes show it.
+ * Records for packagers which libraries a file opens at run time, in an ELF note as "dlopen()
+ * Metadata for ELF Files" of systemd.io defines it. `readelf -n` and dlopen-notes show it.
  */
 #ifndef DRIVER_NOTE_H
 #define DRIVER_NOTE_H

@@ -2,11 +2,11 @@
 /*
  * Work in flight: what has been enqueued on each device and is not known to have finished.
  *
- * After a sticky fault every stream of every device answers the fault, so nobody can be asked any
- * more what had finished. It has to be known before, and without a driver call per launch: each
- * stream has a queue that counts what is enqueued, and every wait or query of the library that
- * succeeds says up to where the queue has finished. What is counted may have finished long ago;
- * what is not counted has finished for certain.
+ * After a sticky fault every query of every stream returns the fault, so the driver can no longer
+ * say what had finished. The library must know it before, and without a driver call per launch:
+ * each stream has a queue that counts enqueued work, and every successful wait or query of the
+ * library records up to which position the queue has finished. Work that is counted as unfinished
+ * may have finished long ago; all other work has certainly finished.
  */
 #ifndef DRIVER_WORK_H
 #define DRIVER_WORK_H
@@ -18,21 +18,21 @@
 #include "driver/driver.h"
 
 /*
- * The last launches of a device that are kept by name. A stream runs some ten launches ahead of the
- * host in the library's own operations; eight streams then have room.
+ * The number of launches per device whose names are stored. In the library's operations the host is
+ * some ten launches ahead of a stream, so this suffices for eight streams.
  */
 #define DRIVER_WORK_LAUNCHES 64
 
-/* The work of one stream. Positions count from 1 and never go back. */
+/* The work of one stream. Positions count from 1 and only grow. */
 struct driver_queue {
     atomic_uint_least64_t begun;    /* enqueued, or just about to be */
-    atomic_uint_least64_t returned; /* of these, how many the driver call has returned for */
-    atomic_uint_least64_t finished; /* all up to this position have finished */
+    atomic_uint_least64_t returned; /* of these, the number whose driver call has returned */
+    atomic_uint_least64_t finished; /* everything up to this position has finished */
     atomic_uint_least64_t launched; /* position of the last kernel */
     _Atomic(const char *) kernel;   /* its name */
-    _Atomic(void *) stream;         /* whose completion is that of this queue; NULL: the default */
-    int is_used;                    /* guarded by the work's lock: a stream object has it */
-    struct driver_queue *next;      /* constant */
+    _Atomic(void *) stream;    /* its completion completes the queue; NULL: the default stream */
+    int is_used;               /* by a stream object; guarded by the work's lock */
+    struct driver_queue *next; /* constant */
 };
 
 struct driver_launch {
@@ -61,7 +61,7 @@ struct driver_work {
     struct driver_launch last[DRIVER_WORK_LAUNCHES];
 };
 
-/* `work` is zeroed. While it is open the driver's first fault reports what is unfinished in it. */
+/* `work` must be zeroed. While it is open, the driver's first fault reports its unfinished work. */
 pool_status driver_work_open(
     struct driver_work *work, struct driver *driver, int device, const char *uuid);
 void driver_work_close(struct driver_work *work);
@@ -72,13 +72,13 @@ const char *driver_work_name(struct driver_work *work, const char *name);
 /* A queue for a new stream; NULL: out of memory. */
 struct driver_queue *driver_queue_take(struct driver_work *work, void *stream);
 /*
- * The stream ends. What is unfinished on it is done when `heir` is, which waits for it; with
- * `is_done` nothing is. From here on the stream is not asked any more.
+ * The stream ends. Its unfinished work completes with `heir`, which waits for it; with `is_done` no
+ * work is unfinished. The stream is not queried any more.
  */
 void driver_queue_give(
     struct driver_work *work, struct driver_queue *queue, void *heir, int is_done);
 
-/* The streams of the device are gone: nothing of it is asked for any more. */
+/* The device's streams are destroyed: none of them is queried any more. */
 void driver_work_end(struct driver_work *work);
 
 /* Around a driver call that enqueues something. */
@@ -102,13 +102,13 @@ struct driver_ticket {
 void driver_work_launch(struct driver_work *work, struct driver_queue *queue, const char *kernel,
     struct driver_ticket *ticket);
 
-/* The driver has refused the launch: it is not enqueued. Before the failure is reported. */
+/* The launch failed and was not enqueued; to be called before the failure is reported. */
 void driver_work_refused(const struct driver_ticket *ticket);
 
 /*
- * How far a queue has got. The mark is taken before a wait or query, and driver_work_reached called
- * when that says that the stream has nothing left to do. While another thread's call is under way
- * on the stream there is no saying whether the wait covers it: the mark is then none.
+ * A position in a queue. The mark is taken before a wait or query, and driver_work_reached is
+ * called when that reports that the stream is idle. While another thread's call is in progress on
+ * the stream it is unknown whether the wait covers it: the position is then 0.
  */
 struct driver_mark {
     struct driver_queue *queue;
@@ -117,7 +117,7 @@ struct driver_mark {
 
 static inline struct driver_mark driver_work_mark(struct driver_queue *queue)
 {
-    /* In this order: then all that had begun when `begun` was read had returned before. */
+    /* In this order: if both are equal, every call that had begun had returned. */
     uint64_t returned = atomic_load_explicit(&queue->returned, memory_order_acquire);
     uint64_t begun = atomic_load_explicit(&queue->begun, memory_order_acquire);
 
@@ -139,28 +139,28 @@ static inline int driver_mark_is_reached(struct driver_mark mark)
     return atomic_load_explicit(&mark.queue->finished, memory_order_acquire) >= mark.position;
 }
 
-/* Marks at the end of all that is unfinished now, at most `room` of them; how many. With NULL only
- * counts. */
+/* Writes marks at the end of all work that is unfinished now, at most `capacity`, and returns their
+ * number; with NULL it only counts. */
 uint32_t driver_work_unfinished(
-    const struct driver_work *work, struct driver_mark *marks, uint32_t room);
+    const struct driver_work *work, struct driver_mark *marks, uint32_t capacity);
 
-/* What is unfinished on a device, as far as it is known now. */
+/* The unfinished work of a device, as far as it is known now. */
 struct driver_load {
-    uint32_t streams; /* with something unfinished */
+    uint32_t streams; /* with unfinished work */
     uint64_t items;   /* launches, copies and fills */
 };
 struct driver_load driver_work_load(const struct driver_work *work);
 
 /*
- * Asks the driver about the streams that have something unfinished; with `all` about every stream,
- * also one that the caller may have enqueued to by himself. Inside the device's context. NOT_READY
- * when something is unfinished, a failure when a stream cannot be asked.
+ * Queries the streams that have unfinished work, or with `all` every stream, including those that
+ * the caller may have enqueued work to directly. The device's context must be current. NOT_READY
+ * while work is unfinished, another failure if a stream cannot be queried.
  */
 pool_status driver_work_poll(struct driver_work *work, int all);
 
 /*
- * Fills into the fault what was unfinished where, names the culprit if it is certain, and appends
- * both to the message. With the state lock held.
+ * Records in the fault which work was unfinished on which device and the culprit, if it is certain,
+ * and appends both to the message. Called with the state lock held.
  */
 void driver_work_blame(const struct driver *driver, struct driver_fault *fault);
 

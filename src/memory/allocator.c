@@ -66,7 +66,7 @@ static pool_status make_pool(struct device_memory *memory)
     pool_status status;
 
     memory->pool = NULL;
-    if (!device_facts(memory->device)->memory_pools || !api->MemPoolCreate ||
+    if (!device_properties(memory->device)->memory_pools || !api->MemPoolCreate ||
         !api->MemPoolDestroy || !api->MemPoolTrimTo || !api->MemPoolSetAttribute ||
         !api->MemPoolGetAttribute || !api->MemAllocFromPoolAsync || !api->MemFreeAsync)
         return POOL_OK;
@@ -388,7 +388,7 @@ free_memory:
     return status;
 }
 
-static void unmake_memory(pool_device *device, void *object, int driver_alive)
+static void destroy_memory(pool_device *device, void *object, int driver_alive)
 {
     struct device_memory *memory = object;
 
@@ -407,10 +407,10 @@ static void unmake_memory(pool_device *device, void *object, int driver_alive)
 
 pool_status memory_of(struct device_scope *scope, struct device_memory **memory)
 {
-    static const struct device_keep kind = {
-        .name = "memory", .make = make_memory, .unmake = unmake_memory};
+    static const struct device_resource_type kind = {
+        .name = "memory", .create = make_memory, .destroy = destroy_memory};
     void *object;
-    pool_status status = device_kept(scope->device, &kind, &object);
+    pool_status status = device_resource_get(scope->device, &kind, &object);
 
     if (!status)
         *memory = object;

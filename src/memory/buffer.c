@@ -58,7 +58,7 @@ static pool_buffer *make_handle(
     made->bytes = bytes;
     atomic_init(&made->magic, MEMORY_BUFFER_MAGIC);
     memory_gauge_add(&block->memory->buffers, 1);
-    device_child_added(device, DEVICE_CHILD_BUFFER);
+    device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
     return made;
 }
 
@@ -84,7 +84,7 @@ static pool_status make_empty(struct device_memory *memory, uint64_t bytes, uint
 static void free_handle(pool_buffer *buffer)
 {
     memory_gauge_sub(&buffer->block->memory->buffers, 1);
-    device_child_removed(buffer->device, DEVICE_CHILD_BUFFER);
+    device_dependent_removed(buffer->device, DEVICE_DEPENDENT_BUFFER);
     atomic_store_explicit(&buffer->magic, MEMORY_DEAD, memory_order_relaxed);
     base_free(buffer);
 }

@@ -112,7 +112,7 @@ static void forget(pool_pinned *pinned)
 {
     device_deferred_free(pinned->later);
     memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
-    device_child_removed(pinned->device, DEVICE_CHILD_BUFFER);
+    device_dependent_removed(pinned->device, DEVICE_DEPENDENT_BUFFER);
     atomic_store_explicit(&pinned->magic, MEMORY_DEAD, memory_order_relaxed);
     base_free(pinned);
 }
@@ -159,7 +159,7 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     }
     atomic_init(&made->magic, MEMORY_PINNED_MAGIC);
     memory_gauge_add(&made->memory->pinned, made->bytes);
-    device_child_added(device, DEVICE_CHILD_BUFFER);
+    device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
     status = device_leave(&scope, POOL_OK);
     if (status)
         discard(made);

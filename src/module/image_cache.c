@@ -51,7 +51,7 @@ static unsigned compiling;                                /* guarded by lock */
  * In a forked child: images stay, nobody compiles and nobody waits. An entry of a compile that was
  * under way is left where it is in memory; its image went with the thread that made it.
  */
-static void renew(void)
+static void reinit(void)
 {
     struct entry **place = &entries;
 
@@ -66,7 +66,7 @@ static void renew(void)
     }
 }
 
-static struct base_lock lock = BASE_LOCK_INIT_RENEW(renew);
+static struct base_lock lock = BASE_LOCK_INIT_REINIT(reinit);
 
 static struct entry *find(const struct module_key *key)
 {

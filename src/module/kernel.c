@@ -43,7 +43,7 @@ static pool_status read_parameters(struct driver *driver, struct pool_kernel *ke
 
 static pool_status read_attributes(struct device_scope *scope, struct pool_kernel *kernel)
 {
-    uint64_t optin = device_facts(scope->device)->shared_bytes_per_block_optin;
+    uint64_t optin = device_properties(scope->device)->shared_bytes_per_block_optin;
     int static_shared = 0;
     int dynamic_shared = 0;
     int ptx_version = 0;
@@ -63,7 +63,7 @@ static pool_status read_attributes(struct device_scope *scope, struct pool_kerne
     if (status)
         return status;
     kernel->supports_pdl = scope->driver->api.LaunchKernelEx != NULL && ptx_version >= 90 &&
-                           device_facts(scope->device)->compute_major >= 9;
+                           device_properties(scope->device)->compute_major >= 9;
     kernel->static_shared_bytes = (uint64_t)static_shared;
     kernel->max_dynamic_shared_bytes =
         optin > kernel->static_shared_bytes ? optin - kernel->static_shared_bytes : 0;

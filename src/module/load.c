@@ -66,7 +66,7 @@ static pool_status load_inside(struct device_scope *scope, const void *image, po
     device_release_deferred(scope->device, 0);
     status = module_load_inside(scope, image, &made->handle);
     if (!status)
-        device_child_added(scope->device, DEVICE_CHILD_MODULE);
+        device_dependent_added(scope->device, DEVICE_DEPENDENT_MODULE);
     return status;
 }
 
@@ -164,7 +164,7 @@ pool_status module_compile(
     request.params = &copy;
     request.name = copy.name ? copy.name : "kernel.cu";
     request.compute_capability =
-        10 * device_facts(device)->compute_major + device_facts(device)->compute_minor;
+        10 * device_properties(device)->compute_major + device_properties(device)->compute_minor;
     request.ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
     request.only_ready = only_ready;
     status = module_image_get(&request, &image);
@@ -269,7 +269,7 @@ void pool_module_destroy(pool_module **module)
     module_free(gone, release == DEVICE_RELEASE_ENTERED && can_unload_now(gone));
     if (release == DEVICE_RELEASE_ENTERED)
         device_leave(&scope, POOL_OK);
-    device_child_removed(device, DEVICE_CHILD_MODULE);
+    device_dependent_removed(device, DEVICE_DEPENDENT_MODULE);
 }
 
 pool_device *pool_module_device(const pool_module *module)

@@ -61,10 +61,10 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
 
 static pool_status registry_of(pool_device *device, struct registry **registry)
 {
-    static const struct device_keep kind = {
-        .name = "modules", .make = create_registry, .unmake = destroy_registry};
+    static const struct device_resource_type kind = {
+        .name = "modules", .create = create_registry, .destroy = destroy_registry};
     void *object;
-    pool_status status = device_kept(device, &kind, &object);
+    pool_status status = device_resource_get(device, &kind, &object);
 
     if (!status)
         *registry = object;
@@ -163,7 +163,7 @@ pool_status module_registry_add(
         resident->next = registry->residents;
         registry->residents = resident;
         /* A resident module does not keep the pool from being destroyed. */
-        device_child_removed(device, DEVICE_CHILD_MODULE);
+        device_dependent_removed(device, DEVICE_DEPENDENT_MODULE);
     }
     pthread_mutex_unlock(&registry->lock);
     if (existing) {

@@ -25,7 +25,7 @@ static pool_status make_list(pool_device *device, void **object)
 }
 
 /* Handles keep their pool alive, so the list is empty here or the process is lost. */
-static void unmake_list(pool_device *device, void *object, int driver_alive)
+static void destroy_list(pool_device *device, void *object, int driver_alive)
 {
     struct points_list *list = object;
 
@@ -34,15 +34,15 @@ static void unmake_list(pool_device *device, void *object, int driver_alive)
     base_free(list);
 }
 
-static const struct device_keep kind = {
-    .name = "the list of points", .make = make_list, .unmake = unmake_list};
+static const struct device_resource_type kind = {
+    .name = "the list of points", .create = make_list, .destroy = destroy_list};
 
 pool_status points_begin(
     pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **points)
 {
     struct pool_bases *made;
     void *list = NULL;
-    pool_status status = device_kept(device, &kind, &list);
+    pool_status status = device_resource_get(device, &kind, &list);
 
     if (status)
         return status;
@@ -303,7 +303,7 @@ pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_
         "pool_bases_find", {"device", device}, {"fingerprint", fingerprint}, {"points", points});
     if (status)
         return status;
-    status = device_kept(device, &kind, &object);
+    status = device_resource_get(device, &kind, &object);
     if (status)
         return status;
     factor = factor ? factor : 1;

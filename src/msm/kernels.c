@@ -75,7 +75,7 @@ static const struct {
 
 struct msm_chip msm_chip_of(const pool_device *device)
 {
-    const pool_device_info *info = device_facts(device);
+    const pool_device_info *info = device_properties(device);
 
     return (struct msm_chip){
         .multiprocessors = info->multiprocessors > 0 ? (uint32_t)info->multiprocessors : 1,

@@ -169,8 +169,8 @@ pool_status pool_bind(pool_device *device)
     }
     code = device->driver->api.CtxPushCurrent(context);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
-        return device_judge(device, DRIVER_CHECK_FOR(device->driver, code, "cuCtxPushCurrent",
-                                        "device %d", device->facts.ordinal));
+        return device_classify(device, DRIVER_CHECK_FOR(device->driver, code, "cuCtxPushCurrent",
+                                           "device %d", device->properties.ordinal));
     remember(thread_stack, device);
     return POOL_OK;
 }
@@ -207,19 +207,20 @@ pool_status pool_unbind(pool_device *device)
         if (!top)
             return base_fail(POOL_ERR_UNBALANCED,
                 "pool_unbind of device %d (%s): this thread has nothing bound",
-                device->facts.ordinal, device->facts.uuid);
+                device->properties.ordinal, device->properties.uuid);
         return base_fail(POOL_ERR_UNBALANCED,
             "pool_unbind of device %d (%s): this thread bound device %d (%s) last, which has to be "
             "unbound first",
-            device->facts.ordinal, device->facts.uuid, top->facts.ordinal, top->facts.uuid);
+            device->properties.ordinal, device->properties.uuid, top->properties.ordinal,
+            top->properties.uuid);
     }
-    if (__builtin_expect(!device_pool_is_fit(device->pool), 0))
+    if (__builtin_expect(!device_pool_is_usable(device->pool), 0))
         return unbind_lost(device);
     status = device_context_pop(
         device->driver, atomic_load_explicit(&device->context, memory_order_relaxed), &is_off);
     if (is_off)
         forget_top();
-    return __builtin_expect(status != POOL_OK, 0) ? device_judge(device, status) : POOL_OK;
+    return __builtin_expect(status != POOL_OK, 0) ? device_classify(device, status) : POOL_OK;
 }
 
 pool_status device_or_bound(pool_device *wanted, pool_device **device)
@@ -275,8 +276,8 @@ pool_status pool_run_on(pool_device *device, pool_task task, void *arg)
         unbound = unbound ? unbound : last;
     } else if (!unbound) {
         unbound = base_fail(POOL_ERR_UNBALANCED,
-            "pool_run_on: the task took the binding of device %d (%s) off", device->facts.ordinal,
-            device->facts.uuid);
+            "pool_run_on: the task took the binding of device %d (%s) off",
+            device->properties.ordinal, device->properties.uuid);
     }
     if (!status)
         return unbound;

@@ -12,7 +12,7 @@ struct chip {
 
 static inline struct chip chip_of(const pool_device *device)
 {
-    const pool_device_info *info = device_facts(device);
+    const pool_device_info *info = device_properties(device);
 
     return (struct chip){
         .multiprocessors = info->multiprocessors > 0 ? (uint32_t)info->multiprocessors : 1,

@@ -14,7 +14,7 @@
 /* The device that this thread is inside of: a fault that shows now showed there. */
 static _Thread_local pool_device *acting __attribute__((tls_model("initial-exec")));
 
-pool_device *device_acting(void)
+pool_device *device_entered(void)
 {
     return acting;
 }
@@ -63,8 +63,8 @@ static pool_status make_locked(pool_device *device, CUcontext *context)
     acting = outer;
     if (status)
         return status;
-    base_log(
-        POOL_LOG_INFO, "device %d (%s): context made", device->facts.ordinal, device->facts.uuid);
+    base_log(POOL_LOG_INFO, "device %d (%s): context made", device->properties.ordinal,
+        device->properties.uuid);
     atomic_store_explicit(&device->context, *context, memory_order_release);
     /* Its free memory can be asked now: whoever wants the best device next shall do so. */
     if (atomic_load_explicit(&device->pool->sampled_at, memory_order_relaxed))
@@ -87,10 +87,10 @@ pool_status device_context_make(pool_device *device, CUcontext *context)
     }
     status = make_locked(device, &made);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
-        is_lost = device_lose(device);
+        is_lost = device_set_unusable(device);
     pthread_mutex_unlock(&device->context_lock);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
-        return device_tell_loss(device, is_lost);
+        return device_notify_unusable(device, is_lost);
     if (!status)
         *context = made;
     return status;
@@ -121,7 +121,8 @@ void device_context_release(pool_device *device)
         (void)DRIVER_CHECK_FOR(driver, code, call, "device %d", device->handle);
     else if (code && code != POOL_CU_DEINITIALIZED)
         base_log(POOL_LOG_WARN, "device %d (%s): %s failed with %s (%u) and is left at that",
-            device->facts.ordinal, device->facts.uuid, call, driver_code_name(code), code);
+            device->properties.ordinal, device->properties.uuid, call, driver_code_name(code),
+            code);
 }
 
 /*
@@ -178,7 +179,7 @@ static pool_status enter(struct device_scope *scope)
     DRIVER_TRY(scope->driver, status, fail, CtxGetCurrent(&current));
     if (current != scope->context) {
         DRIVER_TRY_FOR(scope->driver, status, fail, CtxPushCurrent(scope->context), "device %d",
-            scope->device->facts.ordinal);
+            scope->device->properties.ordinal);
         scope->is_pushed = 1;
     }
     return POOL_OK;
@@ -200,7 +201,7 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
     if (status)
         return status;
     status = enter(scope);
-    return status ? device_judge(device, status) : POOL_OK;
+    return status ? device_classify(device, status) : POOL_OK;
 }
 
 /* One call of the library may enter the device again and again; it is counted once. */
@@ -226,7 +227,7 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
     scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
     if (!scope->context)
         return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
-            device->facts.ordinal, device->facts.uuid);
+            device->properties.ordinal, device->properties.uuid);
     status = enter(scope);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
         status = enter(scope);
@@ -257,12 +258,12 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
     acting = scope->outer;
     if (scope->is_counted)
         atomic_fetch_sub_explicit(&scope->device->calls, 1, memory_order_relaxed);
-    return device_judge(scope->device, status);
+    return device_classify(scope->device, status);
 }
 
 int device_alive(const pool_device *device)
 {
-    return device_pool_is_fit(device->pool) &&
+    return device_pool_is_usable(device->pool) &&
            atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a pool: params, source of devices, facts, contexts.
+ * Making a pool: params, source of devices, properties, contexts.
  */
 #include <string.h>
 
@@ -81,12 +81,12 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         device->pool = pool;
         device->driver = source->driver;
         device->handle = source->handles[i];
-        device->facts.struct_size = sizeof(device->facts);
-        device->facts.index = (uint32_t)i;
-        device->facts.ordinal = source->ordinals[i];
-        device->facts.numa_node = -1;
+        device->properties.struct_size = sizeof(device->properties);
+        device->properties.index = (uint32_t)i;
+        device->properties.ordinal = source->ordinals[i];
+        device->properties.numa_node = -1;
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
-        init_lock(&device->kept_lock, PTHREAD_MUTEX_RECURSIVE);
+        init_lock(&device->resource_lock, PTHREAD_MUTEX_RECURSIVE);
         init_lock(&device->deferred_lock, PTHREAD_MUTEX_NORMAL);
     }
     pool->count = source->count;
@@ -129,7 +129,7 @@ void device_pool_free(device_pool *pool)
     if (pool->generation == driver_fork_generation()) {
         for (size_t i = 0; i < pool->count; i++) {
             pthread_mutex_destroy(&pool->devices[i].context_lock);
-            pthread_mutex_destroy(&pool->devices[i].kept_lock);
+            pthread_mutex_destroy(&pool->devices[i].resource_lock);
             pthread_mutex_destroy(&pool->devices[i].deferred_lock);
         }
         pthread_mutex_destroy(&pool->sample_lock);
@@ -147,15 +147,15 @@ static pool_status prepare(pool_device *device, const pool_params *params)
     pool_status status = device_read_identity(device);
 
     if (!status)
-        status = device_read_facts(device);
+        status = device_read_properties(device);
     if (!status)
         status = driver_work_open(
-            &device->work, device->driver, device->facts.ordinal, device->facts.uuid);
+            &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
-        atomic_store(&device->context, params->contexts[device->facts.index]);
+        atomic_store(&device->context, params->contexts[device->properties.index]);
     else if (!status && !params->lazy)
         status = device_context_make(device, &context);
-    else if (!status && device->facts.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED)
+    else if (!status && device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED)
         status = base_fail(POOL_ERR_DEVICE_UNUSABLE,
             "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {

@@ -39,9 +39,9 @@ pool_status pool_check_device(device_pool *pool, int ordinal)
 
     if (status)
         return status;
-    if (bound->facts.ordinal != ordinal)
+    if (bound->properties.ordinal != ordinal)
         return base_fail(POOL_ERR_WRONG_DEVICE, "device %d (%s) is bound, not device %d",
-            bound->facts.ordinal, bound->facts.uuid, ordinal);
+            bound->properties.ordinal, bound->properties.uuid, ordinal);
     return POOL_OK;
 }
 
@@ -68,7 +68,7 @@ pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device 
     if (status)
         return status;
     for (size_t i = 0; i < pool->count; i++)
-        if (pool->devices[i].facts.ordinal == ordinal) {
+        if (pool->devices[i].properties.ordinal == ordinal) {
             *device = &pool->devices[i];
             return POOL_OK;
         }

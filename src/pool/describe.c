@@ -177,13 +177,13 @@ static pool_status take_snapshot(device_pool *pool, struct pool_snapshot *snapsh
     for (size_t i = 0; i < count; i++) {
         snapshot->devices[i].struct_size = sizeof(*snapshot->devices);
         if (pool_device_get_info(&pool->devices[i], &snapshot->devices[i]))
-            snapshot->devices[i] = pool->devices[i].facts;
+            snapshot->devices[i] = pool->devices[i].properties;
     }
-    for (size_t i = 0; i < count * count && device_pool_is_fit(pool); i++)
+    for (size_t i = 0; i < count * count && device_pool_is_usable(pool); i++)
         if (i / count != i % count)
             device_read_peer(
                 &pool->devices[i / count], &pool->devices[i % count], &snapshot->peers[i]);
-    if (!device_pool_is_fit(pool)) {
+    if (!device_pool_is_usable(pool)) {
         base_free(snapshot->peers);
         snapshot->peers = NULL;
     }

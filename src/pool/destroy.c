@@ -15,30 +15,30 @@ static int is_driver_alive(const device_pool *pool)
     CUcontext current;
     pool_cu_result code;
 
-    if (!device_pool_is_fit(pool))
+    if (!device_pool_is_usable(pool))
         return 0;
     code = pool->driver->api.CtxGetCurrent(&current);
     if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
         driver_check(pool->driver, code, "cuCtxGetCurrent");
-    return code != POOL_CU_DEINITIALIZED && device_pool_is_fit(pool);
+    return code != POOL_CU_DEINITIALIZED && device_pool_is_usable(pool);
 }
 
 /* Fails, with all as it was, when the driver lives and its context cannot be entered. */
-static pool_status unmake_kept(pool_device *device, int driver_alive)
+static pool_status destroy_resource(pool_device *device, int driver_alive)
 {
     struct device_scope scope;
     pool_status status = POOL_OK;
     int is_inside = 0;
 
-    if (!atomic_load(&device->kept) && !device->deferred)
+    if (!atomic_load(&device->resources) && !device->deferred)
         return POOL_OK;
     if (driver_alive && device_alive(device)) {
         status = device_enter_to_release(device, &scope);
-        if (status && device_pool_is_fit(device->pool))
+        if (status && device_pool_is_usable(device->pool))
             return status;
         is_inside = !status;
     }
-    device_unmake_kept(device, is_inside);
+    device_destroy_resources(device, is_inside);
     device_release_all_deferred(device, is_inside);
     if (is_inside)
         device_leave(&scope, POOL_OK);
@@ -46,13 +46,13 @@ static pool_status unmake_kept(pool_device *device, int driver_alive)
 }
 
 /* All devices' before any context goes: what is kept may link devices. */
-static pool_status unmake_all_kept(device_pool *pool)
+static pool_status destroy_all_resources(device_pool *pool)
 {
     int driver_alive = is_driver_alive(pool);
     pool_status status = POOL_OK;
 
     for (size_t i = pool->count; i-- > 0 && !status;)
-        status = unmake_kept(&pool->devices[i], driver_alive && device_pool_is_fit(pool));
+        status = destroy_resource(&pool->devices[i], driver_alive && device_pool_is_usable(pool));
     return status;
 }
 
@@ -61,9 +61,9 @@ void device_pool_stop(device_pool *pool)
     int driver_alive = is_driver_alive(pool);
 
     for (size_t i = pool->count; i-- > 0;) {
-        (void)unmake_kept(&pool->devices[i], driver_alive);
+        (void)destroy_resource(&pool->devices[i], driver_alive);
         /* Giving back may itself be what shows that the process is lost. */
-        driver_alive = driver_alive && device_pool_is_fit(pool);
+        driver_alive = driver_alive && device_pool_is_usable(pool);
         if (driver_alive)
             device_context_release(&pool->devices[i]);
     }
@@ -74,22 +74,22 @@ void device_pool_stop(device_pool *pool)
 /* POOL_ERR_BUSY with what is in the way, or POOL_OK. */
 static pool_status check_idle(const device_pool *pool)
 {
-    unsigned bindings = device_pool_bindings(pool, NULL), children[DEVICE_CHILD_KINDS] = {0},
+    unsigned bindings = device_pool_bindings(pool, NULL), dependents[DEVICE_DEPENDENT_KINDS] = {0},
              all = 0;
 
     for (size_t i = 0; i < pool->count; i++)
-        for (int kind = 0; kind < DEVICE_CHILD_KINDS; kind++)
-            children[kind] +=
-                atomic_load_explicit(&pool->devices[i].children[kind], memory_order_acquire);
-    for (int kind = 0; kind < DEVICE_CHILD_KINDS; kind++)
-        all += children[kind];
+        for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
+            dependents[kind] +=
+                atomic_load_explicit(&pool->devices[i].dependents[kind], memory_order_acquire);
+    for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
+        all += dependents[kind];
     if (!bindings && !all)
         return POOL_OK;
     return base_fail(POOL_ERR_BUSY,
         "the pool is in use: %u bindings held by threads, %u buffers, %u streams or events, %u "
         "modules",
-        bindings, children[DEVICE_CHILD_BUFFER], children[DEVICE_CHILD_STREAM],
-        children[DEVICE_CHILD_MODULE]);
+        bindings, dependents[DEVICE_DEPENDENT_BUFFER], dependents[DEVICE_DEPENDENT_STREAM],
+        dependents[DEVICE_DEPENDENT_MODULE]);
 }
 
 pool_status pool_destroy(device_pool **pool)
@@ -105,7 +105,7 @@ pool_status pool_destroy(device_pool **pool)
         if (status)
             return status;
     }
-    status = unmake_all_kept(*pool);
+    status = destroy_all_resources(*pool);
     if (status)
         return status;
     driver = (*pool)->driver;

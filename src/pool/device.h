@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the rooms above the pool (memory, stream, module, the operations) may know of a device.
+ * What the layers above the pool (memory, stream, module, the operations) may use of a device.
  */
-#ifndef POOL_DEVICE_INTERNAL_H
-#define POOL_DEVICE_INTERNAL_H
+#ifndef POOL_DEVICE_H
+#define POOL_DEVICE_H
 
 #include <pthread.h>
 
@@ -17,23 +17,24 @@ struct device_scope {
     struct driver *driver;
     CUcontext context;
     int is_pushed;
-    int is_counted;     /* among the device's calls under way */
-    pool_device *outer; /* what the thread was inside of before */
+    int is_counted;     /* in the device's number of calls in progress */
+    pool_device *outer; /* the device that the thread had entered before */
 };
 
 /*
- * Checks the device (NULL, fork, poison, unusable), makes a lazy context, pushes it. On failure
- * nothing is pushed. Costs no push when the context is already current on this thread.
+ * Validates the device (NULL, forked, poisoned, unusable), creates a lazy context, and pushes it.
+ * On failure nothing is pushed. No push is made when the context is already current on this thread.
  */
 pool_status device_enter(pool_device *device, struct device_scope *scope);
 
-/* device_enter for the pool's own questions, which are nobody's work on the device. */
+/* device_enter for the pool's own queries, which do not count as work on the device. */
 pool_status device_enter_uncounted(pool_device *device, struct device_scope *scope);
 
 /*
- * device_enter for giving something back: also on a device that has become unusable, as long as it
- * has its context, and a passing failure is tried again, since nobody comes back to give it back
- * later. On failure only host memory can be freed, or the object be kept for another try.
+ * device_enter for releasing something: it also enters a device that has become unusable, as long
+ * as it has its context, and retries after a transient failure, since nothing would release the
+ * object later. On failure only host memory can be freed, or the object can be kept for another
+ * attempt.
  */
 pool_status device_enter_to_release(pool_device *device, struct device_scope *scope);
 
@@ -44,15 +45,16 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
 pool_status device_leave(struct device_scope *scope, pool_status status);
 
 /*
- * 1 when driver calls can be made on the device at all: not after fork, not poisoned, and it has a
- * context. Records nothing: for destructors, which then free host memory only and stay silent.
+ * 1 when driver calls can be made on the device at all: the process is neither forked nor poisoned,
+ * and the device has a context. Sets no error: for destructors, which otherwise free host memory
+ * only and stay silent.
  */
 int device_alive(const pool_device *device);
 
 /*
- * 1 in a child forked from the process that made the pool. There a thread that the child does not
- * have may hold any lock of a handle or wait on its condition, so none is touched: neither taken
- * nor destroyed.
+ * 1 in a child forked from the process that created the pool. Threads that the child does not have
+ * may hold any lock of a handle or wait on its condition, so the child must neither take nor
+ * destroy them.
  */
 int device_is_forked(const pool_device *device);
 /* POOL_ERR_FORKED there, else POOL_OK; for calls that take a lock before they enter the device. */
@@ -65,29 +67,30 @@ pool_status device_or_bound(pool_device *wanted, pool_device **device);
 
 struct driver *device_driver(const pool_device *device);
 
-/* What keeps a pool from being destroyed while it exists. */
-enum device_child {
-    DEVICE_CHILD_BUFFER,
-    DEVICE_CHILD_STREAM,
-    DEVICE_CHILD_MODULE,
-    DEVICE_CHILD_KINDS
+/* Objects that keep a pool from being destroyed while they exist. */
+enum device_dependent {
+    DEVICE_DEPENDENT_BUFFER,
+    DEVICE_DEPENDENT_STREAM,
+    DEVICE_DEPENDENT_MODULE,
+    DEVICE_DEPENDENT_KINDS
 };
-void device_child_added(pool_device *device, enum device_child kind);
-void device_child_removed(pool_device *device, enum device_child kind);
+void device_dependent_added(pool_device *device, enum device_dependent kind);
+void device_dependent_removed(pool_device *device, enum device_dependent kind);
 
 /*
- * What a room keeps on a device for as long as the pool lives (its memory pool, staging ring,
- * loaded modules). Made at the first use, once, however many threads ask; a failed make is tried
- * again by the next caller. pool_destroy unmakes them, the last made first, with the device's
- * context current and `driver_alive` 1; after a sticky fault, in a forked child and at process exit
- * with 0: then only host memory may be touched.
+ * A resource that a layer attaches to a device for the life of the pool (its memory pool, staging
+ * ring, loaded modules). It is created once, at the first use, however many threads need it; after
+ * a failure the next caller tries again. pool_destroy destroys the resources in reverse order of
+ * creation, with the device's context current and `driver_alive` 1. After a sticky fault, in a
+ * forked child and at process exit `driver_alive` is 0, and only host memory may be touched.
  */
-struct device_keep {
+struct device_resource_type {
     const char *name;
-    pool_status (*make)(pool_device *device, void **object); /* inside device_enter */
-    void (*unmake)(pool_device *device, void *object, int driver_alive);
+    pool_status (*create)(pool_device *device, void **object); /* inside device_enter */
+    void (*destroy)(pool_device *device, void *object, int driver_alive);
 };
-pool_status device_kept(pool_device *device, const struct device_keep *kind, void **object);
+pool_status device_resource_get(
+    pool_device *device, const struct device_resource_type *type, void **object);
 
 /*
  * Work in flight. device_work is where launches and streams of the device are counted.
@@ -99,20 +102,21 @@ pool_status device_is_idle(pool_device *device);
 pool_status device_pool_is_idle(pool_device *device);
 
 /*
- * The unfinished work of all devices of a pool at one moment, as marks to be reached. *marks NULL
- * and *count 0: nothing is unfinished. The caller frees them with base_free.
+ * The unfinished work of all devices of a pool at one moment, as marks to be reached. With *marks
+ * NULL and *count 0 nothing is unfinished. The caller frees *marks with base_free.
  */
 struct driver_mark;
 pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count);
 
 /*
- * What pool_best_device has to know of memory that the driver cannot see: bytes promised to a lease
- * and not allocated yet (added and taken back), and bytes that our own memory pool holds unused.
+ * Memory that pool_best_device takes into account and the driver cannot see: bytes reserved for a
+ * lease and not allocated yet (added and subtracted), and unused bytes of the library's memory
+ * pool.
  */
 void device_reserved_changed(pool_device *device, int64_t bytes);
 void device_set_unused(pool_device *device, uint64_t bytes);
 
-/* The device's facts as read once when the pool was made. */
-const pool_device_info *device_facts(const pool_device *device);
+/* The device's properties, which were read once when the pool was created. */
+const pool_device_info *device_properties(const pool_device *device);
 
 #endif

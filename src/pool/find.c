@@ -42,7 +42,7 @@ pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device *
     if (status)
         return status;
     for (size_t i = 0; i < pool->count; i++)
-        if (pool->devices[i].facts.ordinal == ordinal) {
+        if (pool->devices[i].properties.ordinal == ordinal) {
             *device = &pool->devices[i];
             return POOL_OK;
         }
@@ -67,14 +67,14 @@ pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_by_uuid: the UUID is empty");
     is_prefixed = !strncasecmp(uuid, "GPU-", 4) || !strncasecmp(uuid, "MIG-", 4);
     for (size_t i = 0; i < pool->count; i++) {
-        const char *whole = pool->devices[i].facts.uuid;
+        const char *whole = pool->devices[i].properties.uuid;
 
         if (!*whole || !device_uuid_starts_with(is_prefixed ? whole : whole + 4, uuid))
             continue;
         if (found)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "\"%s\" is the start of more than one UUID of the pool: %s and %s", uuid,
-                found->facts.uuid, whole);
+                found->properties.uuid, whole);
         found = &pool->devices[i];
     }
     if (!found)
@@ -99,22 +99,22 @@ pool_status pool_device_each(device_pool *pool, pool_device_visitor visit, void 
 
 int pool_device_index(const pool_device *device)
 {
-    return device ? (int)device->facts.index : -1;
+    return device ? (int)device->properties.index : -1;
 }
 
 int pool_device_ordinal(const pool_device *device)
 {
-    return device ? device->facts.ordinal : -1;
+    return device ? device->properties.ordinal : -1;
 }
 
 const char *pool_device_uuid(const pool_device *device)
 {
-    return device ? device->facts.uuid : "";
+    return device ? device->properties.uuid : "";
 }
 
-const pool_device_info *device_facts(const pool_device *device)
+const pool_device_info *device_properties(const pool_device *device)
 {
-    return &device->facts;
+    return &device->properties;
 }
 
 struct driver *device_driver(const pool_device *device)

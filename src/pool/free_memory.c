@@ -90,7 +90,7 @@ pool_status device_pool_sample(device_pool *pool)
 
 uint64_t device_net_free(const pool_device *device)
 {
-    uint64_t bytes = device->facts.total_bytes;
+    uint64_t bytes = device->properties.total_bytes;
     int64_t reserved = atomic_load_explicit(&device->reserved_bytes, memory_order_relaxed);
 
     if (atomic_load_explicit(&device->is_sampled, memory_order_acquire))

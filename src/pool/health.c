@@ -45,7 +45,7 @@ void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock)
 pool_status device_unusable(const pool_device *device)
 {
     return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) cannot be used: %s",
-        device->facts.ordinal, device->facts.uuid, device->reason);
+        device->properties.ordinal, device->properties.uuid, device->reason);
 }
 
 void device_pool_reasons(const device_pool *pool, char *text, size_t size)
@@ -57,8 +57,9 @@ void device_pool_reasons(const device_pool *pool, char *text, size_t size)
         const pool_device *device = &pool->devices[i];
 
         if (atomic_load(&device->state) == POOL_DEVICE_UNUSABLE)
-            used += (size_t)snprintf(text + used, size - used, "%sdevice %d (%s): %s",
-                used ? "; " : "", device->facts.ordinal, device->facts.uuid, device->reason);
+            used +=
+                (size_t)snprintf(text + used, size - used, "%sdevice %d (%s): %s", used ? "; " : "",
+                    device->properties.ordinal, device->properties.uuid, device->reason);
     }
 }
 
@@ -77,7 +78,7 @@ static void call_hook(device_pool *pool, const pool_fault *fault)
         pool->fault_hook(pool->fault_user, fault);
 }
 
-int device_lose(pool_device *device)
+int device_set_unusable(pool_device *device)
 {
     device_pool *pool = device->pool;
     int is_first;
@@ -92,7 +93,7 @@ int device_lose(pool_device *device)
     return is_first;
 }
 
-pool_status device_tell_loss(pool_device *device, int is_first)
+pool_status device_notify_unusable(pool_device *device, int is_first)
 {
     struct base_error_copy cause;
 
@@ -110,15 +111,15 @@ pool_status device_tell_loss(pool_device *device, int is_first)
     }
     return base_fail_driver(POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
         cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
-        device->facts.ordinal, device->facts.uuid, device->reason);
+        device->properties.ordinal, device->properties.uuid, device->reason);
 }
 
 pool_status device_mark_unusable(pool_device *device)
 {
-    return device_tell_loss(device, device_lose(device));
+    return device_notify_unusable(device, device_set_unusable(device));
 }
 
-pool_status device_judge(pool_device *device, pool_status status)
+pool_status device_classify(pool_device *device, pool_status status)
 {
     if (status == POOL_ERR_DEVICE_UNUSABLE && atomic_load(&device->state) == POOL_DEVICE_READY)
         return device_mark_unusable(device);
@@ -128,7 +129,7 @@ pool_status device_judge(pool_device *device, pool_status status)
 static pool_device *device_of_ordinal(device_pool *pool, int ordinal)
 {
     for (size_t i = 0; i < pool->count; i++)
-        if (ordinal >= 0 && pool->devices[i].facts.ordinal == ordinal)
+        if (ordinal >= 0 && pool->devices[i].properties.ordinal == ordinal)
             return &pool->devices[i];
     return NULL;
 }
@@ -136,7 +137,7 @@ static pool_device *device_of_ordinal(device_pool *pool, int ordinal)
 /* The device of this pool where a fault on this thread showed, or NULL. */
 static pool_device *where(device_pool *pool, const struct driver_fault *fault)
 {
-    pool_device *device = device_acting();
+    pool_device *device = device_entered();
 
     return device && device->pool == pool ? device : device_of_ordinal(pool, fault->device);
 }
@@ -172,11 +173,11 @@ void device_pool_fault(void *user, const struct driver_fault *fault)
 
     pthread_mutex_lock(&pool->state_lock);
     pool->is_poisoned = 1;
-    pool->fault_device = culprit ? (int)culprit->facts.index : -1;
-    pool->fault_shown_on = shown_on ? (int)shown_on->facts.index : -1;
+    pool->fault_device = culprit ? (int)culprit->properties.index : -1;
+    pool->fault_shown_on = shown_on ? (int)shown_on->properties.index : -1;
     if (shown_on)
         snprintf(pool->first_cause, sizeof(pool->first_cause), "shown on device %d (%s): %.900s",
-            shown_on->facts.ordinal, shown_on->facts.uuid, fault->message);
+            shown_on->properties.ordinal, shown_on->properties.uuid, fault->message);
     else
         snprintf(pool->first_cause, sizeof(pool->first_cause), "%s", fault->message);
     atomic_store_explicit(&pool->has_fault, 1, memory_order_release);

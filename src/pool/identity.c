@@ -31,7 +31,7 @@ static pool_status read_uuid(pool_device *device)
 {
     struct driver *driver = device->driver;
     pool_cu_uuid whole = {{0}}, uuid;
-    int is_mig = strstr(device->facts.name, " MIG ") != NULL;
+    int is_mig = strstr(device->properties.name, " MIG ") != NULL;
     pool_status status =
         DRIVER_CALL_FOR(driver, DeviceGetUuid(&whole, device->handle), "device %d", device->handle);
 
@@ -45,31 +45,31 @@ static pool_status read_uuid(pool_device *device)
             return status;
         is_mig |= memcmp(&uuid, &whole, sizeof(uuid)) != 0;
     }
-    write_uuid(&uuid, is_mig, device->facts.uuid);
-    device->facts.mig = is_mig;
+    write_uuid(&uuid, is_mig, device->properties.uuid);
+    device->properties.mig = is_mig;
     return POOL_OK;
 }
 
 pool_status device_read_identity(pool_device *device)
 {
     struct driver *driver = device->driver;
-    pool_device_info *facts = &device->facts;
+    pool_device_info *properties = &device->properties;
     pool_status status;
 
     if (device->is_named)
         return POOL_OK;
     DRIVER_TRY_FOR(driver, status, out,
-        DeviceGetName(facts->name, (int)sizeof(facts->name), device->handle), "device %d",
+        DeviceGetName(properties->name, (int)sizeof(properties->name), device->handle), "device %d",
         device->handle);
-    facts->name[sizeof(facts->name) - 1] = '\0';
+    properties->name[sizeof(properties->name) - 1] = '\0';
     status = read_uuid(device);
     if (status)
         goto out;
     DRIVER_TRY_FOR(driver, status, out,
-        DeviceGetPCIBusId(facts->pci, (int)sizeof(facts->pci), device->handle), "device %d",
-        device->handle);
-    facts->pci[sizeof(facts->pci) - 1] = '\0';
-    for (char *at = facts->pci; *at; at++)
+        DeviceGetPCIBusId(properties->pci, (int)sizeof(properties->pci), device->handle),
+        "device %d", device->handle);
+    properties->pci[sizeof(properties->pci) - 1] = '\0';
+    for (char *at = properties->pci; *at; at++)
         *at = (char)tolower((unsigned char)*at);
     device->is_named = 1;
 out:

@@ -16,7 +16,7 @@ static pool_status fill(pool_device *device, pool_device_info *info)
 {
     pool_status status = POOL_OK;
 
-    *info = device->facts;
+    *info = device->properties;
     info->state = device_state(device);
     info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
     if (info->state == POOL_DEVICE_READY && info->has_context)

@@ -222,8 +222,8 @@ static uint32_t gather(
         pool_candidate candidate = {
             .device = device,
             .free_bytes = device_net_free(device),
-            .total_bytes = device->facts.total_bytes,
-            .bindings = room->bindings[device->facts.index],
+            .total_bytes = device->properties.total_bytes,
+            .bindings = room->bindings[device->properties.index],
             .calls = atomic_load_explicit(&device->calls, memory_order_relaxed),
             .busy_streams = load.streams,
             .unfinished = load.items,

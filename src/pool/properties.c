@@ -46,36 +46,37 @@ static int numa_node_of(const char *pci)
 
 static pool_status read_numbers(pool_device *device)
 {
-    pool_device_info *facts = &device->facts;
+    pool_device_info *properties = &device->properties;
     int l2 = 0, block = 0, optin = 0, whole = 0;
     const struct {
         pool_cu_enum attribute;
         int fallback;
         int *value;
     } questions[] = {
-        {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0, &facts->multiprocessors},
-        {POOL_CU_ATTRIBUTE_CLOCK_RATE, 0, &facts->clock_khz},
-        {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, &facts->memory_clock_khz},
-        {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 0, &facts->memory_bus_bits},
+        {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0, &properties->multiprocessors},
+        {POOL_CU_ATTRIBUTE_CLOCK_RATE, 0, &properties->clock_khz},
+        {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, &properties->memory_clock_khz},
+        {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 0, &properties->memory_bus_bits},
         {POOL_CU_ATTRIBUTE_L2_CACHE_SIZE, 0, &l2},
-        {POOL_CU_ATTRIBUTE_ECC_ENABLED, 0, &facts->ecc},
-        {POOL_CU_ATTRIBUTE_MPS_ENABLED, 0, &facts->mps},
-        {POOL_CU_ATTRIBUTE_HOST_NUMA_ID, -1, &facts->numa_node},
-        {POOL_CU_ATTRIBUTE_INTEGRATED, 0, &facts->integrated},
-        {POOL_CU_ATTRIBUTE_COMPUTE_MODE, 0, &facts->compute_mode},
-        {POOL_CU_ATTRIBUTE_WARP_SIZE, 32, &facts->warp_size},
-        {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0, &facts->max_threads_per_block},
+        {POOL_CU_ATTRIBUTE_ECC_ENABLED, 0, &properties->ecc},
+        {POOL_CU_ATTRIBUTE_MPS_ENABLED, 0, &properties->mps},
+        {POOL_CU_ATTRIBUTE_HOST_NUMA_ID, -1, &properties->numa_node},
+        {POOL_CU_ATTRIBUTE_INTEGRATED, 0, &properties->integrated},
+        {POOL_CU_ATTRIBUTE_COMPUTE_MODE, 0, &properties->compute_mode},
+        {POOL_CU_ATTRIBUTE_WARP_SIZE, 32, &properties->warp_size},
+        {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0, &properties->max_threads_per_block},
         {POOL_CU_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 0,
-            &facts->max_threads_per_multiprocessor},
-        {POOL_CU_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 0, &facts->max_blocks_per_multiprocessor},
+            &properties->max_threads_per_multiprocessor},
+        {POOL_CU_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 0,
+            &properties->max_blocks_per_multiprocessor},
         {POOL_CU_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 0,
-            &facts->registers_per_multiprocessor},
-        {POOL_CU_ATTRIBUTE_ASYNC_ENGINE_COUNT, 0, &facts->copy_engines},
+            &properties->registers_per_multiprocessor},
+        {POOL_CU_ATTRIBUTE_ASYNC_ENGINE_COUNT, 0, &properties->copy_engines},
         {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 0, &block},
         {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0, &optin},
         {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0, &whole},
-        {POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0, &facts->memory_pools},
-        {POOL_CU_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &facts->cooperative_launch},
+        {POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0, &properties->memory_pools},
+        {POOL_CU_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &properties->cooperative_launch},
     };
 
     for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
@@ -85,37 +86,37 @@ static pool_status read_numbers(pool_device *device)
         if (status)
             return status;
     }
-    facts->l2_bytes = (uint64_t)l2;
-    facts->shared_bytes_per_block = (uint64_t)block;
-    facts->shared_bytes_per_block_optin = (uint64_t)(optin > block ? optin : block);
-    facts->shared_bytes_per_multiprocessor = (uint64_t)whole;
+    properties->l2_bytes = (uint64_t)l2;
+    properties->shared_bytes_per_block = (uint64_t)block;
+    properties->shared_bytes_per_block_optin = (uint64_t)(optin > block ? optin : block);
+    properties->shared_bytes_per_multiprocessor = (uint64_t)whole;
     return POOL_OK;
 }
 
-pool_status device_read_facts(pool_device *device)
+pool_status device_read_properties(pool_device *device)
 {
     struct driver *driver = device->driver;
-    pool_device_info *facts = &device->facts;
+    pool_device_info *properties = &device->properties;
     size_t total = 0;
     pool_status status;
 
     /* Without these nothing can be compiled for the device or planned on it. */
     DRIVER_TRY_FOR(driver, status, out,
         DeviceGetAttribute(
-            &facts->compute_major, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->handle),
+            &properties->compute_major, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->handle),
         "compute capability of device %d", device->handle);
     DRIVER_TRY_FOR(driver, status, out,
         DeviceGetAttribute(
-            &facts->compute_minor, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->handle),
+            &properties->compute_minor, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device->handle),
         "compute capability of device %d", device->handle);
     DRIVER_TRY_FOR(
         driver, status, out, DeviceTotalMem(&total, device->handle), "device %d", device->handle);
-    facts->total_bytes = total;
+    properties->total_bytes = total;
     status = read_numbers(device);
     if (status)
         goto out;
-    if (facts->numa_node < 0)
-        facts->numa_node = numa_node_of(facts->pci);
+    if (properties->numa_node < 0)
+        properties->numa_node = numa_node_of(properties->pci);
 out:
     return status;
 }

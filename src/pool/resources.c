@@ -1,93 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What hangs on a device from the rooms above: objects that live as long as the pool (kept), and
- * counts of those that keep it from being destroyed (children).
+ * What the layers above attach to a device: resources, which live as long as the pool, and counts
+ * of dependents, which keep the pool from being destroyed.
  */
+#include <stdbool.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
-static struct kept_object *find(pool_device *device, const struct device_keep *kind)
+static struct device_resource *find_resource(
+    pool_device *device, const struct device_resource_type *type)
 {
-    struct kept_object *at = atomic_load_explicit(&device->kept, memory_order_acquire);
+    struct device_resource *at = atomic_load_explicit(&device->resources, memory_order_acquire);
 
-    while (at && at->kind != kind)
+    while (at && at->type != type)
         at = at->next;
     return at;
 }
 
-/* Called with kept_lock held. */
-static pool_status make_kept(pool_device *device, const struct device_keep *kind, void **object)
+/* Called with resource_lock held. */
+static pool_status create_resource(
+    pool_device *device, const struct device_resource_type *type, void **object)
 {
-    struct kept_object *kept = base_calloc(1, sizeof(*kept));
+    struct device_resource *made = base_calloc(1, sizeof(*made));
     struct device_scope scope;
-    int is_made;
+    bool is_created;
     pool_status status;
 
-    if (!kept)
-        return base_fail_memory(kind->name);
+    if (!made)
+        return base_fail_memory(type->name);
     status = device_enter(device, &scope);
     if (status) {
-        base_free(kept);
+        base_free(made);
         return status;
     }
-    status = kind->make(device, &kept->object);
-    is_made = !status;
+    status = type->create(device, &made->object);
+    is_created = !status;
     status = device_leave(&scope, status);
-    if (!is_made) {
-        base_free(kept);
+    if (!is_created) {
+        base_free(made);
         return status;
     }
-    /* Made is made, also when leaving failed: the next caller finds it. */
-    kept->kind = kind;
-    kept->next = atomic_load_explicit(&device->kept, memory_order_relaxed);
-    atomic_store_explicit(&device->kept, kept, memory_order_release);
+    /* The resource stays attached even if leaving the device failed: the next caller finds it. */
+    made->type = type;
+    made->next = atomic_load_explicit(&device->resources, memory_order_relaxed);
+    atomic_store_explicit(&device->resources, made, memory_order_release);
     if (!status)
-        *object = kept->object;
+        *object = made->object;
     return status;
 }
 
-pool_status device_kept(pool_device *device, const struct device_keep *kind, void **object)
+pool_status device_resource_get(
+    pool_device *device, const struct device_resource_type *type, void **object)
 {
-    struct kept_object *kept;
+    struct device_resource *found;
     pool_status status = device_check_forked(device);
 
     if (status)
         return status;
-    kept = find(device, kind);
-    if (kept) {
-        *object = kept->object;
+    found = find_resource(device, type);
+    if (found) {
+        *object = found->object;
         return POOL_OK;
     }
-    pthread_mutex_lock(&device->kept_lock);
-    kept = find(device, kind);
-    if (kept)
-        *object = kept->object;
+    pthread_mutex_lock(&device->resource_lock);
+    found = find_resource(device, type);
+    if (found)
+        *object = found->object;
     else
-        status = make_kept(device, kind, object);
-    pthread_mutex_unlock(&device->kept_lock);
+        status = create_resource(device, type, object);
+    pthread_mutex_unlock(&device->resource_lock);
     return status;
 }
 
-void device_unmake_kept(pool_device *device, int driver_alive)
+void device_destroy_resources(pool_device *device, int driver_alive)
 {
-    struct kept_object *at = atomic_exchange(&device->kept, NULL);
+    struct device_resource *at = atomic_exchange(&device->resources, NULL);
 
     while (at) {
-        struct kept_object *next = at->next;
+        struct device_resource *next = at->next;
 
-        at->kind->unmake(device, at->object, driver_alive);
+        at->type->destroy(device, at->object, driver_alive);
         base_free(at);
         at = next;
     }
 }
 
-void device_child_added(pool_device *device, enum device_child kind)
+void device_dependent_added(pool_device *device, enum device_dependent kind)
 {
-    atomic_fetch_add_explicit(&device->children[kind], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&device->dependents[kind], 1, memory_order_relaxed);
 }
 
-void device_child_removed(pool_device *device, enum device_child kind)
+void device_dependent_removed(pool_device *device, enum device_dependent kind)
 {
-    atomic_fetch_sub_explicit(&device->children[kind], 1, memory_order_release);
+    atomic_fetch_sub_explicit(&device->dependents[kind], 1, memory_order_release);
 }

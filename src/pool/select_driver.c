@@ -119,7 +119,8 @@ static pool_status read_identities(struct visible *visible)
             snprintf(visible->unread, sizeof(visible->unread),
                 "; device %d could not be asked what it is called: %.240s", i,
                 pool_last_error()->message);
-        if (status || !pci_address_parse(visible->devices[i].facts.pci, &visible->addresses[i]))
+        if (status ||
+            !pci_address_parse(visible->devices[i].properties.pci, &visible->addresses[i]))
             visible->addresses[i] = (struct pci_address){-1, -1, -1, -1};
     }
     visible->is_read = 1;
@@ -137,7 +138,7 @@ static int is_meant(
     case DEVICE_SELECT_ORDINALS:
         return ordinal >= selector->first && ordinal <= selector->last;
     case DEVICE_SELECT_UUID:
-        return device->is_named && device_uuid_starts_with(device->facts.uuid, selector->uuid);
+        return device->is_named && device_uuid_starts_with(device->properties.uuid, selector->uuid);
     case DEVICE_SELECT_PCI:
         return pci_address_matches(&selector->pci, &visible->addresses[ordinal]);
     }
@@ -175,8 +176,8 @@ static pool_status add_meant(
         if (is_single && found++)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "\"%s\" means more than one device, %d (%s) and %d (%s): write more of it%s",
-                selector->text, last, visible->devices[last].facts.uuid, i,
-                visible->devices[i].facts.uuid,
+                selector->text, last, visible->devices[last].properties.uuid, i,
+                visible->devices[i].properties.uuid,
                 selector->kind == DEVICE_SELECT_PCI ? ", or name MIG instances by UUID" : "");
         last = i;
         status = add(source, selector, i);

@@ -47,7 +47,7 @@ static enum poseidon_kernel kernel_for(
     const pool_poseidon *set, pool_device *device, enum poseidon_kernel kernel, uint64_t count)
 {
     uint64_t most =
-        (uint64_t)poseidon_pairs_below * (uint32_t)device_facts(device)->multiprocessors;
+        (uint64_t)poseidon_pairs_below * (uint32_t)device_properties(device)->multiprocessors;
 
     if (!is_shared(set) || count > most)
         return kernel;

@@ -44,7 +44,8 @@ static void proven_unmake(pool_device *device, void *object, int driver_alive)
     base_free(proven);
 }
 
-static const struct device_keep proven_kind = {"Poseidon programs", proven_make, proven_unmake};
+static const struct device_resource_type proven_kind = {
+    "Poseidon programs", proven_make, proven_unmake};
 
 static pool_status proven_of(pool_device *device, struct proven **proven)
 {
@@ -54,7 +55,7 @@ static pool_status proven_of(pool_device *device, struct proven **proven)
 
     if (status)
         return status;
-    status = device_leave(&scope, device_kept(device, &proven_kind, &object));
+    status = device_leave(&scope, device_resource_get(device, &proven_kind, &object));
     *proven = object;
     return status;
 }

@@ -81,14 +81,14 @@ static pool_status create_inside(struct device_scope *scope, uint32_t flags, poo
     made->flags = flags;
     atomic_init(&made->recorded, 0);
     atomic_init(&made->magic, STREAM_EVENT_MAGIC);
-    device_child_added(scope->device, DEVICE_CHILD_STREAM);
+    device_dependent_added(scope->device, DEVICE_DEPENDENT_STREAM);
     *event = made;
     return POOL_OK;
 }
 
 static void free_object(pool_event *event)
 {
-    device_child_removed(event->device, DEVICE_CHILD_STREAM);
+    device_dependent_removed(event->device, DEVICE_DEPENDENT_STREAM);
     atomic_store_explicit(&event->magic, STREAM_DEAD, memory_order_relaxed);
     base_free(event);
 }

@@ -58,10 +58,10 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry)
 {
-    static const struct device_keep kind = {
-        .name = "streams", .make = create_registry, .unmake = destroy_registry};
+    static const struct device_resource_type kind = {
+        .name = "streams", .create = create_registry, .destroy = destroy_registry};
     void *object;
-    pool_status status = device_kept(device, &kind, &object);
+    pool_status status = device_resource_get(device, &kind, &object);
 
     if (!status)
         *registry = object;

@@ -94,7 +94,7 @@ static pool_status wrap_handle(
         made->next->previous = made;
     registry->default_stream.next = made;
     pthread_mutex_unlock(&registry->lock);
-    device_child_added(scope->device, DEVICE_CHILD_STREAM);
+    device_dependent_added(scope->device, DEVICE_DEPENDENT_STREAM);
     *stream = made;
     return POOL_OK;
 }
@@ -266,7 +266,7 @@ static void unlink_stream(pool_stream *stream)
 
 static void free_object(pool_stream *stream)
 {
-    device_child_removed(stream->device, DEVICE_CHILD_STREAM);
+    device_dependent_removed(stream->device, DEVICE_DEPENDENT_STREAM);
     atomic_store_explicit(&stream->magic, STREAM_DEAD, memory_order_relaxed);
     base_free(stream);
 }

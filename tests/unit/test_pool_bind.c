@@ -385,12 +385,12 @@ static void test_enter(void **state)
     pushes = pool_mock_calls(world.mock, "cuCtxPushCurrent");
     assert_ok(device_enter(a, &outer));
     assert_int_equal(pool_mock_calls(world.mock, "cuCtxPushCurrent"), pushes);
-    assert_ptr_equal(device_acting(), a);
+    assert_ptr_equal(device_entered(), a);
     assert_ok(device_enter(b, &inner));
-    assert_ptr_equal(device_acting(), b);
+    assert_ptr_equal(device_entered(), b);
     assert_ptr_equal(pool_mock_current_context(world.mock), context_of(b));
     assert_ok(device_leave(&inner, POOL_OK));
-    assert_ptr_equal(device_acting(), a);
+    assert_ptr_equal(device_entered(), a);
     assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
     assert_int_equal(device_leave(&outer, POOL_ERR_TIMEOUT), POOL_ERR_TIMEOUT);
     assert_ok(pool_unbind(a));
@@ -414,7 +414,7 @@ static void test_enter(void **state)
     assert_int_equal(device_enter(a, &outer), POOL_ERR_DEVICE_UNUSABLE);
     assert_says("gone");
     assert_int_equal(device_enter(NULL, &outer), POOL_ERR_INVALID_ARGUMENT);
-    assert_null(device_acting());
+    assert_null(device_entered());
     world_end(&world);
 }
 
@@ -438,11 +438,11 @@ static void unmake_thing(pool_device *device, void *object, int driver_alive)
         unmade++;
 }
 
-static const struct device_keep thing = {"a thing", make_thing, unmake_thing};
+static const struct device_resource_type thing = {"a thing", make_thing, unmake_thing};
 
 static pool_status make_on_top(pool_device *device, void **object)
 {
-    return device_kept(device, &thing, object);
+    return device_resource_get(device, &thing, object);
 }
 
 static void unmake_on_top(pool_device *device, void *object, int driver_alive)
@@ -453,7 +453,7 @@ static void unmake_on_top(pool_device *device, void *object, int driver_alive)
         unmade += 100;
 }
 
-static const struct device_keep on_top = {"on top of it", make_on_top, unmake_on_top};
+static const struct device_resource_type on_top = {"on top of it", make_on_top, unmake_on_top};
 
 static void test_kept(void **state)
 {
@@ -462,12 +462,12 @@ static void test_kept(void **state)
 
     (void)state;
     make_answer = POOL_ERR_TIMEOUT;
-    assert_int_equal(device_kept(device_of(&world, 0), &thing, &object), POOL_ERR_TIMEOUT);
+    assert_int_equal(device_resource_get(device_of(&world, 0), &thing, &object), POOL_ERR_TIMEOUT);
     assert_null(object);
     make_answer = POOL_OK;
-    assert_ok(device_kept(device_of(&world, 0), &on_top, &object));
+    assert_ok(device_resource_get(device_of(&world, 0), &on_top, &object));
     assert_ptr_equal(object, &made);
-    assert_ok(device_kept(device_of(&world, 0), &thing, &object));
+    assert_ok(device_resource_get(device_of(&world, 0), &thing, &object));
     assert_int_equal(made, 1);
     assert_int_equal(pool_mock_depth(world.mock), 0);
     world_end(&world);

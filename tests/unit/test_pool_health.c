@@ -390,7 +390,7 @@ static void test_finding(void **state)
     assert_int_equal(visits, 2);
     assert_int_equal(answer, 42);
     assert_ok(pool_device_each(world.pool, stop_at_second, &visits, NULL));
-    assert_ptr_equal(device_facts(device), &device->facts);
+    assert_ptr_equal(device_properties(device), &device->properties);
     assert_ptr_equal(device_driver(device), world.pool->driver);
     world_end(&world);
 }

@@ -10,7 +10,7 @@ void sim_program_free(struct sim_program **program)
 {
     if (!*program)
         return;
-    sim_arena_free(&(*program)->arena);
+    base_arena_free(&(*program)->arena);
     base_free(*program);
     *program = NULL;
 }

@@ -56,7 +56,7 @@ struct sim_kernel_code {
 };
 
 struct sim_program {
-    struct sim_arena arena;
+    struct base_arena arena;
     uint32_t version, target;
     struct sim_kernel *kernels;
     struct sim_kernel_code *kernel_codes;

@@ -19,7 +19,7 @@ struct call_graph {
 static void *copy_to_program(
     struct ptx_lowering *lowering, const void *items, size_t count, size_t size)
 {
-    void *copy = sim_arena_alloc(&lowering->program->arena, (count + 1) * size);
+    void *copy = base_arena_alloc(&lowering->program->arena, (count + 1) * size);
     if (!copy)
         ptx_fail(lowering->parser, SIM_LOAD_NO_MEMORY, 0, "no host memory to parse PTX");
     if (count)

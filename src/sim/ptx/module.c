@@ -23,7 +23,7 @@ void ptx_fail(
 
 void *ptx_alloc(struct ptx_parser *parser, size_t size)
 {
-    void *memory = sim_arena_alloc(&parser->scratch, size);
+    void *memory = base_arena_alloc(&parser->scratch, size);
     if (!memory)
         ptx_fail(parser, SIM_LOAD_NO_MEMORY, 0, "no host memory to parse PTX");
     return memory;
@@ -44,7 +44,7 @@ void *ptx_grow(
 
 const char *ptx_copy_string(struct ptx_parser *parser, const char *text, uint32_t length)
 {
-    char *copy = sim_arena_alloc(&parser->program->arena, (size_t)length + 1);
+    char *copy = base_arena_alloc(&parser->program->arena, (size_t)length + 1);
     if (!copy)
         ptx_fail(parser, SIM_LOAD_NO_MEMORY, 0, "no host memory to parse PTX");
     memcpy(copy, text, length);
@@ -273,7 +273,7 @@ enum sim_load sim_program_parse(
     if (setjmp(parser->on_error) == 0)
         parse_module(parser);
     enum sim_load result = parser->result;
-    sim_arena_free(&parser->scratch);
+    base_arena_free(&parser->scratch);
     if (result == SIM_LOAD_OK)
         *program = parser->program;
     else

@@ -20,7 +20,7 @@ enum { PTX_SYMBOL_BUCKETS = 4096, PTX_MNEMONIC_BUCKETS = 512, PTX_MAX_SCOPES = 2
 struct ptx_parser {
     struct ptx_lexer lexer;
     struct ptx_token token; /* current token */
-    struct sim_arena scratch;
+    struct base_arena scratch;
     struct sim_program *program;
     struct sim_load_error *error;
     enum sim_load result;
