@@ -22,7 +22,7 @@ struct proven {
     size_t count;            /* guarded by lock */
 };
 
-static pool_status proven_make(pool_device *device, void **object)
+static pool_status create_verified_programs(pool_device *device, void **object)
 {
     struct proven *proven = base_calloc(1, sizeof(*proven));
 
@@ -34,7 +34,7 @@ static pool_status proven_make(pool_device *device, void **object)
     return POOL_OK;
 }
 
-static void proven_unmake(pool_device *device, void *object, int driver_alive)
+static void destroy_verified_programs(pool_device *device, void *object, int driver_alive)
 {
     struct proven *proven = object;
 
@@ -45,7 +45,7 @@ static void proven_unmake(pool_device *device, void *object, int driver_alive)
 }
 
 static const struct device_resource_type proven_kind = {
-    "Poseidon programs", proven_make, proven_unmake};
+    "Poseidon programs", create_verified_programs, destroy_verified_programs};
 
 static pool_status proven_of(pool_device *device, struct proven **proven)
 {

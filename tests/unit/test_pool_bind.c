@@ -431,21 +431,21 @@ static pool_status make_thing(pool_device *device, void **object)
     return POOL_OK;
 }
 
-static void unmake_thing(pool_device *device, void *object, int driver_alive)
+static void destroy_thing(pool_device *device, void *object, int driver_alive)
 {
     (void)device;
     if (object == &made && driver_alive)
         unmade++;
 }
 
-static const struct device_resource_type thing = {"a thing", make_thing, unmake_thing};
+static const struct device_resource_type thing = {"a thing", make_thing, destroy_thing};
 
 static pool_status make_on_top(pool_device *device, void **object)
 {
     return device_resource_get(device, &thing, object);
 }
 
-static void unmake_on_top(pool_device *device, void *object, int driver_alive)
+static void destroy_on_top(pool_device *device, void *object, int driver_alive)
 {
     (void)device;
     (void)driver_alive;
@@ -453,7 +453,7 @@ static void unmake_on_top(pool_device *device, void *object, int driver_alive)
         unmade += 100;
 }
 
-static const struct device_resource_type on_top = {"on top of it", make_on_top, unmake_on_top};
+static const struct device_resource_type on_top = {"on top of it", make_on_top, destroy_on_top};
 
 static void test_kept(void **state)
 {
