@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points as x and y, and the curve equation.
+ * Points in affine coordinates, and the curve equation.
  */
 #include "curve/curve.h"
 

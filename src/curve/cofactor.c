@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cofactors against Hasse's bound; see cofactor.h.
+ * Checks cofactors by Hasse's bound; see cofactor.h.
  */
 #include "curve/cofactor.h"
 
@@ -50,7 +50,7 @@ bool curve_cofactor_is_possible(const pool_curve *curve, const uint64_t *cofacto
     return field_integer_compare(square, bound, SQUARE_LIMBS) <= 0;
 }
 
-/* quotient = x / order, bit by bit. */
+/* quotient = x / order by binary long division. */
 static void divide_by_order(const pool_curve *curve, uint64_t *quotient, const uint64_t *x)
 {
     uint64_t remainder[TRACE_LIMBS] = {0};
@@ -68,8 +68,8 @@ static void divide_by_order(const pool_curve *curve, uint64_t *quotient, const u
 }
 
 /*
- * Possible cofactors are neighbours around (q + 1) / order, so if there is any, the quotient or the
- * next is one, and if there are several, two of the four around it are.
+ * Possible cofactors are consecutive integers around (q + 1) / order. If there is one, it is the
+ * quotient or its successor; if there are several, two of the four integers around it are possible.
  */
 bool curve_find_cofactor(const pool_curve *curve, uint64_t *cofactor, const char **wrong)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Curves of the user's own: reading and checking what they are made from; references; facts.
+ * Custom curves: parsing and validation of their parameters; reference counting.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,26 +21,26 @@ void pool_curve_params_init(pool_curve_params *params, size_t struct_size)
 }
 
 static pool_status read_coordinate(const struct field_extension *f, uint64_t *x,
-    const char *const text[2], const char *what, bool required)
+    const char *const numbers[2], const char *what, bool required)
 {
     field_extension_set_zero(f, x);
-    if (!text[0] && required)
+    if (!numbers[0] && required)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "a curve needs a %s", what);
-    if (f->degree == 1 && text[1])
+    if (f->degree == 1 && numbers[1])
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the %s has a second part, but there is no nonresidue for an extension", what);
     for (uint32_t i = 0; i < f->degree; i++) {
         uint64_t *part = x + i * f->field->limbs;
         const char *wrong;
 
-        if (!text[i])
+        if (!numbers[i])
             continue;
-        wrong = field_integer_parse(part, f->field->limbs, text[i]);
+        wrong = field_integer_parse(part, f->field->limbs, numbers[i]);
         if (!wrong && !field_is_canonical(f->field, part))
             wrong = "is not below the modulus";
         if (wrong)
             return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "the %s \"%.200s\" %s", what, text[i], wrong);
+                POOL_ERR_INVALID_ARGUMENT, "the %s \"%.200s\" %s", what, numbers[i], wrong);
         field_to_montgomery(f->field, part, part);
     }
     return POOL_OK;
@@ -93,21 +93,21 @@ static pool_status check_group(const pool_curve *curve)
     return POOL_OK;
 }
 
-static pool_status derive_cofactor(pool_curve *curve, const char *text, bool check)
+static pool_status derive_cofactor(pool_curve *curve, const char *number, bool check)
 {
     const char *wrong = NULL;
 
-    if (!text) {
+    if (!number) {
         curve->cofactor_known = curve_find_cofactor(curve, curve->cofactor, &wrong);
         if (wrong)
             return base_fail(POOL_ERR_INVALID_ARGUMENT, "the order of the curve %s", wrong);
         return POOL_OK;
     }
-    wrong = field_integer_parse(curve->cofactor, CURVE_MAX_LIMBS, text);
+    wrong = field_integer_parse(curve->cofactor, CURVE_MAX_LIMBS, number);
     if (!wrong && check && !curve_cofactor_is_possible(curve, curve->cofactor))
         wrong = "times the order is no possible number of points";
     if (wrong)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the cofactor \"%.400s\" %s", text, wrong);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the cofactor \"%.400s\" %s", number, wrong);
     curve->cofactor_known = true;
     return POOL_OK;
 }
@@ -121,19 +121,19 @@ static pool_status derive_fingerprint(pool_curve *curve)
         uint8_t field[32];
         uint8_t scalar_field[32];
         uint64_t numbers[4][CURVE_MAX_LIMBS];
-    } text;
+    } input;
 
-    memset(&text, 0, sizeof(text));
-    snprintf(text.label, sizeof(text.label), "devicepool curve 1");
-    text.degree = curve->coordinates.degree;
-    text.nonresidue = curve->coordinates.nonresidue;
-    memcpy(text.field, curve->coordinates.field->fingerprint, sizeof(text.field));
-    memcpy(text.scalar_field, curve->scalar_field->fingerprint, sizeof(text.scalar_field));
-    memcpy(text.numbers[0], curve->a, sizeof(text.numbers[0]));
-    memcpy(text.numbers[1], curve->b, sizeof(text.numbers[1]));
-    memcpy(text.numbers[2], curve->generator.x, sizeof(text.numbers[2]));
-    memcpy(text.numbers[3], curve->generator.y, sizeof(text.numbers[3]));
-    return base_sha256_of(&text, sizeof(text), curve->fingerprint);
+    memset(&input, 0, sizeof(input));
+    snprintf(input.label, sizeof(input.label), "devicepool curve 1");
+    input.degree = curve->coordinates.degree;
+    input.nonresidue = curve->coordinates.nonresidue;
+    memcpy(input.field, curve->coordinates.field->fingerprint, sizeof(input.field));
+    memcpy(input.scalar_field, curve->scalar_field->fingerprint, sizeof(input.scalar_field));
+    memcpy(input.numbers[0], curve->a, sizeof(input.numbers[0]));
+    memcpy(input.numbers[1], curve->b, sizeof(input.numbers[1]));
+    memcpy(input.numbers[2], curve->generator.x, sizeof(input.numbers[2]));
+    memcpy(input.numbers[3], curve->generator.y, sizeof(input.numbers[3]));
+    return base_sha256_of(&input, sizeof(input), curve->fingerprint);
 }
 
 pool_status curve_derive(
@@ -167,7 +167,8 @@ pool_status curve_derive(
     return status;
 }
 
-/* The scalar field: the given one, if its modulus is the order, or one made from the order. */
+/* The scalar field is the given one, whose modulus must be the order, or is created from the order.
+ */
 static pool_status take_scalar_field(const pool_curve_params *params, pool_field **scalar_field)
 {
     pool_field_params of_order = {.struct_size = sizeof(of_order)};
@@ -249,7 +250,7 @@ drop_scalar_field:
 
 pool_curve *pool_curve_retain(const pool_curve *curve)
 {
-    /* The count is the one thing of a shared, otherwise constant curve that changes. */
+    /* Only the reference count of a shared curve changes. */
     pool_curve *counted = (pool_curve *)(uintptr_t)curve;
 
     if (counted && !counted->built_in)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A curve as the rooms curve/ and msm/ see it, and host arithmetic on its points. Knows of fields,
- * not of devices.
+ * The internal representation of a curve, and host arithmetic on its points. Depends on fields, not
+ * on devices.
  *
- * All functions on points are right for every argument on the curve: infinity, equal points,
- * opposite points, points of order two. Their time depends on the points.
+ * All functions on points handle every argument on the curve: infinity, equal points, opposite
+ * points, points of order two. They are not constant-time.
  */
 #ifndef DEVICEPOOL_CURVE_CURVE_H
 #define DEVICEPOOL_CURVE_CURVE_H
@@ -27,7 +27,7 @@ enum curve_a {
 struct curve_affine {
     uint64_t x[CURVE_MAX_LIMBS];
     uint64_t y[CURVE_MAX_LIMBS];
-    bool infinity; /* x and y are 0 then */
+    bool infinity; /* if true, x and y are 0 */
 };
 
 /* x = X / Z^2, y = Y / Z^3; infinity when Z is 0. */
@@ -67,21 +67,21 @@ void curve_affine_neg(
 bool curve_affine_equal(
     const pool_curve *curve, const struct curve_affine *p, const struct curve_affine *q);
 bool curve_affine_is_on_curve(const pool_curve *curve, const struct curve_affine *p);
-/* y^2 for a given x. */
+/* Computes y^2 for a given x. */
 void curve_y_squared(const pool_curve *curve, uint64_t *y_squared, const uint64_t *x);
-/* product = a * x, by the kind of a. */
+/* product = a * x, optimised for a = 0 and a = -3. */
 void curve_multiply_a(const pool_curve *curve, uint64_t *product, const uint64_t *x);
 
 /* jacobian.c */
 void curve_jacobian_set_infinity(const pool_curve *curve, struct curve_jacobian *p);
 bool curve_jacobian_is_infinity(const pool_curve *curve, const struct curve_jacobian *p);
-/* Whether it is the point (0, 0), which several formats cannot tell from infinity. */
+/* Whether p is the point (0, 0), which means infinity in several formats. */
 bool curve_jacobian_is_origin(const pool_curve *curve, const struct curve_jacobian *p);
 void curve_jacobian_from_affine(
     const pool_curve *curve, struct curve_jacobian *p, const struct curve_affine *q);
 void curve_jacobian_to_affine(
     const pool_curve *curve, struct curve_affine *p, const struct curve_jacobian *q);
-/* One inversion for all. `scratch` holds 2 * count coordinates. */
+/* Uses a single inversion. `scratch` holds 2 * count coordinates. */
 void curve_jacobian_batch_to_affine(const pool_curve *curve, struct curve_affine *p,
     const struct curve_jacobian *q, size_t count, uint64_t *scratch);
 void curve_jacobian_double(
@@ -112,14 +112,14 @@ void curve_xyzz_add(const pool_curve *curve, struct curve_xyzz *sum, const struc
 void curve_xyzz_add_affine(const pool_curve *curve, struct curve_xyzz *sum,
     const struct curve_xyzz *p, const struct curve_affine *q);
 
-/* multiply.c: the scalar is an integer of `count` limbs, any size. */
+/* multiply.c: the scalar is any integer of `count` limbs. */
 void curve_multiply(const pool_curve *curve, struct curve_jacobian *product,
     const struct curve_jacobian *p, const uint64_t *scalar, size_t count);
 bool curve_is_in_subgroup(const pool_curve *curve, const struct curve_jacobian *p);
 
 /*
- * layout.c: one point in memory to and from Jacobian. Loading gives NULL or what is wrong with the
- * point (coordinates only; the curve equation is not looked at).
+ * layout.c: loads and stores one point in Jacobian coordinates. Loading returns NULL, or the reason
+ * why the coordinates are invalid; it does not check the curve equation.
  */
 size_t curve_point_stride(const pool_curve *curve, const pool_point_format *format);
 const char *curve_load(const pool_curve *curve, struct curve_jacobian *p,
@@ -140,13 +140,13 @@ pool_status curve_validate_array(const char *call, const pool_curve *curve,
 /* Refuses values of `checks` that do not apply to points. */
 pool_status curve_validate_checks(const char *call, uint32_t checks);
 
-/* encoding.c: NULL or what is wrong with an encoded point. That y belongs to x is sure for the
- * compressed encoding only. */
+/* encoding.c: returns NULL, or the reason why an encoded point is invalid. Only compressed
+ * encodings guarantee that the point is on the curve. */
 const char *curve_decode(
     const pool_curve *curve, pool_encoding encoding, struct curve_affine *p, const uint8_t *bytes);
 
-/* create.c: fills everything but the references from texts; checks all that pool_curve_create
- * promises if asked to. */
+/* create.c: fills all members but the references from params, with the checks of pool_curve_create
+ * if `check` is set. */
 pool_status curve_derive(
     pool_curve *curve, const pool_curve_params *params, const pool_field *scalar_field, bool check);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device text of a curve: see emit_curve.h. */
+/* Generates the device code of a curve: see emit_curve.h. */
 #include "curve/emit_curve.h"
 
 #include "base/alloc.h"
@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-/* An initialiser of words: at most "{{" + 12 characters a word + "}}", twice. */
+/* An initialiser of words: at most "{{" + 12 characters per word + "}}", twice. */
 enum { MAX_INITIALISER = 2 * (FIELD_MAX_WORDS * 12 + 8) + 8 };
 
-/* How ptx/ec/ treats the coefficient a. */
+/* The case of the coefficient a in ptx/ec/. */
 static const char *kind_of_a(const struct curve_emit_params *params)
 {
     const pool_field *field = params->field;
@@ -27,7 +27,7 @@ static const char *kind_of_a(const struct curve_emit_params *params)
 }
 
 static void write_element(
-    const pool_field *field, const uint64_t *montgomery, char *text, size_t size)
+    const pool_field *field, const uint64_t *montgomery, char *initialiser, size_t size)
 {
     uint64_t standard[FIELD_MAX_LIMBS];
     const uint64_t *limbs = montgomery;
@@ -35,13 +35,14 @@ static void write_element(
         field_from_montgomery(field, standard, montgomery);
         limbs = standard;
     }
-    size_t length = (size_t)snprintf(text, size, "{{");
+    size_t length = (size_t)snprintf(initialiser, size, "{{");
     for (uint32_t i = 0; i < field->words; i++)
-        length += (size_t)snprintf(text + length, size - length, "0x%08x,", field_word(limbs, i));
-    snprintf(text + length, size - length, "}}");
+        length +=
+            (size_t)snprintf(initialiser + length, size - length, "0x%08x,", field_word(limbs, i));
+    snprintf(initialiser + length, size - length, "}}");
 }
 
-static void write_a(const struct curve_emit_params *params, char *text, size_t size)
+static void write_a(const struct curve_emit_params *params, char *initialiser, size_t size)
 {
     static const uint64_t zero[2 * FIELD_MAX_LIMBS];
     const uint64_t *a = params->a == NULL ? zero : params->a;
@@ -49,21 +50,22 @@ static void write_a(const struct curve_emit_params *params, char *text, size_t s
     char second[MAX_INITIALISER / 2] = "";
     write_element(params->field, a, first, sizeof first);
     if (params->nonresidue == 0) {
-        snprintf(text, size, "%s", first);
+        snprintf(initialiser, size, "%s", first);
         return;
     }
     write_element(params->field, a + params->field->limbs, second, sizeof second);
-    snprintf(text, size, "{%s,%s}", first, second);
+    snprintf(initialiser, size, "{%s,%s}", first, second);
 }
 
-pool_status curve_emit_generate(const struct curve_emit_params *params, char **text)
+pool_status curve_emit_generate(const struct curve_emit_params *params, char **source)
 {
-    char *field_text = NULL;
+    char *field_source = NULL;
     char a[MAX_INITIALISER];
     char nonresidue[64] = "";
-    if (params == NULL || text == NULL)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text of a curve: argument missing");
-    pool_status status = field_emit_generate(params->field, "fq", &field_text);
+    if (params == NULL || source == NULL)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "curve_emit_generate: params and source must not be NULL");
+    pool_status status = field_emit_generate(params->field, "fq", &field_source);
     if (status)
         return status;
     write_a(params, a, sizeof a);
@@ -71,20 +73,20 @@ pool_status curve_emit_generate(const struct curve_emit_params *params, char **t
         snprintf(nonresidue, sizeof nonresidue, "#define FQ2_NONRESIDUE (%d)\n",
             (int)params->nonresidue);
     char *all = base_format("%s#define EC_DEGREE %d\n%s#define EC_A %s\n#define EC_A_VALUE %s\n",
-        field_text, params->nonresidue == 0 ? 1 : 2, nonresidue, kind_of_a(params), a);
-    base_free(field_text);
+        field_source, params->nonresidue == 0 ? 1 : 2, nonresidue, kind_of_a(params), a);
+    base_free(field_source);
     if (all == NULL)
-        return base_fail_memory("the device text of a curve");
-    *text = all;
+        return base_fail_memory("the device source of a curve");
+    *source = all;
     return POOL_OK;
 }
 
-pool_status curve_emit_of(const pool_curve *curve, char **text)
+pool_status curve_emit_of(const pool_curve *curve, char **source)
 {
     if (curve == NULL)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text of a curve: curve missing");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device source of a curve: curve missing");
     const struct curve_emit_params params = {.field = curve->coordinates.field,
         .nonresidue = curve->coordinates.nonresidue,
         .a = curve->a};
-    return curve_emit_generate(&params, text);
+    return curve_emit_generate(&params, source);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points as the byte strings that other systems exchange: zcash's, gnark's and arkworks' compressed
- * and uncompressed forms and the inputs of Ethereum's precompiles. Every byte is checked.
+ * Encodes and decodes points in the formats of other systems: the compressed and uncompressed forms
+ * of zcash, gnark and arkworks, and the inputs of Ethereum's precompiles. Decoding checks every
+ * byte.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ enum {
     MAX_POINT = 4 * POOL_FIELD_MAX_BYTES + 8,
 };
 
-/* Where and how an encoding says more than the coordinates. */
+/* The position and meaning of an encoding's flags. */
 enum flags {
     FLAGS_NONE,     /* infinity is all zeros */
     FLAGS_ZCASH,    /* first byte: 0x80 compressed, 0x40 infinity, 0x20 the larger y */
@@ -25,10 +26,10 @@ enum flags {
     FLAGS_ARKWORKS, /* last byte: 0x40 infinity, 0x80 the larger y */
 };
 
-/* An encoding of a curve's points. */
+/* The sizes of an encoding for one curve. */
 struct shape {
-    size_t width;   /* of an element of the prime field; 0: the curve does not have this encoding */
-    size_t flagged; /* of the last element, which may need a byte more for its flags */
+    size_t width;   /* bytes of an element of the prime field; 0: not defined for the curve */
+    size_t flagged; /* bytes of the last element, which may have an extra byte for the flags */
     enum flags flags;
     bool is_compressed;
     bool is_big_endian;
@@ -77,7 +78,7 @@ static struct shape shape_of(const pool_curve *curve, pool_encoding encoding)
     return shape;
 }
 
-/* Of one coordinate, the last one or another. */
+/* Returns the size of a coordinate, which differs for the last one. */
 static size_t coordinate_bytes(const pool_curve *curve, const struct shape *shape, bool is_last)
 {
     return (curve->coordinates.degree - 1) * shape->width +
@@ -102,7 +103,7 @@ size_t pool_encoding_bytes(const pool_curve *curve, pool_encoding encoding)
     return point_bytes(curve, &shape);
 }
 
-/* Place of part `index` (c0 or c1) within a coordinate's bytes. */
+/* Returns the offset of c0 or c1 in an encoded coordinate. */
 static size_t part_offset(const pool_curve *curve, const struct shape *shape, uint32_t index)
 {
     return (shape->c0_is_first ? index : curve->coordinates.degree - 1 - index) * shape->width;
@@ -138,13 +139,13 @@ static bool read_coordinate(
     return true;
 }
 
-/* What flags say of a point. */
-struct facts {
+/* The decoded flags. */
+struct properties {
     bool is_infinity;
     bool is_larger;
 };
 
-/* The byte with the flags. */
+/* Returns the byte with the flags. */
 static size_t flag_offset(const pool_curve *curve, const struct shape *shape)
 {
     return shape->flags == FLAGS_ARKWORKS ? point_bytes(curve, shape) - 1 : 0;
@@ -158,36 +159,37 @@ static uint8_t flag_mask(const struct shape *shape)
     return masks[shape->flags];
 }
 
-static uint8_t flags_of(const struct shape *shape, struct facts facts)
+static uint8_t flags_of(const struct shape *shape, struct properties properties)
 {
     switch (shape->flags) {
     case FLAGS_NONE:
         break;
     case FLAGS_ZCASH:
-        return (uint8_t)((shape->is_compressed ? 0x80 : 0) | (facts.is_infinity ? 0x40 : 0) |
-                         (facts.is_larger && shape->is_compressed ? 0x20 : 0));
+        return (uint8_t)((shape->is_compressed ? 0x80 : 0) | (properties.is_infinity ? 0x40 : 0) |
+                         (properties.is_larger && shape->is_compressed ? 0x20 : 0));
     case FLAGS_GNARK:
-        return facts.is_infinity ? 0x40 : facts.is_larger ? 0xc0 : 0x80;
+        return properties.is_infinity ? 0x40 : properties.is_larger ? 0xc0 : 0x80;
     case FLAGS_ARKWORKS:
-        return facts.is_infinity ? 0x40 : facts.is_larger ? 0x80 : 0;
+        return properties.is_infinity ? 0x40 : properties.is_larger ? 0x80 : 0;
     }
     return 0;
 }
 
-static const char *read_flags(const struct shape *shape, uint8_t flags, struct facts *facts)
+static const char *read_flags(
+    const struct shape *shape, uint8_t flags, struct properties *properties)
 {
     if (shape->flags == FLAGS_ZCASH && !!(flags & 0x80) != shape->is_compressed)
         return shape->is_compressed ? "lacks the compression flag" : "has the compression flag";
     if (shape->flags == FLAGS_GNARK && flags == 0)
         return "lacks the compression flag";
     if (shape->flags == FLAGS_GNARK)
-        *facts = (struct facts){.is_infinity = flags == 0x40, .is_larger = flags == 0xc0};
+        *properties = (struct properties){.is_infinity = flags == 0x40, .is_larger = flags == 0xc0};
     else
-        *facts = (struct facts){.is_infinity = flags & 0x40,
+        *properties = (struct properties){.is_infinity = flags & 0x40,
             .is_larger = flags & (shape->flags == FLAGS_ARKWORKS ? 0x80 : 0x20)};
-    if (facts->is_infinity && facts->is_larger)
+    if (properties->is_infinity && properties->is_larger)
         return "is infinity with bits set that must be zero";
-    if (shape->flags == FLAGS_ZCASH && facts->is_larger && !shape->is_compressed)
+    if (shape->flags == FLAGS_ZCASH && properties->is_larger && !shape->is_compressed)
         return "is uncompressed and has the flag of the larger y";
     return NULL;
 }
@@ -195,16 +197,16 @@ static const char *read_flags(const struct shape *shape, uint8_t flags, struct f
 static void encode_point(const pool_curve *curve, const struct shape *shape,
     const struct curve_affine *p, uint8_t *bytes)
 {
-    struct facts facts = {.is_infinity = p->infinity};
+    struct properties properties = {.is_infinity = p->infinity};
 
     memset(bytes, 0, point_bytes(curve, shape));
     if (!p->infinity) {
-        facts.is_larger = field_extension_is_larger_half(&curve->coordinates, p->y);
+        properties.is_larger = field_extension_is_larger_half(&curve->coordinates, p->y);
         write_coordinate(curve, shape, p->x, bytes);
         if (!shape->is_compressed)
             write_coordinate(curve, shape, p->y, bytes + coordinate_bytes(curve, shape, false));
     }
-    bytes[flag_offset(curve, shape)] |= flags_of(shape, facts);
+    bytes[flag_offset(curve, shape)] |= flags_of(shape, properties);
 }
 
 static bool all_zero(const uint8_t *bytes, size_t size)
@@ -231,9 +233,9 @@ static const char *recover_y(const pool_curve *curve, struct curve_affine *p, bo
     return NULL;
 }
 
-/* A byte that has flags only is zero without them. */
+/* An extra byte for flags must be zero apart from them. */
 static const char *read_point(const pool_curve *curve, const struct shape *shape,
-    struct facts facts, struct curve_affine *p, const uint8_t *bytes)
+    struct properties properties, struct curve_affine *p, const uint8_t *bytes)
 {
     p->infinity = false;
     if (shape->flagged > shape->width && bytes[flag_offset(curve, shape)])
@@ -241,11 +243,11 @@ static const char *read_point(const pool_curve *curve, const struct shape *shape
     if (!read_coordinate(curve, shape, p->x, bytes))
         return not_below;
     if (shape->is_compressed)
-        return recover_y(curve, p, facts.is_larger);
+        return recover_y(curve, p, properties.is_larger);
     if (!read_coordinate(curve, shape, p->y, bytes + coordinate_bytes(curve, shape, false)))
         return not_below;
     if (shape->flags == FLAGS_ARKWORKS &&
-        field_extension_is_larger_half(&curve->coordinates, p->y) != facts.is_larger)
+        field_extension_is_larger_half(&curve->coordinates, p->y) != properties.is_larger)
         return "has the flag of the other y";
     return NULL;
 }
@@ -254,22 +256,22 @@ static const char *decode_point(const pool_curve *curve, const struct shape *sha
     struct curve_affine *p, const uint8_t *given)
 {
     size_t size = point_bytes(curve, shape);
-    struct facts facts = {0};
+    struct properties properties = {0};
     uint8_t bytes[MAX_POINT];
     uint8_t *flagged = bytes + flag_offset(curve, shape);
 
     memcpy(bytes, given, size);
     if (shape->flags != FLAGS_NONE) {
-        const char *wrong = read_flags(shape, *flagged & flag_mask(shape), &facts);
+        const char *wrong = read_flags(shape, *flagged & flag_mask(shape), &properties);
 
         if (wrong)
             return wrong;
         *flagged &= (uint8_t)~flag_mask(shape);
     } else {
-        facts.is_infinity = all_zero(bytes, size);
+        properties.is_infinity = all_zero(bytes, size);
     }
-    if (!facts.is_infinity)
-        return read_point(curve, shape, facts, p, bytes);
+    if (!properties.is_infinity)
+        return read_point(curve, shape, properties, p, bytes);
     if (!all_zero(bytes, size))
         return "is infinity with bits set that must be zero";
     curve_affine_set_infinity(curve, p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points as X, Y, Z with x = X / Z^2 and y = Y / Z^3. Formulas from the Explicit-Formulas Database
- * (D. Bernstein, T. Lange), short Weierstrass, Jacobian: dbl-2007-bl, add-2007-bl, madd-2007-bl
- * without their common scalings.
+ * Points in Jacobian coordinates, x = X / Z^2 and y = Y / Z^3. Formulas from the Explicit-Formulas
+ * Database (D. Bernstein, T. Lange), short Weierstrass, Jacobian: dbl-2007-bl, add-2007-bl,
+ * madd-2007-bl without their common scalings.
  */
 #include "curve/curve.h"
 
@@ -37,7 +37,7 @@ void curve_jacobian_from_affine(
     field_extension_set_one(&curve->coordinates, p->z);
 }
 
-/* The affine point, given 1 / Z (0 for infinity). */
+/* Computes the affine point from 1 / Z (0 for infinity). */
 static void scale_to_affine(const pool_curve *curve, struct curve_affine *p,
     const struct curve_jacobian *q, const uint64_t *z_inverse)
 {
@@ -115,9 +115,9 @@ void curve_jacobian_double(
 }
 
 /*
- * The common end of both additions: u and s are p's coordinates scaled to the common denominator, h
- * and r the differences to q's, z the product of both Z. With v = u h^2:
- * X' = r^2 - h^3 - 2 v, Y' = r (v - X') - s h^3, Z' = h z.
+ * The common part of both additions: u and s are p's coordinates scaled to the common denominator,
+ * h and r the differences to q's, z the product of both Z. With v = u h^2: X' = r^2 - h^3 - 2 v, Y'
+ * = r (v - X') - s h^3, Z' = h z.
  */
 static void finish_addition(const pool_curve *curve, struct curve_jacobian *sum, const uint64_t *u,
     const uint64_t *s, const uint64_t *h, const uint64_t *r, const uint64_t *z)

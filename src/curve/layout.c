@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "curve/curve.h"
 
-enum { FLAG_ALIGNMENT = 8 }; /* arkworks' struct of 64-bit limbs and one bool */
+enum { FLAG_ALIGNMENT = 8 }; /* as in arkworks' struct of 64-bit limbs and one bool */
 
 size_t pool_point_bytes(const pool_curve *curve, pool_point_layout layout)
 {
@@ -75,7 +75,7 @@ pool_status curve_validate_array(const char *call, const pool_curve *curve,
         pool_point_bytes(curve, format->layout));
 }
 
-/* Coordinate `index` of a point in memory. */
+/* Loads coordinate `index` of a point. */
 static bool load_coordinate(const pool_curve *curve, uint64_t *x, const pool_point_format *format,
     const void *memory, size_t index)
 {
@@ -106,7 +106,7 @@ static const char *load_affine(const pool_curve *curve, struct curve_jacobian *p
     return NULL;
 }
 
-/* (X : Y : Z) is Jacobian (X Z, Y Z^2, Z). */
+/* The projective point (X : Y : Z) is (X Z, Y Z^2, Z) in Jacobian coordinates. */
 static void from_projective(const pool_curve *curve, struct curve_jacobian *p)
 {
     const struct field_extension *f = &curve->coordinates;

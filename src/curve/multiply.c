@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multiples of points by double and add from the top bit. The plain answer that faster ways are
- * compared with; time depends on the scalar.
+ * Scalar multiplication by double-and-add from the top bit, the reference for faster algorithms.
+ * Not constant-time.
  */
 #include "curve/curve.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a curve tells about itself.
+ * The public properties of a curve.
  */
 #include <string.h>
 

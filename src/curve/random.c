@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reproducible points of known discrete logarithm. Point i is A[i mod TABLE] + B[i / TABLE], where
- * A and B are random multiples of the generator: one affine addition a point, with one inversion
- * for many of them, instead of one scalar multiplication.
+ * A and B are random multiples of the generator: one affine addition per point, with batched
+ * inversions, instead of one scalar multiplication.
  */
 #include <string.h>
 
@@ -12,14 +12,14 @@
 #include "curve/curve.h"
 
 enum {
-    TABLE = 1024, /* 2^20 points take 2048 scalar multiplications; part of the result, so do not
-                     change */
+    TABLE = 1024, /* 2^20 points take 2048 scalar multiplications. Determines the results, so it
+                     must not change. */
     CHUNK = 32,
 };
 
 /*
- * The tables' scalars are elements of the seed at indices that no array reaches, so that points
- * share nothing with pool_random_scalars of the same seed.
+ * The scalars of the tables are the seed's elements at indices that no array reaches, so that they
+ * are independent of pool_random_scalars with the same seed.
  */
 static const uint64_t index_a = (uint64_t)1 << 62;
 static const uint64_t index_b = (uint64_t)1 << 63;
@@ -51,7 +51,8 @@ static void fill_table(const pool_curve *curve, struct table *table, uint64_t se
     }
 }
 
-/* sums[i] = low[i] + high: slopes with a common inversion; equal x and infinity the long way. */
+/* sums[i] = low[i] + high, with a common inversion for all slopes; equal x and infinity are handled
+ * by the general addition. */
 static void add_chunk(const pool_curve *curve, struct curve_affine *sums,
     const struct curve_affine *low, const struct curve_affine *high, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points as X, Y, ZZ, ZZZ with x = X / ZZ and y = Y / ZZZ: what the device accumulates buckets in.
+ * Points in XYZZ coordinates, x = X / ZZ and y = Y / ZZZ, in which the device accumulates buckets.
  * Formulas from the Explicit-Formulas Database, short Weierstrass, XYZZ: dbl-2008-s-1, add-2008-s,
  * madd-2008-s.
  */
@@ -43,7 +43,7 @@ void curve_xyzz_from_jacobian(
     field_extension_mul(f, p->zzz, p->zz, q->z);
 }
 
-/* Z = ZZ will do: x Z^2 = X ZZ, and y Z^3 = y ZZZ^2 = Y ZZZ. */
+/* Choose Z = ZZ: x Z^2 = X ZZ, and y Z^3 = y ZZZ^2 = Y ZZZ. */
 void curve_xyzz_to_jacobian(
     const pool_curve *curve, struct curve_jacobian *p, const struct curve_xyzz *q)
 {
@@ -96,9 +96,9 @@ void curve_xyzz_double(
 }
 
 /*
- * The common end of both additions: u and s are p's coordinates scaled to the common denominator, h
- * and r the differences to q's, zz and zzz the products of both. With v = u h^2:
- * X' = r^2 - h^3 - 2 v, Y' = r (v - X') - s h^3, ZZ' = zz h^2, ZZZ' = zzz h^3.
+ * The common part of both additions: u and s are p's coordinates scaled to the common denominator,
+ * h and r the differences to q's, zz and zzz the products of both. With v = u h^2: X' = r^2 - h^3 -
+ * 2 v, Y' = r (v - X') - s h^3, ZZ' = zz h^2, ZZZ' = zzz h^3.
  */
 static void finish_addition(const pool_curve *curve, struct curve_xyzz *sum, const uint64_t *u,
     const uint64_t *s, const uint64_t *h, const uint64_t *r, const uint64_t *zz,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields of params.def, derived together when the first of them is asked for.
+ * The built-in fields of params.def, all derived on the first request.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of the user's own: reading and checking what they are made from; references; facts.
+ * Custom fields: parsing and validation of their parameters; reference counting; properties.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 enum {
     FACTOR_LIMIT = 1 << 16
-}; /* prime factors of p - 1 that a given generator is checked against */
+}; /* the order of a given generator is checked for prime factors of p - 1 below this */
 
 static const struct base_struct field_params_type = BASE_STRUCT(pool_field_params);
 
@@ -21,12 +21,12 @@ void pool_field_params_init(pool_field_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-static pool_status read_number(uint64_t *limbs, const char *text, const char *what)
+static pool_status read_number(uint64_t *limbs, const char *string, const char *what)
 {
-    const char *wrong = field_integer_parse(limbs, FIELD_MAX_LIMBS, text);
+    const char *wrong = field_integer_parse(limbs, FIELD_MAX_LIMBS, string);
 
     if (wrong)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s \"%.200s\" %s", what, text, wrong);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s \"%.200s\" %s", what, string, wrong);
     return POOL_OK;
 }
 
@@ -109,7 +109,7 @@ static pool_status check_generator(const pool_field *field)
     return POOL_OK;
 }
 
-/* root^(2^(s - 1)) = -1 says that the order is 2^s. */
+/* The order is 2^s if root^(2^(s - 1)) = -1. */
 static pool_status check_root(const pool_field *field)
 {
     uint64_t power[FIELD_MAX_LIMBS];
@@ -165,7 +165,7 @@ pool_status pool_field_create(const pool_field_params *params, pool_field **fiel
 
 pool_field *pool_field_retain(const pool_field *field)
 {
-    /* The count is the one thing of a shared, otherwise constant field that changes. */
+    /* Only the reference count of a shared field changes. */
     pool_field *counted = (pool_field *)(uintptr_t)field;
 
     if (counted && !(counted->flags & FIELD_BUILT_IN))

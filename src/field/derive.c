@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All constants of a field from its modulus and, where given, generator or root of unity.
+ * Derives all constants of a field from its modulus and, if given, its generator or root of unity.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "field/field.h"
 #include "field/integer.h"
 
-/* Newton's iteration doubles the right bits each time; x * x = 1 mod 8 for odd x gives the first
+/* Newton's iteration doubles the number of correct bits; x * x = 1 mod 8 for odd x gives the first
  * three. */
 static uint64_t negative_inverse(uint64_t odd)
 {
@@ -84,7 +84,7 @@ static void derive_generators(pool_field *field, const struct field_definition *
     field_inverse(field, field->inverse_root, field->root);
 }
 
-/* Over everything that results or device text can depend on, in standard form. */
+/* Hashes everything on which results or device code can depend, in standard form. */
 static pool_status derive_fingerprint(pool_field *field)
 {
     struct {
@@ -93,15 +93,15 @@ static pool_status derive_fingerprint(pool_field *field)
         uint64_t modulus[FIELD_MAX_LIMBS];
         uint64_t generator[FIELD_MAX_LIMBS];
         uint64_t root[FIELD_MAX_LIMBS];
-    } text;
+    } input;
 
-    memset(&text, 0, sizeof(text));
-    snprintf(text.label, sizeof(text.label), "devicepool field 1");
-    text.bits = field->bits;
-    memcpy(text.modulus, field->modulus, sizeof(text.modulus));
-    field_from_montgomery(field, text.generator, field->generator);
-    field_from_montgomery(field, text.root, field->root);
-    return base_sha256_of(&text, sizeof(text), field->fingerprint);
+    memset(&input, 0, sizeof(input));
+    snprintf(input.label, sizeof(input.label), "devicepool field 1");
+    input.bits = field->bits;
+    memcpy(input.modulus, field->modulus, sizeof(input.modulus));
+    field_from_montgomery(field, input.generator, field->generator);
+    field_from_montgomery(field, input.root, field->root);
+    return base_sha256_of(&input, sizeof(input), field->fingerprint);
 }
 
 pool_status field_derive(pool_field *field, const struct field_definition *definition)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Putting device text together: see emit.h. Knows the shape of an asm statement, nothing of
- * arithmetic.
+ * Assembles device code: see emit.h. Knows the syntax of asm statements, not arithmetic.
  */
 #include "field/emit.h"
 
@@ -113,7 +112,7 @@ void field_emit_begin(struct field_emit_writer *writer, const char *name, uint32
 }
 
 /*
- * Results are marked as written early: a statement writes words of its result while it still reads
+ * Results are early-clobber operands: a statement writes words of its result before it has read all
  * arguments.
  */
 void field_emit_end(struct field_emit_writer *writer, uint32_t arity)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the files that write device text (emit_*.c): a growing text, the operands of a PTX
- * instruction, and the frame of a device function around one asm statement.
+ * Shared by the generators of device code (emit_*.c): an output buffer, the operands of PTX
+ * instructions, and device functions that consist of one asm statement.
  */
 #ifndef DEVICEPOOL_FIELD_PTX_EMIT_H
 #define DEVICEPOOL_FIELD_PTX_EMIT_H
 
 #include "field/field.h"
 
-/* Everything one generation needs. A failed allocation sticks in `failed`; later puts do nothing.
- */
+/* The state of one generation. After a failed allocation `failed` is set and all further output is
+ * ignored. */
 struct field_emit_writer {
     const pool_field *field;
     const char *prefix;  /* "fq" */
     uint32_t words;      /* 32-bit words of an element */
-    uint32_t room;       /* the largest k <= 15 with k p < 2^(32 words) */
+    uint32_t headroom;   /* the largest k <= 15 with k p < 2^(32 words) */
     bool lazy;           /* values in [0, 2p) may be multiplied: 4p < R */
     const char *linkage; /* of the next functions: inlined or called */
     char *data;
@@ -52,7 +52,7 @@ static inline struct field_emit_arg field_emit_word(
     return (struct field_emit_arg){'%', which * writer->words + index};
 }
 
-/* Word `index` of `multiple` * p, an immediate. The product must fit: multiple <= room. */
+/* Word `index` of `multiple` * p, an immediate. The product must fit: multiple <= headroom. */
 struct field_emit_arg field_emit_modulus(
     const struct field_emit_writer *writer, uint32_t multiple, uint32_t index);
 
@@ -68,15 +68,15 @@ void field_emit_three(struct field_emit_writer *writer, const char *opcode,
 /* Declares `count` local registers of a bank. */
 void field_emit_declare(struct field_emit_writer *writer, char bank, uint32_t count);
 
-/* A function prefix_name of `arity` elements that is one asm statement: between the two calls
- * instructions are put. */
+/* Begin and end a function prefix_name of `arity` elements that is one asm statement; its
+ * instructions are emitted between the two calls. */
 void field_emit_begin(struct field_emit_writer *writer, const char *name, uint32_t arity);
 void field_emit_end(struct field_emit_writer *writer, uint32_t arity);
 
 /*
- * Conditional subtraction (emit_add.c): the value in `bank` less multiple p where it is at least
- * that; into the function's result when `is_last`, else back into `bank`. With `has_top`, word
- * bank[words] belongs to the value. Its registers u, v and q are declared by the first of the two.
+ * Conditional subtraction (emit_add.c): subtracts multiple p from the value in `bank` if it is at
+ * least that, and stores the function's result if `is_last`, or else `bank`. With `has_top`, word
+ * bank[words] is part of the value. The first function declares the registers u, v and q.
  */
 void field_emit_declare_reduction(struct field_emit_writer *writer);
 void field_emit_reduction(
@@ -85,11 +85,11 @@ void field_emit_reduction(
 /* prefix_less: 1 when a < b as integers (emit_add.c). */
 void field_emit_less(struct field_emit_writer *writer);
 
-/* mul_add and mul_sub, names ending in `suffix`, as two products and a sum, for fields where one
- * reduction is no gain (emit_field.c). */
+/* Emits mul_add and mul_sub with a name suffix as two products and an addition, for fields in which
+ * a common reduction is not faster (emit_field.c). */
 void field_emit_separate_sums(struct field_emit_writer *writer, const char *suffix);
 
-/* Operations by file. */
+/* The operations, by file. */
 void field_emit_additions(
     struct field_emit_writer *writer); /* emit_add.c: add, sub, neg, dbl, reduce */
 void field_emit_multiplications(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of sums: add, sub, neg, dbl and reduction, in the strict form (values in [0, p)) and
+ * Generates addition: add, sub, neg, dbl and reduction, in the strict form (values in [0, p)) and
  * the lazy one (values in [0, 2p)). Knows carry chains only. A conditional subtraction subtracts
  * into a second set of registers and selects by the borrow; a conditional addition is predicated.
  */
@@ -12,7 +12,7 @@ void field_emit_declare_reduction(struct field_emit_writer *writer)
     field_emit(writer, "        \".reg .u32 v;\\n\"\n        \".reg .pred q;\\n\"\n");
 }
 
-/* q = the flag of the last chain says borrow. */
+/* q = whether the last chain borrowed. */
 static void put_borrow(struct field_emit_writer *writer)
 {
     field_emit(writer, "        \"subc.u32 v, 0, 0;\\n\"\n        \"setp.ne.u32 q, v, 0;\\n\"\n");
@@ -38,12 +38,12 @@ void field_emit_reduction(
     }
 }
 
-/* Result = x + y, at most 2 multiple p, less multiple p where it reaches that. */
+/* Result = x + y, at most 2 multiple p, minus multiple p if it is at least that. */
 static void put_add(
     struct field_emit_writer *writer, const char *name, uint32_t arity, uint32_t multiple)
 {
     uint32_t words = writer->words;
-    bool has_top = writer->room < 2 * multiple;
+    bool has_top = writer->headroom < 2 * multiple;
     field_emit_begin(writer, name, arity);
     field_emit_declare(writer, 't', words + 1);
     field_emit_declare_reduction(writer);
@@ -61,7 +61,7 @@ static void put_add(
     field_emit_end(writer, arity);
 }
 
-/* Result = x - y (arity 2) or -x (arity 1), plus multiple p where that is negative. */
+/* Result = x - y (arity 2) or -x (arity 1), plus multiple p if that is negative. */
 static void put_sub(
     struct field_emit_writer *writer, const char *name, uint32_t arity, uint32_t multiple)
 {

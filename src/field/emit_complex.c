@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of (a + b u)(c + d u) with u^2 = -1, as one operation: three products of double
- * length (Karatsuba) and two reductions, 5 n^2 + n wide multiplications where sums of products with
- * one reduction each take 6 n^2 + n. On lazy values only: 4p <= R keeps sums of two in n words.
+ * Generates (a + b u)(c + d u) with u^2 = -1 as one operation: three products of double
+ * length (Karatsuba) and two reductions, 5 n^2 + n wide multiplications instead of the 6 n^2 + n of
+ * sums of products with one reduction each. On lazy values only: 4p <= R keeps sums of two in n
+ * words.
  */
 #include "field/emit_wide.h"
 
@@ -34,7 +35,7 @@ static void put_sum(struct field_emit_writer *writer, char bank, uint32_t x, uin
             field_emit_word(writer, y, i));
 }
 
-/* bank -= other, 2 n words; the borrow stays in the flag. */
+/* bank -= other, 2 n words; the borrow stays in the carry flag. */
 static void put_difference(struct field_emit_writer *writer, char bank, char other)
 {
     for (uint32_t i = 0; i < 2 * writer->words; i++)
@@ -57,7 +58,7 @@ static void put_products(struct field_emit_writer *writer)
 /* a d + b c = (a + b)(c + d) - a c - b d, below 8 p^2: reduced below 2p or, with p > R / 8, 3p. */
 static void put_imaginary(struct field_emit_writer *writer)
 {
-    bool is_reduced = writer->room >= 8;
+    bool is_reduced = writer->headroom >= 8;
     put_difference(writer, 'y', 'w');
     put_difference(writer, 'y', 'x');
     field_emit_wide_reduce(
@@ -69,7 +70,7 @@ static void put_imaginary(struct field_emit_writer *writer)
         field_emit_move(writer, field_emit_word(writer, IMAGINARY, i), field_emit_local('t', i));
 }
 
-/* a c - b d, plus p R where that is negative: below p R, as 4 p^2 is. */
+/* a c - b d, plus p R if that is negative: below p R, as 4 p^2 is. */
 static void put_real(struct field_emit_writer *writer)
 {
     uint32_t words = writer->words;

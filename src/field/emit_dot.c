@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of sums of products with one reduction, for rows of matrices: prefix_dot<n>(sum, x,
- * c) = sum + x[0] c[0] + ... + x[n-1] c[n-1]. `sum` and x may be lazy, c is reduced (constants);
- * the result is lazy. There is a function for each length that is asked for; longer ones go in
- * parts.
+ * Generates inner products with one reduction, for rows of matrices: prefix_dot<n>(sum, x, c) =
+ * sum + x[0] c[0] + ... + x[n-1] c[n-1]. `sum` and x may be lazy, c is reduced (constants); the
+ * result is lazy. There is one function per requested length; long ones are split.
  */
 #include "field/emit_rows.h"
 
-/* Words of the x of one reduction: as many as stay in registers beside its accumulators. */
+/* Words of x per reduction: as many as fit in registers next to its accumulators. */
 enum { PART_WORDS = 96, PART_PRODUCTS = 24 };
 
 static uint32_t part_of(const struct field_emit_writer *writer)
@@ -25,7 +24,7 @@ static void put_head(struct field_emit_writer *writer, uint32_t products)
         writer->linkage, p, p, products, p, p, p, p);
 }
 
-/* The words of variable `name`, or of x[index] or c[index], as operands. */
+/* Emits the words of variable `name`, or of x[index] or c[index], as operands. */
 static void put_operands(
     struct field_emit_writer *writer, const char *constraint, const char *name, bool is_behind)
 {
@@ -41,10 +40,12 @@ static void put_element(struct field_emit_writer *writer, char array, uint32_t i
 }
 
 /*
- * Several words: a loop with two rows a turn. Written out, the rows of a long sum outgrow the
- * instruction cache: BN254's permutation of nine lanes is a seventh faster so.
+ * Several words: a loop with two rows per iteration. Unrolled, the rows of a long inner product
+ * exceed the instruction cache: BN254's permutation of width nine is a seventh faster with the
+ * loop.
  *
- * A turn's operands are both accumulators and their top word, two words of each c, and x.
+ * The operands of an iteration are both accumulators and their top word, two words of each c, and
+ * x.
  */
 static uint32_t accumulator_words(const struct field_emit_writer *writer)
 {
@@ -116,13 +117,13 @@ static void put_loop(
 
 /*
  * Subtracts multiples of p until the merged value, below `bound` p, is below `multiple` p.
- * Subtracting s p where the value reaches that leaves less than the larger of s p and the rest.
+ * Conditionally subtracting s p leaves less than the larger of s p and the difference.
  */
 static void put_reductions(struct field_emit_writer *writer, uint32_t bound, uint32_t multiple)
 {
     while (bound > multiple) {
         uint32_t step = multiple;
-        while (2 * step <= writer->room && 2 * step < bound)
+        while (2 * step <= writer->headroom && 2 * step < bound)
             step *= 2;
         bound = bound - step > step ? bound - step : step;
         field_emit_reduction(writer, 't', step, true, bound <= multiple);
@@ -131,13 +132,13 @@ static void put_reductions(struct field_emit_writer *writer, uint32_t bound, uin
 
 /*
  * With x below m p (m = 2 lazy, 1 strict) and c below p, k products leave less than
- * p (1 + k m p / R), and p / R is at most 1 / room; the sum adds m p.
+ * p (1 + k m p / R), and p / R is at most 1 / headroom; the sum adds m p.
  */
 static void put_end(
     struct field_emit_writer *writer, struct field_emit_rows *rows, uint32_t products)
 {
     uint32_t multiple = writer->lazy ? 2 : 1;
-    uint32_t bound = 1 + multiple + (products * multiple + writer->room - 1) / writer->room;
+    uint32_t bound = 1 + multiple + (products * multiple + writer->headroom - 1) / writer->headroom;
     uint32_t words = writer->words;
 
     field_emit(writer, "    asm(\"{\\n\"\n");
@@ -175,7 +176,7 @@ static void put_rows_dot(struct field_emit_writer *writer, uint32_t products)
     put_end(writer, &rows, products);
 }
 
-/* Words of the k-th product's factors of a Goldilocks dot. */
+/* Words of the factors of the k-th product of a Goldilocks inner product. */
 static void put_goldilocks_product(struct field_emit_writer *writer, uint32_t k)
 {
     uint32_t a = 4 + 4 * k;
@@ -203,7 +204,7 @@ static void put_goldilocks_product(struct field_emit_writer *writer, uint32_t k)
 }
 
 /* x4 … x0 = the sum; with 2^64 = e = 2^32 - 1 and 2^96 = -1 it is x1 : x0 + e x2 - (x4 : x3), a
- * carry or borrow of 2^64 made good by e in m. */
+ * carry or borrow of 2^64 corrected by e in m. */
 static void put_goldilocks_dot(struct field_emit_writer *writer, uint32_t products)
 {
     static const char *const finish[] = {"add.cc.u32 e1, e1, o0", "addc.cc.u32 e2, e2, o1",
@@ -231,7 +232,7 @@ static void put_goldilocks_dot(struct field_emit_writer *writer, uint32_t produc
     field_emit(writer, ");\n    return r;\n}\n\n");
 }
 
-/* The head of the function for lengths that have none of their own. */
+/* Begins the function for lengths without a specialised one. */
 static void put_any(struct field_emit_writer *writer)
 {
     const char *p = writer->prefix;
@@ -241,7 +242,7 @@ static void put_any(struct field_emit_writer *writer)
         p, p, p, p, p);
 }
 
-/* Fields of one word: by the operations that there are, for any length. */
+/* Fields of one word: by the existing operations, for any length. */
 static void put_word_dots(struct field_emit_writer *writer)
 {
     const char *p = writer->prefix;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device text of a field, in order: type and constants, tests and choices, sums, products. See
- * emit_field.h for what it defines.
+ * Generates the device code of a field: type and constants, comparison and selection, addition,
+ * multiplication. See emit_field.h for the definitions.
  */
 #include "field/emit_field.h"
 
@@ -12,28 +12,28 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_ROOM = 15 };
+enum { MAX_HEADROOM = 15 };
 
 /*
- * From this many words on products are functions that are called: a call costs less than a tenth of
+ * From this many words on products are called instead of inlined: a call costs less than a tenth of
  * the product, and a kernel with ten inlined copies takes minutes to compile (24 words: 3,600
  * instructions each).
  */
 enum { CALLED_FROM_WORDS = 16 };
 
 /* The largest k with k p < 2^(32 words). */
-static uint32_t room_above(const pool_field *field)
+static uint32_t compute_headroom(const pool_field *field)
 {
-    uint32_t room = 0;
-    while (room < MAX_ROOM) {
+    uint32_t headroom = 0;
+    while (headroom < MAX_HEADROOM) {
         uint64_t carry = 0;
         for (uint32_t i = 0; i < field->words; i++)
-            carry = (carry + (uint64_t)field_word(field->modulus, i) * (room + 1)) >> 32;
+            carry = (carry + (uint64_t)field_word(field->modulus, i) * (headroom + 1)) >> 32;
         if (carry != 0)
             break;
-        room++;
+        headroom++;
     }
-    return room;
+    return headroom;
 }
 
 static void put_constant(struct field_emit_writer *writer, const char *name, const uint64_t *limbs)
@@ -59,7 +59,7 @@ static void put_type(struct field_emit_writer *writer)
     field_emit(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
         field->words, upper, field->bits, upper, writer->lazy);
     field_emit(writer, "#define %s_TWO_ADICITY %u\n", upper, field->two_adicity);
-    /* Aligned, so that an element in memory is read and written in as few accesses as possible. */
+    /* Aligned, so that an element is accessed in as few transactions as possible. */
     field_emit(writer, "typedef struct __align__(%u) %s {\n    unsigned word[%u];\n} %s;\n\n",
         field->words % 4 == 0   ? 16
         : field->words % 2 == 0 ? 8
@@ -67,7 +67,7 @@ static void put_type(struct field_emit_writer *writer)
         prefix, field->words, prefix);
 }
 
-/* p - 2, the exponent of an inversion, where a loop can index it. */
+/* p - 2, the exponent of an inversion, as an array that a loop can index. */
 static void put_exponent(struct field_emit_writer *writer)
 {
     uint64_t borrow = 2;
@@ -124,7 +124,7 @@ void field_emit_separate_sums(struct field_emit_writer *writer, const char *suff
             suffix);
 }
 
-/* Names that every field has, whatever its own operations are. */
+/* Names that are common to all fields. */
 static void put_common(struct field_emit_writer *writer)
 {
     const char *linkage = writer->linkage;
@@ -159,7 +159,7 @@ static void put_common(struct field_emit_writer *writer)
 static const char inlined[] = "__device__ __forceinline__";
 static const char called[] = "__device__ __noinline__";
 
-static void put_text(struct field_emit_writer *writer)
+static void put_field(struct field_emit_writer *writer)
 {
     writer->linkage = inlined;
     put_type(writer);
@@ -190,37 +190,42 @@ static struct field_emit_writer writer_of(const pool_field *field, const char *p
 {
     struct field_emit_writer writer = {.field = field, .prefix = prefix, .words = field->words};
 
-    writer.room = room_above(field);
-    writer.lazy = field->kind == FIELD_KIND_GOLDILOCKS || (field->words > 1 && writer.room >= 4);
+    writer.headroom = compute_headroom(field);
+    writer.lazy =
+        field->kind == FIELD_KIND_GOLDILOCKS || (field->words > 1 && writer.headroom >= 4);
     return writer;
 }
 
-static pool_status writer_end(struct field_emit_writer *writer, char **text)
+static pool_status writer_end(struct field_emit_writer *writer, char **source)
 {
     if (writer->failed) {
         base_free(writer->data);
-        return base_fail_memory("the device text of a field");
+        return base_fail_memory("the device code of a field");
     }
-    *text = writer->data;
+    *source = writer->data;
     return POOL_OK;
 }
 
-pool_status field_emit_generate(const pool_field *field, const char *prefix, char **text)
+pool_status field_emit_generate(const pool_field *field, const char *prefix, char **source)
 {
-    if (field == NULL || prefix == NULL || text == NULL || strlen(prefix) > 16)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text: field, prefix or result missing");
+    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "field_emit: field, prefix and source must not be NULL, and "
+                                       "the prefix at most 16 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
-    put_text(&writer);
-    return writer_end(&writer, text);
+    put_field(&writer);
+    return writer_end(&writer, source);
 }
 
-pool_status field_emit_generate_dots(
-    const pool_field *field, const char *prefix, const uint32_t *lengths, size_t count, char **text)
+pool_status field_emit_generate_dots(const pool_field *field, const char *prefix,
+    const uint32_t *lengths, size_t count, char **source)
 {
-    if (field == NULL || prefix == NULL || text == NULL || strlen(prefix) > 16)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device text: field, prefix or result missing");
+    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "field_emit: field, prefix and source must not be NULL, and "
+                                       "the prefix at most 16 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
     writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
     field_emit_dots(&writer, lengths, count);
-    return writer_end(&writer, text);
+    return writer_end(&writer, source);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device text of a field: CUDA C++ source, written for one modulus, that defines an element
- * type and its operations under a prefix. It knows struct pool_field and nothing of devices,
- * compilers or kernels.
+ * Generates the device code of a field: CUDA C++ source, specialised for one modulus, that defines
+ * an element type and its operations under a prefix. Depends on struct pool_field only.
  *
- * With prefix "fq" the text defines
+ * With prefix "fq" the source defines
  *
- *   FQ_WORDS FQ_BITS FQ_LAZY     32-bit words of an element, bits of the modulus, 1 when the lazy
- *                                forms are real
- *   fq                           struct { unsigned word[FQ_WORDS]; }, aligned to 16 bytes if it can
- * be fq_zero fq_one               constants (one in the form that the device computes in)
+ *   FQ_WORDS FQ_BITS FQ_LAZY     32-bit words of an element, bits of the modulus, 1 if the lazy
+ *                                operations differ from the strict ones
+ *   fq                           struct { unsigned word[FQ_WORDS]; }, aligned to up to 16 bytes
+ *   fq_zero fq_one               constants (one in the device's form)
  *   fq_modulus fq_r2             the integer p and the factor R^2 mod p
  *   fq_minus_two                 p - 2 as an array of words in constant memory
  *   fq_add fq_sub fq_neg fq_dbl fq_mul fq_sqr
@@ -21,24 +20,24 @@
  *   fq_is_zero_lazy              whether a value in [0, 2p) is 0 modulo p
  *   fq_to_mont fq_from_mont      between the standard form and the device's
  *
- * Every operation is one asm statement, so that the compiler sees few instructions of its own and
- * keeps the carry chains. Where the modulus leaves no room for values in [0, 2p) (4p > R) the lazy
- * names are the strict operations, so that kernels are written once.
+ * Every operation is one asm statement, which preserves the carry chains. If the modulus has too
+ * little headroom for values in [0, 2p) (4p > R), the lazy names are the strict operations, so that
+ * kernels work for both.
  */
 #ifndef DEVICEPOOL_FIELD_PTX_H
 #define DEVICEPOOL_FIELD_PTX_H
 
 #include "field/field.h"
 
-/* New text in *text, to be freed with base_free. `prefix` is a C identifier in lower case. */
-pool_status field_emit_generate(const pool_field *field, const char *prefix, char **text);
+/* The caller frees *source by base_free. `prefix` is a C identifier in lower case. */
+pool_status field_emit_generate(const pool_field *field, const char *prefix, char **source);
 
 /*
- * The same way: prefix_dot<n>(sum, x, c) = sum + x[0] c[0] + … + x[n-1] c[n-1] with one reduction,
- * for each n of `lengths`; for kernels that multiply by matrices. `sum` and x may be lazy, c must
- * be reduced; the result is lazy. The text needs the one above before it.
+ * Likewise generates prefix_dot<n>(sum, x, c) = sum + x[0] c[0] + … + x[n-1] c[n-1] with one
+ * reduction for each n of `lengths`, for kernels that multiply by matrices. `sum` and x may be
+ * lazy, c must be reduced; the result is lazy. The source depends on that of the field.
  */
 pool_status field_emit_generate_dots(const pool_field *field, const char *prefix,
-    const uint32_t *lengths, size_t count, char **text);
+    const uint32_t *lengths, size_t count, char **source);
 
 #endif

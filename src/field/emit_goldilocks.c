@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of the field of p = 2^64 - 2^32 + 1 (Goldilocks), in standard form. With e = 2^32 -
+ * Generates the field of p = 2^64 - 2^32 + 1 (Goldilocks), in standard form. With e = 2^32 -
  * 1: 2^64 = e and 2^96 = -1 modulo p, so a product reduces with one more wide multiplication, by e.
  *
- * Strict operations take and give values below p; the lazy ones take and give any 64-bit value,
- * which is less than 2p as well.
+ * Strict operations have arguments and results below p; lazy ones have any 64-bit values, which are
+ * below 2p.
  */
 #include "field/emit.h"
 
@@ -36,9 +36,9 @@ static void put_product(struct field_emit_writer *writer, bool is_square)
 
 /*
  * s = x1 : x0 + e x2 - x3 modulo p, any 64-bit value. The addition may carry and the subtraction
- * borrow; m, the one less the other, is -1, 0 or 1, and what it stands for, m 2^64 = m e, can be
- * added in without a further carry: a sum that has carried is at most 2^64 - 2^33, a difference
- * that has borrowed at least 2^64 - 2^32.
+ * borrow; m, the difference of both, is -1, 0 or 1, and its value m 2^64 = m e can be added without
+ * a further carry: a sum that has carried is at most 2^64 - 2^33, a difference that has borrowed at
+ * least 2^64 - 2^32.
  */
 static void put_reduce_product(struct field_emit_writer *writer)
 {
@@ -68,7 +68,7 @@ static void put_mul(
     field_emit_end(writer, arity);
 }
 
-/* a + b: 2^64 - p = e is added where the sum carries or reaches p. */
+/* a + b: adds 2^64 - p = e if the sum carries or is at least p. */
 static void put_add(struct field_emit_writer *writer, const char *name, uint32_t arity)
 {
     field_emit_begin(writer, name, arity);
@@ -95,7 +95,7 @@ static void put_sub(struct field_emit_writer *writer, const char *name, uint32_t
     field_emit_end(writer, arity);
 }
 
-/* On any 64-bit values the correction can carry once more, so it is made twice. */
+/* On arbitrary 64-bit values the correction can carry again, so it is applied twice. */
 static void put_sum_lazy(
     struct field_emit_writer *writer, const char *name, uint32_t arity, bool is_difference)
 {

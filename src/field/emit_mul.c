@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of Montgomery multiplication and of sums of two products with one reduction.
- * Operand by operand, row by row: emit_rows.h has the method and the bounds.
+ * Generates Montgomery multiplication, and sums of two products with one reduction. emit_rows.h
+ * explains the algorithm and its bounds.
  */
 #include "field/emit_rows.h"
 
@@ -33,14 +33,14 @@ static void put_negated(struct field_emit_writer *writer, uint32_t multiple)
 }
 
 /*
- * How often the result must be reduced. Strict: below p + k p^2 / R. Lazy: below p + 4 k p^2 / R,
+ * The number of conditional subtractions. Strict: below p + k p^2 / R. Lazy: below p + 4 k p^2 / R,
  * which 4p < R (k = 1) or 8p < R (k = 2) keeps below 2p, and below 3p otherwise.
  */
 static uint32_t reductions(const struct field_emit_writer *writer, uint32_t products, bool is_lazy)
 {
     if (is_lazy)
-        return products == 2 && writer->room < 8 ? 1 : 0;
-    return products == 2 && writer->room < 2 ? 2 : 1;
+        return products == 2 && writer->headroom < 8 ? 1 : 0;
+    return products == 2 && writer->headroom < 2 ? 2 : 1;
 }
 
 /* a b (arity 2), a b + c d or a b - c d (arity 4), times 1 / R. */
@@ -51,7 +51,7 @@ static void put_product_sum(struct field_emit_writer *writer, const char *name, 
     uint32_t multiple = is_lazy ? 2 : 1;
     uint32_t products = arity / 2;
     struct field_emit_rows rows = {.writer = writer, .even = 'e', .odd = 'o', .merged = 't'};
-    rows.has_top = writer->room < products * multiple + 1;
+    rows.has_top = writer->headroom < products * multiple + 1;
 
     field_emit_begin(writer, name, arity);
     field_emit_rows_declare(writer);

@@ -51,8 +51,8 @@ void field_emit_rows_declare(struct field_emit_writer *writer)
     field_emit_declare_reduction(writer);
 }
 
-/* The word that a pending shift leaves behind joins the lowest one; its carry enters the odd chain
- * that must come next. */
+/* Adds the word that a pending shift leaves to the lowest one; the carry enters the odd chain,
+ * which must come next. */
 static void put_shift(struct field_emit_rows *rows)
 {
     struct field_emit_arg lowest = field_emit_local(rows->even, 0);
@@ -128,7 +128,7 @@ void field_emit_rows_reduce(struct field_emit_rows *rows)
     struct field_emit_arg m = field_emit_local('m', 0);
     struct field_emit_arg lowest = field_emit_local(rows->even, 0);
     put_shift(rows);
-    /* Neither instruction touches the carry. */
+    /* Neither instruction changes the carry flag. */
     if (writer->field->inverse32 == UINT32_MAX)
         field_emit_two(writer, "sub.u32", m, field_emit_immediate(0), lowest);
     else

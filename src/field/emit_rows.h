@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The accumulators of a Montgomery product while its instructions are written: rows of products are
- * added, rows of the modulus clear the lowest word. Shared by emit_mul.c and emit_sqr.c.
+ * The accumulators of a generated Montgomery product: rows of products are added, rows of the
+ * modulus clear the lowest word. Shared by emit_mul.c and emit_sqr.c.
  *
  * The multiplier's widest instruction takes two 32-bit words and adds their 64-bit product to an
- * aligned register pair with carry in and out. A row of products x[0..n) * y is therefore kept in
+ * aligned register pair with carry in and out. A row of products x[0..n) * y is therefore stored in
  * two accumulators of n words: products of even index in `even`, of odd index in `odd`, value =
  * even + 2^32 odd, so that every product meets an aligned pair and one chain of n / 2 wide
  * instructions adds half a row. A row of the multiplicand is followed by the row of the modulus
  * that clears the lowest word; dropping that word makes `odd` the new even accumulator and shifts
- * the old even one down by a pair, which the next row's first chain does in passing.
+ * the old even one down by a pair, which is folded into the first chain of the next row.
  *
  * Bounds. Between rows the value is below the sum of the multiplicands plus p. While that fits in n
- * words no carry leaves the accumulators; for moduli without room a word `top` (g0) takes it.
+ * words no carry leaves the accumulators; for moduli without headroom a word `top` (g0) takes it.
  */
 #ifndef DEVICEPOOL_FIELD_PTX_ROWS_H
 #define DEVICEPOOL_FIELD_PTX_ROWS_H
@@ -25,12 +25,12 @@ struct field_emit_rows {
     char odd;
     char merged; /* bank of the whole value in the end */
     bool has_top;
-    bool even_started; /* whether the accumulator holds something yet */
+    bool even_started; /* whether the accumulator has been written */
     bool odd_started;
     bool is_shifted; /* a division by 2^32 is pending, done by the next chain */
 };
 
-/* Where the words of a row's multiplicand come from; `which` is passed through. */
+/* Returns the words of a row's multiplicand; `which` is passed through. */
 typedef struct field_emit_arg field_emit_word_source(
     const struct field_emit_writer *writer, uint32_t which, uint32_t index);
 

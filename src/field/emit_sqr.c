@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of Montgomery squaring: the products a[i] a[j] with i < j once, doubled, then the
- * squares a[i]^2 on top, n (n + 1) / 2 wide multiplications instead of n^2; and of the reduction
+ * Generates Montgomery squaring: the products a[i] a[j] with i < j once, doubled, plus the squares
+ * a[i]^2, n (n + 1) / 2 wide multiplications instead of n^2; and of the reduction
  * alone, which leaves the Montgomery form.
  */
 #include "field/emit_wide.h"
@@ -27,7 +27,7 @@ static void put_sqr(struct field_emit_writer *writer, const char *name, bool is_
     field_emit_wide_square(&wide, 'w');
     field_emit_wide_reduce(writer, 'w', 't', is_lazy ? 0 : PTX_NO_TARGET);
     if (!is_lazy)
-        field_emit_reduction(writer, 't', 1, writer->room < 2, true);
+        field_emit_reduction(writer, 't', 1, writer->headroom < 2, true);
     field_emit_end(writer, 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Double-length products: see emit_wide.h. */
+/* Generates double-length products: see emit_wide.h. */
 #include "field/emit_wide.h"
 
 static struct field_emit_arg accumulated(
@@ -84,7 +84,7 @@ void field_emit_wide_square(struct field_emit_wide *wide, char bank)
     struct field_emit_writer *writer = wide->writer;
     uint32_t words = writer->words;
     put_rows(wide, true);
-    /* Word 0 is empty until the squares come. */
+    /* Word 0 is empty until the squares are added. */
     put_merge(wide, bank, 1);
     for (uint32_t i = 2 * words - 1; i > 1; i--)
         field_emit(writer, "        \"shf.l.wrap.b32 %c%u, %c%u, %c%u, 1;\\n\"\n", bank, i, bank,
@@ -108,7 +108,7 @@ void field_emit_wide_reduce(
     for (uint32_t i = 0; i < words; i++)
         field_emit_rows_reduce(&rows);
     field_emit_rows_merge(&rows, false);
-    bool has_top = writer->room < 2;
+    bool has_top = writer->headroom < 2;
     bool into_result = target != PTX_NO_TARGET;
     for (uint32_t i = 0; i < words; i++)
         field_emit_two(writer,

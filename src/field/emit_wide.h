@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of double length while their instructions are written: where a product is needed before
- * its reduction (squares, products in Fp2), the rows are added over accumulators of 2 n words, even
- * and odd weights apart as in emit_rows.h, and the reduction follows by itself.
+ * Generates products of double length, for operations that need a product before its reduction
+ * (squares, products in Fp2): rows are added in accumulators of 2 n words, separately for even and
+ * odd weights as in emit_rows.h, and the reduction is a separate step.
  */
 #ifndef DEVICEPOOL_FIELD_PTX_WIDE_H
 #define DEVICEPOOL_FIELD_PTX_WIDE_H
@@ -15,10 +15,10 @@ struct field_emit_wide {
     field_emit_word_source *y;
     uint32_t which_x;
     uint32_t which_y;
-    uint64_t started[2]; /* by weight's parity: which words of bank e, bank o hold something yet */
+    uint64_t started[2]; /* by parity of the weight: the words of banks e and o that were written */
 };
 
-/* Declares banks e and o; a product uses them and leaves nothing in them. */
+/* Declares banks e and o, which are scratch registers of a product. */
 void field_emit_wide_declare(struct field_emit_writer *writer);
 
 /* bank (2 n words) = x y, or x^2 by half the products */

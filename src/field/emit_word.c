@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device text of fields of one 32-bit word: BabyBear, KoalaBear and any other prime below 2^32 in
+ * Generates fields of one 32-bit word: BabyBear, KoalaBear and any other prime below 2^32 in
  * Montgomery form with R = 2^32, and Mersenne31 in standard form. Products fit the machine's 64-bit
  * integers, so this is plain C; the compiler turns it into one or two wide multiplications.
  */
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Opens prefix_name(a, ...) on words a, b, c, d with p at hand. */
+/* Begins prefix_name(a, ...) on words a, b, c, d, with p defined. */
 static void put_head(struct field_emit_writer *writer, const char *name, uint32_t arity)
 {
     const char *prefix = writer->prefix;
@@ -45,8 +45,8 @@ static void put_product(struct field_emit_writer *writer, const char *name, uint
     put_tail(writer, "r");
 }
 
-/* Below 2^31 a sum of two reduced values fits, and of x and x +- p the reduced one is the smaller
- * as an unsigned word. */
+/* Below 2^31 a sum of two reduced values fits into a word, and the reduced one of x and x +- p is
+ * the smaller one as an unsigned integer. */
 static void put_sums_31(struct field_emit_writer *writer)
 {
     put_sum(writer, "add", 2, "r = a + b; r = min(r, r - p);");

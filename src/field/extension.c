@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Coordinates of points: a prime field or its quadratic extension Fp2 = F[u] / (u^2 - nonresidue).
- * Knows nothing of curves.
+ * The coordinate field of points: a prime field or its quadratic extension Fp2 = F[u] / (u^2 -
+ * nonresidue). Does not depend on curves.
  */
 #include <string.h>
 
@@ -165,7 +165,7 @@ void field_extension_batch_inverse(
     }
 }
 
-/* A root of x0, which is in the prime field: there, or times u when it is no square there. */
+/* A root of x0 in the prime field: an element of it, or a multiple of u if x0 is not a square. */
 static void sqrt_of_base(const struct field_extension *extension, uint64_t *root, const uint64_t *x)
 {
     const pool_field *field = extension->field;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prime field as the rooms field/, curve/, msm/, ntt/ and poseidon/ see it: constants derived
- * from one modulus, and the host arithmetic over them. Nothing here knows of a device; the PTX
- * generator reads this struct only.
+ * The internal representation of a prime field: constants derived from one modulus, and host
+ * arithmetic. It does not depend on devices; the generator of device code reads this struct only.
  *
  * An element is `limbs` little-endian 64-bit limbs in memory, except that a field of at most 32
  * bits has elements of one 32-bit word wherever arrays of elements leave the library (`bytes` is 4
@@ -52,8 +51,8 @@ typedef void field_product(
 struct pool_field {
     atomic_uint references; /* unused when FIELD_BUILT_IN */
     char name[FIELD_MAX_NAME + 1];
-    uint8_t fingerprint[32]; /* SHA-256 over modulus and root of unity: all that device text depends
-                                on */
+    uint8_t fingerprint[32]; /* SHA-256 over modulus and root of unity, which determine the device
+                                code */
     field_product *product;  /* the fastest for this processor and modulus */
     enum field_kind kind;
     uint32_t flags;       /* enum field_flag */
@@ -70,7 +69,7 @@ struct pool_field {
     uint64_t one[FIELD_MAX_LIMBS];       /* R mod p: 1 in Montgomery form */
     uint64_t r2[FIELD_MAX_LIMBS];        /* R^2 mod p: factor into Montgomery form */
     uint64_t odd_part[FIELD_MAX_LIMBS];  /* t, an integer */
-    uint64_t generator[FIELD_MAX_LIMBS]; /* Montgomery form; a quadratic non-residue in any case */
+    uint64_t generator[FIELD_MAX_LIMBS]; /* Montgomery form; always a quadratic non-residue */
     uint64_t root[FIELD_MAX_LIMBS]; /* Montgomery form; primitive 2^s-th root of unity, generator^t
                                        unless given */
     uint64_t inverse_root[FIELD_MAX_LIMBS]; /* Montgomery form */
@@ -107,8 +106,8 @@ bool field_equal(const pool_field *field, const uint64_t *x, const uint64_t *y);
 bool field_is_canonical(const pool_field *field, const uint64_t *x); /* x < p; any limbs */
 
 /*
- * What field->product is chosen from when a field is derived: products in C, for every field, and
- * those in assembly (mul_x86.c), NULL where there are none for this processor or modulus.
+ * The candidates for field->product: products in C for every field, and in assembly (mul_x86.c),
+ * NULL if there is none for this processor or modulus.
  */
 field_product *field_product_plain(const pool_field *field);
 field_product *field_product_x86(const pool_field *field);
@@ -125,7 +124,8 @@ void field_batch_inverse(
     const pool_field *field, uint64_t *values, size_t count, uint64_t *scratch);
 /* 1, 0 or -1. */
 int field_legendre(const pool_field *field, const uint64_t *x);
-/* False, and root untouched, when x is no square. Either root; time depends on x. */
+/* Returns false, and leaves root unchanged, if x is not a square. Either root; not constant-time.
+ */
 bool field_sqrt(const pool_field *field, uint64_t *root, const uint64_t *x);
 /* Whether standard(x) > (p - 1) / 2: the "lexicographically largest" of x and -x. */
 bool field_is_larger_half(const pool_field *field, const uint64_t *x);
@@ -133,22 +133,21 @@ bool field_is_larger_half(const pool_field *field, const uint64_t *x);
  */
 void field_root_of_unity(const pool_field *field, uint64_t *root, uint32_t log2_order);
 
-/* Elements as they lie in packed arrays (field->bytes each) to and from limbs; no change of form,
- * no check. */
+/* Load and store elements of packed arrays (field->bytes each); no conversion, no check. */
 void field_load(const pool_field *field, uint64_t *limbs, const void *packed);
 void field_store(const pool_field *field, void *packed, const uint64_t *limbs);
 
 /*
- * form.c. Kernels keep x as x R^degree, R the radix of POOL_FORM_MONTGOMERY: degree 1, or 0 where
- * they compute in standard form. R^exponent in Montgomery limbs; Montgomery limbs as kernels take
- * them.
+ * form.c. Kernels represent x as x R^degree, R the radix of POOL_FORM_MONTGOMERY: degree 1, or 0 if
+ * they compute in standard form. The functions return the degree, compute R^exponent in Montgomery
+ * form, and store an element, given in Montgomery form, in the form of the kernels.
  */
 int field_device_degree(const pool_field *field);
 void field_power_of_r(const pool_field *field, uint64_t *power, int exponent);
 void field_store_for_device(const pool_field *field, void *packed, const uint64_t *limbs);
 
 /*
- * What a field is made from. Limbs are standard form, FIELD_MAX_LIMBS of them.
+ * The inputs of field_derive, as FIELD_MAX_LIMBS limbs in standard form.
  */
 struct field_definition {
     const char *name;
@@ -160,21 +159,21 @@ struct field_definition {
 };
 
 /*
- * derive.c. The first fills what Montgomery arithmetic needs and is right for every odd modulus
- * above 1, prime or not; the second fills the rest, for a prime. Generator and root are believed;
- * create.c checks those that a user gives.
+ * derive.c. The first derives the constants of Montgomery arithmetic, for every odd modulus above
+ * 1, prime or not; the second derives all others, for a prime. Generator and root are not checked;
+ * create.c checks those of custom fields.
  */
 void field_derive_montgomery(pool_field *field, const uint64_t *modulus);
 pool_status field_derive(pool_field *field, const struct field_definition *definition);
 
-/* create.c: pool_field_create for complete params; error texts call the modulus `what`. */
+/* create.c: pool_field_create for complete params; messages call the modulus `what`. */
 pool_status field_create(const pool_field_params *params, const char *what, pool_field **field);
 
 /* prime.c. Whether the modulus of a field that field_derive_montgomery has prepared is prime. */
 pool_status field_is_prime(const pool_field *field, bool *prime);
 /*
- * Its parts. The strong test takes a base in Montgomery form that is neither 0 nor 1; the strong
- * Lucas test needs a modulus that is no square.
+ * Its parts. The base of the strong test is in Montgomery form and neither 0 nor 1; the modulus of
+ * the strong Lucas test must not be a square.
  */
 bool field_passes_strong(const pool_field *field, const uint64_t *base);
 bool field_passes_lucas(const pool_field *field);
@@ -184,8 +183,8 @@ int field_jacobi_small(const pool_field *field, int64_t value);
 /* random.c: element `index` of a seed, in standard form. */
 void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64_t *standard);
 
-/* builtin.c: another system's generator for roots of unity; NULL when the field has no such
- * convention. */
+/* builtin.c: returns another system's generator for roots of unity, or NULL if the field has no
+ * such convention. */
 const char *field_convention_generator(const pool_field *field, const char *convention);
 
 /*
@@ -204,7 +203,7 @@ struct field_extension {
 
 enum { FIELD_EXTENSION_MAX_LIMBS = 2 * FIELD_MAX_LIMBS };
 
-/* nonresidue 0: degree 1. Fails when it is a square. */
+/* A nonresidue of 0 means degree 1. Fails if it is a square. */
 pool_status field_extension_init(
     struct field_extension *extension, const pool_field *field, int32_t nonresidue);
 void field_extension_add(
@@ -235,7 +234,7 @@ bool field_extension_equal(
     const struct field_extension *extension, const uint64_t *x, const uint64_t *y);
 /* The zcash rule: c1 decides, and c0 when c1 is zero. */
 bool field_extension_is_larger_half(const struct field_extension *extension, const uint64_t *x);
-/* Packed elements of either form to Montgomery limbs and back; false when a coefficient is not
+/* Load and store packed elements of either form; loading returns false if a coefficient is not
  * below p. */
 bool field_extension_load(
     const struct field_extension *extension, uint64_t *x, const void *packed, pool_form form);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the forms of memory and the one that kernels compute in.
+ * Conversion between the public forms and the form in which kernels compute.
  */
 #include "field/field.h"
 

@@ -196,19 +196,19 @@ static int digit_value(char digit, unsigned base)
     return value < (int)base ? value : -1;
 }
 
-const char *field_integer_parse(uint64_t *limbs, size_t count, const char *text)
+const char *field_integer_parse(uint64_t *limbs, size_t count, const char *string)
 {
     uint64_t value[2 * FIELD_MAX_LIMBS] = {0};
     unsigned base = 10;
 
-    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+    if (string[0] == '0' && (string[1] == 'x' || string[1] == 'X')) {
         base = 16;
-        text += 2;
+        string += 2;
     }
-    if (!*text)
+    if (!*string)
         return "has no digits";
-    for (; *text; text++) {
-        int digit = digit_value(*text, base);
+    for (; *string; string++) {
+        int digit = digit_value(*string, base);
 
         if (digit < 0)
             return "has a character that is no digit";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps of arithmetic on single 64-bit limbs. No branches, and no room for a compiler to make some.
+ * Arithmetic on single 64-bit limbs without branches, written so that compilers do not create any.
  */
 #ifndef DEVICEPOOL_FIELD_LIMB_H
 #define DEVICEPOOL_FIELD_LIMB_H
@@ -12,8 +12,8 @@
 #include <immintrin.h>
 
 /*
- * sum = x + y + carry, difference = x - y - borrow; the carry or borrow out. Compilers turn the
- * plain C below into more than the one instruction that it is on this processor.
+ * sum = x + y + carry, difference = x - y - borrow; return the carry or borrow. Compilers do not
+ * reduce the portable C below to the one instruction of this processor.
  */
 static inline uint64_t field_limb_add(uint64_t *sum, uint64_t x, uint64_t y, uint64_t carry)
 {
@@ -54,7 +54,7 @@ static inline uint64_t field_limb_sub(uint64_t *difference, uint64_t x, uint64_t
 #endif
 
 /*
- * The first where the mask is all ones, the second where it is 0. The empty statement hides where
+ * Selects the first if the mask is all ones, the second if it is 0. The empty statement hides where
  * the limb came from: without it gcc 12 chooses two limbs at a time in vector registers, whose
  * loads wait for the limbs stored just before, and field_add takes 25 ns instead of 6.
  */
@@ -66,7 +66,7 @@ static inline uint64_t field_limb_choose(uint64_t mask, uint64_t if_ones, uint64
     return chosen;
 }
 
-/* result = high:x - p when that is not negative, else x. */
+/* result = high:x - p if that is not negative, else x. */
 static inline __attribute__((always_inline)) void field_reduce_once(
     uint64_t *result, uint64_t high, const uint64_t *x, const uint64_t *p, size_t n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Montgomery products of 4 and 6 limbs for x86-64 processors with mulx, adcx and adox (Intel's
- * since 2014, AMD's since 2017): mulx leaves the flags alone, and adcx and adox have a carry each,
- * so that the low and the high halves of a row of products go through a sum side by side. Compilers
- * only know one chain of carries. Other processors and moduli multiply in arith.c.
+ * since 2014, AMD's since 2017): mulx does not change the flags, and adcx and adox use different
+ * carry flags, so that the low and high halves of a row of products are added in two independent
+ * chains. Compilers generate only one chain of carries. Other processors and moduli use arith.c.
  */
 #include "field/field.h"
 
@@ -20,9 +20,9 @@
     "adoxq %[high], %[t" #above "]\n\t"
 
 /*
- * t += factor * digit, where the caller knows that the sum fits. The limbs of t are in registers;
- * the digit is in rdx, where mulx wants it. The high halves' carry ends in the top limb; the low
- * ones' is added to it.
+ * t += factor * digit; the caller ensures that the sum fits. The limbs of t are in registers; the
+ * digit is in rdx, the implicit operand of mulx. The carry of the high halves ends in the top limb,
+ * to which that of the low halves is added.
  */
 static inline __attribute__((always_inline)) void add_row_4(const uint64_t *factor, uint64_t digit,
     uint64_t *t0, uint64_t *t1, uint64_t *t2, uint64_t *t3, uint64_t *t4)
@@ -53,9 +53,9 @@ static inline __attribute__((always_inline)) void add_row_6(const uint64_t *fact
 }
 
 /*
- * t = (t + x digit + m p) / 2^64, with m such that nothing is left over: t0 becomes 0, and in the
- * next round it is the top limb. From t < 2p follows t < 2p again, and a sum before the division
- * below 2p 2^64, which fits because 2p has no more limbs than p.
+ * t = (t + x digit + m p) / 2^64, with m such that the division is exact: t0 becomes 0, and is the
+ * top limb of the next round. t < 2p implies that the result is below 2p, and the sum before the
+ * division below 2p 2^64, which fits because 2p has no more limbs than p.
  */
 static inline __attribute__((always_inline)) void round_4(const pool_field *field,
     const uint64_t *x, uint64_t digit, uint64_t *t0, uint64_t *t1, uint64_t *t2, uint64_t *t3,

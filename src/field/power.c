@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Powers and what is made of them: inverses, quadratic character, square roots, roots of unity.
+ * Exponentiation and its applications: inverses, quadratic character, square roots, roots of unity.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum {
     WINDOW_BITS =
-        4, /* 14 multiplications for the table, a quarter of a multiplication a bit after */
+        4, /* 14 multiplications for the table, then a quarter of a multiplication per bit */
     WINDOW_SIZE = 1 << WINDOW_BITS,
 };
 
@@ -52,7 +52,7 @@ void field_batch_inverse(const pool_field *field, uint64_t *values, size_t count
     uint64_t product[FIELD_MAX_LIMBS];
     uint64_t factor[FIELD_MAX_LIMBS];
 
-    /* scratch[i] is the product of all values before i; zeros count as ones, chosen by mask. */
+    /* scratch[i] is the product of all values before i, with zeros replaced by ones by mask. */
     field_set_one(field, product);
     for (size_t i = 0; i < count; i++) {
         field_copy(field, scratch + i * limbs, product);
@@ -87,8 +87,8 @@ int field_legendre(const pool_field *field, const uint64_t *x)
 }
 
 /*
- * Tonelli and Shanks: with w = x^((t - 1) / 2), keeps root^2 = x * rest, where rest has order a
- * power of two that shrinks each round. Stops when no square root can exist.
+ * Tonelli-Shanks: with w = x^((t - 1) / 2), the invariant is root^2 = x * rest, where the order of
+ * rest is a power of two that decreases each round. Stops if there is no square root.
  */
 static bool tonelli_shanks(const pool_field *field, uint64_t *root, const uint64_t *x)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Primality of a modulus: trial division, then Baillie-PSW (a strong test to base 2 and a strong
- * Lucas test with Selfridge's parameters, for which no composite is known), then strong tests to
- * bases drawn from the SHA-256 of the modulus, so that nobody can have built a composite against a
+ * Lucas test with Selfridge's parameters, which no known composite passes), then strong tests to
+ * bases derived from the SHA-256 of the modulus, so that no composite can be constructed against a
  * fixed list of bases.
  *
  * R. Baillie, S. S. Wagstaff, Lucas pseudoprimes, Math. Comp. 35 (1980).
@@ -15,8 +15,8 @@
 #include "field/integer.h"
 
 enum {
-    TRIAL_LIMIT = 2048, /* settles every modulus below 2^22 */
-    DRAWN_BASES = 32,   /* a composite passes one with chance below 1/4: 2^-64 for all */
+    TRIAL_LIMIT = 2048, /* decides every modulus below 2^22 */
+    DRAWN_BASES = 32,   /* a composite passes one with probability below 1/4: 2^-64 for all */
 };
 
 /* Both positive, modulus odd. */
@@ -172,8 +172,8 @@ static pool_status passes_drawn_bases(const pool_field *field, bool *passes)
                 return status;
             memcpy(base + seed.part * 4, digest, sizeof(digest));
         }
-        /* Below 2^(bits - 1), so below the modulus; as drawn bases are uniform, so are their
-         * Montgomery forms. */
+        /* Below 2^(bits - 1), so below the modulus. The bases are uniform, hence also as Montgomery
+         * forms. */
         for (uint32_t bit = field->bits - 1; bit < 64 * field->limbs; bit++)
             base[bit / 64] &= ~((uint64_t)1 << (bit % 64));
         if (field_is_zero(field, base) || field_equal(field, base, field->one))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points that others have computed: scalar multiplications made with Sage, EIP-2537's cases and
- * refusals by double-and-add, the KZG ceremony's compressed points, EIP-196's doubling.
+ * Points computed by others: scalar multiplications by Sage, valid and invalid cases of EIP-2537 by
+ * double-and-add, compressed points of the KZG ceremony, the doubling of EIP-196.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encoded points that gnark-crypto and arkworks wrote: compressed and uncompressed, both signs,
- * infinity; what may not be taken; encoded points with a stride.
+ * Points encoded by gnark-crypto and arkworks: compressed and uncompressed, both signs, infinity;
+ * invalid encodings; encoded points with a stride.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Roots of unity and Montgomery constants as other systems publish them.
+ * Roots of unity and Montgomery constants published by other systems.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests of curves: custom curves of other shapes than the built-in ones, and other coordinates
- * of the same point.
+ * For tests of curves: custom curves with other coefficients than the built-in ones, and other
+ * coordinates of the same point.
  */
 #ifndef TEST_CURVE_SUPPORT_H
 #define TEST_CURVE_SUPPORT_H

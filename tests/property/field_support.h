@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests of fields and curves: the fields to test, and elements to and from GMP.
+ * For tests of fields and curves: the fields to test, and conversion of elements to and from GMP.
  */
 #ifndef TEST_FIELD_SUPPORT_H
 #define TEST_FIELD_SUPPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Group laws on every built-in curve and some custom ones, in all coordinates; layouts there and
- * back.
+ * Group laws on every built-in curve and some custom ones, in all coordinate systems; conversion to
+ * all layouts and back.
  */
 #include <setjmp.h>
 #include <stdarg.h>

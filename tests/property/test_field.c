@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host field arithmetic against GMP: constants, every operation at edges and on random pairs, field
- * laws.
+ * Host field arithmetic compared with GMP: constants, every operation on edge cases and random
+ * pairs, and the field laws.
  */
 #include <setjmp.h>
 #include <stdarg.h>

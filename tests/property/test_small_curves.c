@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Curves with so few points that the whole group table can be made by schoolbook arithmetic: every
+ * Curves with so few points that schoolbook arithmetic provides the whole group table: every
  * pair of points, every coordinate system, every exceptional case; every byte string of an
  * encoding.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making curves: what is refused and why, references, NULL in every argument, memory that fails at
- * every allocation; every built-in entry proved by the checks that custom curves pass.
+ * Creation of curves: refused parameters and their messages, references, NULL in every argument,
+ * failure of every allocation; every built-in curve passes the checks of custom curves.
  */
 #include <setjmp.h>
 #include <stdarg.h>

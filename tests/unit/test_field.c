@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making fields: what is refused and why, references, NULL in every argument, memory that fails at
- * every allocation.
+ * Creation of fields: refused parameters and their messages, references, NULL in every argument,
+ * and failure of every allocation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

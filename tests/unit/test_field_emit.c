@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generated device text as text: which names it defines for which field, that it depends on the
- * modulus only, refused arguments, and memory that fails at every allocation. What the text
- * computes is tested on devices (tests/gpu, tests/sim).
+ * The generated device code as a string: the names that it defines per field, dependence on the
+ * modulus only, refused arguments, and failure of every allocation. Tests on devices (tests/gpu,
+ * tests/sim) check what it computes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

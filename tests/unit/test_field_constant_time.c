@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The basic operations in prime fields execute the same instructions whatever the values are: each
- * runs in a child process that is stepped through one instruction at a time, with operands that
- * differ much, and the sequences of program counters are compared. Skipped where a child cannot be
- * traced. A comparison that does depend on values shows that the method sees a difference.
+ * runs in a child process that is single-stepped with very different operands, and the sequences of
+ * program counters are compared. Skipped if a child cannot be traced. A comparison that depends on
+ * values shows that the method detects a difference.
  */
 #include <setjmp.h>
 #include <stdarg.h>

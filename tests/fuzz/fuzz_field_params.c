@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields from any three lines of text: modulus, generator, root of unity. What is taken must be a
- * field as far as Fermat can tell, with a root of the right order.
+ * Fields from any three lines: modulus, generator, root of unity. An accepted modulus must pass the
+ * Fermat test, and its root must have the right order.
  */
 #include <stdint.h>
 #include <stdlib.h>
