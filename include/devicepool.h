@@ -32,6 +32,7 @@
 #include <devicepool/span.h>  /* descriptions of arrays in host or device memory */
 
 /* operations */
+#include <devicepool/exec.h>     /* where and how an operation runs */
 #include <devicepool/msm.h>      /* multi-scalar multiplication, resident bases */
 #include <devicepool/ntt.h>      /* number-theoretic transforms */
 #include <devicepool/poseidon.h> /* Poseidon permutations, hashes, sponges, Merkle trees */

@@ -164,8 +164,8 @@ static inline uint8_t *msm_scalars_as(
  * back as affine points in standard form, and what lies between them is as it was.
  */
 static inline pool_status msm_call_shaped(const struct msm_problem *problem,
-    const pool_msm_params *params, const struct msm_shape_of_call *shape, uint64_t points,
-    uint8_t *results)
+    const pool_msm_params *params, const pool_exec *exec, const struct msm_shape_of_call *shape,
+    uint64_t points, uint8_t *results)
 {
     uint64_t batch = params->batch ? params->batch : 1;
     const pool_curve *curve = problem->curve;
@@ -187,14 +187,14 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
     call.point_layout = shape->layout;
     call.result_layout = shape->result_layout;
     pool_span in = msm_place(
-        call.device, shape->place, given, points, format.stride, shape->form, &buffers[0]);
-    pool_span by = msm_place(call.device, shape->scalar_place, scalars, problem->count,
+        exec->device, shape->place, given, points, format.stride, shape->form, &buffers[0]);
+    pool_span by = msm_place(exec->device, shape->scalar_place, scalars, problem->count,
         scalar_stride, shape->scalar_form, &buffers[1]);
-    pool_span out = msm_place(call.device, shape->result_place, got, batch, result_format.stride,
+    pool_span out = msm_place(exec->device, shape->result_place, got, batch, result_format.stride,
         shape->result_form, &buffers[2]);
-    status = pool_msm(&call, call.points ? NULL : &in, &by, &out);
-    if (!status && call.is_async)
-        status = pool_stream_synchronize(call.stream);
+    status = pool_msm(&call, exec, call.points ? NULL : &in, &by, &out);
+    if (!status && exec->is_async)
+        status = pool_stream_synchronize(exec->stream);
     if (!status && buffers[2])
         assert_ok(pool_copy_to_host(got, buffers[2], 0, batch * result_format.stride + 4, NULL));
     if (!status) {
@@ -230,7 +230,7 @@ static inline uint8_t *msm_expect_batch(
 
 /* A call has to give the plain answers. */
 static inline void msm_compare(const struct msm_problem *problem, const pool_msm_params *params,
-    const struct msm_shape_of_call *shape)
+    const pool_exec *exec, const struct msm_shape_of_call *shape)
 {
     static const struct msm_shape_of_call plain;
     uint64_t batch = params->batch ? params->batch : 1;
@@ -238,7 +238,7 @@ static inline void msm_compare(const struct msm_problem *problem, const pool_msm
     uint8_t *wanted = msm_expect_batch(problem, batch, params->shared_points);
     uint8_t *got = calloc(batch, problem->point_bytes);
 
-    assert_ok(msm_call_shaped(problem, params, shape ? shape : &plain, points, got));
+    assert_ok(msm_call_shaped(problem, params, exec, shape ? shape : &plain, points, got));
     for (uint64_t b = 0; b < batch; b++)
         if (memcmp(got + b * problem->point_bytes, wanted + b * problem->point_bytes,
                 problem->point_bytes) != 0) {

@@ -111,7 +111,7 @@ static inline void ntt_assert_same(
 }
 
 /* From host memory to host memory, against the reference. */
-static inline void ntt_compare(const pool_ntt_params *params, uint64_t seed)
+static inline void ntt_compare(const pool_ntt_params *params, const pool_exec *exec, uint64_t seed)
 {
     uint64_t count = (params->batch ? params->batch : 1) << params->domain->log_size;
     const pool_field *field = params->domain->field;
@@ -119,7 +119,7 @@ static inline void ntt_compare(const pool_ntt_params *params, uint64_t seed)
     uint8_t *wanted = ntt_expected(params, in);
     pool_span from = ntt_host(in, count), to = ntt_host(out, count);
 
-    assert_ok(pool_ntt(params, &from, &to));
+    assert_ok(pool_ntt(params, exec, &from, &to));
     ntt_assert_same(params, out, wanted);
     free(in);
     free(out);

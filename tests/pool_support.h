@@ -12,6 +12,12 @@ static const char *device_text = "sim"; /* as pool_params takes it; a main may s
 static device_pool *pool;
 static pool_device *device; /* the first one */
 
+/* On that device, all else by default. */
+static inline pool_exec exec_here(void)
+{
+    return (pool_exec){.struct_size = sizeof(pool_exec), .device = device};
+}
+
 static inline int open_pool(void **state)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = device_text};

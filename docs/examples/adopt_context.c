@@ -64,14 +64,13 @@ static void make_simulated(struct owner *owner, const char *devices)
 /* Squares of 0 … N-1 in BabyBear, by a pool on the program's context. */
 static void square(pool_device *device)
 {
-    pool_vector_params params = {
-        .struct_size = sizeof(params), .field = pool_field_by_name("babybear"), .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint32_t numbers[N], squares[N];
     pool_span in = {.data = numbers, .count = N}, out = {.data = squares, .count = N};
 
     for (uint32_t i = 0; i < N; i++)
         numbers[i] = i;
-    must(pool_vector_mul(&params, &in, &in, &out));
+    must(pool_vector_mul(pool_field_by_name("babybear"), &exec, &in, &in, &out));
     for (uint32_t i = 0; i < N; i++)
         if (squares[i] != i * i) {
             fprintf(stderr, "%u squared is not %u\n", i, squares[i]);

@@ -48,14 +48,15 @@ static pool_curve *make_p256(void)
 /* 1 G + 1 G, which every library for this curve knows. */
 static void check_double(const pool_curve *curve, pool_device *device)
 {
-    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t points[2][POINT], scalars[2][SCALAR] = {{1}, {1}}, sum[POINT], x[SCALAR];
     pool_span in = {.data = points, .count = 2}, by = {.data = scalars, .count = 2};
     pool_span out = {.data = sum, .count = 1};
 
     must(pool_curve_generator(curve, NULL, points[0]));
     memcpy(points[1], points[0], POINT);
-    must(pool_msm(&params, &in, &by, &out));
+    must(pool_msm(&params, &exec, &in, &by, &out));
     must(pool_field_parse(pool_curve_base_field(curve),
         "0x7cf27b188d034f7e8a52380304b51ac3c08969e277f21b35a60b48fc47669978", POOL_FORM_STANDARD,
         x));
@@ -69,8 +70,8 @@ static void check_double(const pool_curve *curve, pool_device *device)
 static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
 {
     const pool_field *field = pool_curve_scalar_field(curve);
-    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t *points = malloc(n * POINT), *scalars = malloc(n * SCALAR);
     uint8_t *multiples = malloc(n * SCALAR);
     pool_span p = {.data = points, .count = n}, k = {.data = scalars, .count = n};
@@ -83,10 +84,10 @@ static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
         exit(1);
     must(pool_random_points(curve, 1, n, NULL, points, multiples));
     must(pool_random_scalars(field, 2, n, POOL_FORM_STANDARD, scalars));
-    must(pool_msm(&params, &p, &k, &out));
+    must(pool_msm(&params, &exec, &p, &k, &out));
 
-    must(pool_vector_mul(&vector, &k, &m, &m));
-    must(pool_vector_evaluate(&vector, &m, one, inner)); /* at 1: the sum */
+    must(pool_vector_mul(field, &exec, &k, &m, &m));
+    must(pool_vector_evaluate(field, &exec, &m, one, inner)); /* at 1: the sum */
     must(pool_curve_generator(curve, NULL, expected));
     must(pool_point_mul(curve, NULL, expected, inner, SCALAR, expected));
     must(pool_point_equal(curve, NULL, sum, NULL, expected, &is_equal));

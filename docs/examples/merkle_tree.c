@@ -22,7 +22,7 @@ static void must(pool_status status)
 }
 
 /* The whole tree, lowest row first and the root last; `shape` tells how much that is. */
-static uint8_t *build(const pool_poseidon *set, const pool_poseidon_run *run,
+static uint8_t *build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *tree, uint8_t *leaves, uint64_t count, pool_merkle_shape *shape)
 {
     pool_span in = {.data = leaves, .count = count};
@@ -34,7 +34,7 @@ static uint8_t *build(const pool_poseidon *set, const pool_poseidon_run *run,
     rows.data = calloc(shape->digests, ELEMENT);
     if (!rows.data)
         exit(1);
-    must(pool_poseidon_merkle_build(set, run, tree, &in, &rows));
+    must(pool_poseidon_merkle_build(set, exec, tree, &in, &rows));
     return rows.data;
 }
 
@@ -45,7 +45,7 @@ int main(int count, char **arguments)
     uint64_t log_leaves = count > 2 ? strtoull(arguments[2], NULL, 10) : 16;
     uint64_t leaf_count = UINT64_C(1) << log_leaves, index = leaf_count / 3;
     pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2};
-    pool_poseidon_run run = {.struct_size = sizeof(run)};
+    pool_exec exec = {.struct_size = sizeof(exec)};
     pool_merkle_shape shape = {0};
     pool_span rows, path = {0};
     const uint8_t *root;
@@ -57,7 +57,7 @@ int main(int count, char **arguments)
     if (log_leaves > 28)
         return fprintf(stderr, "too many leaves\n"), 1;
     must(pool_create(&pool, &params));
-    must(pool_next_device(pool, &run.device));
+    must(pool_next_device(pool, &exec.device));
     must(pool_poseidon_by_name("circom-bn254-t3", &set));
     leaves = calloc(leaf_count, ELEMENT);
     if (!leaves)
@@ -65,7 +65,7 @@ int main(int count, char **arguments)
     must(pool_random_scalars(
         pool_poseidon_field(set), 1, (size_t)leaf_count, POOL_FORM_STANDARD, leaves));
 
-    rows.data = build(set, &run, &tree, leaves, leaf_count, &shape);
+    rows.data = build(set, &exec, &tree, leaves, leaf_count, &shape);
     rows = (pool_span){.data = rows.data, .count = shape.digests};
     root = (uint8_t *)rows.data + (shape.digests - 1) * ELEMENT;
 
@@ -73,7 +73,7 @@ int main(int count, char **arguments)
     path.data = calloc(shape.path + 1, ELEMENT);
     if (!path.data)
         return 1;
-    must(pool_poseidon_merkle_open(set, &run, &tree, leaf_count, NULL, &rows, index, &path));
+    must(pool_poseidon_merkle_open(set, &exec, &tree, leaf_count, NULL, &rows, index, &path));
 
     tree.height = shape.height; /* a verifier knows how high the tree is */
     must(pool_poseidon_merkle_verify(set, &tree, POOL_FORM_STANDARD, root, leaves + index * ELEMENT,
@@ -86,7 +86,7 @@ int main(int count, char **arguments)
     if (is_member)
         return fprintf(stderr, "a changed leaf was taken\n"), 1;
     printf("%llu leaves, height %u, by device %d; an opening of %llu digests checked\n",
-        (unsigned long long)leaf_count, shape.height, pool_device_ordinal(run.device),
+        (unsigned long long)leaf_count, shape.height, pool_device_ordinal(exec.device),
         (unsigned long long)shape.path);
 
     free(path.data);

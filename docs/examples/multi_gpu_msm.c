@@ -61,7 +61,7 @@ static void *compute(void *argument)
 
     share->status = pool_bind(share->device);
     if (!share->status) {
-        share->status = pool_msm(&params, &share->points, &share->scalars, &sum);
+        share->status = pool_msm(&params, NULL, &share->points, &share->scalars, &sum);
         must(pool_unbind(share->device));
     }
     if (share->status) /* the detail belongs to this thread */
@@ -87,15 +87,16 @@ static void by_threads(struct share *shares, size_t count)
 static pool_status enqueue(pool_device *device, void *argument)
 {
     struct share *share = argument;
-    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .is_async = 1};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .is_async = 1};
     pool_span sum = {.count = 1};
     pool_status status = pool_stream_create(device, NULL, &share->stream);
 
     if (!status)
         status = pool_pinned_create(device, POINT, 0, &share->pinned);
-    params.stream = share->stream;
+    exec.stream = share->stream;
     sum.data = pool_pinned_data(share->pinned);
-    return status ? status : pool_msm(&params, &share->points, &share->scalars, &sum);
+    return status ? status : pool_msm(&params, &exec, &share->points, &share->scalars, &sum);
 }
 
 static pool_status collect(pool_device *device, void *argument)
@@ -127,7 +128,7 @@ static void make(struct problem *problem, pool_device *device)
 {
     const pool_field *field = pool_curve_scalar_field(curve);
     size_t n = problem->n;
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t *products = malloc(n * SCALAR), one[SCALAR] = {1}, inner[SCALAR], generator[POINT];
     pool_span a, b, c = {.data = products, .count = n};
 
@@ -140,8 +141,8 @@ static void make(struct problem *problem, pool_device *device)
     must(pool_random_scalars(field, 2, n, POOL_FORM_STANDARD, problem->scalars));
     a = (pool_span){.data = problem->scalars, .count = n};
     b = (pool_span){.data = problem->multiples, .count = n};
-    must(pool_vector_mul(&vector, &a, &b, &c));
-    must(pool_vector_evaluate(&vector, &c, one, inner)); /* at 1: the sum */
+    must(pool_vector_mul(field, &exec, &a, &b, &c));
+    must(pool_vector_evaluate(field, &exec, &c, one, inner)); /* at 1: the sum */
     must(pool_curve_generator(curve, NULL, generator));
     must(pool_point_mul(curve, NULL, generator, inner, SCALAR, problem->expected));
     free(products);

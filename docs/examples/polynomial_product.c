@@ -40,25 +40,20 @@ static pool_span on_device(pool_buffer *buffer, uint64_t count)
 static void multiply(
     pool_ntt_domain *domain, pool_stream *stream, pool_buffer *a, pool_buffer *b, uint64_t n)
 {
-    pool_ntt_params transform = {.struct_size = sizeof(transform),
-        .domain = domain,
-        .order = POOL_NTT_NR,
-        .device = pool_stream_device(stream),
-        .stream = stream,
-        .is_async = 1};
-    pool_vector_params vector = {.struct_size = sizeof(vector),
-        .field = pool_ntt_domain_field(domain),
+    pool_ntt_params transform = {
+        .struct_size = sizeof(transform), .domain = domain, .order = POOL_NTT_NR};
+    pool_exec exec = {.struct_size = sizeof(exec),
         .device = pool_stream_device(stream),
         .stream = stream,
         .is_async = 1};
     pool_span a_span = on_device(a, n), b_span = on_device(b, n);
 
-    must(pool_ntt(&transform, &a_span, &a_span));
-    must(pool_ntt(&transform, &b_span, &b_span));
-    must(pool_vector_mul(&vector, &a_span, &b_span, &a_span));
+    must(pool_ntt(&transform, &exec, &a_span, &a_span));
+    must(pool_ntt(&transform, &exec, &b_span, &b_span));
+    must(pool_vector_mul(pool_ntt_domain_field(domain), &exec, &a_span, &b_span, &a_span));
     transform.direction = POOL_NTT_INVERSE;
     transform.order = POOL_NTT_RN;
-    must(pool_ntt(&transform, &a_span, &a_span));
+    must(pool_ntt(&transform, &exec, &a_span, &a_span));
 }
 
 /* Coefficient k by the definition, in the host's own arithmetic. */

@@ -92,7 +92,7 @@ static pool_status work_run(
 {
     uint64_t count = UINT64_C(1) << job->log_leaves, time;
     pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_rows = 1};
-    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device, .is_async = 1};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .is_async = 1};
     pool_buffer_params memory = {.struct_size = sizeof(memory), .bytes = count * ELEMENT};
     pool_span leaves, rows;
     pool_status status;
@@ -104,7 +104,7 @@ static pool_status work_run(
         pool_poseidon_field(service.set), job->seed, count, POOL_FORM_STANDARD, host);
     if (!status)
         status = pool_stream_create(device, NULL, &work->stream);
-    run.stream = memory.stream = work->stream;
+    exec.stream = memory.stream = work->stream;
     if (!status)
         status = pool_buffer_create(device, &memory, &work->leaves);
     memory.bytes = ELEMENT;
@@ -118,7 +118,7 @@ static pool_status work_run(
     if (!status)
         status = on_device(work->root, 1, &rows);
     if (!status)
-        status = pool_poseidon_merkle_build(service.set, &run, &tree, &leaves, &rows);
+        status = pool_poseidon_merkle_build(service.set, &exec, &tree, &leaves, &rows);
     time = now();
     if (!status)
         status = pool_stream_wait(work->stream, job->deadline > time ? job->deadline - time : 0);

@@ -7,15 +7,14 @@
 #define DEVICEPOOL_CHECK_H
 
 /*
- * Check flags of elements, scalars and points. Each of the first four includes the ones before it.
- * The first bad item ends the operation with POOL_ERR_BAD_DATA, whose message has its index.
- * Functions accept the flags that apply to their data and refuse all others with
- * POOL_ERR_INVALID_ARGUMENT.
+ * Check flags of elements, scalars and points, to be combined by |. The first bad item ends the
+ * operation with POOL_ERR_BAD_DATA, whose message has its index. Functions accept the flags that
+ * apply to their data and refuse all others with POOL_ERR_INVALID_ARGUMENT.
  */
 #define POOL_CHECK_NONE 0u
-#define POOL_CHECK_CANONICAL 1u /* elements and coordinates are below the modulus */
-#define POOL_CHECK_ON_CURVE 3u  /* points satisfy the curve equation */
-#define POOL_CHECK_SUBGROUP 7u  /* order * P = infinity */
+#define POOL_CHECK_CANONICAL 1u /* elements are below the modulus, scalars below the order */
+#define POOL_CHECK_ON_CURVE 2u  /* points: canonical coordinates and the curve's equation */
+#define POOL_CHECK_SUBGROUP 6u  /* points: order * P = infinity; includes POOL_CHECK_ON_CURVE */
 #define POOL_CHECK_REDUCE 8u    /* scalars only: reduced modulo the order instead of checked */
 
 #endif

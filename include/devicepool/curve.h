@@ -131,10 +131,10 @@ typedef struct pool_point_format {
 POOL_API size_t pool_point_bytes(const pool_curve *curve, pool_point_layout layout);
 
 /*
- * Checks `count` points, by POOL_CHECK_NONE, _CANONICAL, _ON_CURVE or _SUBGROUP. The functions here
- * always check that coordinates are below the modulus, so the first two are equivalent.
- * POOL_ERR_BAD_DATA for the first bad point; *first_bad receives its index unless first_bad is
- * NULL.
+ * Checks `count` points: `checks` is POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP, or, as the functions
+ * here always check that coordinates are below the modulus, POOL_CHECK_CANONICAL or
+ * POOL_CHECK_NONE. POOL_ERR_BAD_DATA for the first bad point; *first_bad receives its index unless
+ * first_bad is NULL.
  */
 POOL_API pool_status pool_points_check(const pool_curve *curve, const pool_point_format *format,
     const void *points, size_t count, uint32_t checks, size_t *first_bad);

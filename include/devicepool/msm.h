@@ -8,30 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <devicepool/cancel.h>
+#include <devicepool/check.h>
 #include <devicepool/curve.h>
-#include <devicepool/memory.h>
-#include <devicepool/pool.h>
+#include <devicepool/exec.h>
 #include <devicepool/span.h>
-#include <devicepool/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* What is done about scalars that are not below the order of the curve's group. */
-typedef enum pool_scalar_check {
-    POOL_SCALARS_TRUSTED = 0, /* nothing: they give a wrong result, and harm nothing else */
-    POOL_SCALARS_REFUSED = 1, /* POOL_ERR_BAD_DATA with the first place in the text; waits */
-    POOL_SCALARS_REDUCED = 2  /* taken modulo the order */
-} pool_scalar_check;
-
-/* What points are checked for. Checks wait for their answer; the text has the first place. */
-typedef enum pool_point_check {
-    POOL_POINTS_TRUSTED = 0,  /* nothing: points off the curve give a wrong result */
-    POOL_POINTS_ON_CURVE = 1, /* coordinates below the modulus, the curve's equation */
-    POOL_POINTS_SUBGROUP = 2  /* and order * P = infinity */
-} pool_point_check;
 
 /*
  * Points that stay in a device's memory as kernels read them, so that a service loads its
@@ -45,10 +29,7 @@ typedef struct pool_bases pool_bases;
 typedef struct pool_bases_params {
     size_t struct_size;
     const pool_curve *curve;  /* required; the handle holds a reference */
-    pool_device *device;      /* NULL: the one that the calling thread has bound */
-    pool_stream *stream;      /* of that device; NULL: its default stream */
     pool_point_layout layout; /* of the given points */
-    pool_point_check check;
     /*
      * Multiples kept of each point, itself included: 2^(j s) P for j < factor, s chosen with the
      * window bits. Memory grows and the number of bucket sets falls by the factor. 0 and 1: the
@@ -57,10 +38,6 @@ typedef struct pool_bases_params {
     uint32_t precompute_factor;
     uint32_t window_bits; /* of the sums over the tables; 0: chosen from count, factor and chip */
     uint32_t scalar_bits; /* of the scalars to come, as in pool_msm_params; 0: of the order */
-    uint32_t reserved;    /* 0 */
-    pool_cancel *cancel;  /* looked at between parts */
-    void (*progress)(void *user, uint64_t done, uint64_t total); /* points; on the calling thread */
-    void *user;
 } pool_bases_params;
 
 #define POOL_PRECOMPUTE_ALL UINT32_MAX
@@ -69,14 +46,16 @@ typedef struct pool_bases_params {
 POOL_API void pool_bases_params_init(pool_bases_params *params, size_t struct_size);
 
 /*
- * Brings points to a device, and makes the tables. Blocks until they are there. Host memory of any
- * size is staged in parts. The caller owns one reference. POOL_ERR_INVALID_ARGUMENT: no curve, a
- * stride smaller than a point, misaligned device memory, members without a meaning, more than 2^31
- * - 1 points times factor. POOL_ERR_BAD_DATA: what `check` found. POOL_ERR_OUT_OF_DEVICE_MEMORY,
+ * Brings points to a device, and makes the tables. `exec` has device, stream, checks
+ * (POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP), cancel and progress (in points). Blocks until they
+ * are there. Host memory of any size is staged in parts. The caller owns one reference.
+ * POOL_ERR_INVALID_ARGUMENT: no curve, a stride smaller than a point, misaligned device memory,
+ * members without a meaning, more than 2^31
+ * - 1 points times factor. POOL_ERR_BAD_DATA: what the checks found. POOL_ERR_OUT_OF_DEVICE_MEMORY,
  * POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what the device's state gives.
  */
-POOL_API pool_status pool_bases_create(
-    const pool_bases_params *params, const pool_span *points, pool_bases **handle);
+POOL_API pool_status pool_bases_create(const pool_bases_params *params, const pool_exec *exec,
+    const pool_span *points, pool_bases **handle);
 
 /* One more reference, to be given back by pool_bases_destroy. NULL gives NULL. */
 POOL_API pool_bases *pool_bases_retain(pool_bases *points);
@@ -114,24 +93,21 @@ POOL_API pool_status pool_bases_find(pool_device *device,
 /*
  * Writes points and tables to a file, over an old one only when all went well (until then it is
  * named `path`.<16 random hexadecimal digits>.part, which a process that is killed leaves behind),
- * and reads them back onto params->device (layout, factor, window and scalar bits of the params are
- * not used: the file has them). The file's digest and the fingerprint of its points are always
- * checked, against damage and against a file that passes for another; whether they are points of
- * the curve, and the tables their multiples, only with a `check`, which computes the tables anew.
- * POOL_ERR_BAD_DATA: not such a file, of another curve, truncated, damaged, with another
- * fingerprint than its points have, and what `check` found. POOL_ERR_IO.
+ * and reads them back onto the device of `exec` (layout, factor, window and scalar bits of the
+ * params are not used: the file has them). The file's digest and the fingerprint of its points are
+ * always checked, against damage and against a file that passes for another; whether they are
+ * points of the curve, and the tables their multiples, only with exec->checks, which computes the
+ * tables anew. POOL_ERR_BAD_DATA: not such a file, of another curve, truncated, damaged, with
+ * another fingerprint than its points have, and what the checks found. POOL_ERR_IO.
  */
 POOL_API pool_status pool_bases_save(pool_bases *points, const char *path);
 POOL_API pool_status pool_bases_load(
-    const pool_bases_params *params, const char *path, pool_bases **points);
+    const pool_bases_params *params, const pool_exec *exec, const char *path, pool_bases **points);
 
 /* Zero is the default of every member but struct_size, and curve where no handle is given. */
 typedef struct pool_msm_params {
     size_t struct_size;
     const pool_curve *curve;
-    pool_device
-        *device; /* NULL: that of `points`, else the one that the calling thread has bound */
-    pool_stream *stream;             /* of that device; NULL: its default stream */
     pool_bases *points;              /* instead of a span of points */
     uint64_t first_point;            /* of `points`: the one that scalar 0 belongs to; without: 0 */
     pool_point_layout point_layout;  /* of the span of points */
@@ -143,32 +119,11 @@ typedef struct pool_msm_params {
      */
     int32_t shared_points;
     /* Scalars are below 2^scalar_bits; 0: below the order; at most the bits that an element of the
-     * scalar field has in memory. Fewer bits cost less. Larger scalars are
-     * trusted not to be there, or refused; to be reduced, scalars have to be of the order's bits.
+     * scalar field has in memory. Fewer bits cost less. Larger scalars are trusted not to be there,
+     * or refused with POOL_CHECK_CANONICAL; with POOL_CHECK_REDUCE it must be 0.
      */
     uint32_t scalar_bits;
-    pool_scalar_check scalar_check;
-    pool_point_check point_check; /* of a span of points; with `points`: 0 */
-    uint32_t window_bits;         /* 2 … 24; 0: chosen from sizes, chip and memory */
-    /*
-     * 0: the result is there when the call returns. 1: the work is enqueued on `stream`; host
-     * memory that is pageable is read, and written, when the call returns (results there wait for
-     * the device), and pinned memory must stay until the stream has come so far. What fails on the
-     * device then shows at the stream.
-     */
-    int32_t is_async;
-    /*
-     * Device bytes that the call may take beside what it is given; 0: what is free. What does not
-     * fit is done in parts, at least 2^10 points at a time.
-     */
-    uint64_t memory_limit;
-    /* NULL: allocated in the order of the stream and freed again. At a multiple of 256, as large as
-     * pool_msm_workspace says with these params. */
-    pool_buffer *workspace;
-    pool_cancel *cancel; /* looked at between parts; with is_async while enqueuing */
-    /* Points times sums that are enqueued so far; on the calling thread, after each part. */
-    void (*progress)(void *user, uint64_t done, uint64_t total);
-    void *user;
+    uint32_t window_bits; /* 2 … 24; 0: chosen from sizes, chip and memory */
 } pool_msm_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -186,6 +141,12 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * right: infinity, equal and opposite points, zeros, all the same. Time does not depend on values
  * but for skewed scalars, which may cost up to twice as much; it is no constant time.
  *
+ * `exec` has a use for all but on_host. Checks: POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE of the
+ * scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points, not of params->points,
+ * which are checked where they are made. The workspace is at a multiple of 256, as large as
+ * pool_msm_workspace reports. The smallest chunk has 2^10 points. Progress counts scalars. Results
+ * in pageable memory are waited for with is_async, too.
+ *
  * Refused with POOL_ERR_INVALID_ARGUMENT: counts that do not fit together, a stride that is too
  * small or no multiple of 4, device memory that is not aligned to 4 bytes, more than the handle's
  * points, window bits that are not those of the handle's tables, a workspace that is too small,
@@ -194,16 +155,16 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * even the smallest part fits, POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what
  * the device's state gives. Results are written on success only.
  */
-POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_span *points,
-    const pool_span *scalars, pool_span *results);
+POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec,
+    const pool_span *points, const pool_span *scalars, const pool_span *results);
 
 /*
- * Device bytes that pool_msm takes for these spans with these params, to the byte, on a device that
- * has them: what a workspace needs to have. With memory_limit 0 all that the call wants. Spans'
- * data is not read and may be NULL.
+ * Device bytes that pool_msm takes for these spans with this params and exec, to the byte, on a
+ * device that has them: what a workspace needs to have. With exec->memory_limit 0 all that the call
+ * wants. Spans' data is not read and may be NULL.
  */
-POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *points,
-    const pool_span *scalars, const pool_span *results, uint64_t *bytes);
+POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
+    const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);
 
 /* Compiles the curve's kernels for a device, side by side on several threads where the process may
  * use several processors, so that no job has to wait for it. Blocks. */

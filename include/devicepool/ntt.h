@@ -15,10 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <devicepool/memory.h>
-#include <devicepool/pool.h>
+#include <devicepool/exec.h>
 #include <devicepool/span.h>
-#include <devicepool/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -103,19 +101,7 @@ typedef struct pool_ntt_params {
     int32_t coset; /* 1: on the domain's coset */
     pool_ntt_order order;
     pool_ntt_layout layout;
-    uint64_t batch;      /* transforms; 0: 1 */
-    pool_device *device; /* NULL: the one that the calling thread has bound */
-    pool_stream *stream; /* of that device; NULL: its default stream */
-    /*
-     * 0: the result is there when the call returns. 1: the work is enqueued on `stream`; host
-     * memory that is pageable is read, and written, when the call returns, and pinned memory must
-     * stay until the stream has come so far. What fails on the device then shows at the stream.
-     */
-    int32_t is_async;
-    int32_t check; /* 1: refuse inputs that are not below the modulus; waits for the check */
-    /* NULL: allocated in the order of the stream and freed again. Else memory of the device at a
-     * multiple of 16, of as many bytes as pool_ntt_workspace says. */
-    pool_buffer *workspace;
+    uint64_t batch; /* transforms; 0: 1 */
 } pool_ntt_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -130,23 +116,29 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * device compiles its kernels, the first use of a domain makes tables there; both block, also with
  * is_async.
  *
+ * `exec` has a use for all but on_host. Checks: POOL_CHECK_CANONICAL. The workspace is at a
+ * multiple of 16, as large as pool_ntt_workspace reports; with one, host memory is not chunked. The
+ * smallest chunk is one transform of a batch of packed rows from host to host memory, else all.
+ * Progress counts elements.
+ *
  * Refused with POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` that is not batch * 2^log_size,
  * a product of batch, size and stride that overflows, a stride that is smaller than an element or
  * no multiple of 4, device memory that is not aligned to 4 bytes, overlaps, a workspace that is too
  * small or not aligned, values that are no member of their enum. POOL_ERR_WRONG_DEVICE: a stream or
- * workspace of another device. POOL_ERR_BAD_DATA with `check`: the text has the first place.
+ * workspace of another device. POOL_ERR_BAD_DATA: what the check found.
  * POOL_ERR_NOT_BOUND, POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_ERR_COMPILE and what the device's state
  * gives. Elements that are not below the modulus give wrong results when they are not checked.
  */
-POOL_API pool_status pool_ntt(const pool_ntt_params *params, const pool_span *in, pool_span *out);
+POOL_API pool_status pool_ntt(const pool_ntt_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *out);
 
 /*
  * Device bytes that pool_ntt needs beside `in` and `out` for spans such as these (their data is not
  * looked at beyond whether it is the same), at most: host memory in large batches goes through in
- * parts. 0 is a valid answer. The params need a device or a bound one.
+ * parts. 0 is a valid answer. `exec` needs a device, or the calling thread a bound one.
  */
-POOL_API pool_status pool_ntt_workspace(
-    const pool_ntt_params *params, const pool_span *in, const pool_span *out, uint64_t *bytes);
+POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *out, uint64_t *bytes);
 
 /*
  * Compiles the kernels of the domain's field and makes its tables on a device, so that no job has

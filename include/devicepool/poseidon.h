@@ -14,12 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <devicepool/cancel.h>
-#include <devicepool/device.h>
+#include <devicepool/exec.h>
 #include <devicepool/field.h>
 #include <devicepool/span.h>
 #include <devicepool/status.h>
-#include <devicepool/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -131,61 +129,28 @@ POOL_API uint32_t pool_poseidon_digest(const pool_poseidon *set); /* elements */
 POOL_API pool_status pool_poseidon_fingerprint(
     const pool_poseidon *set, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 
-/*
- * Where an operation runs. NULL stands for all zeros: the device that the calling thread has bound,
- * its default stream, and done when the call returns.
- */
-typedef struct pool_poseidon_run {
-    size_t struct_size;
-    pool_device *device; /* NULL: the calling thread's bound one */
-    pool_stream *stream; /* NULL: the device's default stream */
-    /*
-     * 0: the results are there when the call returns. 1: the work is enqueued on `stream`, as
-     * pool_ntt and pool_msm do. Device memory and packed pinned memory must stay until the stream
-     * has come so far, and only then are their results valid. Host memory that is pageable, or
-     * strided, has been read, and results in it are written, when the call returns: those wait for
-     * the device. What fails on the device shows at the stream. After a failure of the call itself
-     * nothing reads or writes the caller's memory any more. The first use of a set on a device,
-     * which compiles its kernels, and `check` wait with 1, too.
-     */
-    int32_t is_async;
-    /* 1: computed on the host by the plain C implementation; no device is touched and spans must
-       be host memory. Never chosen by the library itself. */
-    int32_t on_host;
-    /* Called now and then on the calling thread, and at the end with done == total: how much of the
-       work is done (with is_async: enqueued), in units of the operation's own (states, nodes).
-       Without is_async the call waits a little for it where spans are in device memory. It must not
-       fail or use `run`'s stream. NULL: nobody. */
-    void (*progress)(void *user, uint64_t done, uint64_t total);
-    void *progress_user;
-    /* When it is requested the call ends early with POOL_ERR_CANCELLED; what it has written by then
-       is of no use. With is_async it is looked at while work is being enqueued. NULL: none. */
-    pool_cancel *cancel;
-    /* 1: refuse inputs with an element that is not below the modulus (POOL_ERR_BAD_DATA; the
-       message has the index of the first one); on a device it waits for the check. 0: such elements
-       give wrong results and harm nothing else. */
-    int32_t check;
-} pool_poseidon_run;
-
-/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
-POOL_API void pool_poseidon_run_init(pool_poseidon_run *run, size_t struct_size);
+/* Compiles the set's kernels for a device and tests them, so that no call has to wait for it.
+ * Blocks. `device` NULL: the one that the calling thread has bound. */
+POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device);
 
 /*
- * All functions below check that the elements of their inputs are below p when `run` says so, on a
- * device as on the host. Spans: `count` items of packed elements; output spans say where and how
- * results are wanted. Host spans are staged in pieces when a device computes, so they may be larger
- * than its memory. After a failure results in memory of the caller may have been written in part.
+ * `exec` has a use for all but workspace and memory_limit. Checks: POOL_CHECK_CANONICAL, on a
+ * device as on the host. Progress counts states or nodes; without is_async the call then waits from
+ * time to time, so that what it reports is done. Spans: `count` items of packed elements; output
+ * spans say where and how results are wanted. Host spans are staged in pieces when a device
+ * computes, so they may be larger than its memory. After a failure results in memory of the caller
+ * may have been written in part.
  */
 
 /* states->count states of t elements each. In place when both spans are the same memory. */
-POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_run *run,
+POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results);
 
 /*
  * One digest for each item of `inputs`, which has `elements` (1 … the set's inputs) elements; the
  * lanes of missing ones are 0.
  */
-POOL_API pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run *run,
+POOL_API pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests);
 
 /* How a block enters the rate lanes. */
@@ -221,7 +186,7 @@ POOL_API void pool_poseidon_sponge_params_init(
  * Absorbs each message block by block, permuting after each block, then gives `squeezed` elements
  * from the rate lanes, permuting again after each `rate` of them.
  */
-POOL_API pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_run *run,
+POOL_API pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results);
 
 /*
@@ -263,9 +228,8 @@ POOL_API pool_status pool_merkle_get_shape(const pool_poseidon *set,
  * and the root last, as `digests` items. Leaves in host memory are streamed through the device in
  * pieces.
  */
-POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set,
-    const pool_poseidon_run *run, const pool_merkle_params *params, const pool_span *leaves,
-    const pool_span *rows);
+POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
+    const pool_merkle_params *params, const pool_span *leaves, const pool_span *rows);
 
 /*
  * The siblings of leaf `index` on the way to the root, row by row, each row's arity - 1 others in
@@ -274,9 +238,9 @@ POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set,
  * must be the same leaves again, to rebuild the subtree; else it may be NULL. Waits for its own
  * copies.
  */
-POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set,
-    const pool_poseidon_run *run, const pool_merkle_params *params, uint64_t leaf_count,
-    const pool_span *leaves, const pool_span *rows, uint64_t index, const pool_span *path);
+POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
+    const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
+    const pool_span *rows, uint64_t index, const pool_span *path);
 
 /*
  * Whether `leaf` (leaf_elements elements) is leaf `index` of a tree with that root: *is_member 1 or

@@ -13,6 +13,7 @@ struct summing {
     const pool_curve *curve;
     const pool_field *field;
     pool_msm_params params;
+    pool_exec exec;
     uint8_t *scalars;
     uint8_t *points; /* in Montgomery form */
     uint8_t *logs;   /* discrete logarithms of the points */
@@ -34,11 +35,11 @@ static pool_status load_bases(struct bench_work *work, struct summing *summing)
 {
     pool_bases_params params = {.struct_size = sizeof(params),
         .curve = summing->curve,
-        .device = work->device,
         .precompute_factor = (uint32_t)work->request->precompute};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = work->device};
     pool_span span = {.data = summing->points, .count = work->size, .form = POOL_FORM_MONTGOMERY};
 
-    return pool_bases_create(&params, &span, &summing->params.points);
+    return pool_bases_create(&params, &exec, &span, &summing->params.points);
 }
 
 static pool_status create_buffers(struct bench_work *work, struct summing *summing)
@@ -52,11 +53,11 @@ static pool_status create_buffers(struct bench_work *work, struct summing *summi
         status = bench_span(summing->scalar_buffer, count, &summing->scalar_span);
     summing->result_span = (pool_span){.data = summing->results, .count = work->request->batch};
     if (!status)
-        status = pool_msm_workspace(
-            &summing->params, NULL, &summing->scalar_span, &summing->result_span, &scratch);
+        status = pool_msm_workspace(&summing->params, &summing->exec, NULL, &summing->scalar_span,
+            &summing->result_span, &scratch);
     if (!status && scratch)
         status = pool_buffer_alloc(work->device, scratch, &summing->workspace);
-    summing->params.workspace = summing->workspace;
+    summing->exec.workspace = summing->workspace;
     return status;
 }
 
@@ -79,10 +80,10 @@ static pool_status open_summing(struct bench_work *work)
     summing->logs = cli_alloc(work->size, summing->scalar_bytes);
     summing->params = (pool_msm_params){.struct_size = sizeof(summing->params),
         .curve = summing->curve,
-        .device = work->device,
-        .stream = work->stream,
         .batch = work->request->batch,
         .shared_points = 1};
+    summing->exec = (pool_exec){
+        .struct_size = sizeof(summing->exec), .device = work->device, .stream = work->stream};
     status = pool_random_scalars(summing->field, 2, count, POOL_FORM_STANDARD, summing->scalars);
     if (!status)
         status = pool_random_points(
@@ -109,7 +110,8 @@ static pool_status run_summing(struct bench_work *work)
 {
     struct summing *summing = work->state;
 
-    return pool_msm(&summing->params, NULL, &summing->scalar_span, &summing->result_span);
+    return pool_msm(
+        &summing->params, &summing->exec, NULL, &summing->scalar_span, &summing->result_span);
 }
 
 /* Computes the inner product of scalars and logarithms by OpenSSL, and that multiple of the

@@ -10,6 +10,7 @@
 
 struct transform {
     pool_ntt_params params;
+    pool_exec exec;
     const pool_field *field;
     uint8_t *in;
     uint64_t elements;
@@ -41,7 +42,8 @@ static pool_status create_domain(struct bench_work *work, struct transform *tran
         .direction = (pool_ntt_direction)work->request->direction,
         .coset = work->request->is_coset,
         .order = (pool_ntt_order)work->request->order,
-        .batch = work->request->batch,
+        .batch = work->request->batch};
+    transform->exec = (pool_exec){.struct_size = sizeof(transform->exec),
         .device = work->device,
         .stream = work->stream,
         .is_async = 1};
@@ -62,11 +64,11 @@ static pool_status create_buffers(struct bench_work *work, struct transform *tra
     if (!status)
         status = bench_span(transform->out_buffer, transform->elements, &transform->out_span);
     if (!status)
-        status = pool_ntt_workspace(
-            &transform->params, &transform->in_span, &transform->out_span, &scratch);
+        status = pool_ntt_workspace(&transform->params, &transform->exec, &transform->in_span,
+            &transform->out_span, &scratch);
     if (!status && scratch)
         status = pool_buffer_alloc(work->device, scratch, &transform->workspace);
-    transform->params.workspace = transform->workspace;
+    transform->exec.workspace = transform->workspace;
     return status;
 }
 
@@ -100,7 +102,8 @@ static pool_status run_transform(struct bench_work *work)
 {
     struct transform *transform = work->state;
 
-    return pool_ntt(&transform->params, &transform->in_span, &transform->out_span);
+    return pool_ntt(
+        &transform->params, &transform->exec, &transform->in_span, &transform->out_span);
 }
 
 static pool_status check_transform(struct bench_work *work, int *is_correct)

@@ -13,7 +13,7 @@ enum { SAMPLES = 64 };
 
 struct hashing {
     pool_poseidon *set;
-    pool_poseidon_run run;
+    pool_exec exec;
     uint8_t *inputs;
     uint32_t elements;
     uint64_t input_bytes; /* per hash */
@@ -62,7 +62,7 @@ static pool_status open_hashing(struct bench_work *work)
     hashing->elements = pool_poseidon_inputs(hashing->set);
     hashing->input_bytes = hashing->elements * pool_field_element_bytes(field);
     hashing->digest_bytes = pool_poseidon_digest(hashing->set) * pool_field_element_bytes(field);
-    hashing->run = (pool_poseidon_run){.struct_size = sizeof(hashing->run),
+    hashing->exec = (pool_exec){.struct_size = sizeof(hashing->exec),
         .device = work->device,
         .stream = work->stream,
         .is_async = 1};
@@ -77,7 +77,7 @@ static pool_status run_hashing(struct bench_work *work)
 {
     struct hashing *hashing = work->state;
 
-    return pool_poseidon_hash(hashing->set, &hashing->run, &hashing->input_span, hashing->elements,
+    return pool_poseidon_hash(hashing->set, &hashing->exec, &hashing->input_span, hashing->elements,
         &hashing->digest_span);
 }
 
@@ -90,14 +90,14 @@ static pool_status prepare_hashing(struct bench_work *work)
     pool_status status;
 
     input.count = digest.count = 1;
-    status = pool_poseidon_hash(hashing->set, &hashing->run, &input, hashing->elements, &digest);
+    status = pool_poseidon_hash(hashing->set, &hashing->exec, &input, hashing->elements, &digest);
     return status ? status : pool_stream_synchronize(work->stream);
 }
 
 static pool_status compare_one(struct bench_work *work, uint64_t index, int *is_correct)
 {
     struct hashing *hashing = work->state;
-    pool_poseidon_run host = {.struct_size = sizeof(host), .on_host = 1};
+    pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
     uint8_t expected[16 * POOL_FIELD_MAX_BYTES];
     uint8_t digest[16 * POOL_FIELD_MAX_BYTES];
     pool_span input = {.data = hashing->inputs + index * hashing->input_bytes, .count = 1};

@@ -103,16 +103,15 @@ void demo_data_close(struct demo_data *data)
 static pool_status compute_msm(
     const pool_file_section *points, uint64_t count, const void *scalars, void *point)
 {
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = points->curve,
-        .point_layout = points->layout,
-        .scalar_check = POOL_SCALARS_REFUSED};
+    pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = points->curve, .point_layout = points->layout};
+    pool_exec exec = {.struct_size = sizeof(exec), .checks = POOL_CHECK_CANONICAL};
     pool_span point_span = points->span;
     pool_span scalar_span = {.data = (void *)(uintptr_t)scalars, .count = count};
     pool_span result = {.data = point, .count = 1};
 
     point_span.count = count;
-    return pool_msm(&params, &point_span, &scalar_span, &result);
+    return pool_msm(&params, &exec, &point_span, &scalar_span, &result);
 }
 
 static pool_status prepare_blob(const struct demo_data *data, pool_device *device)
@@ -124,7 +123,6 @@ static pool_status prepare_blob(const struct demo_data *data, pool_device *devic
 static pool_status run_blob(
     const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = data->setup.field};
     uint8_t *values = cli_alloc(1, BLOB_BYTES);
     pool_span span = {.data = values, .count = DEMO_BLOB_VALUES};
     uint8_t point[2 * POOL_FIELD_MAX_BYTES];
@@ -134,7 +132,7 @@ static pool_status run_blob(
         data->blobs[job->index], DEMO_BLOB_VALUES, POOL_FORM_STANDARD, values);
 
     if (!status)
-        status = pool_vector_bit_reverse(&vector, &span, &span);
+        status = pool_vector_bit_reverse(data->setup.field, NULL, &span, &span);
     if (!status)
         status = compute_msm(&data->setup, DEMO_BLOB_VALUES, values, point);
     if (!status)
@@ -171,7 +169,7 @@ static pool_status run_ptau(
         pool_random_scalars(data->tau.field, (uint64_t)job->index, N, POOL_FORM_STANDARD, memory);
 
     if (!status)
-        status = pool_ntt(&params, &coefficients, &values);
+        status = pool_ntt(&params, NULL, &coefficients, &values);
     if (!status)
         status = compute_msm(&data->tau, N, coefficients.data, by_coefficients);
     if (!status)
@@ -186,10 +184,10 @@ static pool_status run_ptau(
 static pool_status prepare_tree(const struct demo_data *data, pool_device *device)
 {
     uint8_t state[3 * VALUE_BYTES] = {0};
-    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_span span = {.data = state, .count = 1};
 
-    return pool_poseidon_hash(data->set, &run, &span, 2, &span);
+    return pool_poseidon_hash(data->set, &exec, &span, 2, &span);
 }
 
 static pool_status run_tree(

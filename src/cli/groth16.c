@@ -108,15 +108,13 @@ static pool_status read_files(struct prover *prover)
 
 /* ---- the quotient --------------------------------------------------------------------------- */
 
-/* Parameters that all vector operations share. */
-static pool_vector_params vector_params(const struct prover *prover)
+/* Where all operations run. */
+static pool_exec exec_of(const struct prover *prover)
 {
-    pool_vector_params params = {.struct_size = sizeof(params),
-        .field = prover->field,
-        .device = prover->job->device,
-        .stream = prover->stream};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = prover->job->device, .stream = prover->stream};
 
-    return params;
+    return exec;
 }
 
 static uint32_t read32(const uint8_t *bytes)
@@ -156,7 +154,7 @@ static void add_modulo(
 static pool_status multiply_entries(
     struct prover *prover, const pool_file_section *entries, uint8_t *products)
 {
-    const pool_vector_params params = vector_params(prover);
+    const pool_exec exec = exec_of(prover);
     uint64_t count = entries->span.count;
     pool_span signals = {.data = products, .count = count};
     pool_span values = entries->span;
@@ -176,7 +174,7 @@ static pool_status multiply_entries(
         memcpy(products + i * prover->width,
             (const uint8_t *)prover->witness.data + signal * prover->witness.stride, prover->width);
     }
-    return pool_vector_mul(&params, &values, &signals, &signals);
+    return pool_vector_mul(prover->field, &exec, &values, &signals, &signals);
 }
 
 /* Computes the vectors A w and B w in Montgomery form; `rows` has space for three vectors. */
@@ -236,22 +234,20 @@ static pool_status create_domain(const struct prover *prover, pool_ntt_domain **
 /* Transforms three vectors of values on the domain to values on the coset. */
 static pool_status transform_to_coset(const struct prover *prover, const pool_span *rows)
 {
-    pool_ntt_params params = {.struct_size = sizeof(params),
-        .batch = 3,
-        .device = prover->job->device,
-        .stream = prover->stream};
+    pool_ntt_params params = {.struct_size = sizeof(params), .batch = 3};
+    const pool_exec exec = exec_of(prover);
     pool_span out = *rows;
     pool_status status = create_domain(prover, &params.domain);
 
     params.direction = POOL_NTT_INVERSE;
     params.order = POOL_NTT_NR;
     if (!status)
-        status = pool_ntt(&params, rows, &out);
+        status = pool_ntt(&params, &exec, rows, &out);
     params.direction = POOL_NTT_FORWARD;
     params.order = POOL_NTT_RN;
     params.coset = 1;
     if (!status)
-        status = pool_ntt(&params, rows, &out);
+        status = pool_ntt(&params, &exec, rows, &out);
     pool_ntt_domain_destroy(&params.domain);
     return status;
 }
@@ -284,7 +280,7 @@ static pool_status upload_rows(struct prover *prover, pool_span *rows)
  */
 static pool_status compute_quotient(struct prover *prover)
 {
-    const pool_vector_params params = vector_params(prover);
+    const pool_exec exec = exec_of(prover);
     uint64_t n = prover->key.domain_size;
     pool_span rows, a, b, c;
     pool_status status;
@@ -295,13 +291,13 @@ static pool_status compute_quotient(struct prover *prover)
     b = slice(&rows, n, n, prover->width);
     c = slice(&rows, 2 * n, n, prover->width);
     if (!status) /* a valid witness satisfies A w * B w = C w */
-        status = pool_vector_mul(&params, &a, &b, &c);
+        status = pool_vector_mul(prover->field, &exec, &a, &b, &c);
     if (!status)
         status = transform_to_coset(prover, &rows);
     if (!status)
-        status = pool_vector_mul(&params, &a, &b, &a);
+        status = pool_vector_mul(prover->field, &exec, &a, &b, &a);
     if (!status)
-        status = pool_vector_sub(&params, &a, &c, &a);
+        status = pool_vector_sub(prover->field, &exec, &a, &c, &a);
     prover->quotient = a;
     return status;
 }
@@ -318,16 +314,16 @@ static pool_status section_msm(
 
     if (status)
         return status;
-    const pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = points.curve,
+    const pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = points.curve, .point_layout = points.layout};
+    const pool_exec exec = {.struct_size = sizeof(exec),
         .device = prover->job->device,
         .stream = prover->stream,
-        .point_layout = points.layout,
-        .point_check = prover->job->is_trusted ? POOL_POINTS_TRUSTED : POOL_POINTS_ON_CURVE,
         .progress = on_progress,
-        .user = prover};
+        .user = prover,
+        .checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE};
     begin_step(prover, name);
-    return pool_msm(&params, &points.span, scalars, &result);
+    return pool_msm(&params, &exec, &points.span, scalars, &result);
 }
 
 /* sum += scalar * P for the section's only point P, or sum += P if scalar is NULL. */

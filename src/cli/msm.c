@@ -31,17 +31,15 @@ static pool_status compute_msm(
     const struct request *request, const struct terms *terms, pool_device *device, uint8_t *result)
 {
     const pool_file_section *points = &terms->points.section;
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = points->curve,
-        .device = device,
-        .point_layout = points->layout};
+    pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = points->curve, .point_layout = points->layout};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_span out = {.data = result, .count = 1};
 
     if (!request->is_trusted) {
-        params.scalar_check = POOL_SCALARS_REFUSED;
-        params.point_check = POOL_POINTS_ON_CURVE;
+        exec.checks = POOL_CHECK_CANONICAL | POOL_CHECK_ON_CURVE;
     }
-    return pool_msm(&params, &points->span, &terms->scalars.section.span, &out);
+    return pool_msm(&params, &exec, &points->span, &terms->scalars.section.span, &out);
 }
 
 /* Adds a coordinate, which is one or two elements, to the report, or also prints it as a line. */

@@ -28,14 +28,14 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
         .direction = (pool_ntt_direction)request->direction,
         .coset = request->is_coset,
         .order = (pool_ntt_order)request->order,
-        .batch = request->batch,
-        .device = device,
-        .check = 1};
+        .batch = request->batch};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
     pool_span out = {.data = results, .count = section->span.count, .form = section->span.form};
     pool_status status = pool_ntt_domain_create(&domain, &params.domain);
 
     if (!status)
-        status = pool_ntt(&params, &section->span, &out);
+        status = pool_ntt(&params, &exec, &section->span, &out);
     pool_ntt_domain_destroy(&params.domain);
     return status;
 }

@@ -62,7 +62,7 @@ static int compute_shape(const struct cli_command *self, const struct request *r
 }
 
 static pool_status build_tree(const struct request *request, const struct shape *shape,
-    const pool_poseidon_run *run, const pool_span *items, uint8_t *root, cJSON *properties)
+    const pool_exec *exec, const pool_span *items, uint8_t *root, cJSON *properties)
 {
     pool_merkle_params params = {.struct_size = sizeof(params),
         .arity = (uint32_t)request->arity,
@@ -75,13 +75,13 @@ static pool_status build_tree(const struct request *request, const struct shape 
     if (status)
         return status;
     cJSON_AddNumberToObject(properties, "height", tree.height);
-    return pool_poseidon_merkle_build(request->set, run, &params, items, &rows);
+    return pool_poseidon_merkle_build(request->set, exec, &params, items, &rows);
 }
 
 static pool_status compute_results(const struct request *request, const struct shape *shape,
     pool_device *device, const pool_span *span, uint8_t *results, cJSON *properties)
 {
-    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_poseidon_sponge_params sponge = {
         .struct_size = sizeof(sponge), .elements = shape->elements};
     pool_span items = *span;
@@ -90,12 +90,12 @@ static pool_status compute_results(const struct request *request, const struct s
     items.count = shape->items;
     items.stride = span->stride * shape->elements;
     if (request->verb == HASH)
-        return pool_poseidon_hash(request->set, &run, &items, shape->elements, &out);
+        return pool_poseidon_hash(request->set, &exec, &items, shape->elements, &out);
     if (request->verb == PERMUTE)
-        return pool_poseidon_permute(request->set, &run, &items, &out);
+        return pool_poseidon_permute(request->set, &exec, &items, &out);
     if (request->verb == SPONGE)
-        return pool_poseidon_sponge(request->set, &run, &sponge, &items, &out);
-    return build_tree(request, shape, &run, &items, results, properties);
+        return pool_poseidon_sponge(request->set, &exec, &sponge, &items, &out);
+    return build_tree(request, shape, &exec, &items, results, properties);
 }
 
 static void print_results(const struct request *request, const struct shape *shape,

@@ -67,11 +67,12 @@ static const char *field_name(device_pool *pool, size_t index)
 
 static pool_status run_vector(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
-    static pool_status (*const functions[3])(const pool_vector_params *, const pool_span *,
-        const pool_span *, pool_span *) = {pool_vector_add, pool_vector_sub, pool_vector_mul};
+    static pool_status (*const functions[3])(const pool_field *, const pool_exec *,
+        const pool_span *, const pool_span *,
+        const pool_span *) = {pool_vector_add, pool_vector_sub, pool_vector_mul};
     const struct selftest_field *known = &selftest_fields[index];
     const pool_field *field = pool_field_by_name(known->name);
-    pool_vector_params params = {.struct_size = sizeof(params), .field = field, .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t elements[3][SELFTEST_VECTOR * POOL_FIELD_MAX_BYTES];
     pool_span spans[3];
     pool_status status = POOL_OK;
@@ -83,8 +84,8 @@ static pool_status run_vector(device_pool *pool, pool_device *device, size_t ind
     selftest_multiples(field, SELFTEST_L, SELFTEST_VECTOR, elements[1]);
     *is_correct = 1;
     for (int i = 0; i < 4 && !status; i++) {
-        status = i < 3 ? functions[i](&params, &spans[0], &spans[1], &spans[2])
-                       : pool_vector_inverse(&params, &spans[0], &spans[2]);
+        status = i < 3 ? functions[i](field, &exec, &spans[0], &spans[1], &spans[2])
+                       : pool_vector_inverse(field, &exec, &spans[0], &spans[2]);
         if (!status)
             *is_correct &= selftest_matches(field, elements[2], SELFTEST_VECTOR, known->answers[i]);
     }
@@ -116,8 +117,8 @@ static const char *ntt_name(device_pool *pool, size_t index)
     return selftest_fields[get_ntt_field(index)].name;
 }
 
-static pool_status run_transforms(
-    pool_ntt_params *params, const struct selftest_field *known, uint8_t *elements, int *is_correct)
+static pool_status run_transforms(pool_ntt_params *params, const pool_exec *exec,
+    const struct selftest_field *known, uint8_t *elements, int *is_correct)
 {
     const pool_field *field = pool_ntt_domain_field(params->domain);
     uint64_t n = (uint64_t)1 << SELFTEST_TRANSFORM_LOG;
@@ -131,7 +132,7 @@ static pool_status run_transforms(
         params->coset = i == 1;
         params->order = i == 1 ? POOL_NTT_NR : POOL_NTT_NN;
         params->direction = i == 2 ? POOL_NTT_INVERSE : POOL_NTT_FORWARD;
-        status = pool_ntt(params, &in, &out);
+        status = pool_ntt(params, exec, &in, &out);
         if (!status)
             *is_correct &= selftest_matches(field, out.data, n, known->answers[4 + i]);
     }
@@ -144,7 +145,8 @@ static pool_status run_ntt(device_pool *pool, pool_device *device, size_t index,
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
         .field = pool_field_by_name(known->name),
         .log_size = SELFTEST_TRANSFORM_LOG};
-    pool_ntt_params params = {.struct_size = sizeof(params), .device = device};
+    pool_ntt_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_status status = pool_ntt_domain_create(&domain, &params.domain);
     uint8_t *elements;
 
@@ -153,7 +155,7 @@ static pool_status run_ntt(device_pool *pool, pool_device *device, size_t index,
         return status;
     elements =
         cli_alloc((size_t)2 << SELFTEST_TRANSFORM_LOG, pool_field_element_bytes(domain.field));
-    status = run_transforms(&params, known, elements, is_correct);
+    status = run_transforms(&params, &exec, known, elements, is_correct);
     free(elements);
     pool_ntt_domain_destroy(&params.domain);
     return status;

@@ -34,7 +34,7 @@ static pool_status compute_multiples(const pool_curve *curve, uint8_t *points)
 /* All points are equal except the last, which is infinity; all scalars are 1 except the second,
  * which is -1. The result is SELFTEST_MSM - 3 times the point. */
 static pool_status run_special(const pool_curve *curve, const pool_msm_params *params,
-    uint8_t *points, uint8_t *scalars, int *is_correct)
+    const pool_exec *exec, uint8_t *points, uint8_t *scalars, int *is_correct)
 {
     const pool_field *field = pool_curve_scalar_field(curve);
     size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
@@ -56,14 +56,14 @@ static pool_status run_special(const pool_curve *curve, const pool_msm_params *p
     pool_field_modulus(field, scalars + scalar_bytes);
     scalars[scalar_bytes]--; /* the order is odd */
     if (!status)
-        status = pool_msm(params, &point_span, &scalar_span, &result_span);
+        status = pool_msm(params, exec, &point_span, &scalar_span, &result_span);
     if (!status)
         *is_correct &= memcmp(result, expected, bytes) == 0;
     return status;
 }
 
 static pool_status run_known(const pool_curve *curve, const pool_msm_params *params,
-    uint8_t *points, uint8_t *scalars, const char *expected, int *is_correct)
+    const pool_exec *exec, uint8_t *points, uint8_t *scalars, const char *expected, int *is_correct)
 {
     uint8_t result[4 * POOL_FIELD_MAX_BYTES];
     char digits[8 * POOL_FIELD_MAX_BYTES + 1];
@@ -74,7 +74,7 @@ static pool_status run_known(const pool_curve *curve, const pool_msm_params *par
 
     selftest_multiples(pool_curve_scalar_field(curve), SELFTEST_K, SELFTEST_MSM, scalars);
     if (!status)
-        status = pool_msm(params, &point_span, &scalar_span, &result_span);
+        status = pool_msm(params, exec, &point_span, &scalar_span, &result_span);
     if (status)
         return status;
     cli_hex(result, pool_point_bytes(curve, POOL_POINT_AFFINE), digits);
@@ -85,7 +85,8 @@ static pool_status run_known(const pool_curve *curve, const pool_msm_params *par
 static pool_status run_curve(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
     const pool_curve *curve = pool_curve_by_name(selftest_msms[index].curve);
-    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t *points = cli_alloc(SELFTEST_MSM, pool_point_bytes(curve, POOL_POINT_AFFINE));
     uint8_t *scalars =
         cli_alloc(SELFTEST_MSM, pool_field_element_bytes(pool_curve_scalar_field(curve)));
@@ -93,9 +94,10 @@ static pool_status run_curve(device_pool *pool, pool_device *device, size_t inde
 
     (void)pool;
     *is_correct = 1;
-    status = run_known(curve, &params, points, scalars, selftest_msms[index].point, is_correct);
+    status =
+        run_known(curve, &params, &exec, points, scalars, selftest_msms[index].point, is_correct);
     if (!status)
-        status = run_special(curve, &params, points, scalars, is_correct);
+        status = run_special(curve, &params, &exec, points, scalars, is_correct);
     free(points);
     free(scalars);
     return status;

@@ -40,7 +40,7 @@ static int elements_match(const pool_field *field, const uint8_t *elements, cons
     return 1;
 }
 
-static pool_status run_known(const pool_poseidon *set, const pool_poseidon_run *run,
+static pool_status run_known(const pool_poseidon *set, const pool_exec *exec,
     const struct selftest_hash *known, int *is_correct)
 {
     const pool_field *field = pool_poseidon_field(set);
@@ -56,17 +56,16 @@ static pool_status run_known(const pool_poseidon *set, const pool_poseidon_run *
 
         memcpy(inputs + i * bytes, &value, sizeof(value));
     }
-    status = known->is_hash ? pool_poseidon_hash(set, run, &in, known->count, &out)
-                            : pool_poseidon_permute(set, run, &in, &out);
+    status = known->is_hash ? pool_poseidon_hash(set, exec, &in, known->count, &out)
+                            : pool_poseidon_permute(set, exec, &in, &out);
     if (!status)
         *is_correct &= elements_match(field, results, known->result);
     return status;
 }
 
-static pool_status run_random(
-    const pool_poseidon *set, const pool_poseidon_run *run, int *is_correct)
+static pool_status run_random(const pool_poseidon *set, const pool_exec *exec, int *is_correct)
 {
-    pool_poseidon_run host = {.struct_size = sizeof(host), .on_host = 1};
+    pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
     const pool_field *field = pool_poseidon_field(set);
     size_t elements = (size_t)STATES * pool_poseidon_width(set);
     size_t bytes = elements * pool_field_element_bytes(field);
@@ -77,7 +76,7 @@ static pool_status run_random(
     pool_status status = pool_random_scalars(field, 7, elements, POOL_FORM_STANDARD, memory);
 
     if (!status)
-        status = pool_poseidon_permute(set, run, &in, &out);
+        status = pool_poseidon_permute(set, exec, &in, &out);
     if (!status)
         status = pool_poseidon_permute(set, &host, &in, &expected);
     if (!status)
@@ -89,7 +88,7 @@ static pool_status run_random(
 static pool_status run_set(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
     const char *name = pool_poseidon_name_at(index);
-    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_poseidon *set = NULL;
     pool_status status = pool_poseidon_by_name(name, &set);
 
@@ -99,9 +98,9 @@ static pool_status run_set(device_pool *pool, pool_device *device, size_t index,
     *is_correct = 1;
     for (size_t i = 0; i < selftest_hash_count && !status; i++)
         if (strcmp(selftest_hashes[i].set, name) == 0)
-            status = run_known(set, &run, &selftest_hashes[i], is_correct);
+            status = run_known(set, &exec, &selftest_hashes[i], is_correct);
     if (!status)
-        status = run_random(set, &run, is_correct);
+        status = run_random(set, &exec, is_correct);
     pool_poseidon_destroy(&set);
     return status;
 }

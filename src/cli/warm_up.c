@@ -15,16 +15,11 @@ struct subject {
     pool_poseidon *set;
 };
 
-/* Compiles the NTT kernels, and by one operation the program of all vector kernels. */
 static pool_status warm_up_field(const pool_field *field, pool_device *device)
 {
     pool_ntt_domain_params params = {.struct_size = sizeof(params), .field = field};
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
-    uint8_t elements[2][POOL_FIELD_MAX_BYTES] = {{0}};
-    pool_span one = {.data = elements[0], .count = 1};
-    pool_span result = {.data = elements[1], .count = 1};
     pool_ntt_domain *domain = NULL;
-    pool_status status = pool_vector_add(&vector, &one, &one, &result);
+    pool_status status = pool_vector_warm_up(field, device);
 
     params.log_size = pool_field_two_adicity(field) < 4 ? pool_field_two_adicity(field) : 4;
     if (!status)
@@ -32,25 +27,6 @@ static pool_status warm_up_field(const pool_field *field, pool_device *device)
     if (!status)
         status = pool_ntt_warm_up(domain, device);
     pool_ntt_domain_destroy(&domain);
-    return status;
-}
-
-/* Permutes one state, hashes one item, and builds a tree of two leaves if two digests fit. */
-static pool_status warm_up_set(pool_poseidon *set, pool_device *device)
-{
-    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
-    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_rows = 1};
-    uint8_t state[POOL_POSEIDON_MAX_WIDTH * POOL_FIELD_MAX_BYTES] = {0};
-    uint8_t root[POOL_POSEIDON_MAX_WIDTH * POOL_FIELD_MAX_BYTES];
-    pool_span one = {.data = state, .count = 1};
-    pool_span leaves = {.data = state, .count = 2};
-    pool_span result = {.data = root, .count = 1};
-    pool_status status = pool_poseidon_permute(set, &run, &one, &one);
-
-    if (!status)
-        status = pool_poseidon_hash(set, &run, &one, 1, &result);
-    if (!status && 2 * pool_poseidon_digest(set) <= pool_poseidon_inputs(set))
-        status = pool_poseidon_merkle_build(set, &run, &tree, &leaves, &result);
     return status;
 }
 
@@ -73,7 +49,7 @@ static pool_status warm_up_subject(const struct subject *subject, pool_device *d
         return warm_up_field(subject->field, device);
     if (subject->curve)
         return pool_msm_warm_up(subject->curve, device);
-    return warm_up_set(subject->set, device);
+    return pool_poseidon_warm_up(subject->set, device);
 }
 
 static pool_status warm_up_device(

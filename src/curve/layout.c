@@ -57,11 +57,13 @@ pool_status curve_read_format(const char *call, const pool_curve *curve,
 
 pool_status curve_validate_checks(const char *call, uint32_t checks)
 {
-    if (checks != POOL_CHECK_NONE && checks != POOL_CHECK_CANONICAL &&
-        checks != POOL_CHECK_ON_CURVE && checks != POOL_CHECK_SUBGROUP)
+    uint32_t known = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP;
+    uint32_t subgroup_alone = POOL_CHECK_SUBGROUP & ~POOL_CHECK_ON_CURVE;
+
+    if ((checks & ~known) || ((checks & subgroup_alone) && !(checks & POOL_CHECK_ON_CURVE)))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %u for `checks`; it must be POOL_CHECK_NONE, "
-            "_CANONICAL, _ON_CURVE or _SUBGROUP",
+            "%s: unsupported value 0x%x for `checks`; the flags here are POOL_CHECK_CANONICAL, "
+            "POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP",
             call, checks);
     return POOL_OK;
 }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "memory/exec.h"
 #include "memory/span.h"
 #include "msm/convert.h"
 
@@ -59,11 +60,10 @@ static inline uint64_t points_bytes(const struct pool_bases *points)
 }
 
 /* bases_precompute.c: the caller's params, checked. */
-pool_status points_params_copy(
-    const char *call, const pool_bases_params *given, pool_bases_params *params);
-pool_status points_cancelled(const pool_cancel *cancel);
-/* What params->check asks for of points from a file, whose multiples are computed anew then. */
+pool_status points_params_copy(const char *call, const pool_bases_params *given,
+    const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
+/* What exec->checks asks for of points from a file, whose multiples are computed anew then. */
 pool_status points_check_loaded(
-    struct pool_bases *points, const pool_bases_params *params, const struct memory_site *site);
+    struct pool_bases *points, const pool_exec *exec, const struct memory_site *site);
 
 #endif

@@ -96,7 +96,7 @@ struct transfer {
     uint8_t *host;                   /* PART_BYTES */
     const char *path;
     int file;
-    const pool_bases_params *params; /* of a load */
+    const pool_exec *exec; /* of a load */
 };
 
 static pool_status begin(struct transfer *transfer)
@@ -304,7 +304,6 @@ static pool_status read_part(struct transfer *transfer, uint64_t at, uint64_t si
 
 static pool_status read_points(struct transfer *transfer)
 {
-    const pool_bases_params *params = transfer->params;
     uint64_t total = points_bytes(transfer->points), count = transfer->points->count;
     uint64_t part = PART_BYTES - PART_BYTES % msm_affine_bytes(transfer->points->curve);
     pool_status status = points_allocate(transfer->points, transfer->stream);
@@ -314,12 +313,12 @@ static pool_status read_points(struct transfer *transfer)
     for (uint64_t at = 0; !status && at < total; at += part) {
         uint64_t size = total - at < part ? total - at : part;
 
-        status = points_cancelled(params->cancel);
+        status = memory_exec_cancelled("pool_bases_load", transfer->exec);
         if (!status)
             status = read_part(transfer, at, size);
-        if (!status && params->progress)
-            params->progress(
-                params->user, (uint64_t)((unsigned __int128)count * (at + size) / total), count);
+        if (!status)
+            memory_exec_report(
+                transfer->exec, (uint64_t)((unsigned __int128)count * (at + size) / total), count);
     }
     return status ? status : pool_stream_synchronize(transfer->stream);
 }
@@ -342,21 +341,21 @@ static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYT
     return status ? status : check_fingerprint(transfer, header);
 }
 
-static pool_status load_inside(const pool_bases_params *params, const struct memory_site *site,
-    struct transfer *transfer, pool_bases **points)
+static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
+    const struct memory_site *site, struct transfer *transfer, pool_bases **points)
 {
     uint8_t header[HEADER_BYTES];
-    pool_status status = points_begin(site->device, params->curve, 0, &transfer->points);
+    pool_status status = points_begin(site->device, curve, 0, &transfer->points);
 
     if (status)
         return status;
     transfer->stream = site->stream;
-    transfer->params = params;
+    transfer->exec = exec;
     transfer->file = base_openat(AT_FDCWD, transfer->path, O_RDONLY | O_NONBLOCK, 0);
     status = transfer->file < 0 ? io(transfer, "open") : read_all(transfer, header);
     status = finish(transfer, status);
     if (!status)
-        status = points_check_loaded(transfer->points, params, site);
+        status = points_check_loaded(transfer->points, exec, site);
     if (status)
         return points_discard(transfer->points, status);
     points_make_known(transfer->points, header + 80);
@@ -364,23 +363,25 @@ static pool_status load_inside(const pool_bases_params *params, const struct mem
     return POOL_OK;
 }
 
-pool_status pool_bases_load(const pool_bases_params *given, const char *path, pool_bases **points)
+pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *given_exec,
+    const char *path, pool_bases **points)
 {
     struct transfer transfer = {.path = path, .file = -1};
     pool_bases *made = NULL;
     pool_bases_params params;
+    pool_exec exec;
     struct memory_site site;
     struct device_scope scope;
-    pool_status status = points_params_copy("pool_bases_load", given, &params);
+    pool_status status = points_params_copy("pool_bases_load", given, given_exec, &params, &exec);
 
     if (!status && (!path || !points))
         status = base_fail_null("pool_bases_load", path ? "points" : "path");
     if (!status)
-        status = memory_site_init(&site, params.device, params.stream);
+        status = memory_site_init(&site, exec.device, exec.stream);
     if (!status)
         status = device_enter(site.device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, load_inside(&params, &site, &transfer, &made));
+    status = device_leave(&scope, load_inside(params.curve, &exec, &site, &transfer, &made));
     return points_hand_over(made, status, points);
 }

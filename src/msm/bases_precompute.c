@@ -18,29 +18,21 @@ void pool_bases_params_init(pool_bases_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-pool_status points_params_copy(
-    const char *call, const pool_bases_params *given, pool_bases_params *params)
+pool_status points_params_copy(const char *call, const pool_bases_params *given,
+    const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec)
 {
+    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
     pool_status status = base_struct_read(&points_params_type, call, "params", given, params);
 
     if (!status && !params->curve)
         status = base_fail_null(call, "params->curve");
     if (!status)
         status = base_check_ranges(call, {"layout", params->layout, 0, POOL_POINT_XYZZ},
-            {"check", params->check, 0, POOL_POINTS_SUBGROUP},
-            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes},
-            {"reserved", params->reserved, 0, 0});
+            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes});
     if (!status && params->window_bits)
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
-    return status;
-}
-
-pool_status points_cancelled(const pool_cancel *cancel)
-{
-    return pool_cancel_requested(cancel)
-               ? base_fail(POOL_ERR_CANCELLED, "the work was asked to end")
-               : POOL_OK;
+    return status ? status : memory_exec_read(call, given_exec, &rules, exec);
 }
 
 /* How the table is cut, by the plan of a sum over all points. */
@@ -82,7 +74,8 @@ static pool_status set_table(const pool_bases_params *params, struct pool_bases 
 /* A making under way, and its scratch memory. */
 struct making {
     struct pool_bases *points;
-    const pool_bases_params *params;
+    const pool_bases_params *params; /* of a creation */
+    const pool_exec *exec;
     const pool_span *span;
     struct msm_input_bases source;
     struct msm_run run;
@@ -131,7 +124,7 @@ static pool_status bring(struct making *making, uint64_t first, uint64_t count)
     if (!status)
         status = msm_convert_bases(&making->run, &part, to);
     if (!status)
-        status = msm_check_bases(&making->run, &part, &answer, to, bytes, making->params->check);
+        status = msm_check_bases(&making->run, &part, &answer, to, bytes, making->exec->checks);
     return status;
 }
 
@@ -156,20 +149,19 @@ static pool_status multiply(struct making *making, uint64_t first, uint64_t coun
 
 static pool_status make_parts(struct making *making)
 {
-    const pool_bases_params *params = making->params;
     uint64_t total = making->span->count;
     pool_status status = POOL_OK;
 
     for (uint64_t first = 0; !status && first < total; first += POINTS_PART) {
         uint64_t count = total - first < POINTS_PART ? total - first : POINTS_PART;
 
-        status = points_cancelled(params->cancel);
+        status = memory_exec_cancelled("pool_bases_create", making->exec);
         if (!status)
             status = bring(making, first, count);
         if (!status)
             status = multiply(making, first, count);
-        if (!status && params->progress)
-            params->progress(params->user, first + count, total);
+        if (!status)
+            memory_exec_report(making->exec, first + count, total);
     }
     return status;
 }
@@ -205,10 +197,10 @@ static pool_status check_parts(struct making *making)
 
         part.data += first * bytes;
         part.count = count;
-        status = points_cancelled(making->params->cancel);
+        status = memory_exec_cancelled("pool_bases_load", making->exec);
         if (!status)
             status = msm_check_bases(
-                &making->run, &part, &answer, part.data, bytes, making->params->check);
+                &making->run, &part, &answer, part.data, bytes, making->exec->checks);
         if (!status)
             status = multiply(making, first, count);
     }
@@ -216,17 +208,17 @@ static pool_status check_parts(struct making *making)
 }
 
 pool_status points_check_loaded(
-    struct pool_bases *points, const pool_bases_params *params, const struct memory_site *site)
+    struct pool_bases *points, const pool_exec *exec, const struct memory_site *site)
 {
     const pool_span span = {.data = (void *)(uintptr_t)points->address,
         .count = points->count,
         .form = field_device_degree(points->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
                                                                       : POOL_FORM_STANDARD,
         .place = POOL_MEMORY_DEVICE};
-    struct making making = {.points = points, .params = params, .span = &span, .site = *site};
+    struct making making = {.points = points, .exec = exec, .span = &span, .site = *site};
     pool_status status;
 
-    if (params->check == POOL_POINTS_TRUSTED)
+    if (!exec->checks)
         return POOL_OK;
     making.run =
         (struct msm_run){.device = site->device, .stream = site->stream, .curve = points->curve};
@@ -238,10 +230,10 @@ pool_status points_check_loaded(
     return status ? status : pool_stream_synchronize(site->stream);
 }
 
-static pool_status create_inside(const pool_bases_params *params, const struct memory_site *site,
-    const pool_span *span, pool_bases **points)
+static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
+    const struct memory_site *site, const pool_span *span, pool_bases **points)
 {
-    struct making making = {.params = params, .span = span, .site = *site};
+    struct making making = {.params = params, .exec = exec, .span = span, .site = *site};
     pool_status status = points_begin(site->device, params->curve, span->count, &making.points);
 
     if (status)
@@ -258,21 +250,22 @@ static pool_status create_inside(const pool_bases_params *params, const struct m
     return POOL_OK;
 }
 
-pool_status pool_bases_create(
-    const pool_bases_params *given, const pool_span *span, pool_bases **points)
+pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
+    const pool_span *span, pool_bases **points)
 {
     pool_bases *made = NULL;
     pool_bases_params params;
+    pool_exec exec;
     struct memory_site site;
     struct device_scope scope;
-    pool_status status = points_params_copy("pool_bases_create", given, &params);
+    pool_status status = points_params_copy("pool_bases_create", given, given_exec, &params, &exec);
 
     if (status)
         return status;
     status = base_check_pointers("pool_bases_create", {"points", span}, {"handle", points});
     if (status)
         return status;
-    status = memory_site_init(&site, params.device, params.stream);
+    status = memory_site_init(&site, exec.device, exec.stream);
     const struct memory_item item = {
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
     if (!status)
@@ -284,6 +277,6 @@ pool_status pool_bases_create(
         status = device_enter(site.device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&params, &site, span, &made));
+    status = device_leave(&scope, create_inside(&params, &exec, &site, span, &made));
     return points_hand_over(made, status, points);
 }

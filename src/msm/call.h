@@ -5,6 +5,7 @@
 #ifndef MSM_ENTRY_H
 #define MSM_ENTRY_H
 
+#include "memory/exec.h"
 #include "memory/span.h"
 #include "msm/bases.h"
 #include "msm/convert.h"
@@ -41,6 +42,7 @@ struct msm_piece {
 
 struct msm_call {
     pool_msm_params params; /* batch at least 1 */
+    pool_exec exec;
     struct memory_site site;
     const pool_curve *curve;
     pool_span points; /* all zeros with a handle */

@@ -42,8 +42,7 @@ static bool has_cofactor(const pool_curve *curve)
     return !is_one;
 }
 
-static void set_curve(
-    const pool_curve *curve, pool_point_check check, struct msm_check_bases_args *args)
+static void set_curve(const pool_curve *curve, uint32_t checks, struct msm_check_bases_args *args)
 {
     const struct field_extension *coordinates = &curve->coordinates;
     const pool_field *order = curve->scalar_field;
@@ -53,12 +52,13 @@ static void set_curve(
             curve->b + i * coordinates->field->limbs);
     for (uint32_t i = 0; i < order->words; i++)
         args->order[i] = field_word(order->modulus, i);
-    args->order_bits = check == POOL_POINTS_SUBGROUP && has_cofactor(curve) ? order->bits : 0;
+    args->order_bits = (checks & POOL_CHECK_SUBGROUP) == POOL_CHECK_SUBGROUP && has_cofactor(curve)
+                           ? order->bits
+                           : 0;
 }
 
 pool_status msm_check_bases(const struct msm_run *run, const struct msm_input_bases *input,
-    const struct msm_check_result *result, CUdeviceptr bases, uint64_t stride,
-    pool_point_check check)
+    const struct msm_check_result *result, CUdeviceptr bases, uint64_t stride, uint32_t checks)
 {
     struct msm_check_bases_args args = {.input = *input,
         .bases = bases,
@@ -73,9 +73,9 @@ pool_status msm_check_bases(const struct msm_run *run, const struct msm_input_ba
     uint64_t first = 0;
     pool_status status;
 
-    if (check == POOL_POINTS_TRUSTED || !input->count)
+    if (!(checks & POOL_CHECK_ON_CURVE) || !input->count)
         return POOL_OK;
-    set_curve(run->curve, check, &args);
+    set_curve(run->curve, checks, &args);
     status = clear_result(run, result);
     if (!status)
         status = msm_enqueue(run, &launch);

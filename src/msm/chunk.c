@@ -155,7 +155,7 @@ static pool_status bring_points(
         status = msm_convert_bases(&call->run, &source, part->bases);
     if (!status)
         status = msm_check_bases(
-            &call->run, &source, &answer, part->bases, part->base_stride, call->params.point_check);
+            &call->run, &source, &answer, part->bases, part->base_stride, call->exec.checks);
     return status;
 }
 
@@ -187,8 +187,8 @@ static pool_status bring_scalars(
     part->scalar_stride = call->scalar_stride / 4;
     part->scalar_batch_stride = call->count;
     part->scalar_form = call->scalars.form;
-    part->reduces = call->params.scalar_check == POOL_SCALARS_REDUCED;
-    if (call->params.scalar_check != POOL_SCALARS_REFUSED)
+    part->reduces = (call->exec.checks & POOL_CHECK_REDUCE) != 0;
+    if (!(call->exec.checks & POOL_CHECK_CANONICAL))
         return POOL_OK;
     const struct msm_scalars scalars = {.data = part->scalars,
         .stride = part->scalar_stride,
@@ -224,7 +224,7 @@ static pool_status add(struct feed *feed, const struct msm_piece *piece)
 static pool_status run_piece(struct feed *feed, const struct msm_piece *piece)
 {
     struct msm_call *call = feed->call;
-    pool_status status = points_cancelled(call->params.cancel);
+    pool_status status = memory_exec_cancelled("pool_msm", &call->exec);
 
     if (!status)
         status = upload(feed, piece);
@@ -235,11 +235,9 @@ static pool_status run_piece(struct feed *feed, const struct msm_piece *piece)
         if (!status)
             status = msm_deliver_run(call, piece);
     }
-    if (!status && call->params.progress) {
-        uint64_t done = first_scalar(call, piece) + piece->sums * piece->count;
-
-        call->params.progress(call->params.user, done, call->scalars.count);
-    }
+    if (!status)
+        memory_exec_report(&call->exec, first_scalar(call, piece) + piece->sums * piece->count,
+            call->scalars.count);
     return status;
 }
 

@@ -38,7 +38,7 @@ static bool is_whole(const struct msm_call *call, const struct msm_cut *cut)
 
 bool msm_call_combines_on_host(const struct msm_call *call)
 {
-    return !call->params.is_async && call->params.batch <= MSM_HOST_COMBINES;
+    return !call->exec.is_async && call->params.batch <= MSM_HOST_COMBINES;
 }
 
 bool msm_cut_is_one_run(const struct msm_call *call, const struct msm_cut *cut)
@@ -191,8 +191,7 @@ static void place(const struct msm_call *call, struct msm_cut *cut)
     const struct msm_piece largest = {.sums = cut->sums, .count = cut->count};
     uint64_t points = call->params.points ? 0 : msm_piece_points(call, &largest);
     uint64_t set_bytes = 2 * msm_affine_bytes(call->curve);
-    uint64_t checks = call->params.scalar_check == POOL_SCALARS_REFUSED ||
-                      call->params.point_check != POOL_POINTS_TRUSTED;
+    uint64_t checks = (call->exec.checks & (POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP)) != 0;
     uint32_t point_slots = msm_cut_brings_once(call, cut) ? 1 : cut->slots;
     uint64_t at = work_bytes(call, cut);
 

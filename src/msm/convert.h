@@ -58,8 +58,7 @@ struct msm_check_result {
 
 /* Checks points; `bases` are the same points converted, `stride` bytes apart. POOL_ERR_BAD_DATA. */
 pool_status msm_check_bases(const struct msm_run *run, const struct msm_input_bases *input,
-    const struct msm_check_result *result, CUdeviceptr bases, uint64_t stride,
-    pool_point_check check);
+    const struct msm_check_result *result, CUdeviceptr bases, uint64_t stride, uint32_t checks);
 
 struct msm_scalars {
     CUdeviceptr data;

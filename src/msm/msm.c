@@ -21,27 +21,31 @@ void pool_msm_params_init(pool_msm_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-static pool_status read_params(
-    const char *call, const pool_msm_params *given, pool_msm_params *params)
+static pool_status read_params(const char *call, const pool_msm_params *given,
+    const pool_exec *given_exec, pool_msm_params *params, pool_exec *exec)
 {
+    static const struct memory_exec_rules rules = {
+        .checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP | POOL_CHECK_REDUCE,
+        .has_async = true,
+        .has_workspace = true,
+        .has_memory_limit = true};
     pool_status status = base_struct_read(&msm_params_type, call, "params", given, params);
 
     if (!status)
         status = base_check_ranges(call, {"point_layout", params->point_layout, 0, POOL_POINT_XYZZ},
             {"result_layout", params->result_layout, 0, POOL_POINT_XYZZ},
-            {"shared_points", params->shared_points, 0, 1},
-            {"scalar_check", params->scalar_check, 0, POOL_SCALARS_REDUCED},
-            {"point_check", params->point_check, 0, POOL_POINTS_SUBGROUP},
-            {"is_async", params->is_async, 0, 1});
+            {"shared_points", params->shared_points, 0, 1});
     if (!status && params->window_bits)
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
+    if (!status)
+        status = memory_exec_read(call, given_exec, &rules, exec);
     if (status)
         return status;
     if (!params->curve && !params->points)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `curve` and `points` are both NULL; one of them is required", call);
-    if (params->scalar_check == POOL_SCALARS_REDUCED && params->scalar_bits)
+    if ((exec->checks & POOL_CHECK_REDUCE) && params->scalar_bits)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %u for `scalar_bits`; it must be 0 where scalars are reduced",
             call, params->scalar_bits);
@@ -49,11 +53,11 @@ static pool_status read_params(
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %llu for `first_point`; it must be 0 without `points`", call,
             (unsigned long long)params->first_point);
-    if (params->points && params->point_check)
+    if (params->points && (exec->checks & POOL_CHECK_SUBGROUP))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %d for `point_check`; it must be 0 with `points`, whose points "
-            "are checked where they are made",
-            call, (int)params->point_check);
+            "%s: unsupported value 0x%x for `checks`; with `params->points`, which are checked "
+            "where they are made, only scalars can be",
+            call, exec->checks);
     if (!params->batch)
         params->batch = 1;
     return POOL_OK;
@@ -79,10 +83,10 @@ static pool_status take_handle(const char *name, struct msm_call *call)
                                   sizeof(points->curve->fingerprint)) != 0)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the points are of %s, not of %s",
             points->curve->name, call->params.curve->name);
-    if (call->params.device && call->params.device != points->device)
+    if (call->exec.device && call->exec.device != points->device)
         return base_fail(POOL_ERR_WRONG_DEVICE, "the points are on device %d, not on %d",
-            pool_device_ordinal(points->device), pool_device_ordinal(call->params.device));
-    call->params.device = points->device;
+            pool_device_ordinal(points->device), pool_device_ordinal(call->exec.device));
+    call->exec.device = points->device;
     if (points->levels > 1 && call->params.window_bits &&
         call->params.window_bits != points->window_bits)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -91,13 +95,14 @@ static pool_status take_handle(const char *name, struct msm_call *call)
     return check_scalar_bits(name, call);
 }
 
-static pool_status prepare(const char *name, const pool_msm_params *given, const pool_span *points,
-    const pool_span *scalars, const pool_span *results, struct msm_call *call)
+static pool_status prepare(const char *name, const pool_msm_params *given, const pool_exec *exec,
+    const pool_span *points, const pool_span *scalars, const pool_span *results,
+    struct msm_call *call)
 {
     pool_status status;
 
     memset(call, 0, sizeof(*call));
-    status = read_params(name, given, &call->params);
+    status = read_params(name, given, exec, &call->params, &call->exec);
     if (!status)
         status = base_check_pointers(name, {"scalars", scalars}, {"results", results});
     if (status)
@@ -109,7 +114,7 @@ static pool_status prepare(const char *name, const pool_msm_params *given, const
             name);
     status = take_handle(name, call);
     if (!status)
-        status = memory_site_init(&call->site, call->params.device, call->params.stream);
+        status = memory_site_init(&call->site, call->exec.device, call->exec.stream);
     if (status)
         return status;
     if (points)
@@ -217,7 +222,7 @@ static pool_status find_results(struct msm_call *call)
     struct device_scope scope;
     pool_status status;
 
-    if (!call->params.is_async || call->results.place == POOL_MEMORY_DEVICE)
+    if (!call->exec.is_async || call->results.place == POOL_MEMORY_DEVICE)
         return POOL_OK;
     status = device_enter(call->site.device, &scope);
     if (status)
@@ -242,9 +247,9 @@ static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
 
 static pool_status use_given(struct msm_call *call)
 {
-    pool_buffer *given = call->params.workspace;
+    pool_buffer *given = call->exec.workspace;
     pool_status status = msm_cut_make(
-        call, call->params.memory_limit ? call->params.memory_limit : UINT64_MAX, &call->cut);
+        call, call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX, &call->cut);
 
     if (status)
         return status;
@@ -292,12 +297,12 @@ static pool_status wake_memory(const struct msm_call *call)
 /* What others take in between makes the pieces smaller, until nothing smaller is left. */
 static pool_status take_workspace(struct msm_call *call)
 {
-    uint64_t limit = call->params.memory_limit ? call->params.memory_limit : UINT64_MAX;
+    uint64_t limit = call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
     pool_status status = msm_cut_make(call, limit, &call->cut);
 
     if (!status)
         status = wake_memory(call);
-    if (!status && !call->params.memory_limit && call->cut.bytes > SMALL_BYTES) {
+    if (!status && !call->exec.memory_limit && call->cut.bytes > SMALL_BYTES) {
         status = free_bytes(call, &limit);
         if (!status && call->cut.bytes > limit)
             status = msm_cut_make(call, limit, &call->cut);
@@ -320,42 +325,42 @@ static pool_status run_inside(struct msm_call *call)
     if (!status)
         status = find_results(call);
     if (!status)
-        status = call->params.workspace ? use_given(call) : take_workspace(call);
+        status = call->exec.workspace ? use_given(call) : take_workspace(call);
     if (status)
         return memory_temporary_free(&call->site, &call->own, status);
     status = msm_call_run(call);
     if (!status)
         status = msm_deliver_all(call);
     status = memory_temporary_free(&call->site, &call->own, status);
-    return memory_site_end(&call->site, call->params.is_async, status);
+    return memory_site_end(&call->site, call->exec.is_async, status);
 }
 
-pool_status pool_msm(const pool_msm_params *params, const pool_span *points,
-    const pool_span *scalars, pool_span *results)
+pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,
+    const pool_span *scalars, const pool_span *results)
 {
     struct device_scope scope;
     struct msm_call call;
-    pool_status status = prepare("pool_msm", params, points, scalars, results, &call);
+    pool_status status = prepare("pool_msm", params, exec, points, scalars, results, &call);
 
     if (!status)
         status = device_enter(call.site.device, &scope);
     return status ? status : device_leave(&scope, run_inside(&call));
 }
 
-pool_status pool_msm_workspace(const pool_msm_params *params, const pool_span *points,
-    const pool_span *scalars, const pool_span *results, uint64_t *bytes)
+pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
+    const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes)
 {
     struct msm_call call;
     pool_status status;
 
     if (!bytes)
         return base_fail_null("pool_msm_workspace", "bytes");
-    status = prepare("pool_msm_workspace", params, points, scalars, results, &call);
+    status = prepare("pool_msm_workspace", params, exec, points, scalars, results, &call);
     if (!status)
         status = check_spans(&call, check_shapes);
     if (!status)
         status = msm_cut_make(
-            &call, call.params.memory_limit ? call.params.memory_limit : UINT64_MAX, &call.cut);
+            &call, call.exec.memory_limit ? call.exec.memory_limit : UINT64_MAX, &call.cut);
     if (!status)
         *bytes = call.cut.bytes;
     return status;

@@ -34,7 +34,8 @@ struct slot {
 
 struct chunks {
     struct ntt_call *whole;
-    uint64_t rows; /* of a part */
+    uint64_t rows;  /* of a part */
+    uint32_t slots; /* in use */
     uint64_t parts;
     struct ntt_lanes *lanes;
     struct slot slot[SLOTS];
@@ -48,14 +49,62 @@ static uint64_t rows_of_part(const struct ntt_call *call)
     return rows ? rows : 1;
 }
 
-bool ntt_call_is_chunked(const struct ntt_call *call)
+static bool can_be_chunked(const struct ntt_call *call)
 {
     const pool_field *field = call->place.field;
 
     return call->in.place == POOL_MEMORY_HOST && call->out.place == POOL_MEMORY_HOST &&
            ntt_span_is_packed(field, &call->in) && ntt_span_is_packed(field, &call->out) &&
-           call->params.layout == POOL_NTT_ROWS && !call->params.workspace &&
-           call->params.batch > rows_of_part(call);
+           call->params.layout == POOL_NTT_ROWS && !call->exec.workspace;
+}
+
+/* Temporary memory of a chunk of so many rows. */
+static pool_status bytes_of_chunk(const struct ntt_call *call, uint64_t rows, uint64_t *bytes)
+{
+    struct ntt_call chunk = *call;
+    pool_status status;
+
+    chunk.params.batch = chunk.run.job.batch = rows;
+    chunk.in.count = chunk.out.count = rows << call->run.job.log_size;
+    status = ntt_run_plan(&chunk.run, &chunk.plan);
+    *bytes = ntt_call_allocates(&chunk);
+    return status;
+}
+
+/* As many slots as fit with one row each, and then as many rows as fit. */
+static pool_status limit_chunks(const struct ntt_call *call, struct ntt_chunking *chunking)
+{
+    uint64_t limit = call->exec.memory_limit, smallest, bytes;
+    pool_status status = bytes_of_chunk(call, 1, &smallest);
+
+    if (status)
+        return status;
+    if (smallest > limit)
+        return memory_exec_fail_limit("pool_ntt", &call->exec, smallest);
+    if (chunking->slots > limit / smallest)
+        chunking->slots = (uint32_t)(limit / smallest);
+    /* Plans differ by batch, so that a chunk may need another workspace than a row. */
+    for (status = bytes_of_chunk(call, chunking->rows, &bytes);
+         !status && chunking->rows > 1 && bytes > limit / chunking->slots;
+         status = bytes_of_chunk(call, chunking->rows, &bytes))
+        chunking->rows /= 2;
+    return status;
+}
+
+pool_status ntt_call_chunking(const struct ntt_call *call, struct ntt_chunking *chunking)
+{
+    uint64_t limit = call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
+    uint64_t whole = ntt_call_allocates(call);
+
+    *chunking = (struct ntt_chunking){0};
+    if (!can_be_chunked(call))
+        return whole > limit ? memory_exec_fail_limit("pool_ntt", &call->exec, whole) : POOL_OK;
+    if (call->params.batch <= rows_of_part(call) && whole <= limit)
+        return POOL_OK;
+    *chunking = (struct ntt_chunking){.rows = rows_of_part(call), .slots = SLOTS};
+    if (chunking->rows > call->params.batch)
+        chunking->rows = call->params.batch;
+    return whole <= limit ? POOL_OK : limit_chunks(call, chunking);
 }
 
 static pool_status complete(struct ntt_lanes *lanes)
@@ -195,27 +244,46 @@ static pool_status finish(struct slot *slot)
     return status;
 }
 
-pool_status ntt_call_enqueue_chunks(struct ntt_call *call)
+static pool_status compute_part(struct chunks *chunks, uint64_t index)
 {
-    struct chunks chunks = {.whole = call, .rows = rows_of_part(call)};
+    struct slot *slot = &chunks->slot[index % chunks->slots];
+    pool_status status = memory_exec_cancelled("pool_ntt", &chunks->whole->exec);
+
+    if (status)
+        return status;
+    cut(chunks, index, slot);
+    status = ntt_run_plan(&slot->call.run, &slot->call.plan);
+    if (!status)
+        status = ntt_call_compute(&slot->call);
+    slot->is_computed = !status;
+    return status;
+}
+
+static pool_status finish_part(struct chunks *chunks, uint64_t index)
+{
+    const struct ntt_call *whole = chunks->whole;
+    struct slot *slot = &chunks->slot[index % chunks->slots];
+    pool_status status = finish(slot);
+
+    if (!status)
+        memory_exec_report(&whole->exec, slot->call.first + slot->call.in.count, whole->in.count);
+    return status;
+}
+
+pool_status ntt_call_enqueue_chunks(struct ntt_call *call, const struct ntt_chunking *chunking)
+{
+    struct chunks chunks = {.whole = call, .rows = chunking->rows, .slots = chunking->slots};
     pool_status status = open_all(&chunks);
 
     chunks.parts = (call->params.batch - 1) / chunks.rows + 1;
-    /* A part is delivered after the next one was enqueued: pageable copies make the host wait. */
-    for (uint64_t i = 0; !status && i < chunks.parts + 1; i++) {
-        struct slot *last = &chunks.slot[(i + SLOTS - 1) % SLOTS];
-
-        if (i < chunks.parts) {
-            struct slot *slot = &chunks.slot[i % SLOTS];
-
-            cut(&chunks, i, slot);
-            status = ntt_run_plan(&slot->call.run, &slot->call.plan);
-            if (!status)
-                status = ntt_call_compute(&slot->call);
-            slot->is_computed = !status;
-        }
-        if (!status && i > 0)
-            status = finish(last);
+    /* A part is delivered after the next one was enqueued: pageable copies make the host wait. With
+     * one slot it is delivered at once. */
+    for (uint64_t i = 0; !status && i < chunks.parts; i++) {
+        status = compute_part(&chunks, i);
+        if (!status && chunks.slots > 1 && i > 0)
+            status = finish_part(&chunks, i - 1);
+        if (!status && (chunks.slots == 1 || i + 1 == chunks.parts))
+            status = finish_part(&chunks, i);
     }
     for (int i = 0; i < SLOTS; i++)
         if (chunks.slot[i].is_computed) {

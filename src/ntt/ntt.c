@@ -18,9 +18,13 @@ void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-static pool_status read_params(
-    const char *call, const pool_ntt_params *given, pool_ntt_params *params)
+static pool_status read_params(const char *call, const pool_ntt_params *given,
+    const pool_exec *given_exec, pool_ntt_params *params, pool_exec *exec)
 {
+    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+        .has_async = true,
+        .has_workspace = true,
+        .has_memory_limit = true};
     pool_status status = base_struct_read(&ntt_params_type, call, "params", given, params);
 
     if (!status && !params->domain)
@@ -28,8 +32,9 @@ static pool_status read_params(
     if (!status)
         status = base_check_ranges(call, {"direction", params->direction, 0, POOL_NTT_INVERSE},
             {"order", params->order, 0, POOL_NTT_RR},
-            {"layout", params->layout, 0, POOL_NTT_COLUMNS}, {"coset", params->coset, 0, 1},
-            {"is_async", params->is_async, 0, 1}, {"check", params->check, 0, 1});
+            {"layout", params->layout, 0, POOL_NTT_COLUMNS}, {"coset", params->coset, 0, 1});
+    if (!status)
+        status = memory_exec_read(call, given_exec, &rules, exec);
     if (!params->batch)
         params->batch = 1;
     return status;
@@ -85,20 +90,20 @@ static void init_run(struct ntt_call *call)
             .coset_out = params->coset && is_inverse}};
 }
 
-static pool_status prepare(const char *name, const pool_ntt_params *given, const pool_span *in,
-    const pool_span *out, struct ntt_call *call)
+static pool_status prepare(const char *name, const pool_ntt_params *given, const pool_exec *exec,
+    const pool_span *in, const pool_span *out, struct ntt_call *call)
 {
     pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
 
     memset(call, 0, sizeof(*call));
     if (!status)
-        status = read_params(name, given, &call->params);
+        status = read_params(name, given, exec, &call->params, &call->exec);
     if (status)
         return status;
     call->in = *in;
     call->out = *out;
     return ntt_place_init(
-        &call->place, call->params.device, call->params.domain->field, call->params.stream);
+        &call->place, call->exec.device, call->params.domain->field, call->exec.stream);
 }
 
 /* Bytes of all elements, packed. */
@@ -133,7 +138,7 @@ static struct needs needs_of(const struct ntt_call *call)
 
 static pool_status take_workspace(struct ntt_call *call, uint64_t bytes)
 {
-    pool_buffer *given = call->params.workspace;
+    pool_buffer *given = call->exec.workspace;
 
     return given ? pool_buffer_address(given, &call->run.workspace)
                  : ntt_temporary(&call->place, bytes, &call->workspace, &call->run.workspace);
@@ -150,10 +155,17 @@ static uint64_t workspace_bytes(const struct ntt_call *call)
     return copies * bytes_of(call) + (has_gaps ? call->in.count * call->in.stride : 0);
 }
 
+uint64_t ntt_call_allocates(const struct ntt_call *call)
+{
+    uint64_t bytes = workspace_bytes(call) + (call->exec.checks ? sizeof(uint64_t) : 0);
+
+    return call->exec.workspace && needs_of(call).workspace ? bytes - bytes_of(call) : bytes;
+}
+
 /* Refused or not whether this size of transform has a use for it or not. */
 static pool_status check_workspace(const struct ntt_call *call)
 {
-    pool_buffer *given = call->params.workspace;
+    pool_buffer *given = call->exec.workspace;
     uint64_t bytes = workspace_bytes(call);
     CUdeviceptr address = 0;
     pool_status status;
@@ -213,7 +225,7 @@ static pool_status bring_input(struct ntt_call *call, const struct needs *needs)
 {
     pool_status status = ntt_operand_in(&call->place, &call->in, &call->source);
 
-    if (!status && call->params.check)
+    if (!status && call->exec.checks)
         status = check_input(call);
     if (!status && needs->in)
         status = pack_input(call);
@@ -291,6 +303,7 @@ static pool_status enqueue(struct ntt_call *call)
 /* One binding for all the calls below: each of them then finds the context current. */
 static pool_status run_inside(struct ntt_call *call)
 {
+    struct ntt_chunking chunking = {0};
     pool_status status = check_spans(call);
 
     if (!status) {
@@ -299,32 +312,40 @@ static pool_status run_inside(struct ntt_call *call)
     }
     if (!status)
         status = check_workspace(call);
+    if (!status)
+        status = ntt_call_chunking(call, &chunking);
+    if (!status)
+        status = memory_exec_cancelled("pool_ntt", &call->exec);
     if (status)
         return status;
-    status = ntt_call_is_chunked(call) ? ntt_call_enqueue_chunks(call) : enqueue(call);
-    return ntt_done(&call->place, call->params.is_async, status);
+    status = chunking.rows ? ntt_call_enqueue_chunks(call, &chunking) : enqueue(call);
+    status = ntt_done(&call->place, call->exec.is_async, status);
+    if (!status && !chunking.rows)
+        memory_exec_report(&call->exec, call->in.count, call->in.count);
+    return status;
 }
 
-pool_status pool_ntt(const pool_ntt_params *params, const pool_span *in, pool_span *out)
+pool_status pool_ntt(
+    const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
     struct device_scope scope;
     struct ntt_call call;
-    pool_status status = prepare("pool_ntt", params, in, out, &call);
+    pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
 
     if (!status)
         status = device_enter(call.place.device, &scope);
     return status ? status : device_leave(&scope, run_inside(&call));
 }
 
-pool_status pool_ntt_workspace(
-    const pool_ntt_params *params, const pool_span *in, const pool_span *out, uint64_t *bytes)
+pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
     struct ntt_call call;
     pool_status status;
 
     if (!bytes)
         return base_fail_null("pool_ntt_workspace", "bytes");
-    status = prepare("pool_ntt_workspace", params, in, out, &call);
+    status = prepare("pool_ntt_workspace", params, exec, in, out, &call);
     if (!status)
         status = check_spans(&call);
     if (status)

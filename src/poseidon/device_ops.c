@@ -18,10 +18,10 @@ static pool_status work(void *user, const struct memory_site *site, const pool_s
 }
 
 /* Every item of `in` through the pass. Without is_async all is done when a call returns. */
-static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseidon_run *run,
+static pool_status run_pass(const struct poseidon_pass *pass, const pool_exec *exec,
     const pool_span *in, const pool_span *out, const char *what)
 {
-    struct poseidon_watch watch = poseidon_watch_of(run, in->count);
+    struct poseidon_watch watch = poseidon_watch_of(exec, in->count);
     struct poseidon_pieces pieces = {.in = in,
         .out = out,
         .in_bytes = pass->in_bytes,
@@ -31,11 +31,11 @@ static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseido
         .work = work,
         .user = (void *)(uintptr_t)pass,
         .watch = &watch,
-        .checks = run->check != 0,
+        .checks = exec->checks != 0,
         .field = pass->set->field,
         .elements = pass->args.elements,
         .what = what};
-    pool_status status = memory_site_init(&pieces.site, run->device, run->stream);
+    pool_status status = memory_site_init(&pieces.site, exec->device, exec->stream);
 
     if (!status)
         status = poseidon_pass_check(&pieces.site, in, pass->in_bytes, "input");
@@ -43,7 +43,7 @@ static pool_status run_pass(const struct poseidon_pass *pass, const pool_poseido
         status = poseidon_pass_check(&pieces.site, out, pass->out_bytes, "output");
     if (status)
         return status;
-    return memory_site_end(&pieces.site, run->is_async, poseidon_pieces_run(&pieces));
+    return memory_site_end(&pieces.site, exec->is_async, poseidon_pieces_run(&pieces));
 }
 
 static struct poseidon_pass pass_of(const pool_poseidon *set, enum poseidon_kernel kernel,
@@ -56,39 +56,38 @@ static struct poseidon_pass pass_of(const pool_poseidon *set, enum poseidon_kern
         .args = {.elements = in_elements}};
 }
 
-pool_status poseidon_device_permute(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results)
 {
     struct poseidon_pass pass = pass_of(set, POSEIDON_PERMUTE, set->width, set->width);
 
-    return run_pass(&pass, run, states, results, "states");
+    return run_pass(&pass, exec, states, results, "states");
 }
 
-pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
     struct poseidon_pass pass = pass_of(set, POSEIDON_HASH, elements, set->digest);
 
-    return run_pass(&pass, run, inputs, digests, "inputs");
+    return run_pass(&pass, exec, inputs, digests, "inputs");
 }
 
-pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results)
 {
     struct poseidon_pass pass = pass_of(set, POSEIDON_SPONGE, sponge->elements, sponge->squeezed);
 
     poseidon_pass_sponge(&pass, sponge);
-    return run_pass(&pass, run, messages, results, "messages");
+    return run_pass(&pass, exec, messages, results, "messages");
 }
 
-pool_status poseidon_device_read(
-    const pool_poseidon_run *run, const void *from, void *to, size_t bytes)
+pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes)
 {
     const pool_span span = {
         .data = (void *)(uintptr_t)from, .count = 1, .place = POOL_MEMORY_DEVICE};
     struct memory_site site;
     pool_buffer *view = NULL;
-    pool_status status = memory_site_init(&site, run->device, run->stream);
+    pool_status status = memory_site_init(&site, exec->device, exec->stream);
 
     if (!status)
         status = poseidon_pass_check(&site, &span, bytes, "row");

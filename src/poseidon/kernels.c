@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "field/emit_field.h"
 #include "pool/device.h"
@@ -172,4 +173,41 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
     if (!status)
         status = pool_launch(function, &shape, arguments, stream);
     return status;
+}
+
+/* What warm-up loads. */
+struct warming {
+    const pool_poseidon *set;
+    pool_device *device;
+    const struct poseidon_program *program;
+};
+
+/* Loads a program and tests it. */
+static pool_status warm_up_program(void *user, size_t index, bool only_ready, bool *is_there)
+{
+    const struct warming *warming = user;
+    pool_module *module = NULL;
+    struct module_building building = {
+        .device = warming->device, .module = &module, .only_ready = only_ready};
+    pool_status status = module_program_build(&building, &warming->program->programs[index]);
+
+    *is_there = module != NULL;
+    return status || !module ? status
+                             : poseidon_prove(warming->set, warming->device,
+                                   &warming->program->keys[index], (int)index, module);
+}
+
+pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device)
+{
+    struct warming warming = {.set = set};
+    struct module_loading loading = {.load = warm_up_program, .user = &warming};
+    pool_status status;
+
+    if (!set)
+        return base_fail_null("pool_poseidon_warm_up", "set");
+    loading.count = is_shared(set) ? FILE_COUNT : TWO_THREAD_FILE;
+    status = device_or_bound(device, &warming.device);
+    if (!status)
+        status = program_of(set, &warming.program);
+    return status ? status : module_load_programs(&loading);
 }

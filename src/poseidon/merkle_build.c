@@ -286,15 +286,15 @@ static pool_status build(struct building *building, const pool_span *leaves, con
     return status;
 }
 
-pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *rows)
 {
     struct building building = {.set = set,
         .tree = tree,
         .bytes = (size_t)set->digest * set->field->bytes,
-        .watch = poseidon_watch_of(run, poseidon_tree_work(tree)),
-        .checks = run->check != 0,
+        .watch = poseidon_watch_of(exec, poseidon_tree_work(tree)),
+        .checks = exec->checks != 0,
         .first_leaf = first_leaf};
     pool_status status;
 
@@ -302,7 +302,7 @@ pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_
         return base_fail(POOL_ERR_UNSUPPORTED,
             "a tree of digests of %u words: devices take up to %d, the host any",
             set->digest * set->field->words, POSEIDON_NODE_WORDS);
-    status = memory_site_init(&building.site, run->device, run->stream);
+    status = memory_site_init(&building.site, exec->device, exec->stream);
     if (!status)
         status = poseidon_pass_check(
             &building.site, leaves, (size_t)tree->leaf_elements * set->field->bytes, "leaves");
@@ -310,5 +310,5 @@ pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_
         status = poseidon_pass_check(&building.site, rows, building.bytes, "rows");
     if (status)
         return status;
-    return memory_site_end(&building.site, run->is_async, build(&building, leaves, rows));
+    return memory_site_end(&building.site, exec->is_async, build(&building, leaves, rows));
 }

@@ -12,7 +12,7 @@
 /* An opening under way. */
 struct opening {
     const pool_poseidon *set;
-    pool_poseidon_run run;
+    pool_exec exec;
     struct poseidon_tree tree;
     uint64_t *path; /* digests in limbs */
     uint64_t count; /* of digests that are there already */
@@ -36,7 +36,7 @@ static pool_status put_sibling(
     }
     if (rows->place == POOL_MEMORY_DEVICE)
         status = poseidon_device_read(
-            &opening->run, poseidon_span_item(rows, bytes, item), packed, bytes);
+            &opening->exec, poseidon_span_item(rows, bytes, item), packed, bytes);
     else
         from = poseidon_span_item(rows, bytes, item);
     if (status)
@@ -90,7 +90,7 @@ static pool_status put_rebuilt(
     if (!rows.data)
         status = base_fail_memory("a subtree");
     if (!status)
-        status = poseidon_build(set, &opening->run, &params, &subtree, start, &rows);
+        status = poseidon_build(set, &opening->exec, &params, &subtree, start, &rows);
     if (!status)
         status = put_siblings(opening, &tree, &rows, 0, tree.height, index - start);
     base_free(rows.data);
@@ -144,7 +144,7 @@ static pool_status check(
         path->count < (uint64_t)opening->tree.height * (opening->tree.arity - 1))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "a path is %u times %u digests in host memory",
             opening->tree.height, opening->tree.arity - 1);
-    if (opening->run.on_host && rows->place != POOL_MEMORY_HOST)
+    if (opening->exec.on_host && rows->place != POOL_MEMORY_HOST)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "on_host is set, but the rows lie in device memory");
     if (index >= opening->tree.leaves)
@@ -173,20 +173,20 @@ static pool_status open_into(struct opening *opening, const pool_span *leaves,
     return status;
 }
 
-pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *rows, uint64_t index, const pool_span *path)
 {
     struct opening opening = {.set = set};
-    pool_status status = poseidon_run_read("pool_poseidon_merkle_open", run, &opening.run);
+    pool_status status = poseidon_exec_read("pool_poseidon_merkle_open", exec, &opening.exec);
 
     if (!status)
         status =
             poseidon_tree_read("pool_poseidon_merkle_open", set, params, leaf_count, &opening.tree);
     if (status)
         return status;
-    opening.run.is_async = 0;
-    opening.run.progress = NULL; /* of the subtree: too little to tell */
+    opening.exec.is_async = 0;
+    opening.exec.progress = NULL; /* of the subtree: too little to tell */
     status = check(&opening, rows, index, path);
     if (!status)
         status = open_into(&opening, leaves, rows, index, path);

@@ -7,15 +7,9 @@
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/exec.h"
 #include "poseidon/poseidon.h"
 #include "vector/check.h"
-
-static const struct base_struct poseidon_run_type = BASE_STRUCT(pool_poseidon_run);
-
-void pool_poseidon_run_init(pool_poseidon_run *run, size_t struct_size)
-{
-    base_struct_init(run, struct_size);
-}
 
 static const struct base_struct poseidon_sponge_params_type =
     BASE_STRUCT(pool_poseidon_sponge_params);
@@ -25,31 +19,23 @@ void pool_poseidon_sponge_params_init(pool_poseidon_sponge_params *params, size_
     base_struct_init(params, struct_size);
 }
 
-pool_status poseidon_run_read(
-    const char *call, const pool_poseidon_run *given, pool_poseidon_run *run)
+pool_status poseidon_exec_read(const char *call, const pool_exec *given, pool_exec *exec)
 {
-    pool_poseidon_run none = {.struct_size = sizeof(none)};
-    pool_status status =
-        base_struct_read(&poseidon_run_type, call, "run", given ? given : &none, run);
+    static const struct memory_exec_rules rules = {
+        .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_host = true};
 
-    if (!status)
-        status = base_check_ranges(call, {"is_async", run->is_async, 0, 1},
-            {"on_host", run->on_host, 0, 1}, {"check", run->check, 0, 1});
-    if (!status && run->on_host && (run->device || run->stream || run->is_async))
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `on_host` is set, and `device`, `stream` or `is_async` as well", call);
-    return status;
+    return memory_exec_read(call, given, &rules, exec);
 }
 
 /* Told in so many steps at most. */
 enum { WATCH_STEPS = 256 };
 
-struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total)
+struct poseidon_watch poseidon_watch_of(const pool_exec *exec, uint64_t total)
 {
-    return (struct poseidon_watch){.is_async = run->is_async != 0,
-        .progress = run->progress,
-        .user = run->progress_user,
-        .cancel = run->cancel,
+    return (struct poseidon_watch){.is_async = exec->is_async != 0,
+        .progress = exec->progress,
+        .user = exec->user,
+        .cancel = exec->cancel,
         .total = total};
 }
 
@@ -68,9 +54,9 @@ pool_status poseidon_watch_count(struct poseidon_watch *watch, uint64_t amount)
 }
 
 /* Both spans of an operation, whose items have so many elements. */
-static pool_status check_spans(const pool_poseidon *set, const pool_poseidon_run *run,
-    const pool_span *in, uint32_t in_elements, const char *in_name, const pool_span *out,
-    uint64_t out_count, uint32_t out_elements, const char *out_name)
+static pool_status check_spans(const pool_poseidon *set, const pool_exec *exec, const pool_span *in,
+    uint32_t in_elements, const char *in_name, const pool_span *out, uint64_t out_count,
+    uint32_t out_elements, const char *out_name)
 {
     size_t bytes = set->field->bytes;
     pool_status status = poseidon_span_check(in, in_elements * bytes, in_name);
@@ -82,79 +68,79 @@ static pool_status check_spans(const pool_poseidon *set, const pool_poseidon_run
     if (out->count < out_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu %s are computed, there is room for %llu",
             (unsigned long long)out_count, out_name, (unsigned long long)out->count);
-    if (run->on_host && (in->place != POOL_MEMORY_HOST || out->place != POOL_MEMORY_HOST))
+    if (exec->on_host && (in->place != POOL_MEMORY_HOST || out->place != POOL_MEMORY_HOST))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "on_host is set, but %s lie in device memory",
             in->place != POOL_MEMORY_HOST ? in_name : out_name);
     return POOL_OK;
 }
 
 /* The elements of a call that computes on the host; on a device it is done piece by piece. */
-static pool_status check_on_host(const pool_poseidon *set, const pool_poseidon_run *run,
+static pool_status check_on_host(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *in, uint32_t elements, uint64_t first, const char *what)
 {
     const struct vector_items items = {.elements = elements, .first = first, .what = what};
 
-    return run->check ? poseidon_host_check(set, in, &items) : POOL_OK;
+    return exec->checks ? poseidon_host_check(set, in, &items) : POOL_OK;
 }
 
-static pool_status begin(const char *call, const pool_poseidon *set, const pool_poseidon_run *given,
-    pool_poseidon_run *run)
+static pool_status begin(
+    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
 {
-    return set ? poseidon_run_read(call, given, run) : base_fail_null(call, "set");
+    return set ? poseidon_exec_read(call, given, exec) : base_fail_null(call, "set");
 }
 
-pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_poseidon_run *given,
+pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *given,
     const pool_span *states, const pool_span *results)
 {
-    pool_poseidon_run run;
+    pool_exec exec;
     struct poseidon_watch watch;
-    pool_status status = begin("pool_poseidon_permute", set, given, &run);
+    pool_status status = begin("pool_poseidon_permute", set, given, &exec);
 
     if (!status)
-        status = check_spans(set, &run, states, set->width, "states", results,
+        status = check_spans(set, &exec, states, set->width, "states", results,
             states ? states->count : 0, set->width, "results");
     if (status)
         return status;
-    watch = poseidon_watch_of(&run, states->count);
-    if (run.on_host) {
-        status = check_on_host(set, &run, states, set->width, 0, "states");
+    watch = poseidon_watch_of(&exec, states->count);
+    if (exec.on_host) {
+        status = check_on_host(set, &exec, states, set->width, 0, "states");
         return status ? status : poseidon_host_permute(set, states, results, &watch);
     }
-    return poseidon_device_permute(set, &run, states, results);
+    return poseidon_device_permute(set, &exec, states, results);
 }
 
-pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_poseidon_run *given,
+pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *given,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
-    pool_poseidon_run run;
+    pool_exec exec;
     struct poseidon_watch watch;
-    pool_status status = begin("pool_poseidon_hash", set, given, &run);
+    pool_status status = begin("pool_poseidon_hash", set, given, &exec);
 
     if (!status && (elements == 0 || elements > set->inputs))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_poseidon_hash: unsupported value %u for `elements`; %s hashes 1 to %u", elements,
             set->name, set->inputs);
     if (!status)
-        status = check_spans(set, &run, inputs, elements, "inputs", digests,
+        status = check_spans(set, &exec, inputs, elements, "inputs", digests,
             inputs ? inputs->count : 0, set->digest, "digests");
     if (status)
         return status;
-    watch = poseidon_watch_of(&run, inputs->count);
-    if (run.on_host) {
-        status = check_on_host(set, &run, inputs, elements, 0, "inputs");
+    watch = poseidon_watch_of(&exec, inputs->count);
+    if (exec.on_host) {
+        status = check_on_host(set, &exec, inputs, elements, 0, "inputs");
         return status ? status : poseidon_host_hash(set, inputs, elements, digests, &watch);
     }
-    return poseidon_device_hash(set, &run, inputs, elements, digests);
+    return poseidon_device_hash(set, &exec, inputs, elements, digests);
 }
 
-pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_run *given,
+pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *given,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
 {
     pool_poseidon_sponge_params known;
-    pool_poseidon_run run;
+    pool_exec exec;
     struct poseidon_sponge sponge;
     struct poseidon_watch watch;
-    pool_status status = begin("pool_poseidon_sponge", set, given, &run);
+    pool_status status = begin("pool_poseidon_sponge", set, given, &exec);
 
     if (!status)
         status = base_struct_read(
@@ -162,26 +148,26 @@ pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_poseidon_r
     if (!status)
         status = poseidon_sponge_read(set, &known, &sponge);
     if (!status)
-        status = check_spans(set, &run, messages, sponge.elements, "messages", results,
+        status = check_spans(set, &exec, messages, sponge.elements, "messages", results,
             messages ? messages->count : 0, sponge.squeezed, "results");
     if (status)
         return status;
-    watch = poseidon_watch_of(&run, messages->count);
-    if (run.on_host) {
-        status = check_on_host(set, &run, messages, sponge.elements, 0, "messages");
+    watch = poseidon_watch_of(&exec, messages->count);
+    if (exec.on_host) {
+        status = check_on_host(set, &exec, messages, sponge.elements, 0, "messages");
         return status ? status : poseidon_host_sponge(set, &sponge, messages, results, &watch);
     }
-    return poseidon_device_sponge(set, &run, &sponge, messages, results);
+    return poseidon_device_sponge(set, &exec, &sponge, messages, results);
 }
 
-pool_status poseidon_build(const pool_poseidon *set, const pool_poseidon_run *given,
+pool_status poseidon_build(const pool_poseidon *set, const pool_exec *given,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *rows)
 {
-    pool_poseidon_run run;
+    pool_exec exec;
     struct poseidon_tree tree;
     struct poseidon_watch watch;
-    pool_status status = begin("pool_poseidon_merkle_build", set, given, &run);
+    pool_status status = begin("pool_poseidon_merkle_build", set, given, &exec);
 
     if (!status && !leaves)
         status = base_fail_null("pool_poseidon_merkle_build", "leaves");
@@ -191,20 +177,20 @@ pool_status poseidon_build(const pool_poseidon *set, const pool_poseidon_run *gi
     if (status)
         return status;
     status = check_spans(
-        set, &run, leaves, tree.leaf_elements, "leaves", rows, tree.digests, set->digest, "rows");
-    watch = poseidon_watch_of(&run, poseidon_tree_work(&tree));
-    if (!status && run.on_host)
-        status = check_on_host(set, &run, leaves, tree.leaf_elements, first_leaf, "leaves");
-    if (!status && run.on_host)
+        set, &exec, leaves, tree.leaf_elements, "leaves", rows, tree.digests, set->digest, "rows");
+    watch = poseidon_watch_of(&exec, poseidon_tree_work(&tree));
+    if (!status && exec.on_host)
+        status = check_on_host(set, &exec, leaves, tree.leaf_elements, first_leaf, "leaves");
+    if (!status && exec.on_host)
         status = poseidon_host_build(set, &tree, leaves, rows, &watch);
     else if (!status)
-        status = poseidon_device_build(set, &run, &tree, leaves, first_leaf, rows);
+        status = poseidon_device_build(set, &exec, &tree, leaves, first_leaf, rows);
     poseidon_tree_free(&tree);
     return status;
 }
 
-pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *rows)
 {
-    return poseidon_build(set, run, params, leaves, 0, rows);
+    return poseidon_build(set, exec, params, leaves, 0, rows);
 }

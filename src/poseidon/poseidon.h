@@ -204,11 +204,10 @@ void poseidon_load_trusted(
 void poseidon_store(
     const pool_field *field, void *packed, const uint64_t *limbs, size_t count, pool_form form);
 
-/* poseidon.c: a checked copy; NULL stands for zeros. */
-pool_status poseidon_run_read(
-    const char *call, const pool_poseidon_run *given, pool_poseidon_run *run);
+/* poseidon.c: a validated copy; NULL stands for all defaults. */
+pool_status poseidon_exec_read(const char *call, const pool_exec *given, pool_exec *exec);
 
-/* Somebody who watches a call, and may end it: what the run's members say. */
+/* Progress and cancellation of a call, as its pool_exec says. */
 struct poseidon_watch {
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
@@ -221,25 +220,24 @@ struct poseidon_watch {
 /* poseidon.c */
 /* pool_poseidon_merkle_build over leaves of which the first has the index `first_leaf` in messages.
  */
-pool_status poseidon_build(const pool_poseidon *set, const pool_poseidon_run *given,
+pool_status poseidon_build(const pool_poseidon *set, const pool_exec *given,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *rows);
-struct poseidon_watch poseidon_watch_of(const pool_poseidon_run *run, uint64_t total);
+struct poseidon_watch poseidon_watch_of(const pool_exec *exec, uint64_t total);
 /* Counts, and tells now and then; POOL_ERR_CANCELLED when that was asked for. */
 pool_status poseidon_watch_count(struct poseidon_watch *watch, uint64_t amount);
 
 /* Devices (device_ops.c, merkle_build.c): on checked spans. */
-pool_status poseidon_device_permute(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results);
-pool_status poseidon_device_hash(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests);
-pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results);
-pool_status poseidon_device_build(const pool_poseidon *set, const pool_poseidon_run *run,
+pool_status poseidon_device_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *rows);
 /* `bytes` of device memory, waited for. */
-pool_status poseidon_device_read(
-    const pool_poseidon_run *run, const void *from, void *to, size_t bytes);
+pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes);
 
 #endif

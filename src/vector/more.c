@@ -20,14 +20,15 @@ enum { INVERSE_SHARE = 64, INVERSE_THREADS = 64 };
 /* Threads of an evaluation or of powers: enough for every chip, few enough for short sums. */
 enum { LOG_THREADS = 17, TRANSPOSE_TILE = 16, SUM_BLOCK = 256 };
 
-static pool_status open_one(const pool_vector_params *params, struct ntt_vector_call *call,
-    const pool_span *a, const pool_span *out, int same_is_allowed, const char *name)
+static pool_status open_one(const pool_field *field, const pool_exec *exec,
+    struct ntt_vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
+    const char *name)
 {
     pool_status status = base_check_pointers(name, {"a", a}, {"out", out});
 
     if (status)
         return status;
-    status = ntt_vector_begin(params, call, name);
+    status = ntt_vector_begin(field, exec, call, name);
     return status ? status : ntt_vector_check(call, a, out, same_is_allowed);
 }
 
@@ -37,6 +38,12 @@ static pool_status bring_both(
     pool_status status = ntt_vector_bring(call, 0, a);
 
     return status ? status : ntt_operand_out(&call->place, out, &call->out);
+}
+
+/* The products of the elements that share an inversion, and a factor. */
+static uint64_t invert_bytes(const pool_field *field, uint64_t count)
+{
+    return (count + 1) * field->bytes;
 }
 
 static pool_status invert(struct ntt_vector_call *call, int exponent)
@@ -78,13 +85,13 @@ static pool_status invert_part(
 }
 
 pool_status pool_vector_inverse(
-    const pool_vector_params *params, const pool_span *a, pool_span *out)
+    const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
     const struct ntt_vector_spans spans = {.a = a, .out = out};
     struct ntt_vector_call call;
-    pool_status status = open_one(params, &call, a, out, 1, "pool_vector_inverse");
+    pool_status status = open_one(field, exec, &call, a, out, 1, "pool_vector_inverse");
 
-    return status ? status : ntt_vector_in_parts(&call, &spans, invert_part, NULL);
+    return status ? status : ntt_vector_in_parts(&call, &spans, invert_bytes, invert_part, NULL);
 }
 
 /* Forms that differ: a first copy has the factor, and the permutation follows it. */
@@ -96,7 +103,7 @@ static pool_status same_form(const pool_span *a, const pool_span *out, const cha
 }
 
 pool_status pool_vector_bit_reverse(
-    const pool_vector_params *params, const pool_span *a, pool_span *out)
+    const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
     struct ntt_vector_call call;
     struct vector_arg from, to;
@@ -104,7 +111,7 @@ pool_status pool_vector_bit_reverse(
     void *arguments[] = {&from, &to, &log_count};
     static const size_t sizes[] = {16, 16, 4};
     struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
-    pool_status status = open_one(params, &call, a, out, 1, "pool_vector_bit_reverse");
+    pool_status status = open_one(field, exec, &call, a, out, 1, "pool_vector_bit_reverse");
 
     if (!status)
         status = same_form(a, out, "pool_vector_bit_reverse");
@@ -115,16 +122,21 @@ pool_status pool_vector_bit_reverse(
     if (status)
         return status;
     log_count = (uint32_t)__builtin_ctzll(a->count);
-    status = bring_both(&call, a, out);
+    status = ntt_vector_check_limit(&call, &(struct ntt_vector_spans){.a = a, .out = out});
+    if (!status)
+        status = bring_both(&call, a, out);
     from = vector_arg_of(&call.in[0]);
     to = vector_arg_of(&call.out);
     if (!status)
         status = ntt_vector_launch(&call, "vector_bit_reverse", a->count, &launch);
-    return ntt_vector_end(&call, out, status);
+    status = ntt_vector_end(&call, out, status);
+    if (!status)
+        memory_exec_report(&call.exec, a->count, a->count);
+    return status;
 }
 
-pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t rows, uint64_t columns,
-    const pool_span *a, pool_span *out)
+pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
+    uint64_t columns, const pool_span *a, const pool_span *out)
 {
     struct ntt_vector_call call;
     struct vector_arg from, to;
@@ -135,7 +147,7 @@ pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t row
         .arguments = arguments,
         .sizes = sizes,
         .threads = TRANSPOSE_TILE * TRANSPOSE_TILE};
-    pool_status status = open_one(params, &call, a, out, 0, "pool_vector_transpose");
+    pool_status status = open_one(field, exec, &call, a, out, 0, "pool_vector_transpose");
 
     if (!status)
         status = same_form(a, out, "pool_vector_transpose");
@@ -145,7 +157,9 @@ pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t row
             (unsigned long long)a->count, (unsigned long long)rows, (unsigned long long)columns);
     if (status)
         return status;
-    status = bring_both(&call, a, out);
+    status = ntt_vector_check_limit(&call, &(struct ntt_vector_spans){.a = a, .out = out});
+    if (!status)
+        status = bring_both(&call, a, out);
     from = vector_arg_of(&call.in[0]);
     to = vector_arg_of(&call.out);
     if (!status && count) {
@@ -157,7 +171,10 @@ pool_status pool_vector_transpose(const pool_vector_params *params, uint64_t row
                      : ntt_vector_launch(
                            &call, "vector_transpose", down * across * launch.threads, &launch);
     }
-    return ntt_vector_end(&call, out, status);
+    status = ntt_vector_end(&call, out, status);
+    if (!status)
+        memory_exec_report(&call.exec, a->count, a->count);
+    return status;
 }
 
 /* Room for the squares of a number, and then for one more element. */
@@ -179,6 +196,12 @@ static uint32_t log_threads_for(uint64_t count)
     while (log_threads < LOG_THREADS && count >> log_threads > 1)
         log_threads++;
     return log_threads;
+}
+
+static uint64_t powers_bytes(const pool_field *field, uint64_t count)
+{
+    (void)count;
+    return (uint64_t)(NTT_POWERS_OF_TWO + 1) * field->bytes;
 }
 
 /* The powers from number^start on. */
@@ -224,7 +247,8 @@ static pool_status powers_part(
     return ntt_vector_end(call, spans->out, status);
 }
 
-pool_status pool_vector_powers(const pool_vector_params *params, const void *base, pool_span *out)
+pool_status pool_vector_powers(
+    const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
 {
     const struct ntt_vector_spans spans = {.out = out};
     uint64_t number[FIELD_MAX_LIMBS];
@@ -233,12 +257,12 @@ pool_status pool_vector_powers(const pool_vector_params *params, const void *bas
 
     if (!out)
         return base_fail_null("pool_vector_powers", "out");
-    status = ntt_vector_begin(params, &call, "pool_vector_powers");
+    status = ntt_vector_begin(field, exec, &call, "pool_vector_powers");
     if (!status)
-        status = ntt_vector_scalar(call.params.field, base, "pool_vector_powers", number);
+        status = ntt_vector_scalar(call.place.field, base, "pool_vector_powers", number);
     if (!status)
         status = ntt_span_check(&call.place, out, "result");
-    return status ? status : ntt_vector_in_parts(&call, &spans, powers_part, number);
+    return status ? status : ntt_vector_in_parts(&call, &spans, powers_bytes, powers_part, number);
 }
 
 /* Halves the number of partial sums by 256 until one is left, at the front of either half. */
@@ -263,6 +287,12 @@ static pool_status sum_up(
     }
     *offset = is_second ? room : 0;
     return status;
+}
+
+/* The powers, and two halves of partial sums. */
+static uint64_t evaluate_bytes(const pool_field *field, uint64_t count)
+{
+    return powers_bytes(field, count) + ((uint64_t)2 << log_threads_for(count)) * field->bytes;
 }
 
 static pool_status evaluate(struct ntt_vector_call *call, const uint64_t *number, uint8_t *packed)
@@ -320,8 +350,8 @@ static pool_status evaluate_part(
     return POOL_OK;
 }
 
-pool_status pool_vector_evaluate(
-    const pool_vector_params *params, const pool_span *a, const void *point, void *value)
+pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
+    const void *point, void *value)
 {
     const struct ntt_vector_spans spans = {.a = a};
     struct evaluation evaluation = {.sum = {0}};
@@ -331,19 +361,19 @@ pool_status pool_vector_evaluate(
     status = base_check_pointers("pool_vector_evaluate", {"a", a}, {"value", value});
     if (status)
         return status;
-    status = ntt_vector_begin(params, &call, "pool_vector_evaluate");
+    status = ntt_vector_begin(field, exec, &call, "pool_vector_evaluate");
     if (!status)
         status =
-            ntt_vector_scalar(call.params.field, point, "pool_vector_evaluate", evaluation.point);
+            ntt_vector_scalar(call.place.field, point, "pool_vector_evaluate", evaluation.point);
     if (!status)
         status = ntt_span_check(&call.place, a, "polynomial");
     if (status)
         return status;
-    call.params.is_async = 0;
-    status = ntt_vector_in_parts(&call, &spans, evaluate_part, &evaluation);
+    call.exec.is_async = 0;
+    status = ntt_vector_in_parts(&call, &spans, evaluate_bytes, evaluate_part, &evaluation);
     if (status)
         return status;
-    field_from_montgomery(call.params.field, evaluation.sum, evaluation.sum);
-    field_store(call.params.field, value, evaluation.sum);
+    field_from_montgomery(call.place.field, evaluation.sum, evaluation.sum);
+    field_store(call.place.field, value, evaluation.sum);
     return POOL_OK;
 }

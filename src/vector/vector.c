@@ -15,29 +15,20 @@
 
 enum { BLOCK = 256 };
 
-static const struct base_struct vector_params_type = BASE_STRUCT(pool_vector_params);
-
-void pool_vector_params_init(pool_vector_params *params, size_t struct_size)
-{
-    base_struct_init(params, struct_size);
-}
-
 pool_status ntt_vector_begin(
-    const pool_vector_params *given, struct ntt_vector_call *call, const char *name)
+    const pool_field *field, const pool_exec *exec, struct ntt_vector_call *call, const char *name)
 {
-    pool_status status;
+    static const struct memory_exec_rules rules = {
+        .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
+    pool_status status = field ? POOL_OK : base_fail_null(name, "field");
 
     memset(call, 0, sizeof(*call));
-    status = base_struct_read(&vector_params_type, name, "params", given, &call->params);
-    if (!status && !call->params.field)
-        status = base_fail_null(name, "params->field");
+    call->name = name;
     if (!status)
-        status = base_check_ranges(
-            name, {"is_async", call->params.is_async, 0, 1}, {"check", call->params.check, 0, 1});
+        status = memory_exec_read(name, exec, &rules, &call->exec);
     if (status)
         return status;
-    return ntt_place_init(
-        &call->place, call->params.device, call->params.field, call->params.stream);
+    return ntt_place_init(&call->place, call->exec.device, field, call->exec.stream);
 }
 
 pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span *in,
@@ -52,7 +43,7 @@ pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span
             "the argument has %llu elements and the result %llu", (unsigned long long)in->count,
             (unsigned long long)out->count);
     if (!status)
-        status = ntt_span_check_overlap(call->params.field, in, out, same_is_allowed);
+        status = ntt_span_check_overlap(call->place.field, in, out, same_is_allowed);
     return status;
 }
 
@@ -67,8 +58,8 @@ pool_status ntt_vector_bring(struct ntt_vector_call *call, int index, const pool
     items.address = operand->address;
     items.stride = operand->stride;
     items.count = operand->count;
-    return status || !call->params.check ? status
-                                         : vector_check_elements(&site, call->place.field, &items);
+    return status || !call->exec.checks ? status
+                                        : vector_check_elements(&site, call->place.field, &items);
 }
 
 pool_status ntt_vector_end(struct ntt_vector_call *call, const pool_span *out, pool_status status)
@@ -80,7 +71,7 @@ pool_status ntt_vector_end(struct ntt_vector_call *call, const pool_span *out, p
     status = ntt_operand_free(&call->place, &call->out, status);
     status = ntt_temporary_free(&call->place, &call->scratch, status);
     status = ntt_temporary_free(&call->place, &call->constants, status);
-    return ntt_done(&call->place, call->params.is_async, status);
+    return ntt_done(&call->place, call->exec.is_async, status);
 }
 
 pool_status ntt_vector_constants(
@@ -132,6 +123,12 @@ pool_status ntt_copy(
     const struct factors none = {0};
 
     return combine(&call, VECTOR_COPY, from, from, to, &none);
+}
+
+static uint64_t factor_bytes(const pool_field *field, uint64_t count)
+{
+    (void)count;
+    return (uint64_t)3 * field->bytes;
 }
 
 /* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
@@ -195,8 +192,8 @@ static pool_status run(
     return ntt_vector_end(call, out, status);
 }
 
-static pool_status binary(const pool_vector_params *params, enum vector_op op, const pool_span *a,
-    const pool_span *b, const pool_span *out, const char *name)
+static pool_status binary(const pool_field *field, const pool_exec *exec, enum vector_op op,
+    const pool_span *a, const pool_span *b, const pool_span *out, const char *name)
 {
     const struct ntt_vector_spans spans = {a, b, out};
     struct operation operation = {.op = op};
@@ -205,30 +202,30 @@ static pool_status binary(const pool_vector_params *params, enum vector_op op, c
 
     if (status)
         return status;
-    status = ntt_vector_begin(params, &call, name);
+    status = ntt_vector_begin(field, exec, &call, name);
     if (!status)
         status = ntt_vector_check(&call, a, out, 1);
     if (!status)
         status = ntt_vector_check(&call, b, out, 1);
-    return status ? status : ntt_vector_in_parts(&call, &spans, run, &operation);
+    return status ? status : ntt_vector_in_parts(&call, &spans, factor_bytes, run, &operation);
 }
 
-pool_status pool_vector_add(
-    const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
+pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
+    const pool_span *b, const pool_span *out)
 {
-    return binary(params, VECTOR_ADD, a, b, out, "pool_vector_add");
+    return binary(field, exec, VECTOR_ADD, a, b, out, "pool_vector_add");
 }
 
-pool_status pool_vector_sub(
-    const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
+pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
+    const pool_span *b, const pool_span *out)
 {
-    return binary(params, VECTOR_SUB, a, b, out, "pool_vector_sub");
+    return binary(field, exec, VECTOR_SUB, a, b, out, "pool_vector_sub");
 }
 
-pool_status pool_vector_mul(
-    const pool_vector_params *params, const pool_span *a, const pool_span *b, pool_span *out)
+pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
+    const pool_span *b, const pool_span *out)
 {
-    return binary(params, VECTOR_MUL, a, b, out, "pool_vector_mul");
+    return binary(field, exec, VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
 pool_status ntt_vector_scalar(
@@ -245,8 +242,8 @@ pool_status ntt_vector_scalar(
     return POOL_OK;
 }
 
-pool_status pool_vector_scale(
-    const pool_vector_params *params, const void *scalar, const pool_span *a, pool_span *out)
+pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
+    const pool_span *a, const pool_span *out)
 {
     uint64_t value[FIELD_MAX_LIMBS];
     const struct ntt_vector_spans spans = {a, a, out};
@@ -257,10 +254,20 @@ pool_status pool_vector_scale(
     status = base_check_pointers("pool_vector_scale", {"a", a}, {"out", out});
     if (status)
         return status;
-    status = ntt_vector_begin(params, &call, "pool_vector_scale");
+    status = ntt_vector_begin(field, exec, &call, "pool_vector_scale");
     if (!status)
-        status = ntt_vector_scalar(call.params.field, scalar, "pool_vector_scale", value);
+        status = ntt_vector_scalar(call.place.field, scalar, "pool_vector_scale", value);
     if (!status)
         status = ntt_vector_check(&call, a, out, 1);
-    return status ? status : ntt_vector_in_parts(&call, &spans, run, &operation);
+    return status ? status : ntt_vector_in_parts(&call, &spans, factor_bytes, run, &operation);
+}
+
+pool_status pool_vector_warm_up(const pool_field *field, pool_device *device)
+{
+    pool_status status;
+
+    if (!field)
+        return base_fail_null("pool_vector_warm_up", "field");
+    status = device_or_bound(device, &device);
+    return status ? status : ntt_load_programs(device, field, NULL, 0);
 }

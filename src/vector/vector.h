@@ -5,10 +5,12 @@
 #ifndef NTT_VECTOR_H
 #define NTT_VECTOR_H
 
+#include "memory/exec.h"
 #include "ntt/ntt.h"
 
 struct ntt_vector_call {
-    pool_vector_params params;
+    const char *name; /* of the function */
+    pool_exec exec;
     struct ntt_place place;
     uint64_t first; /* index of the first element in the caller's spans */
     struct ntt_operand in[2];
@@ -17,9 +19,9 @@ struct ntt_vector_call {
     pool_buffer *constants;
 };
 
-/* Params copied and checked, device and stream found. */
+/* `exec` copied and checked, device and stream found. */
 pool_status ntt_vector_begin(
-    const pool_vector_params *given, struct ntt_vector_call *call, const char *name);
+    const pool_field *field, const pool_exec *exec, struct ntt_vector_call *call, const char *name);
 pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span *in,
     const pool_span *out, int same_is_allowed);
 pool_status ntt_vector_bring(struct ntt_vector_call *call, int index, const pool_span *span);
@@ -47,9 +49,18 @@ struct ntt_vector_spans {
 /* A call of its own on elements `first` and following ones. */
 typedef pool_status (*ntt_vector_step)(
     struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user);
-/* One step, or several where host memory is long; at least one, also without elements. */
+/* Bytes of device memory that a step allocates for `count` elements besides copies of its spans;
+ * not less for more elements. */
+typedef uint64_t (*ntt_vector_bytes)(const pool_field *field, uint64_t count);
+/*
+ * One step, or several where host memory is long or exec.memory_limit is small; at least one, also
+ * without elements. Reports progress, and POOL_ERR_CANCELLED.
+ */
 pool_status ntt_vector_in_parts(const struct ntt_vector_call *call,
-    const struct ntt_vector_spans *spans, ntt_vector_step step, void *user);
+    const struct ntt_vector_spans *spans, ntt_vector_bytes bytes, ntt_vector_step step, void *user);
+/* For operations that have one step: refuses more copies than exec.memory_limit allows. */
+pool_status ntt_vector_check_limit(
+    const struct ntt_vector_call *call, const struct ntt_vector_spans *spans);
 /* For tests: what is long; 0 goes back to the usual. */
 void ntt_vector_part_bytes_set(uint64_t bytes);
 

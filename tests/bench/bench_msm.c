@@ -211,10 +211,10 @@ static void make_points(struct work *work)
     uint64_t bytes = pool_point_bytes(work->curve, POOL_POINT_AFFINE);
     pool_bases_params params = {.struct_size = sizeof(params),
         .curve = work->curve,
-        .device = bench.device,
         .precompute_factor =
             work->row->factor == ALL ? POOL_PRECOMPUTE_ALL : (uint32_t)work->row->factor,
         .window_bits = bench.window_bits};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = bench.device};
     pool_buffer *given = NULL;
     pool_span span = {.count = work->n, .form = POOL_FORM_MONTGOMERY, .place = POOL_MEMORY_DEVICE};
     CUdeviceptr address;
@@ -230,7 +230,7 @@ static void make_points(struct work *work)
     MUST(pool_buffer_address(given, &address));
     span.data = (void *)(uintptr_t)address;
     uint64_t start = base_clock_ns();
-    MUST(pool_bases_create(&params, &span, &work->points));
+    MUST(pool_bases_create(&params, &exec, &span, &work->points));
     work->table_ms = (double)(base_clock_ns() - start) * 1e-6;
     MUST(pool_buffer_destroy(&given));
 }
@@ -239,11 +239,15 @@ static pool_msm_params params_of(const struct work *work)
 {
     return (pool_msm_params){.struct_size = sizeof(pool_msm_params),
         .points = work->points,
-        .stream = bench.stream,
         .batch = work->row->batch,
         .shared_points = 1,
-        .window_bits = bench.window_bits,
-        .workspace = work->workspace};
+        .window_bits = bench.window_bits};
+}
+
+static pool_exec exec_of(const struct work *work)
+{
+    return (pool_exec){
+        .struct_size = sizeof(pool_exec), .stream = bench.stream, .workspace = work->workspace};
 }
 
 static pool_span scalars_of(const struct work *work)
@@ -274,12 +278,13 @@ static void prepare(struct work *work)
         .sets_per_msm = points->levels > 1 ? points->groups : 0,
         .window_bits = points->levels > 1 ? points->window_bits : bench.window_bits};
     pool_msm_params params = params_of(work);
+    pool_exec exec = exec_of(work);
     pool_span scalars = scalars_of(work);
     uint64_t bytes;
 
     work->results = must_alloc(work->row->batch * 2 * curve->coordinates.bytes);
     pool_span results = {.data = work->results, .count = work->row->batch};
-    MUST(pool_msm_workspace(&params, NULL, &scalars, &results, &bytes));
+    MUST(pool_msm_workspace(&params, &exec, NULL, &scalars, &results, &bytes));
     MUST(msm_plan_make(&chip, &job, &work->plan));
     bytes = bytes < work->plan.bytes ? work->plan.bytes : bytes;
     MUST(pool_buffer_alloc(bench.device, bytes, &work->workspace));
@@ -299,10 +304,11 @@ static void prepare(struct work *work)
 static void run_once(struct work *work)
 {
     pool_msm_params params = params_of(work);
+    pool_exec exec = exec_of(work);
     pool_span scalars = scalars_of(work);
     pool_span results = {.data = work->results, .count = work->row->batch};
 
-    MUST(pool_msm(&params, NULL, &scalars, &results));
+    MUST(pool_msm(&params, &exec, NULL, &scalars, &results));
 }
 
 /* The same stage by stage, but for the last one: a copy of the sets' sums stands for it. */

@@ -74,6 +74,7 @@ struct work {
     const struct row *row;
     const pool_field *field;
     pool_ntt_params params;
+    pool_exec exec;
     pool_buffer *in_buffer, *out_buffer;
     pool_span in, out;
     double first_use_ms;
@@ -92,8 +93,7 @@ static pool_span span_of(pool_buffer *buffer, uint64_t count)
  * host memory of that size is needed; one random element a transform. */
 static void fill(struct work *work)
 {
-    pool_vector_params vector = {
-        .struct_size = sizeof(vector), .field = work->field, .device = bench.device};
+    pool_exec vector = {.struct_size = sizeof(vector), .device = bench.device};
     uint64_t n = (uint64_t)1 << work->row->log_size;
     uint8_t base[POOL_FIELD_MAX_BYTES];
 
@@ -103,7 +103,7 @@ static void fill(struct work *work)
         part.data = (uint8_t *)part.data + t * n * work->field->bytes;
         part.count = n;
         MUST(pool_random_scalars(work->field, 1 + t, 1, POOL_FORM_STANDARD, base));
-        MUST(pool_vector_powers(&vector, base, &part));
+        MUST(pool_vector_powers(work->field, &vector, base, &part));
     }
 }
 
@@ -115,11 +115,11 @@ static void open_work(struct work *work, const struct row *row)
     memset(work, 0, sizeof(*work));
     work->row = row;
     work->field = domain.field = pool_field_by_name(row->field);
-    work->params = (pool_ntt_params){.struct_size = sizeof(work->params),
+    work->params = (pool_ntt_params){
+        .struct_size = sizeof(work->params), .batch = row->batch, .order = row->order};
+    work->exec = (pool_exec){.struct_size = sizeof(work->exec),
         .device = bench.device,
         .stream = bench.stream,
-        .batch = row->batch,
-        .order = row->order,
         .is_async = 1};
     MUST(pool_ntt_domain_create(&domain, &work->params.domain));
     bytes = count * work->field->bytes;
@@ -128,9 +128,9 @@ static void open_work(struct work *work, const struct row *row)
     work->in = span_of(work->in_buffer, count);
     work->out = span_of(work->out_buffer, count);
     fill(work);
-    MUST(pool_ntt_workspace(&work->params, &work->in, &work->out, &bytes));
+    MUST(pool_ntt_workspace(&work->params, &work->exec, &work->in, &work->out, &bytes));
     if (bytes)
-        MUST(pool_buffer_alloc(bench.device, bytes, &work->params.workspace));
+        MUST(pool_buffer_alloc(bench.device, bytes, &work->exec.workspace));
     uint64_t start = base_clock_ns();
     MUST(pool_ntt_warm_up(work->params.domain, bench.device));
     work->first_use_ms = (double)(base_clock_ns() - start) / 1e6;
@@ -141,7 +141,7 @@ static void close_work(struct work *work)
     MUST(pool_ntt_domain_destroy(&work->params.domain));
     MUST(pool_buffer_destroy(&work->in_buffer));
     MUST(pool_buffer_destroy(&work->out_buffer));
-    MUST(pool_buffer_destroy(&work->params.workspace));
+    MUST(pool_buffer_destroy(&work->exec.workspace));
 }
 
 static uint64_t reverse(uint64_t x, uint32_t bits)
@@ -158,8 +158,7 @@ static void check_one(const struct work *work, uint64_t t, uint64_t k)
 {
     const pool_field *field = work->field;
     uint32_t log_size = work->row->log_size;
-    pool_vector_params vector = {
-        .struct_size = sizeof(vector), .field = field, .device = bench.device};
+    pool_exec vector = {.struct_size = sizeof(vector), .device = bench.device};
     uint8_t root[POOL_FIELD_MAX_BYTES], value[POOL_FIELD_MAX_BYTES], got[POOL_FIELD_MAX_BYTES];
     uint64_t limbs[FIELD_MAX_LIMBS] = {0};
     uint64_t place = work->row->order == POOL_NTT_NR ? reverse(k, log_size) : k;
@@ -172,7 +171,7 @@ static void check_one(const struct work *work, uint64_t t, uint64_t k)
     field_pow(field, limbs, limbs, &k, 1);
     field_from_montgomery(field, limbs, limbs);
     field_store(field, root, limbs);
-    MUST(pool_vector_evaluate(&vector, &part, root, value));
+    MUST(pool_vector_evaluate(field, &vector, &part, root, value));
     MUST(pool_copy_to_host(
         got, work->out_buffer, ((t << log_size) + place) * field->bytes, field->bytes, NULL));
     if (memcmp(got, value, field->bytes) != 0) {
@@ -187,7 +186,7 @@ static void check(const struct work *work)
     uint64_t n = (uint64_t)1 << work->row->log_size;
     uint64_t seed = 88172645463325252u;
 
-    MUST(pool_ntt(&work->params, &work->in, (pool_span *)(uintptr_t)&work->out));
+    MUST(pool_ntt(&work->params, &work->exec, &work->in, &work->out));
     MUST(pool_stream_synchronize(bench.stream));
     for (int i = 0; i < CHECKS; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -213,7 +212,7 @@ static struct times measure(struct work *work, int calls)
         MUST(pool_event_record(bench.start, bench.stream));
         uint64_t start = base_clock_ns();
         for (int call = 0; call < calls; call++)
-            MUST(pool_ntt(&work->params, &work->in, &work->out));
+            MUST(pool_ntt(&work->params, &work->exec, &work->in, &work->out));
         uint64_t end = base_clock_ns();
         MUST(pool_event_record(bench.end, bench.stream));
         MUST(pool_event_synchronize(bench.end));
@@ -306,13 +305,13 @@ static void run_host(const char *name, uint32_t log_size, uint64_t batch)
 
         work.in =
             (pool_span){.data = is_pinned ? pool_pinned_data(pinned) : pageable, .count = count};
-        work.params.is_async = 0;
-        MUST(pool_buffer_destroy(&work.params.workspace));
+        work.exec.is_async = 0;
+        MUST(pool_buffer_destroy(&work.exec.workspace));
         for (int i = 0; i < 3; i++) {
             uint64_t start = base_clock_ns();
 
             work.out = work.in;
-            MUST(pool_ntt(&work.params, &work.in, &work.out));
+            MUST(pool_ntt(&work.params, &work.exec, &work.in, &work.out));
             times[i] = (double)(base_clock_ns() - start) / 1e6;
         }
         ms[is_pinned] = median(times, 3);

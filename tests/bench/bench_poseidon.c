@@ -155,7 +155,7 @@ static pool_form own_form(const pool_field *field)
 
 struct permuting {
     pool_poseidon *set;
-    pool_poseidon_run run;
+    pool_exec run;
     pool_span in;
     pool_span out;
 };
@@ -169,7 +169,7 @@ static void permute(void *user)
 static void check_permute(const struct permuting *job, const unsigned char *states,
     const pool_buffer *results, size_t bytes)
 {
-    static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+    static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
     unsigned char *want = malloc(bytes);
     unsigned char *got = malloc(bytes);
 
@@ -239,7 +239,7 @@ static void bench_set(const struct row *row, pool_stream *stream)
 
 struct building {
     pool_poseidon *set;
-    pool_poseidon_run run;
+    pool_exec run;
     pool_merkle_params params;
     pool_span leaves;
     pool_span rows;
@@ -273,7 +273,7 @@ static void check_tree(const struct building *job, const unsigned char *leaves, 
     unsigned char root[POOL_FIELD_MAX_BYTES];
     pool_span way = {
         .data = path, .count = (uint64_t)height * (params.arity - 1), .form = job->rows.form};
-    pool_poseidon_run run = {.struct_size = sizeof(run), .device = device};
+    pool_exec run = {.struct_size = sizeof(run), .device = device};
     pool_buffer *rows;
 
     params.height = height;

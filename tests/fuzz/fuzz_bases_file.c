@@ -56,13 +56,13 @@ static void set_up(void)
     atexit(remove_directory);
 }
 
-static pool_bases *load(const char *path, pool_point_check check)
+static pool_bases *load(const char *path, uint32_t checks)
 {
-    pool_bases_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_bases_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .checks = checks};
     pool_bases *points = NULL;
 
-    params.check = check;
-    if (pool_bases_load(&params, path, &points) && points)
+    if (pool_bases_load(&params, &exec, path, &points) && points)
         abort();
     return points;
 }
@@ -91,8 +91,8 @@ static void try_bytes(const uint8_t *data, size_t size)
     if (file < 0 || write(file, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-    points = load(path, POOL_POINTS_TRUSTED);
-    checked = load(path, POOL_POINTS_ON_CURVE);
+    points = load(path, POOL_CHECK_NONE);
+    checked = load(path, POOL_CHECK_ON_CURVE);
     if (checked && !points)
         abort();
     if (points) {

@@ -192,15 +192,15 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static double run_once(pool_msm_params *params, const pool_span *points, const pool_span *scalars,
-    const uint8_t *wanted, const char *what)
+static double run_once(pool_msm_params *params, pool_exec *exec, const pool_span *points,
+    const pool_span *scalars, const uint8_t *wanted, const char *what)
 {
     uint8_t got[MSM_POINT_MAX] = {0};
     pool_span result = msm_span(got, 1);
     const pool_curve *curve = params->points ? pool_bases_curve(params->points) : params->curve;
     double start = seconds(), took;
 
-    assert_ok(pool_msm(params, points, scalars, &result));
+    assert_ok(pool_msm(params, exec, points, scalars, &result));
     took = seconds() - start;
     if (memcmp(got, wanted, pool_point_bytes(curve, POOL_POINT_AFFINE)) != 0)
         fail_msg("%s, %llu scalars, %s: wrong", pool_curve_name(curve),
@@ -209,15 +209,15 @@ static double run_once(pool_msm_params *params, const pool_span *points, const p
 }
 
 /* Median of three when it is printed, else once. */
-static double run(pool_msm_params *params, const pool_span *points, const pool_span *scalars,
-    const uint8_t *wanted, const char *what)
+static double run(pool_msm_params *params, pool_exec *exec, const pool_span *points,
+    const pool_span *scalars, const uint8_t *wanted, const char *what)
 {
-    double first = run_once(params, points, scalars, wanted, what), second, third, middle;
+    double first = run_once(params, exec, points, scalars, wanted, what), second, third, middle;
 
     if (!prints_times)
         return first;
-    second = run_once(params, points, scalars, wanted, what);
-    third = run_once(params, points, scalars, wanted, what);
+    second = run_once(params, exec, points, scalars, wanted, what);
+    third = run_once(params, exec, points, scalars, wanted, what);
     middle = second > third ? second : third;
     middle = first > second && first > third   ? middle
              : first < second && first < third ? second + third - middle
@@ -247,8 +247,7 @@ static pool_span device_scalars(const struct field_of_points *points, uint32_t b
 
 static pool_msm_params params_of(const pool_curve *curve)
 {
-    return (pool_msm_params){
-        .struct_size = sizeof(pool_msm_params), .curve = curve, .device = device};
+    return (pool_msm_params){.struct_size = sizeof(pool_msm_params), .curve = curve};
 }
 
 /* All kinds at one size; with `grows` also uniform ones up to the most. */
@@ -256,18 +255,19 @@ static void check_curve(const char *name, uint32_t bits, uint32_t most)
 {
     struct field_of_points points = make_points(name, most);
     pool_msm_params params = params_of(points.curve);
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t wanted[MSM_POINT_MAX];
 
     bits = bits < points.bits ? bits : points.bits;
     for (int kind = 0; kind < KINDS; kind++) {
         make_sum(&points, (enum kind)kind, bits, wanted);
         pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
-        run(&params, &in, &by, wanted, kind_names[kind]);
+        run(&params, &exec, &in, &by, wanted, kind_names[kind]);
     }
     for (uint32_t larger = bits + 3; larger <= points.bits; larger += 3) {
         make_sum(&points, UNIFORM, larger, wanted);
         pool_span in = device_points(&points, larger), by = device_scalars(&points, larger);
-        run(&params, &in, &by, wanted, "uniform");
+        run(&params, &exec, &in, &by, wanted, "uniform");
     }
     free_points(&points);
 }
@@ -295,24 +295,25 @@ static void test_host(void **state)
     struct field_of_points points = make_points("bn254_g1", bits);
     uint64_t count = (uint64_t)1 << bits;
     pool_msm_params params = params_of(points.curve);
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t wanted[MSM_POINT_MAX], *on_host = malloc(count * points.point_bytes);
     pool_pinned *pinned = NULL;
 
     (void)state;
     make_sum(&points, UNIFORM, bits, wanted);
     pool_span in = device_points(&points, bits), by = msm_span(points.scalars, count);
-    run(&params, &in, &by, wanted, "scalars pageable");
+    run(&params, &exec, &in, &by, wanted, "scalars pageable");
     assert_ok(pool_pinned_create(device, count * 32, 0, &pinned));
     memcpy(pool_pinned_data(pinned), points.scalars, count * 32);
     by.data = pool_pinned_data(pinned);
-    run(&params, &in, &by, wanted, "scalars pinned");
+    run(&params, &exec, &in, &by, wanted, "scalars pinned");
     assert_ok(pool_copy_to_host(on_host, points.points, 0, count * points.point_bytes, NULL));
     in.data = on_host;
     in.place = POOL_MEMORY_HOST;
-    run(&params, &in, &by, wanted, "points pageable, scalars pinned");
-    params.memory_limit = (uint64_t)64 << 20;
+    run(&params, &exec, &in, &by, wanted, "points pageable, scalars pinned");
+    exec.memory_limit = (uint64_t)64 << 20;
     if (bits > 20)
-        run(&params, &in, &by, wanted, "the same within 64 MiB");
+        run(&params, &exec, &in, &by, wanted, "the same within 64 MiB");
     assert_ok(pool_pinned_destroy(&pinned));
     free(on_host);
     free_points(&points);
@@ -328,18 +329,17 @@ static void test_tables(void **state)
     (void)state;
     make_sum(&points, UNIFORM, bits, wanted);
     for (size_t i = 0; i < 4; i++) {
-        pool_bases_params make = {.struct_size = sizeof(make),
-            .curve = points.curve,
-            .device = device,
-            .precompute_factor = factors[i]};
+        pool_bases_params make = {
+            .struct_size = sizeof(make), .curve = points.curve, .precompute_factor = factors[i]};
+        pool_exec exec = {.struct_size = sizeof(exec), .device = device};
         pool_msm_params params = {.struct_size = sizeof(params)};
         pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
         char what[64];
 
-        assert_ok(pool_bases_create(&make, &in, &params.points));
+        assert_ok(pool_bases_create(&make, &exec, &in, &params.points));
         snprintf(what, sizeof(what), "table of %u levels, windows of %u bits",
             pool_bases_precompute_factor(params.points), pool_bases_window_bits(params.points));
-        run(&params, NULL, &by, wanted, what);
+        run(&params, &exec, NULL, &by, wanted, what);
         assert_ok(pool_bases_destroy(&params.points));
     }
     free_points(&points);
@@ -352,6 +352,7 @@ static void test_batch(void **state)
     enum { LOG_BATCH = 6 };
     struct field_of_points points = make_points("bn254_g1", bits);
     pool_msm_params params = params_of(points.curve);
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint64_t one = ((uint64_t)1 << bits) >> LOG_BATCH;
     uint8_t wanted[MSM_POINT_MAX], single[MSM_POINT_MAX];
     uint8_t *all = calloc(1u << LOG_BATCH, points.point_bytes), total[MSM_POINT_MAX] = {0};
@@ -361,7 +362,7 @@ static void test_batch(void **state)
     make_sum(&points, UNIFORM, bits, wanted);
     pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
     params.batch = 1u << LOG_BATCH;
-    assert_ok(pool_msm(&params, &in, &by, &results));
+    assert_ok(pool_msm(&params, NULL, &in, &by, &results));
     params.batch = 1;
     for (uint64_t b = 0; b < 1u << LOG_BATCH; b++) {
         pool_span part_in = in, part_by = by;
@@ -370,7 +371,7 @@ static void test_batch(void **state)
         part_in.data = (uint8_t *)in.data + b * one * points.point_bytes;
         part_by.data = (uint8_t *)by.data + b * one * 32;
         if (b % 16 == 0) {
-            assert_ok(pool_msm(&params, &part_in, &part_by, &result));
+            assert_ok(pool_msm(&params, NULL, &part_in, &part_by, &result));
             assert_memory_equal(single, all + b * points.point_bytes, points.point_bytes);
         }
         assert_ok(pool_point_add(points.curve, NULL, total, all + b * points.point_bytes, total));

@@ -55,7 +55,7 @@ static void check_outputs(const pool_ntt_params *params, const pool_span *in, po
 {
     const pool_field *field = params->domain->field;
     uint32_t log_size = params->domain->log_size;
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    pool_exec vector = {.struct_size = sizeof(vector), .device = device};
     uint8_t point[POOL_FIELD_MAX_BYTES], value[POOL_FIELD_MAX_BYTES], got[POOL_FIELD_MAX_BYTES];
 
     for (int i = 0; i < POINTS; i++) {
@@ -63,7 +63,7 @@ static void check_outputs(const pool_ntt_params *params, const pool_span *in, po
         uint64_t place = params->order == POOL_NTT_NR ? reverse(k, log_size) : k;
 
         point_of(params->domain, params->coset, k, point);
-        assert_ok(pool_vector_evaluate(&vector, in, point, value));
+        assert_ok(pool_vector_evaluate(field, &vector, in, point, value));
         assert_ok(pool_copy_to_host(got, out, place * field->bytes, field->bytes, NULL));
         assert_memory_equal(got, value, field->bytes);
     }
@@ -75,10 +75,10 @@ static void check_size(const char *name, uint32_t log_size, pool_ntt_order order
     uint64_t count = (uint64_t)1 << log_size;
     pool_ntt_params params = {.struct_size = sizeof(params),
         .domain = ntt_domain(field, log_size),
-        .device = device,
         .order = order,
         .coset = coset};
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    pool_exec vector = {.struct_size = sizeof(vector), .device = device};
     uint8_t *base = ntt_random(field, log_size, 1);
     uint8_t before[POOL_FIELD_MAX_BYTES], after[POOL_FIELD_MAX_BYTES];
     pool_buffer *buffers[2] = {NULL};
@@ -86,16 +86,16 @@ static void check_size(const char *name, uint32_t log_size, pool_ntt_order order
     for (int i = 0; i < 2; i++)
         assert_ok(pool_buffer_alloc(device, count * field->bytes, &buffers[i]));
     pool_span in = span_of(buffers[0], count), out = span_of(buffers[1], count);
-    assert_ok(pool_vector_powers(&vector, base, &in));
-    assert_ok(pool_ntt(&params, &in, &out));
+    assert_ok(pool_vector_powers(field, &vector, base, &in));
+    assert_ok(pool_ntt(&params, &exec, &in, &out));
     check_outputs(&params, &in, buffers[1]);
     params.direction = POOL_NTT_INVERSE;
     params.order = order == POOL_NTT_NR ? POOL_NTT_RN : order;
-    assert_ok(pool_ntt(&params, &out, &out));
-    assert_ok(pool_vector_sub(&vector, &out, &in, &out));
+    assert_ok(pool_ntt(&params, &exec, &out, &out));
+    assert_ok(pool_vector_sub(field, &vector, &out, &in, &out));
     /* A difference of all zeros is 0 at any point, and another one hardly is. */
     memset(before, 0, sizeof(before));
-    assert_ok(pool_vector_evaluate(&vector, &out, base, after));
+    assert_ok(pool_vector_evaluate(field, &vector, &out, base, after));
     assert_memory_equal(before, after, field->bytes);
     for (int i = 0; i < 2; i++)
         assert_ok(pool_buffer_destroy(&buffers[i]));

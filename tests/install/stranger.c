@@ -38,6 +38,7 @@ static int transform(pool_device *device)
     pool_span from = span_of(input), between = span_of(middle), to = span_of(output);
     pool_ntt_domain_params wanted;
     pool_ntt_params params;
+    pool_exec exec;
     pool_ntt_domain *domain;
 
     pool_ntt_domain_params_init(&wanted, sizeof(wanted));
@@ -47,11 +48,12 @@ static int transform(pool_device *device)
         return failed("domain");
     pool_ntt_params_init(&params, sizeof(params));
     params.domain = domain;
-    params.device = device;
-    if (pool_ntt(&params, &from, &between))
+    pool_exec_init(&exec, sizeof(exec));
+    exec.device = device;
+    if (pool_ntt(&params, &exec, &from, &between))
         return failed("forward");
     params.direction = POOL_NTT_INVERSE;
-    if (pool_ntt(&params, &between, &to))
+    if (pool_ntt(&params, &exec, &between, &to))
         return failed("inverse");
     if (pool_ntt_domain_destroy(&domain))
         return failed("destroying the domain");

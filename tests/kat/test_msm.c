@@ -10,40 +10,38 @@
 #include "kat/point_support.h"
 #include "pool_support.h"
 
-static pool_status run_on_device(
-    const struct msm_problem *problem, const pool_msm_params *params, uint8_t *result)
+static pool_status run_on_device(const struct msm_problem *problem, const pool_msm_params *params,
+    const pool_exec *exec, uint8_t *result)
 {
     pool_span points = msm_span(problem->points, problem->count);
     pool_span scalars = msm_span(problem->scalars, problem->count);
     pool_span results = msm_span(result, 1);
 
-    return pool_msm(params, &points, &scalars, &results);
+    return pool_msm(params, exec, &points, &scalars, &results);
 }
 
 static void check_on_device(
     const struct msm_problem *problem, const uint8_t *expected, const char *name)
 {
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = problem->curve,
-        .device = device,
-        .scalar_check = POOL_SCALARS_REDUCED};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = problem->curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_REDUCE};
     bool is_canonical = !pool_field_check(
         pool_curve_scalar_field(problem->curve), problem->scalars, problem->count, NULL);
     uint8_t result[MSM_POINT_MAX] = {0};
 
-    assert_ok(run_on_device(problem, &params, result));
+    assert_ok(run_on_device(problem, &params, &exec, result));
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong on the device", name);
     memset(result, 7, sizeof(result));
-    params.scalar_check = POOL_SCALARS_REFUSED;
+    exec.checks = POOL_CHECK_CANONICAL;
     if (!is_canonical) {
-        assert_int_equal(run_on_device(problem, &params, result), POOL_ERR_BAD_DATA);
+        assert_int_equal(run_on_device(problem, &params, &exec, result), POOL_ERR_BAD_DATA);
         assert_says("is not below the order");
         assert_int_equal(result[0], 7);
         return;
     }
-    params.point_check = problem->count <= 8 ? POOL_POINTS_SUBGROUP : POOL_POINTS_ON_CURVE;
-    assert_ok(run_on_device(problem, &params, result));
+    exec.checks = problem->count <= 8 ? POOL_CHECK_SUBGROUP : POOL_CHECK_ON_CURVE;
+    assert_ok(run_on_device(problem, &params, &exec, result));
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong on the device with checks", name);
 }
@@ -71,16 +69,15 @@ static void check_sum(const struct msm_problem *problem, const uint8_t *expected
 /* Refused when asked to look, and nothing written. */
 static void check_bad_point(const struct msm_problem *problem, const char *text)
 {
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = problem->curve,
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = problem->curve};
+    pool_exec exec = {.struct_size = sizeof(exec),
         .device = device,
-        .scalar_check = POOL_SCALARS_REDUCED,
-        .point_check = POOL_POINTS_SUBGROUP};
+        .checks = POOL_CHECK_REDUCE | POOL_CHECK_SUBGROUP};
     uint8_t result[MSM_POINT_MAX] = {7};
 
     if (!device)
         return;
-    assert_int_equal(run_on_device(problem, &params, result), POOL_ERR_BAD_DATA);
+    assert_int_equal(run_on_device(problem, &params, &exec, result), POOL_ERR_BAD_DATA);
     assert_says(text);
     assert_int_equal(result[0], 7);
 }
@@ -386,10 +383,9 @@ static void test_sage_vectors(void **state)
             msm_problem_empty(pool_curve_by_name(sage_sets[i].curve), SAGE_VECTORS);
         const pool_field *field = pool_curve_scalar_field(problem.curve);
         cJSON *json = read_vectors(sage_sets[i].file), *vector;
-        pool_msm_params params = {.struct_size = sizeof(params),
-            .curve = problem.curve,
-            .device = device,
-            .batch = SAGE_VECTORS};
+        pool_msm_params params = {
+            .struct_size = sizeof(params), .curve = problem.curve, .batch = SAGE_VECTORS};
+        pool_exec exec = {.struct_size = sizeof(exec), .device = device};
         uint8_t *wanted = calloc(SAGE_VECTORS, problem.point_bytes),
                 *got = calloc(SAGE_VECTORS, problem.point_bytes);
         pool_span points = msm_span(problem.points, SAGE_VECTORS),
@@ -406,7 +402,7 @@ static void test_sage_vectors(void **state)
             n++;
         }
         assert_int_equal(n, SAGE_VECTORS);
-        assert_ok(pool_msm(&params, &points, &scalars, &results));
+        assert_ok(pool_msm(&params, &exec, &points, &scalars, &results));
         assert_memory_equal(got, wanted, SAGE_VECTORS * problem.point_bytes);
         free(wanted);
         free(got);
@@ -423,8 +419,10 @@ static void test_powers_of_tau(void **state)
     const pool_field *field = pool_curve_scalar_field(curve);
     pool_ntt_domain_params domain = {
         .struct_size = sizeof(domain), .field = field, .log_size = POWER};
-    pool_ntt_params transform = {.struct_size = sizeof(transform), .device = device};
-    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve, .device = device};
+    pool_ntt_params transform = {.struct_size = sizeof(transform)};
+    pool_exec transform_exec = {.struct_size = sizeof(transform_exec), .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_file_section powers = {.struct_size = sizeof(powers)},
                       lagrange = {.struct_size = sizeof(lagrange)};
     uint8_t scalars[SIZE * 32], values[SIZE * 32], left[64], right[64];
@@ -442,11 +440,11 @@ static void test_powers_of_tau(void **state)
     powers.span.count = SIZE;
     assert_ok(pool_random_scalars(field, 5, SIZE, POOL_FORM_STANDARD, scalars));
     assert_ok(pool_ntt_domain_create(&domain, &transform.domain));
-    assert_ok(pool_ntt(&transform, &in, &out));
-    assert_ok(pool_msm(&params, &powers.span, &in, &left_span));
-    assert_ok(pool_msm(&params, &lagrange.span, &out, &right_span));
+    assert_ok(pool_ntt(&transform, &transform_exec, &in, &out));
+    assert_ok(pool_msm(&params, &exec, &powers.span, &in, &left_span));
+    assert_ok(pool_msm(&params, &exec, &lagrange.span, &out, &right_span));
     assert_memory_equal(left, right, 64);
-    assert_ok(pool_msm(&params, &powers.span, &out, &right_span));
+    assert_ok(pool_msm(&params, &exec, &powers.span, &out, &right_span));
     assert_memory_not_equal(left, right, 64);
     assert_ok(pool_ntt_domain_destroy(&transform.domain));
     pool_file_destroy(&file);

@@ -61,7 +61,8 @@ static void check_case(const cJSON *json)
         .field = field,
         .log_size = log_size,
         .coset = json_text(json, "coset")};
-    pool_ntt_params params = {.struct_size = sizeof(params), .device = device};
+    pool_ntt_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint64_t count = (uint64_t)1 << log_size, bytes = count * field->bytes;
     uint8_t *in = input_of(field, json_text(json, "input"), log_size), *out = malloc(bytes);
     uint8_t root[POOL_FIELD_MAX_BYTES], wanted[POOL_FIELD_MAX_BYTES];
@@ -79,7 +80,7 @@ static void check_case(const cJSON *json)
         free(plain);
         if (log_size <= MOST_ON_DEVICE || strcmp(json_text(json, "input"), "random") == 0) {
             pool_span from = ntt_host(in, count), to = ntt_host(out, count);
-            pool_status status = pool_ntt(&params, &from, &to);
+            pool_status status = pool_ntt(&params, &exec, &from, &to);
 
             if (status == POOL_ERR_NO_COMPILER && ntt_needs_compiler(field->name))
                 continue;
@@ -124,11 +125,10 @@ static char *line_of(const char *text, const char *key)
 static void check_cells(const uint8_t *blob, const char *digest)
 {
     const pool_field *field = ntt_field("bls12_381_fr");
-    pool_ntt_params params = {.struct_size = sizeof(params),
-        .device = device,
-        .direction = POOL_NTT_INVERSE,
-        .order = POOL_NTT_RN,
-        .check = 1};
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .direction = POOL_NTT_INVERSE, .order = POOL_NTT_RN};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
     uint8_t *bytes = malloc(8192 * 32), *data = calloc(8192, 32);
     pool_span half = ntt_host(data, 4096), whole = ntt_host(data, 8192);
 
@@ -136,14 +136,14 @@ static void check_cells(const uint8_t *blob, const char *digest)
         data[i] = blob[i / 32 * 32 + 31 - i % 32];
     params.domain = ntt_domain(field, 12);
     if (strcmp(digest, "null") == 0) {
-        assert_int_equal(pool_ntt(&params, &half, &half), POOL_ERR_BAD_DATA);
+        assert_int_equal(pool_ntt(&params, &exec, &half, &half), POOL_ERR_BAD_DATA);
     } else {
-        assert_ok(pool_ntt(&params, &half, &half));
+        assert_ok(pool_ntt(&params, &exec, &half, &half));
         assert_ok(pool_ntt_domain_destroy(&params.domain));
         params.domain = ntt_domain(field, 13);
         params.direction = POOL_NTT_FORWARD;
         params.order = POOL_NTT_NR;
-        assert_ok(pool_ntt(&params, &whole, &whole));
+        assert_ok(pool_ntt(&params, &exec, &whole, &whole));
         assert_ok(
             pool_field_to_bytes(field, POOL_FORM_STANDARD, data, 8192, 32, POOL_BIG_ENDIAN, bytes));
         assert_digest(bytes, 8192 * 32, digest);

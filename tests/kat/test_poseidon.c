@@ -87,7 +87,7 @@ struct vector {
     pool_span to;
 };
 
-static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
 
 static void read_vector(const cJSON *entry, const char *result, struct vector *vector)
 {

@@ -25,13 +25,13 @@ static void watch(void *user, pool_log_level level, const char *text)
  */
 static void check_transforms(const pool_field *field, uint32_t log_size)
 {
-    pool_ntt_params params = {
-        .struct_size = sizeof(params), .domain = ntt_domain(field, log_size), .device = device};
+    pool_ntt_params params = {.struct_size = sizeof(params), .domain = ntt_domain(field, log_size)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
 
-    ntt_compare(&params, 1);
+    ntt_compare(&params, &exec, 1);
     params.direction = POOL_NTT_INVERSE;
     params.coset = 1;
-    ntt_compare(&params, 2);
+    ntt_compare(&params, &exec, 2);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
@@ -39,15 +39,15 @@ static void check_ntt(const char *name)
 {
     enum { COUNT = 300 };
     const pool_field *field = ntt_field(name);
-    pool_vector_params vector = {.struct_size = sizeof(vector), .field = field, .device = device};
+    pool_exec vector = {.struct_size = sizeof(vector), .device = device};
     uint8_t *in = ntt_random(field, 3, COUNT);
     uint8_t *sum = calloc(COUNT, field->bytes);
     pool_span from = ntt_host(in, COUNT), to = ntt_host(sum, COUNT);
 
     check_transforms(field, 9);
     check_transforms(field, 12);
-    assert_ok(pool_vector_add(&vector, &from, &from, &to));
-    assert_ok(pool_vector_sub(&vector, &to, &from, &to));
+    assert_ok(pool_vector_add(field, &vector, &from, &from, &to));
+    assert_ok(pool_vector_sub(field, &vector, &to, &from, &to));
     assert_memory_equal(sum, in, (size_t)COUNT * field->bytes);
     free(in);
     free(sum);
@@ -56,8 +56,8 @@ static void check_ntt(const char *name)
 /* Permutation, hash and sponge of some items, on the device as on the host. */
 static void check_items(const char *name, uint64_t count)
 {
-    pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
-    pool_poseidon_run here = {.struct_size = sizeof(here), .device = device};
+    pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+    pool_exec here = {.struct_size = sizeof(here), .device = device};
     pool_poseidon *set;
 
     assert_ok(pool_poseidon_by_name(name, &set));
@@ -102,10 +102,8 @@ static void check_msm(const char *name)
     enum { COUNT = 33 };
     const pool_curve *curve = pool_curve_by_name(name);
     const struct msm_reference reference = {.curve = curve};
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = curve,
-        .device = device,
-        .point_check = POOL_POINTS_ON_CURVE};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_ON_CURVE};
     size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
     uint8_t *points = calloc(COUNT, bytes), *want = calloc(1, bytes), *got = calloc(1, bytes);
     uint8_t *scalars = ntt_random(pool_curve_scalar_field(curve), 11, COUNT);
@@ -115,7 +113,7 @@ static void check_msm(const char *name)
     assert_ok(pool_msm_warm_up(curve, device));
     assert_ok(pool_random_points(curve, 9, COUNT, NULL, points, NULL));
     assert_ok(msm_reference_run(&reference, COUNT, points, scalars, want));
-    assert_ok(pool_msm(&params, &point_span, &scalar_span, &result));
+    assert_ok(pool_msm(&params, &exec, &point_span, &scalar_span, &result));
     assert_memory_equal(got, want, bytes);
     free(points);
     free(want);
@@ -150,8 +148,8 @@ static void test_others_are_refused(void **state)
         .source = "extern \"C\" __global__ void nothing() {}",
         .name = "my.cu"};
     const pool_field *field = ntt_field("pallas_fq");
-    pool_ntt_params transform = {
-        .struct_size = sizeof(transform), .domain = ntt_domain(field, 3), .device = device};
+    pool_ntt_params transform = {.struct_size = sizeof(transform), .domain = ntt_domain(field, 3)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t *data = ntt_random(field, 7, 8);
     pool_span span = ntt_host(data, 8);
     pool_module *module = NULL;
@@ -161,7 +159,7 @@ static void test_others_are_refused(void **state)
     assert_null(module);
     assert_says("my.cu has to be compiled");
     assert_says("DEVICEPOOL_NVRTC=off");
-    assert_int_equal(pool_ntt(&transform, &span, &span), POOL_ERR_NO_COMPILER);
+    assert_int_equal(pool_ntt(&transform, &exec, &span, &span), POOL_ERR_NO_COMPILER);
     assert_says(".cu has to be compiled");
     assert_ok(pool_ntt_domain_destroy(&transform.domain));
     free(data);

@@ -14,7 +14,7 @@
 
 #include <devicepool.h>
 
-static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
 
 struct shape {
     const char *set;

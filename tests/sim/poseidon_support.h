@@ -22,7 +22,7 @@
 #include "pool_support.h"
 #include "poseidon/launch.h"
 
-static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -30,9 +30,9 @@ static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_ho
             fail_msg("%s: %s", #call, pool_last_error()->message);                                 \
     } while (0)
 
-static inline pool_poseidon_run here(void)
+static inline pool_exec here(void)
 {
-    return (pool_poseidon_run){.struct_size = sizeof(pool_poseidon_run), .device = device};
+    return (pool_exec){.struct_size = sizeof(pool_exec), .device = device};
 }
 
 static inline size_t element_bytes(const pool_poseidon *set)

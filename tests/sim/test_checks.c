@@ -70,7 +70,7 @@ enum { PERMUTE, HASH, SPONGE, TREE, OPENING, OPERATIONS };
 static const uint32_t elements_of[OPERATIONS] = {WIDTH, 2, 5, 4, 4};
 static const char *const name_of[OPERATIONS] = {"states", "inputs", "messages", "leaves", "leaves"};
 
-static pool_status operate(int operation, const pool_poseidon_run *run, const pool_span *in)
+static pool_status operate(int operation, const pool_exec *run, const pool_span *in)
 {
     static unsigned char results[2 * COUNT * WIDTH * 32];
     pool_span out = {.data = results, .count = COUNT};
@@ -91,8 +91,8 @@ static pool_status operate(int operation, const pool_poseidon_run *run, const po
     return pool_poseidon_merkle_open(set, run, &tree, COUNT, in, &rows, 18, &path);
 }
 
-static void expect_bad(int operation, const pool_poseidon_run *run, const pool_span *in,
-    uint64_t item, uint64_t element)
+static void expect_bad(
+    int operation, const pool_exec *run, const pool_span *in, uint64_t item, uint64_t element)
 {
     char text[200];
     pool_status status = operate(operation, run, in);
@@ -116,10 +116,10 @@ static void wait_for_default(void)
 static void check_poseidon(int operation, int is_strided, pool_memory_space where, int by_host)
 {
     struct items items = items_of(elements_of[operation], is_strided, where);
-    pool_poseidon_run run = by_host ? on_host : here();
+    pool_exec run = by_host ? on_host : here();
     uint32_t last = elements_of[operation] - 1;
 
-    run.check = 1;
+    run.checks = POOL_CHECK_CANONICAL;
     if (operation != OPENING)
         OK(operate(operation, &run, place(&items)));
     spoil(&items, COUNT - 1, last);
@@ -129,7 +129,7 @@ static void check_poseidon(int operation, int is_strided, pool_memory_space wher
     spoil(&items, 18, 0);
     expect_bad(operation, &run, place(&items), 17, 1);
     if (operation != OPENING) {
-        run.check = 0;
+        run.checks = POOL_CHECK_NONE;
         OK(operate(operation, &run, &items.span));
         if (run.is_async)
             wait_for_default();
@@ -163,12 +163,12 @@ static void test_long_messages(void **state)
     pool_poseidon_sponge_params sponge = {.struct_size = sizeof(sponge), .elements = LONG};
     pool_span in = {.data = words, .count = ITEMS, .stride = (LONG + 1) * 32};
     pool_span out = {.data = results, .count = ITEMS};
-    pool_poseidon_run run = here();
+    pool_exec run = here();
     pool_buffer *buffer;
     CUdeviceptr address;
 
     (void)state;
-    run.check = 1;
+    run.checks = POOL_CHECK_CANONICAL;
     memset(words + LONG * 32, 255, 32); /* between the items nobody looks */
     memset(words + (LONG + 1 + 7) * 32, 255, 64);
     OK(pool_buffer_from_host(device, words, sizeof(words), &buffer));
@@ -185,7 +185,7 @@ static void test_long_messages(void **state)
 static void test_unchecked(void **state)
 {
     unsigned char words[128] = {0}, digests[2][64];
-    pool_poseidon_run runs[2] = {here(), on_host};
+    pool_exec runs[2] = {here(), on_host};
     pool_span in = {.data = words, .count = 2};
 
     (void)state;
@@ -197,9 +197,9 @@ static void test_unchecked(void **state)
         pool_span out = {.data = digests[i], .count = 2};
         OK(pool_poseidon_hash(set, &runs[i], &in, 2, &out));
         assert_memory_equal(digests[i], digests[i] + 32, 32);
-        runs[i].check = 1;
+        runs[i].checks = POOL_CHECK_CANONICAL;
         assert_int_equal(pool_poseidon_hash(set, &runs[i], &in, 2, &out), POOL_ERR_BAD_DATA);
-        runs[i].check = 2;
+        runs[i].checks = POOL_CHECK_ON_CURVE;
         assert_int_equal(
             pool_poseidon_hash(set, &runs[i], &in, 2, &out), POOL_ERR_INVALID_ARGUMENT);
     }
@@ -207,42 +207,44 @@ static void test_unchecked(void **state)
 }
 
 typedef pool_status (*binary)(
-    const pool_vector_params *, const pool_span *, const pool_span *, pool_span *);
+    const pool_field *, const pool_exec *, const pool_span *, const pool_span *, const pool_span *);
 
 static void check_vectors(int is_strided, pool_memory_space where)
 {
     static const binary functions[] = {pool_vector_add, pool_vector_sub, pool_vector_mul};
-    pool_vector_params params = {
-        .struct_size = sizeof(params), .field = field, .device = device, .check = 1};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
     unsigned char result[COUNT * 32], value[32] = {2};
     pool_span out = {.data = result, .count = COUNT};
 
     for (int i = 0; i < 3; i++) {
         struct items a = items_of(1, is_strided, where), b = items_of(1, !is_strided, where);
 
-        OK(functions[i](&params, place(&a), place(&b), &out));
+        OK(functions[i](field, &exec, place(&a), place(&b), &out));
         spoil(&b, 20, 0);
-        assert_int_equal(functions[i](&params, place(&a), place(&b), &out), POOL_ERR_BAD_DATA);
+        assert_int_equal(functions[i](field, &exec, place(&a), place(&b), &out), POOL_ERR_BAD_DATA);
         assert_string_equal(pool_last_error()->message,
             "element 20 of the vector b is not below the modulus of bn254_fr");
         spoil(&a, 21, 0);
         spoil(&a, 19, 0);
-        assert_int_equal(functions[i](&params, place(&a), place(&a), &out), POOL_ERR_BAD_DATA);
+        assert_int_equal(functions[i](field, &exec, place(&a), place(&a), &out), POOL_ERR_BAD_DATA);
         assert_non_null(strstr(pool_last_error()->message, "element 19 of the vector a"));
-        params.is_async = 1;
-        assert_int_equal(functions[i](&params, &a.span, &b.span, &out), POOL_ERR_BAD_DATA);
-        params.is_async = 0;
-        assert_int_equal(pool_vector_scale(&params, value, &a.span, &out), POOL_ERR_BAD_DATA);
-        assert_int_equal(pool_vector_inverse(&params, &a.span, &out), POOL_ERR_BAD_DATA);
+        exec.is_async = 1;
+        assert_int_equal(functions[i](field, &exec, &a.span, &b.span, &out), POOL_ERR_BAD_DATA);
+        exec.is_async = 0;
+        assert_int_equal(pool_vector_scale(field, &exec, value, &a.span, &out), POOL_ERR_BAD_DATA);
+        assert_int_equal(pool_vector_inverse(field, &exec, &a.span, &out), POOL_ERR_BAD_DATA);
         assert_int_equal(
-            pool_vector_transpose(&params, COUNT, 1, &a.span, &out), POOL_ERR_BAD_DATA);
-        assert_int_equal(pool_vector_evaluate(&params, &a.span, value, result), POOL_ERR_BAD_DATA);
+            pool_vector_transpose(field, &exec, COUNT, 1, &a.span, &out), POOL_ERR_BAD_DATA);
+        assert_int_equal(
+            pool_vector_evaluate(field, &exec, &a.span, value, result), POOL_ERR_BAD_DATA);
         assert_non_null(strstr(pool_last_error()->message, "element 19 of the vector a"));
-        params.check = 0;
-        OK(functions[i](&params, &a.span, &b.span, &out));
-        params.check = 2;
-        assert_int_equal(functions[i](&params, &a.span, &b.span, &out), POOL_ERR_INVALID_ARGUMENT);
-        params.check = 1;
+        exec.checks = POOL_CHECK_NONE;
+        OK(functions[i](field, &exec, &a.span, &b.span, &out));
+        exec.checks = 2;
+        assert_int_equal(
+            functions[i](field, &exec, &a.span, &b.span, &out), POOL_ERR_INVALID_ARGUMENT);
+        exec.checks = POOL_CHECK_CANONICAL;
         drop(&a);
         drop(&b);
     }
@@ -267,8 +269,9 @@ static void test_transforms(void **state)
     enum { LOG_SIZE = 3, BATCH = 9 };
     pool_ntt_domain_params wanted = {
         .struct_size = sizeof(wanted), .field = field, .log_size = LOG_SIZE};
-    pool_ntt_params params = {
-        .struct_size = sizeof(params), .device = device, .batch = BATCH, .check = 1};
+    pool_ntt_params params = {.struct_size = sizeof(params), .batch = BATCH};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
     unsigned char words[(BATCH << LOG_SIZE) * 32] = {0};
     pool_span span = {.data = words, .count = BATCH << LOG_SIZE};
 
@@ -276,11 +279,11 @@ static void test_transforms(void **state)
     OK(pool_ntt_domain_create(&wanted, &params.domain));
     memset(words + 50 * 32, 255, 32);
     ntt_part_bytes_set(2 << LOG_SIZE << 5);
-    assert_int_equal(pool_ntt(&params, &span, &span), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     assert_string_equal(
         pool_last_error()->message, "element 50 of the input is not below the modulus of bn254_fr");
     ntt_part_bytes_set(0);
-    assert_int_equal(pool_ntt(&params, &span, &span), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     OK(pool_ntt_domain_destroy(&params.domain));
 }
 

@@ -36,17 +36,16 @@ static pool_file_section section_of(const pool_file *file, const char *name)
 static void commit(const pool_file_section *points, const uint8_t *scalars, uint64_t count,
     uint8_t commitment[192])
 {
-    const pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = points->curve,
-        .device = device,
-        .point_layout = points->layout,
-        .point_check = POOL_POINTS_ON_CURVE};
+    const pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = points->curve, .point_layout = points->layout};
+    const pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_ON_CURVE};
     pool_span result = {.data = commitment, .count = 1};
     pool_span first = points->span, of_scalars = {.data = NULL, .count = count};
 
     first.count = count;
     of_scalars.data = (void *)(uintptr_t)scalars;
-    must(pool_msm(&params, &first, &of_scalars, &result));
+    must(pool_msm(&params, &exec, &first, &of_scalars, &result));
 }
 
 static void evaluate(const pool_field *field, uint32_t log_size, const char *convention,
@@ -58,10 +57,11 @@ static void evaluate(const pool_field *field, uint32_t log_size, const char *con
         .convention = convention};
     pool_span in = {.data = coefficients, .count = UINT64_C(1) << log_size};
     pool_span out = {.data = values, .count = in.count};
-    pool_ntt_params transform = {.struct_size = sizeof(transform), .device = device};
+    pool_ntt_params transform = {.struct_size = sizeof(transform)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
 
     must(pool_ntt_domain_create(&params, &transform.domain));
-    must(pool_ntt(&transform, &in, &out));
+    must(pool_ntt(&transform, &exec, &in, &out));
     must(pool_ntt_domain_destroy(&transform.domain));
 }
 

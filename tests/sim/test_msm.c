@@ -10,8 +10,7 @@
 
 static pool_msm_params params_of(const pool_curve *curve)
 {
-    return (pool_msm_params){
-        .struct_size = sizeof(pool_msm_params), .curve = curve, .device = device};
+    return (pool_msm_params){.struct_size = sizeof(pool_msm_params), .curve = curve};
 }
 
 static const pool_curve *curve_of(const char *name)
@@ -55,22 +54,23 @@ static void make_hard(const struct msm_problem *problem)
 static void check_curve(const pool_curve *curve, uint64_t count)
 {
     pool_msm_params params = params_of(curve);
+    pool_exec exec = exec_here();
 
     if (msm_is_left_out(curve, device))
         return;
     for (uint64_t n = 0; n < 5; n++) {
         struct msm_problem problem = msm_problem_random(curve, n, n);
 
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         make_hard(&problem);
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         msm_problem_free(&problem);
     }
     for (params.batch = 1; params.batch < 4; params.batch += 2) {
         struct msm_problem problem = msm_problem_random(curve, count * params.batch, 5);
 
         make_hard(&problem);
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         msm_problem_free(&problem);
     }
 }
@@ -124,6 +124,7 @@ static void test_shapes(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         pool_msm_params params = params_of(curve_of(names[i]));
+        pool_exec exec = exec_here();
         struct msm_problem problem = msm_problem_random(params.curve, 45, 3);
 
         make_hard(&problem);
@@ -143,7 +144,7 @@ static void test_shapes(void **state)
             params.batch = n % 2 ? 5 : n % 4 ? 3 : 1;
             params.shared_points = n % 3 == 0;
             if (problem.count % params.batch == 0)
-                msm_compare(&problem, &params, &shape);
+                msm_compare(&problem, &params, &exec, &shape);
         }
         msm_problem_free(&problem);
     }
@@ -153,23 +154,24 @@ static void test_shapes(void **state)
 static void test_windows(void **state)
 {
     pool_msm_params params = params_of(curve_of("bn254_g1"));
+    pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 33, 8);
 
     (void)state;
     make_hard(&problem);
     for (params.window_bits = 2; params.window_bits <= 14; params.window_bits++)
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
     for (uint64_t i = 0; i < problem.count; i++)
         msm_set_scalar(&problem, i, i % 5 ? (UINT64_MAX >> 7) - i : i);
-    params.scalar_check = POOL_SCALARS_REFUSED;
+    exec.checks = POOL_CHECK_CANONICAL;
     for (params.window_bits = 0; params.window_bits <= 12; params.window_bits += 3)
         for (params.scalar_bits = 57; params.scalar_bits <= 64; params.scalar_bits += 7)
-            msm_compare(&problem, &params, NULL);
+            msm_compare(&problem, &params, &exec, NULL);
     for (uint64_t i = 0; i < problem.count; i++)
         msm_set_scalar(&problem, i, i % 2);
     params.window_bits = 0;
     params.scalar_bits = 1;
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     msm_problem_free(&problem);
 }
 
@@ -178,29 +180,30 @@ static void test_skew(void **state)
 {
     enum { COUNT = 2000 };
     pool_msm_params params = params_of(curve_of("bn254_g1"));
+    pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, COUNT, 21);
 
     (void)state;
     for (uint64_t i = 1; i < COUNT; i++)
         memcpy(msm_scalar(&problem, i), msm_scalar(&problem, 0), 32);
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     for (uint64_t i = 1; i < COUNT; i++)
         memcpy(msm_point(&problem, i), msm_point(&problem, 0), 64);
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     msm_problem_free(&problem);
     problem = msm_problem_random(params.curve, COUNT, 22);
     for (uint64_t i = 0; i < COUNT; i++)
         if (i % 100)
             memset(msm_scalar(&problem, i), 0, 32);
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     for (uint64_t i = 0; i < COUNT; i++)
         msm_set_scalar(&problem, i, i % 3 == 0);
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     for (uint64_t i = 0; i < COUNT; i++)
         msm_set_scalar(&problem, i, (i * 2654435761u) << 24);
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     memset(problem.scalars, 0, COUNT * 32);
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     msm_problem_free(&problem);
 }
 
@@ -217,9 +220,10 @@ static void test_thousands(void **state)
         if (msm_is_left_out(curve_of(sums[i].name), device))
             continue;
         pool_msm_params params = params_of(curve_of(sums[i].name));
+        pool_exec exec = exec_here();
         struct msm_problem problem = msm_problem_random(params.curve, sums[i].count, i);
 
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         msm_problem_free(&problem);
     }
 }
@@ -228,8 +232,9 @@ static void sum_of(const struct msm_problem *problem, uint8_t *result)
 {
     static const struct msm_shape_of_call plain;
     const pool_msm_params params = params_of(problem->curve);
+    const pool_exec exec = exec_here();
 
-    assert_ok(msm_call_shaped(problem, &params, &plain, problem->count, result));
+    assert_ok(msm_call_shaped(problem, &params, &exec, &plain, problem->count, result));
 }
 
 /* sum (a_i + b_i) P_i = sum a_i P_i + sum b_i P_i, and the order does not matter. */
@@ -280,21 +285,23 @@ static void test_large_scalars(void **state)
         if (msm_is_left_out(curve_of(names[k]), device))
             continue;
         pool_msm_params params = params_of(curve_of(names[k]));
+        pool_exec exec = exec_here();
         struct msm_problem problem = msm_problem_random(params.curve, 40, 4);
         uint8_t got[MSM_POINT_MAX];
 
         memset(msm_scalar(&problem, 17), 255, problem.scalar_bytes);
         memcpy(msm_scalar(&problem, 30), params.curve->scalar_field->modulus, problem.scalar_bytes);
-        params.scalar_check = POOL_SCALARS_REDUCED;
-        msm_compare(&problem, &params, NULL);
-        params.scalar_check = POOL_SCALARS_REFUSED;
-        assert_int_equal(msm_call_shaped(&problem, &params, &plain, 40, got), POOL_ERR_BAD_DATA);
+        exec.checks = POOL_CHECK_REDUCE;
+        msm_compare(&problem, &params, &exec, NULL);
+        exec.checks = POOL_CHECK_CANONICAL;
+        assert_int_equal(
+            msm_call_shaped(&problem, &params, &exec, &plain, 40, got), POOL_ERR_BAD_DATA);
         assert_says("scalar 17 is not below the order");
-        params.scalar_check = POOL_SCALARS_TRUSTED;
+        exec.checks = POOL_CHECK_NONE;
         memset(problem.scalars, 255, 40 * problem.scalar_bytes);
-        assert_ok(msm_call_shaped(&problem, &params, &plain, 40, got));
+        assert_ok(msm_call_shaped(&problem, &params, &exec, &plain, 40, got));
         params.scalar_bits = 20;
-        assert_ok(msm_call_shaped(&problem, &params, &plain, 40, got));
+        assert_ok(msm_call_shaped(&problem, &params, &exec, &plain, 40, got));
         msm_problem_free(&problem);
     }
 }

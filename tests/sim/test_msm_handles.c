@@ -17,21 +17,21 @@ static char directory[] = "/tmp/devicepool-points-XXXXXX";
 
 static pool_bases_params params_of(const pool_curve *curve)
 {
-    return (pool_bases_params){
-        .struct_size = sizeof(pool_bases_params), .curve = curve, .device = device};
+    return (pool_bases_params){.struct_size = sizeof(pool_bases_params), .curve = curve};
 }
 
 static pool_bases *handle_of(
     const struct msm_problem *problem, uint64_t count, uint32_t factor, uint32_t window_bits)
 {
     pool_bases_params params = params_of(problem->curve);
+    pool_exec exec = exec_here();
     pool_span span = msm_span(problem->points, count);
     pool_bases *points = NULL;
 
     params.precompute_factor = factor;
     params.window_bits = window_bits;
-    params.check = POOL_POINTS_ON_CURVE;
-    assert_ok(pool_bases_create(&params, &span, &points));
+    exec.checks = POOL_CHECK_ON_CURVE;
+    assert_ok(pool_bases_create(&params, &exec, &span, &points));
     return points;
 }
 
@@ -67,15 +67,16 @@ static void check_levels(const struct msm_problem *problem, pool_bases *points)
 static void check_sums(const struct msm_problem *problem, uint32_t factor, uint32_t window_bits)
 {
     pool_msm_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec)};
 
     params.points = handle_of(problem, problem->count, factor, window_bits);
     check_levels(problem, params.points);
-    params.device = device;
-    msm_compare(problem, &params, NULL);
+    exec.device = device;
+    msm_compare(problem, &params, &exec, NULL);
     params.batch = 3;
-    msm_compare(problem, &params, NULL);
+    msm_compare(problem, &params, &exec, NULL);
     params.shared_points = 1;
-    msm_compare(problem, &params, NULL);
+    msm_compare(problem, &params, &exec, NULL);
     /* The third of them in the middle. */
     struct msm_problem part = *problem;
     uint8_t got[MSM_POINT_MAX], wanted[MSM_POINT_MAX];
@@ -83,14 +84,14 @@ static void check_sums(const struct msm_problem *problem, uint32_t factor, uint3
     params.first_point = part.count = problem->count / 3;
     part.points = msm_point(problem, part.count);
     msm_expect(&part, wanted);
-    assert_ok(msm_call_shaped(&part, &params, &plain, 0, got));
+    assert_ok(msm_call_shaped(&part, &params, &exec, &plain, 0, got));
     assert_memory_equal(got, wanted, problem->point_bytes);
     /* Short scalars use fewer levels. */
     for (uint64_t i = 0; i < part.count; i++)
         msm_set_scalar(&part, i, i * 77);
     params.scalar_bits = 16;
     msm_expect(&part, wanted);
-    assert_ok(msm_call_shaped(&part, &params, &plain, 0, got));
+    assert_ok(msm_call_shaped(&part, &params, &exec, &plain, 0, got));
     assert_memory_equal(got, wanted, problem->point_bytes);
     assert_ok(pool_bases_destroy(&params.points));
     assert_null(params.points);
@@ -156,13 +157,14 @@ static void test_find(void **state)
     pool_bases *handle = handle_of(&problem, 33, 1, 0), *tables = handle_of(&problem, 33, 3, 0);
     pool_bases *found = NULL, *other = NULL;
     pool_bases_params params = params_of(curve);
+    const pool_exec here = exec_here();
     pool_span span = {.data = xyzz, .count = 33, .form = POOL_FORM_MONTGOMERY};
 
     (void)state;
     assert_ok(
         pool_points_convert(curve, NULL, problem.points, 33, POOL_CHECK_CANONICAL, &format, xyzz));
     params.layout = POOL_POINT_XYZZ;
-    assert_ok(pool_bases_create(&params, &span, &other));
+    assert_ok(pool_bases_create(&params, &here, &span, &other));
     assert_ok(pool_bases_fingerprint(other, first));
     assert_ok(pool_bases_fingerprint(handle, second));
     assert_ok(pool_bases_fingerprint(tables, third));
@@ -187,7 +189,7 @@ static void test_find(void **state)
     handle = NULL;
     params.layout = POOL_POINT_AFFINE;
     span = msm_span(problem.points, 33);
-    assert_ok(pool_bases_create(&params, &span, &handle));
+    assert_ok(pool_bases_create(&params, &here, &span, &handle));
     assert_ok(pool_bases_fingerprint(handle, second));
     assert_memory_not_equal(first, second, 32);
     assert_ok(pool_bases_destroy(&handle));
@@ -245,7 +247,8 @@ static void write_file(const char *path, const uint8_t *bytes, size_t size)
 
 static void test_files(void **state)
 {
-    pool_msm_params params = {.struct_size = sizeof(params), .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     char path[128];
 
     (void)state;
@@ -254,15 +257,16 @@ static void test_files(void **state)
         struct msm_problem problem =
             msm_problem_random(pool_curve_by_name("bls12_381_g1"), 60, factor);
         pool_bases_params load = params_of(problem.curve);
+        const pool_exec here = exec_here();
         pool_bases *points = handle_of(&problem, 60, factor, 0), *found = NULL;
         uint8_t first[32], second[32];
 
         assert_ok(pool_bases_save(points, path));
         assert_ok(pool_bases_fingerprint(points, first));
         assert_ok(pool_bases_destroy(&points));
-        assert_ok(pool_bases_load(&load, path, &params.points));
+        assert_ok(pool_bases_load(&load, &here, path, &params.points));
         assert_int_equal(params.points->levels, factor);
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         assert_ok(pool_bases_find(device, first, factor, &found));
         assert_ptr_equal(found, params.points);
         assert_ok(pool_bases_destroy(&found));
@@ -276,10 +280,11 @@ static void test_files(void **state)
 static void expect_bad(const char *path, const uint8_t *bytes, size_t size, const char *text)
 {
     pool_bases_params load = params_of(pool_curve_by_name("bn254_g1"));
+    const pool_exec here = exec_here();
     pool_bases *points = NULL;
 
     write_file(path, bytes, size);
-    assert_int_equal(pool_bases_load(&load, path, &points), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_bases_load(&load, &here, path, &points), POOL_ERR_BAD_DATA);
     assert_says(text);
     assert_null(points);
 }
@@ -288,6 +293,7 @@ static void test_damaged_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
     pool_bases_params load = params_of(pool_curve_by_name("pallas"));
+    const pool_exec here = exec_here();
     pool_bases *points = handle_of(&problem, 5, 2, 0);
     char path[128], bad[128];
     uint8_t *bytes;
@@ -297,9 +303,9 @@ static void test_damaged_files(void **state)
     path_of("points", path, sizeof(path));
     path_of("bad", bad, sizeof(bad));
     assert_ok(pool_bases_save(points, path));
-    assert_int_equal(pool_bases_load(&load, path, &points), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_bases_load(&load, &here, path, &points), POOL_ERR_BAD_DATA);
     assert_says("another curve");
-    assert_int_equal(pool_bases_load(&load, "/tmp/no/such/file", &points), POOL_ERR_IO);
+    assert_int_equal(pool_bases_load(&load, &here, "/tmp/no/such/file", &points), POOL_ERR_IO);
     assert_int_equal(pool_bases_save(points, "/tmp/no/such/file"), POOL_ERR_IO);
     bytes = read_file(path, &size);
     assert_int_equal(size, 112 + 5 * 2 * 64 + 32);
@@ -393,7 +399,9 @@ static void test_checked_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 40, 1);
     pool_bases_params params = params_of(problem.curve);
-    pool_msm_params by = {.struct_size = sizeof(by), .device = device};
+    pool_exec exec = exec_here();
+    pool_msm_params by = {.struct_size = sizeof(by)};
+    pool_exec by_exec = exec_here();
     pool_span span = msm_span(problem.points, 40);
     pool_bases *points = handle_of(&problem, 40, 3, 0);
     char path[128];
@@ -409,24 +417,24 @@ static void test_checked_files(void **state)
     seal(bytes, size);
     write_file(path, bytes, size);
     free(bytes);
-    for (int check = POOL_POINTS_ON_CURVE; check <= POOL_POINTS_SUBGROUP; check++) {
-        params.check = (pool_point_check)check;
-        assert_ok(pool_bases_load(&params, path, &by.points));
+    for (int i = 0; i < 2; i++) {
+        exec.checks = i ? POOL_CHECK_SUBGROUP : POOL_CHECK_ON_CURVE;
+        assert_ok(pool_bases_load(&params, &exec, path, &by.points));
         check_levels(&problem, by.points);
-        msm_compare(&problem, &by, NULL);
+        msm_compare(&problem, &by, &by_exec, NULL);
         assert_ok(pool_bases_destroy(&by.points));
     }
     problem.points[64 * 13 + 40] ^= 1;
     for (uint32_t factor = 1; factor < 3; factor++) {
-        params.check = POOL_POINTS_TRUSTED;
+        exec.checks = POOL_CHECK_NONE;
         params.precompute_factor = factor;
-        assert_ok(pool_bases_create(&params, &span, &points));
+        assert_ok(pool_bases_create(&params, &exec, &span, &points));
         assert_ok(pool_bases_save(points, path));
         assert_ok(pool_bases_destroy(&points));
-        assert_ok(pool_bases_load(&params, path, &points));
+        assert_ok(pool_bases_load(&params, &exec, path, &points));
         assert_ok(pool_bases_destroy(&points));
-        params.check = POOL_POINTS_ON_CURVE;
-        assert_int_equal(pool_bases_load(&params, path, &points), POOL_ERR_BAD_DATA);
+        exec.checks = POOL_CHECK_ON_CURVE;
+        assert_int_equal(pool_bases_load(&params, &exec, path, &points), POOL_ERR_BAD_DATA);
         assert_says("point 13 is not on the curve");
     }
     msm_problem_free(&problem);
@@ -437,25 +445,30 @@ static void test_short_tables(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 90, 1);
     pool_bases_params make = params_of(problem.curve);
+    const pool_exec here = exec_here();
     pool_msm_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec)};
     pool_span span = msm_span(problem.points, 90);
     uint8_t got[64];
 
     (void)state;
     make.precompute_factor = POOL_PRECOMPUTE_ALL;
     make.scalar_bits = 20;
-    assert_ok(pool_bases_create(&make, &span, &params.points));
-    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_bases_create(&make, &here, &span, &params.points));
+    assert_int_equal(
+        msm_call_shaped(&problem, &params, &exec, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
     assert_says("and the tables are for");
     params.scalar_bits = 60;
-    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        msm_call_shaped(&problem, &params, &exec, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
     for (uint64_t i = 0; i < 90; i++)
         msm_set_scalar(&problem, i, (1u << 20) - 1 - i);
-    params.device = device;
+    exec.device = device;
     params.scalar_bits = 20;
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     params.window_bits = pool_bases_window_bits(params.points) + 1;
-    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        msm_call_shaped(&problem, &params, &exec, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
     assert_says("the tables are for");
     assert_ok(pool_bases_destroy(&params.points));
     msm_problem_free(&problem);
@@ -464,10 +477,11 @@ static void test_short_tables(void **state)
 #define REFUSE(change, status, text)                                                               \
     do {                                                                                           \
         pool_bases_params params = params_of(problem.curve);                                       \
+        pool_exec exec = exec_here();                                                              \
         pool_span span = msm_span(problem.points, 20);                                             \
         pool_bases *made = NULL;                                                                   \
         change;                                                                                    \
-        assert_int_equal(pool_bases_create(&params, &span, &made), status);                        \
+        assert_int_equal(pool_bases_create(&params, &exec, &span, &made), status);                 \
         assert_says(text);                                                                         \
         assert_null(made);                                                                         \
     } while (0)
@@ -480,13 +494,19 @@ static void test_refusals(void **state)
     (void)state;
     REFUSE(params.struct_size = 0, POOL_ERR_INVALID_ARGUMENT, "struct_size");
     REFUSE(params.curve = NULL, POOL_ERR_INVALID_ARGUMENT, "params->curve must not be NULL");
-    REFUSE(params.device = NULL, POOL_ERR_NOT_BOUND, "");
-    REFUSE(params.reserved = 1, POOL_ERR_INVALID_ARGUMENT, "for `reserved`; it must be 0");
-    REFUSE(params.check = (pool_point_check)3, POOL_ERR_INVALID_ARGUMENT, "value 3 for `check`");
+    REFUSE(exec.device = NULL, POOL_ERR_NOT_BOUND, "");
+    REFUSE(exec.struct_size = 1, POOL_ERR_INVALID_ARGUMENT, "exec->struct_size is 1");
+    REFUSE(exec.reserved = 1, POOL_ERR_INVALID_ARGUMENT, "for `reserved`; it must be 0");
+    REFUSE(exec.checks = POOL_CHECK_CANONICAL, POOL_ERR_INVALID_ARGUMENT,
+        "value 0x1 for `checks`; the flags here are POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP");
+    REFUSE(exec.checks = 4, POOL_ERR_INVALID_ARGUMENT, "POOL_CHECK_SUBGROUP is 0x6");
+    REFUSE(exec.is_async = 1, POOL_ERR_UNSUPPORTED, "`is_async` is not supported");
+    REFUSE(exec.on_host = 1, POOL_ERR_UNSUPPORTED, "`on_host` is not supported");
+    REFUSE(exec.memory_limit = 1, POOL_ERR_UNSUPPORTED, "`memory_limit` is not supported");
     REFUSE(params.layout = (pool_point_layout)5, POOL_ERR_INVALID_ARGUMENT, "value 5 for `layout`");
     REFUSE(span.stride = 60, POOL_ERR_INVALID_ARGUMENT, "stride of 60 bytes");
     REFUSE(span.stride = 66, POOL_ERR_INVALID_ARGUMENT, "stride of 66 bytes");
-    REFUSE(span.data = NULL, POOL_ERR_INVALID_ARGUMENT, "at NULL");
+    REFUSE(span.data = NULL, POOL_ERR_INVALID_ARGUMENT, "must not be NULL");
     REFUSE(span.form = (pool_form)2, POOL_ERR_INVALID_ARGUMENT, "no form");
     REFUSE(span.place = POOL_MEMORY_DEVICE, POOL_ERR_INVALID_ARGUMENT, "no device memory");
     REFUSE(span.count = UINT64_MAX / 2, POOL_ERR_INVALID_ARGUMENT, "too many");
@@ -499,10 +519,10 @@ static void test_refusals(void **state)
     REFUSE(params.scalar_bits = 5000, POOL_ERR_INVALID_ARGUMENT, "value 5000 for `scalar_bits`");
     assert_ok(pool_cancel_create(&cancel));
     pool_cancel_request(cancel);
-    REFUSE(params.cancel = cancel, POOL_ERR_CANCELLED, "");
+    REFUSE(exec.cancel = cancel, POOL_ERR_CANCELLED, "");
     pool_cancel_destroy(&cancel);
     problem.points[64 * 13 + 40] ^= 1;
-    REFUSE(params.check = POOL_POINTS_ON_CURVE, POOL_ERR_BAD_DATA, "point 13 is not on the curve");
+    REFUSE(exec.checks = POOL_CHECK_ON_CURVE, POOL_ERR_BAD_DATA, "point 13 is not on the curve");
     msm_problem_free(&problem);
 }
 

@@ -13,9 +13,8 @@ static const struct msm_shape_of_call plain;
 
 static pool_msm_params params_of(const char *name)
 {
-    return (pool_msm_params){.struct_size = sizeof(pool_msm_params),
-        .curve = pool_curve_by_name(name),
-        .device = device};
+    return (pool_msm_params){
+        .struct_size = sizeof(pool_msm_params), .curve = pool_curve_by_name(name)};
 }
 
 static uint64_t used_bytes(void)
@@ -35,7 +34,7 @@ static uint64_t used_high(void)
 }
 
 static uint64_t workspace_of(const struct msm_problem *problem, const pool_msm_params *params,
-    pool_point_layout result_layout)
+    const pool_exec *exec, pool_point_layout result_layout)
 {
     uint64_t batch = params->batch ? params->batch : 1, bytes = 0;
     uint64_t points = params->shared_points ? problem->count / batch : problem->count;
@@ -44,7 +43,7 @@ static uint64_t workspace_of(const struct msm_problem *problem, const pool_msm_p
     pool_span out = msm_span(NULL, batch);
 
     with.result_layout = result_layout;
-    assert_ok(pool_msm_workspace(&with, params->points ? NULL : &in, &by, &out, &bytes));
+    assert_ok(pool_msm_workspace(&with, exec, params->points ? NULL : &in, &by, &out, &bytes));
     return bytes;
 }
 
@@ -54,33 +53,34 @@ static void test_workspace(void **state)
     (void)state;
     for (int n = 0; n < 16; n++) {
         pool_msm_params params = params_of(n % 3 ? "bn254_g1" : "bls12_381_g2");
+        pool_exec exec = exec_here();
         struct msm_problem problem = msm_problem_random(params.curve, 60, 3);
         uint64_t before, bytes;
         pool_buffer *workspace = NULL;
 
         params.batch = n % 4 == 1 ? 6 : n % 4 == 2 ? 2 : 1;
         params.shared_points = n % 2;
-        params.scalar_check = n % 5 == 0 ? POOL_SCALARS_REFUSED : POOL_SCALARS_TRUSTED;
-        params.point_check = n % 7 == 0 ? POOL_POINTS_ON_CURVE : POOL_POINTS_TRUSTED;
-        bytes = workspace_of(&problem, &params, POOL_POINT_AFFINE);
+        exec.checks = (n % 5 == 0 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE) |
+                      (n % 7 == 0 ? POOL_CHECK_ON_CURVE : POOL_CHECK_NONE);
+        bytes = workspace_of(&problem, &params, &exec, POOL_POINT_AFFINE);
         before = used_bytes();
         assert_ok(pool_memory_reset_high_water(device));
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         assert_int_equal(used_high() - before, bytes);
         assert_int_equal(used_bytes(), before);
         assert_ok(pool_buffer_alloc(device, bytes, &workspace));
-        params.workspace = workspace;
+        exec.workspace = workspace;
         assert_ok(pool_memory_reset_high_water(device));
-        msm_compare(&problem, &params, NULL);
+        msm_compare(&problem, &params, &exec, NULL);
         assert_int_equal(used_high() - before, bytes);
         assert_ok(pool_buffer_destroy(&workspace));
         assert_ok(pool_buffer_alloc(device, bytes - 1, &workspace));
-        params.workspace = workspace;
+        exec.workspace = workspace;
         uint8_t *unused = calloc(6, problem.point_bytes);
-        assert_int_equal(msm_call_shaped(&problem, &params, &plain,
+        assert_int_equal(msm_call_shaped(&problem, &params, &exec, &plain,
                              params.shared_points ? 60 / params.batch : 60, unused),
             POOL_ERR_INVALID_ARGUMENT);
-        assert_says("the workspace has");
+        assert_says("`workspace` has");
         free(unused);
         assert_ok(pool_buffer_destroy(&workspace));
         msm_problem_free(&problem);
@@ -93,24 +93,25 @@ static int check_budgets(pool_msm_params params, const struct msm_problem *probl
 {
     uint64_t batch = params.batch ? params.batch : 1;
     uint64_t points = params.shared_points ? problem->count / batch : problem->count;
-    uint64_t full = workspace_of(problem, &params, POOL_POINT_AFFINE), before = used_bytes();
+    pool_exec exec = exec_here();
+    uint64_t full = workspace_of(problem, &params, &exec, POOL_POINT_AFFINE), before = used_bytes();
     uint8_t *got = calloc(batch, problem->point_bytes);
     int fitted = 0;
 
-    for (params.memory_limit = full;; params.memory_limit = params.memory_limit / 8 * 5) {
+    for (exec.memory_limit = full;; exec.memory_limit = exec.memory_limit / 8 * 5) {
         pool_status status;
 
         assert_ok(pool_memory_reset_high_water(device));
-        status = msm_call_shaped(problem, &params, shape, points, got);
+        status = msm_call_shaped(problem, &params, &exec, shape, points, got);
         if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
         assert_ok(status);
         if (shape->place == POOL_MEMORY_HOST && shape->scalar_place == POOL_MEMORY_HOST)
-            assert_in_range(used_high() - before, 1, params.memory_limit);
-        msm_compare(problem, &params, shape);
+            assert_in_range(used_high() - before, 1, exec.memory_limit);
+        msm_compare(problem, &params, &exec, shape);
         fitted++;
     }
-    assert_says("the smallest part of a sum takes");
+    assert_says("the smallest chunk of the MSM takes");
     free(got);
     return fitted;
 }
@@ -172,14 +173,15 @@ static void test_growing(void **state)
             .scalar_place = (pool_memory_space)(n % 3 == 2),
             .result_place = (pool_memory_space)(n % 4 == 3)};
         pool_msm_params params = params_of("bn254_g1");
+        pool_exec exec = exec_here();
         struct watch watch = {0};
         struct msm_problem problem = msm_problem_random(params.curve, 4200, (uint64_t)n);
 
         params.batch = n % 6 == 1 ? 3 : n % 6 == 4 ? 7 : 1;
         params.shared_points = n % 4 == 1;
-        params.progress = watch_progress;
-        params.user = &watch;
-        msm_compare(&problem, &params, &shape);
+        exec.progress = watch_progress;
+        exec.user = &watch;
+        msm_compare(&problem, &params, &exec, &shape);
         assert_int_equal(watch.done, 4200);
         assert_int_equal(watch.total, 4200);
         assert_true(watch.calls >= 3);
@@ -192,6 +194,7 @@ static void test_cancel(void **state)
 {
     static const struct msm_shape_of_call there = {.result_place = POOL_MEMORY_DEVICE};
     pool_msm_params params = params_of("bn254_g1");
+    pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 3000, 1);
     struct watch watch = {.cancel_at = 1};
     uint64_t before = used_bytes();
@@ -200,14 +203,16 @@ static void test_cancel(void **state)
     (void)state;
     msm_grows_from = 1;
     assert_ok(pool_cancel_create(&watch.cancel));
-    params.cancel = watch.cancel;
-    params.progress = watch_progress;
-    params.user = &watch;
-    assert_int_equal(msm_call_shaped(&problem, &params, &plain, 3000, got), POOL_ERR_CANCELLED);
+    exec.cancel = watch.cancel;
+    exec.progress = watch_progress;
+    exec.user = &watch;
+    assert_int_equal(
+        msm_call_shaped(&problem, &params, &exec, &plain, 3000, got), POOL_ERR_CANCELLED);
     assert_int_equal(watch.calls, 1);
     assert_int_equal(got[0], 7);
     params.batch = 10;
-    assert_int_equal(msm_call_shaped(&problem, &params, &there, 3000, got), POOL_ERR_CANCELLED);
+    assert_int_equal(
+        msm_call_shaped(&problem, &params, &exec, &there, 3000, got), POOL_ERR_CANCELLED);
     assert_int_equal(used_bytes(), before);
     pool_cancel_destroy(&watch.cancel);
     msm_grows_from = (uint64_t)32 << 20;
@@ -218,6 +223,7 @@ static void test_cancel(void **state)
 static void test_nothing_written(void **state)
 {
     pool_msm_params params = params_of("bn254_g1");
+    pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 64, 2);
     pool_span in = msm_span(problem.points, 64), by = msm_span(problem.scalars, 64);
     uint8_t got[8 * 64], untouched[8 * 64];
@@ -228,9 +234,9 @@ static void test_nothing_written(void **state)
     memset(untouched, 7, sizeof(untouched));
     msm_grows_from = 1;
     params.batch = 8;
-    params.scalar_check = POOL_SCALARS_REFUSED;
+    exec.checks = POOL_CHECK_CANONICAL;
     memset(msm_scalar(&problem, 60), 255, 32);
-    assert_int_equal(pool_msm(&params, &in, &by, &out), POOL_ERR_BAD_DATA);
+    assert_int_equal(pool_msm(&params, &exec, &in, &by, &out), POOL_ERR_BAD_DATA);
     assert_says("scalar 60 is not below");
     assert_memory_equal(got, untouched, sizeof(got));
     msm_grows_from = (uint64_t)32 << 20;
@@ -242,24 +248,25 @@ static void test_async(void **state)
     static const struct msm_shape_of_call there = {
         .result_place = POOL_MEMORY_DEVICE, .result_layout = POOL_POINT_JACOBIAN, .result_gap = 8};
     pool_msm_params params = params_of("bn254_g1");
+    pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 90, 2);
     pool_span in = msm_span(problem.points, 90), by = msm_span(problem.scalars, 90);
     pool_pinned *pinned = NULL;
     uint8_t got[6 * 72], *wanted = msm_expect_batch(&problem, 6, 0);
 
     (void)state;
-    assert_ok(pool_stream_create(device, NULL, &params.stream));
-    params.is_async = 1;
+    assert_ok(pool_stream_create(device, NULL, &exec.stream));
+    exec.is_async = 1;
     params.batch = 6;
-    msm_compare(&problem, &params, &there);
+    msm_compare(&problem, &params, &exec, &there);
     params.batch = 1;
-    msm_compare(&problem, &params, &there);
+    msm_compare(&problem, &params, &exec, &there);
     params.batch = 6;
     pool_span out = msm_span(got, 6);
     /* pageable results are there when the call returns */
     for (int gap = 0; gap < 2; gap++) {
         out.stride = gap ? 72 : 0;
-        assert_ok(pool_msm(&params, &in, &by, &out));
+        assert_ok(pool_msm(&params, &exec, &in, &by, &out));
         for (size_t b = 0; b < 6; b++)
             assert_memory_equal(got + b * (gap ? 72 : 64), wanted + b * 64, 64);
     }
@@ -267,13 +274,13 @@ static void test_async(void **state)
     for (int gap = 0; gap < 2; gap++) {
         out.data = pool_pinned_data(pinned);
         out.stride = gap ? 72 : 0;
-        assert_ok(pool_msm(&params, &in, &by, &out));
-        assert_ok(pool_stream_synchronize(params.stream));
+        assert_ok(pool_msm(&params, &exec, &in, &by, &out));
+        assert_ok(pool_stream_synchronize(exec.stream));
         for (size_t b = 0; b < 6; b++)
             assert_memory_equal((uint8_t *)out.data + b * (gap ? 72 : 64), wanted + b * 64, 64);
     }
     assert_ok(pool_pinned_destroy(&pinned));
-    assert_ok(pool_stream_destroy(&params.stream));
+    assert_ok(pool_stream_destroy(&exec.stream));
     free(wanted);
     msm_problem_free(&problem);
 }
@@ -282,9 +289,10 @@ static void test_async(void **state)
 static void test_full_device(void **state)
 {
     pool_msm_params params = params_of("bn254_g1");
+    pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 8000, 2);
     pool_memory_info info = {.struct_size = sizeof(info)};
-    uint64_t needed = workspace_of(&problem, &params, POOL_POINT_AFFINE);
+    uint64_t needed = workspace_of(&problem, &params, &exec, POOL_POINT_AFFINE);
     pool_buffer *filler = NULL;
     uint8_t got[64];
 
@@ -293,13 +301,13 @@ static void test_full_device(void **state)
     assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - needed / 4 * 3, &filler));
-    msm_compare(&problem, &params, NULL);
+    msm_compare(&problem, &params, &exec, NULL);
     assert_ok(pool_buffer_destroy(&filler));
     assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - 4096, &filler));
-    assert_int_equal(
-        msm_call_shaped(&problem, &params, &plain, 8000, got), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(msm_call_shaped(&problem, &params, &exec, &plain, 8000, got),
+        POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_ok(pool_buffer_destroy(&filler));
     msm_problem_free(&problem);
 }

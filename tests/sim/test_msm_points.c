@@ -191,8 +191,8 @@ static pool_status check_points(
     msm_input_bases_init(&source, problem->curve, &span, format.layout);
     status = msm_convert_bases(&run, &source, address_of(to));
     if (!status)
-        status = msm_check_bases(
-            &run, &source, &result, address_of(to), problem->point_bytes, (pool_point_check)check);
+        status =
+            msm_check_bases(&run, &source, &result, address_of(to), problem->point_bytes, check);
     assert_ok(pool_buffer_destroy(&from));
     assert_ok(pool_buffer_destroy(&to));
     assert_ok(pool_buffer_destroy(&word));
@@ -237,27 +237,27 @@ static void check_checks(const pool_curve *curve)
     for (int layout = POOL_POINT_AFFINE; layout <= POOL_POINT_XYZZ; layout++) {
         format = (pool_point_format){(pool_point_layout)layout, POOL_FORM_MONTGOMERY, 0};
         strided = reformat(&problem, &format);
-        assert_ok(check_points(&problem, format, strided, POOL_POINTS_SUBGROUP));
+        assert_ok(check_points(&problem, format, strided, POOL_CHECK_SUBGROUP));
         /* Y becomes another one. */
         strided[40 * curve_point_stride(curve, &format) + bytes / 2] ^= 1;
-        EXPECT_BAD(check_points(&problem, format, strided, POOL_POINTS_ON_CURVE),
+        EXPECT_BAD(check_points(&problem, format, strided, POOL_CHECK_ON_CURVE),
             "point 1040 is not on the curve");
         memset(strided + 20 * curve_point_stride(curve, &format), 255, bytes / 2);
-        EXPECT_BAD(check_points(&problem, format, strided, POOL_POINTS_ON_CURVE),
+        EXPECT_BAD(check_points(&problem, format, strided, POOL_CHECK_ON_CURVE),
             "point 1020 has a coordinate that is not below the modulus");
-        assert_ok(check_points(&problem, format, strided, POOL_POINTS_TRUSTED));
+        assert_ok(check_points(&problem, format, strided, POOL_CHECK_NONE));
         free(strided);
     }
     format = (pool_point_format){POOL_POINT_AFFINE_FLAG, POOL_FORM_STANDARD, 0};
     strided = reformat(&problem, &format);
     strided[2 * curve_point_stride(curve, &format) + bytes] = 2;
-    EXPECT_BAD(check_points(&problem, format, strided, POOL_POINTS_ON_CURVE),
+    EXPECT_BAD(check_points(&problem, format, strided, POOL_CHECK_ON_CURVE),
         "point 1002 has an infinity flag");
     free(strided);
     format = (pool_point_format){POOL_POINT_XYZZ, POOL_FORM_STANDARD, 0};
     strided = reformat(&problem, &format);
     strided[2 * curve_point_stride(curve, &format) + bytes] ^= 1;
-    EXPECT_BAD(check_points(&problem, format, strided, POOL_POINTS_ON_CURVE), "ZZ^3 and ZZZ^2");
+    EXPECT_BAD(check_points(&problem, format, strided, POOL_CHECK_ON_CURVE), "ZZ^3 and ZZZ^2");
     free(strided);
     free(copy);
     msm_problem_free(&problem);
@@ -280,9 +280,9 @@ static void test_subgroup(void **state)
 
         outside_subgroup(problem.curve, msm_point(&problem, 11));
         assert_ok(
-            check_points(&problem, (pool_point_format){0}, problem.points, POOL_POINTS_ON_CURVE));
+            check_points(&problem, (pool_point_format){0}, problem.points, POOL_CHECK_ON_CURVE));
         EXPECT_BAD(
-            check_points(&problem, (pool_point_format){0}, problem.points, POOL_POINTS_SUBGROUP),
+            check_points(&problem, (pool_point_format){0}, problem.points, POOL_CHECK_SUBGROUP),
             "point 1011 is not in the subgroup");
         msm_problem_free(&problem);
     }

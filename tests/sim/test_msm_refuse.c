@@ -13,6 +13,7 @@ static struct msm_problem problem;
 /* A call as it would be right, for changes. */
 struct call {
     pool_msm_params params;
+    pool_exec exec;
     pool_span points, scalars, results;
     const pool_span *points_given;
     uint8_t result[4 * 64];
@@ -21,8 +22,8 @@ struct call {
 static void init(struct call *call)
 {
     memset(call, 0, sizeof(*call));
-    call->params = (pool_msm_params){
-        .struct_size = sizeof(call->params), .curve = problem.curve, .device = device};
+    call->params = (pool_msm_params){.struct_size = sizeof(call->params), .curve = problem.curve};
+    call->exec = exec_here();
     call->points = msm_span(problem.points, COUNT);
     call->scalars = msm_span(problem.scalars, COUNT);
     call->results = msm_span(call->result, 1);
@@ -33,7 +34,8 @@ static void init(struct call *call)
 static void refused(struct call *call, pool_status status, const char *text)
 {
     assert_int_equal(
-        pool_msm(&call->params, call->points_given, &call->scalars, &call->results), status);
+        pool_msm(&call->params, &call->exec, call->points_given, &call->scalars, &call->results),
+        status);
     assert_says(text);
     for (size_t i = 0; i < sizeof(call->result); i++)
         assert_int_equal(call->result[i], 7);
@@ -59,19 +61,21 @@ static void test_params(void **state)
         "pool_msm: unsupported value 5 for `point_layout`; it must be 0 to 4");
     REFUSE(call.params.result_layout = (pool_point_layout)-1, "for `result_layout`");
     REFUSE(call.params.shared_points = 2, "value 2 for `shared_points`");
-    REFUSE(call.params.is_async = 2, "value 2 for `is_async`");
-    REFUSE(call.params.scalar_check = (pool_scalar_check)3, "value 3 for `scalar_check`");
-    REFUSE(call.params.point_check = (pool_point_check)3, "value 3 for `point_check`");
+    REFUSE(call.exec.is_async = 2, "value 2 for `is_async`");
+    REFUSE(call.exec.checks = 16, "value 0x10 for `checks`; the flags here are");
+    REFUSE(call.exec.checks = POOL_CHECK_CANONICAL | POOL_CHECK_REDUCE, "exclude each other");
+    REFUSE(call.exec.checks = 4, "value 0x4 for `checks`; POOL_CHECK_SUBGROUP is 0x6");
+    REFUSE_AS(POOL_ERR_UNSUPPORTED, call.exec.on_host = 1, "`on_host` is not supported");
     REFUSE(call.params.window_bits = 1, "value 1 for `window_bits`; it must be 2 to 24");
     REFUSE(call.params.window_bits = 25, "value 25 for `window_bits`");
-    REFUSE((call.params.scalar_bits = 9, call.params.scalar_check = POOL_SCALARS_REDUCED),
+    REFUSE((call.params.scalar_bits = 9, call.exec.checks = POOL_CHECK_REDUCE),
         "value 9 for `scalar_bits`");
     REFUSE(call.params.scalar_bits = 257, "value 257 for `scalar_bits`; it must be 0 to 256");
     REFUSE(call.params.scalar_bits = 5000, "value 5000 for `scalar_bits`");
     REFUSE(call.params.first_point = 3, "value 3 for `first_point`; it must be 0 without `points`");
-    REFUSE_AS(POOL_ERR_NOT_BOUND, call.params.device = NULL, "");
+    REFUSE_AS(POOL_ERR_NOT_BOUND, call.exec.device = NULL, "");
     assert_ok(pool_stream_create(other, NULL, &stream));
-    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.params.stream = stream, "");
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.exec.stream = stream, "");
     assert_ok(pool_stream_destroy(&stream));
 }
 
@@ -91,9 +95,9 @@ static void test_spans(void **state)
     REFUSE(call.results.stride = 32, "the span of results has a stride of 32 bytes");
     REFUSE(call.params.point_layout = POOL_POINT_JACOBIAN;
            call.points.stride = 64, "points of bn254_g1 have 96");
-    REFUSE(call.points.data = NULL, "the span of points is at NULL");
-    REFUSE(call.scalars.data = NULL, "the span of scalars is at NULL");
-    REFUSE(call.results.data = NULL, "the span of results is at NULL");
+    REFUSE(call.points.data = NULL, "the data of the span of points must not be NULL");
+    REFUSE(call.scalars.data = NULL, "the data of the span of scalars must not be NULL");
+    REFUSE(call.results.data = NULL, "the data of the span of results must not be NULL");
     REFUSE(call.scalars.form = (pool_form)2, "has no form 2");
     REFUSE(call.points.place = (pool_memory_space)2, "has no place 2");
     REFUSE(call.points.place = POOL_MEMORY_DEVICE, "no device memory");
@@ -107,25 +111,25 @@ static void test_spans(void **state)
 
 static void test_devices(void **state)
 {
-    pool_bases_params make = {
-        .struct_size = sizeof(make), .curve = problem.curve, .device = device};
+    pool_bases_params make = {.struct_size = sizeof(make), .curve = problem.curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_span span = msm_span(problem.points, COUNT);
     pool_bases *points = NULL;
     pool_buffer *buffer = NULL, *slice = NULL;
     CUdeviceptr address = 0;
 
     (void)state;
-    assert_ok(pool_bases_create(&make, &span, &points));
+    assert_ok(pool_bases_create(&make, &exec, &span, &points));
     REFUSE(call.params.points = points, "are both given");
     REFUSE((call.points_given = NULL, call.params.points = points,
                call.params.curve = pool_curve_by_name("bn254_g2")),
         "the points are of bn254_g1, not of bn254_g2");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
-        (call.points_given = NULL, call.params.points = points, call.params.device = other),
+        (call.points_given = NULL, call.params.points = points, call.exec.device = other),
         "the points are on device 0, not on 1");
     REFUSE((call.points_given = NULL, call.params.points = points,
-               call.params.point_check = POOL_POINTS_ON_CURVE),
-        "for `point_check`; it must be 0 with `points`");
+               call.exec.checks = POOL_CHECK_ON_CURVE),
+        "value 0x2 for `checks`; with `params->points`");
     REFUSE((call.points_given = NULL, call.params.points = points, call.params.first_point = 1),
         "12 points from 1 on are more than the handle's 12");
     REFUSE((call.points_given = NULL, call.params.points = points,
@@ -134,20 +138,20 @@ static void test_devices(void **state)
     assert_ok(pool_bases_destroy(&points));
     assert_ok(pool_buffer_alloc(other, 1 << 20, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
-    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.params.workspace = buffer, "another device");
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.exec.workspace = buffer, "another device");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
         (call.points.data = (void *)(uintptr_t)address, call.points.place = POOL_MEMORY_DEVICE),
         "is memory of device 1, not of 0");
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_buffer_alloc(device, 8 << 20, &buffer));
     assert_ok(pool_buffer_slice(buffer, 16, (8 << 20) - 16, &slice));
-    REFUSE(call.params.workspace = slice, "not aligned to 256 bytes");
+    REFUSE(call.exec.workspace = slice, "aligned to 256 bytes");
     assert_ok(pool_buffer_destroy(&slice));
     assert_ok(pool_buffer_slice(buffer, 0, 4096, &slice));
-    REFUSE(call.params.workspace = slice, "the workspace has 4096 bytes, not");
+    REFUSE(call.exec.workspace = slice, "pool_msm: `workspace` has 4");
     assert_ok(pool_buffer_destroy(&slice));
     assert_ok(pool_buffer_destroy(&buffer));
-    REFUSE_AS(POOL_ERR_OUT_OF_DEVICE_MEMORY, call.params.memory_limit = 1, "the smallest part");
+    REFUSE_AS(POOL_ERR_OUT_OF_DEVICE_MEMORY, call.exec.memory_limit = 1, "the smallest chunk");
 }
 
 static void test_workspace(void **state)
@@ -157,18 +161,18 @@ static void test_workspace(void **state)
 
     (void)state;
     init(&call);
-    assert_int_equal(
-        pool_msm_workspace(&call.params, &call.points, &call.scalars, &call.results, NULL),
+    assert_int_equal(pool_msm_workspace(&call.params, &call.exec, &call.points, &call.scalars,
+                         &call.results, NULL),
         POOL_ERR_INVALID_ARGUMENT);
     call.params.batch = 7;
-    assert_int_equal(
-        pool_msm_workspace(&call.params, &call.points, &call.scalars, &call.results, &bytes),
+    assert_int_equal(pool_msm_workspace(&call.params, &call.exec, &call.points, &call.scalars,
+                         &call.results, &bytes),
         POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(bytes, 7);
-    assert_int_equal(
-        pool_msm(&call.params, &call.points, NULL, &call.results), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(
-        pool_msm(&call.params, &call.points, &call.scalars, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_msm(&call.params, &call.exec, &call.points, NULL, &call.results),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_msm(&call.params, &call.exec, &call.points, &call.scalars, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_msm_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
 }
 

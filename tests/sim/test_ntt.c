@@ -11,15 +11,15 @@
 static void all_ways(const pool_field *field, uint32_t log_size, uint64_t batch, uint32_t step)
 {
     pool_ntt_domain *domain = ntt_domain(field, log_size);
-    pool_ntt_params params = {
-        .struct_size = sizeof(params), .domain = domain, .device = device, .batch = batch};
+    pool_ntt_params params = {.struct_size = sizeof(params), .domain = domain, .batch = batch};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
 
     for (uint32_t way = log_size % step; way < 32; way += step) {
         params.order = (pool_ntt_order)(way & 3);
         params.direction = (pool_ntt_direction)(way >> 2 & 1);
         params.coset = way >> 3 & 1;
         params.layout = (pool_ntt_layout)(way >> 4 & 1);
-        ntt_compare(&params, 1000 * log_size + way);
+        ntt_compare(&params, &exec, 1000 * log_size + way);
     }
     assert_ok(pool_ntt_domain_destroy(&domain));
 }
@@ -43,8 +43,8 @@ static void test_warm_up(void **state)
     (void)state;
     for (size_t f = 0; f < 2; f++) {
         pool_ntt_domain *domain = ntt_domain(ntt_field(names[f]), 6);
-        pool_ntt_params params = {
-            .struct_size = sizeof(params), .domain = domain, .device = device};
+        pool_ntt_params params = {.struct_size = sizeof(params), .domain = domain};
+        pool_exec exec = {.struct_size = sizeof(exec), .device = device};
         const struct ntt_tables *warm;
 
         assert_ok(pool_ntt_warm_up(domain, device));
@@ -54,7 +54,7 @@ static void test_warm_up(void **state)
         for (uint32_t way = 0; way < 4; way++) {
             params.direction = (pool_ntt_direction)(way & 1);
             params.batch = way >> 1 ? 100 : 1;
-            ntt_compare(&params, way);
+            ntt_compare(&params, &exec, way);
         }
         assert_ptr_equal(domain->tables, warm);
         assert_ok(pool_ntt_domain_destroy(&domain));
@@ -156,7 +156,8 @@ static void test_shifts(void **state)
         char text[32];
         pool_ntt_domain_params domain = {
             .struct_size = sizeof(domain), .field = field, .log_size = log_size, .root = text};
-        pool_ntt_params params = {.struct_size = sizeof(params), .device = device};
+        pool_ntt_params params = {.struct_size = sizeof(params)};
+        pool_exec exec = {.struct_size = sizeof(exec), .device = device};
         pool_span from = ntt_host(in, (uint64_t)1 << log_size);
         pool_span to = ntt_host(out, (uint64_t)1 << log_size);
 
@@ -172,7 +173,7 @@ static void test_shifts(void **state)
                 in[i] = ends[(random >> 33) % (odd % 8 == 1 ? 2 : count)];
             }
             uint8_t *wanted = ntt_expected(&params, in);
-            assert_ok(pool_ntt(&params, &from, &to));
+            assert_ok(pool_ntt(&params, &exec, &from, &to));
             ntt_assert_same(&params, (uint8_t *)out, wanted);
             free(wanted);
         }
@@ -182,8 +183,8 @@ static void test_shifts(void **state)
 
 /* ---- forms, places, strides ------------------------------------------------------------------ */
 
-static void run_between(const pool_ntt_params *params, const uint8_t *in, const uint8_t *wanted,
-    const pool_span *from_shape, const pool_span *to_shape, uint32_t skew)
+static void run_between(const pool_ntt_params *params, const pool_exec *exec, const uint8_t *in,
+    const uint8_t *wanted, const pool_span *from_shape, const pool_span *to_shape, uint32_t skew)
 {
     const pool_field *field = params->domain->field;
     uint64_t count = params->batch << params->domain->log_size;
@@ -212,7 +213,7 @@ static void run_between(const pool_ntt_params *params, const uint8_t *in, const 
         from.place == POOL_MEMORY_HOST ? source + skew : (void *)(uintptr_t)(address[0] + skew);
     to.data = to.place == POOL_MEMORY_HOST ? result + skew : (void *)(uintptr_t)(address[1] + skew);
     from.count = to.count = count;
-    assert_ok(pool_ntt(params, &from, &to));
+    assert_ok(pool_ntt(params, exec, &from, &to));
     if (to.place == POOL_MEMORY_DEVICE)
         assert_ok(pool_copy_to_host(result, buffers[1], 0, count * out_stride + skew, NULL));
     for (uint64_t i = 0; i < count; i++) {
@@ -238,10 +239,10 @@ static void shapes(const char *name, uint32_t log_size, pool_ntt_direction direc
     pool_ntt_domain *domain = ntt_domain(field, log_size);
     pool_ntt_params params = {.struct_size = sizeof(params),
         .domain = domain,
-        .device = device,
         .direction = direction,
         .coset = coset,
         .batch = 2};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t *in = ntt_random(field, 5, (uint64_t)2 << log_size);
     uint8_t *wanted = ntt_expected(&params, in);
 
@@ -252,7 +253,7 @@ static void shapes(const char *name, uint32_t log_size, pool_ntt_direction direc
 
         from.stride = way >> 4 & 1 ? field->bytes + 4 : 0;
         to.stride = way >> 5 & 1 ? 2 * (uint64_t)field->bytes : 0;
-        run_between(&params, in, wanted, &from, &to, way >= 16 ? 4 : 0);
+        run_between(&params, &exec, in, wanted, &from, &to, way >= 16 ? 4 : 0);
     }
     free(in);
     free(wanted);
@@ -281,8 +282,8 @@ static void in_place(pool_ntt_order order, uint32_t log_size)
     const pool_field *field = ntt_field("babybear");
     pool_ntt_domain *domain = ntt_domain(field, log_size);
     uint64_t count = (uint64_t)1 << log_size, bytes = count * field->bytes, needed = 0;
-    pool_ntt_params params = {
-        .struct_size = sizeof(params), .domain = domain, .device = device, .order = order};
+    pool_ntt_params params = {.struct_size = sizeof(params), .domain = domain, .order = order};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t *in = ntt_random(field, 9, count), *wanted = ntt_expected(&params, in);
     pool_buffer *buffer = NULL;
     CUdeviceptr address;
@@ -291,17 +292,17 @@ static void in_place(pool_ntt_order order, uint32_t log_size)
     assert_ok(pool_buffer_address(buffer, &address));
     pool_span span = {
         .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
-    assert_ok(pool_ntt_workspace(&params, &span, &span, &needed));
+    assert_ok(pool_ntt_workspace(&params, &exec, &span, &span, &needed));
     if (needed) {
-        assert_ok(pool_buffer_alloc(device, needed - 1, &params.workspace));
-        assert_int_equal(pool_ntt(&params, &span, &span), POOL_ERR_INVALID_ARGUMENT);
-        assert_ok(pool_buffer_destroy(&params.workspace));
-        assert_ok(pool_buffer_alloc(device, needed, &params.workspace));
+        assert_ok(pool_buffer_alloc(device, needed - 1, &exec.workspace));
+        assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_INVALID_ARGUMENT);
+        assert_ok(pool_buffer_destroy(&exec.workspace));
+        assert_ok(pool_buffer_alloc(device, needed, &exec.workspace));
     }
-    assert_ok(pool_ntt(&params, &span, &span));
+    assert_ok(pool_ntt(&params, &exec, &span, &span));
     assert_ok(pool_copy_to_host(in, buffer, 0, bytes, NULL));
     ntt_assert_same(&params, in, wanted);
-    assert_ok(pool_buffer_destroy(&params.workspace));
+    assert_ok(pool_buffer_destroy(&exec.workspace));
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_ntt_domain_destroy(&domain));
     free(in);
@@ -329,13 +330,12 @@ static void test_in_place(void **state)
 static void test_chunks(void **state)
 {
     const pool_field *field = ntt_field("babybear");
-    pool_ntt_params params = {.struct_size = sizeof(params),
-        .domain = ntt_domain(field, 12),
-        .device = device,
-        .batch = 2305};
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = ntt_domain(field, 12), .batch = 2305};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
 
     (void)state;
-    ntt_compare(&params, 77);
+    ntt_compare(&params, &exec, 77);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 

@@ -58,7 +58,8 @@ static void test_roots(void **state)
     const pool_field *bls = ntt_field("bls12_381_fr");
     pool_ntt_domain_params params = {
         .struct_size = sizeof(params), .field = bls, .log_size = 3, .convention = "icicle"};
-    pool_ntt_params run = {.struct_size = sizeof(run), .device = device};
+    pool_ntt_params run = {.struct_size = sizeof(run)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint8_t own[32], theirs[32], coset[32];
     pool_ntt_domain *domain = ntt_domain(bls, 3);
 
@@ -75,11 +76,11 @@ static void test_roots(void **state)
     assert_ok(pool_ntt_domain_root(run.domain, POOL_FORM_STANDARD, theirs));
     assert_memory_not_equal(own, theirs, 32);
     run.coset = 1;
-    ntt_compare(&run, 3);
+    ntt_compare(&run, &exec, 3);
     pool_ntt_domain *second = pool_ntt_domain_retain(run.domain);
     assert_ok(pool_ntt_domain_destroy(&run.domain));
     run.domain = second;
-    ntt_compare(&run, 4);
+    ntt_compare(&run, &exec, 4);
     assert_ok(pool_ntt_domain_destroy(&run.domain));
 }
 
@@ -87,13 +88,14 @@ static void test_roots(void **state)
 
 static struct {
     pool_ntt_params params;
+    pool_exec exec;
     pool_span in, out;
     uint8_t data[4096], result[4096], untouched[4096];
 } call;
 
 static void refuse(pool_status status, const char *text)
 {
-    assert_int_equal(pool_ntt(&call.params, &call.in, &call.out), status);
+    assert_int_equal(pool_ntt(&call.params, &call.exec, &call.in, &call.out), status);
     assert_int_equal(pool_last_error()->status, status);
     assert_says(text);
     assert_memory_equal(call.result, call.untouched, sizeof(call.result));
@@ -101,8 +103,9 @@ static void refuse(pool_status status, const char *text)
 
 static void fresh(pool_ntt_domain *domain)
 {
-    call.params = (pool_ntt_params){
-        .struct_size = sizeof(call.params), .domain = domain, .device = device, .batch = 2};
+    call.params =
+        (pool_ntt_params){.struct_size = sizeof(call.params), .domain = domain, .batch = 2};
+    call.exec = exec_here();
     call.in = ntt_host(call.data, 32);
     call.out = ntt_host(call.result, 32);
 }
@@ -129,8 +132,9 @@ static void test_calls(void **state)
         call.params.order = (pool_ntt_order)4, "value 4 for `order`; it must be 0 to 3");
     REFUSE_ARGUMENT(call.params.layout = (pool_ntt_layout)2, "value 2 for `layout`");
     REFUSE_ARGUMENT(call.params.coset = 2, "value 2 for `coset`");
-    REFUSE_ARGUMENT(call.params.is_async = -1, "value -1 for `is_async`");
-    REFUSE_ARGUMENT(call.params.check = 2, "value 2 for `check`");
+    REFUSE_ARGUMENT(call.exec.is_async = -1, "value -1 for `is_async`");
+    REFUSE_ARGUMENT(call.exec.checks = POOL_CHECK_ON_CURVE,
+        "value 0x2 for `checks`; the flags here are POOL_CHECK_CANONICAL");
     REFUSE_ARGUMENT(call.in.count = 31, "has 31 elements");
     REFUSE_ARGUMENT(call.out.count = 33, "has 33 elements");
     REFUSE_ARGUMENT(call.params.batch = 0, "1 transforms of 2^4 points have 16");
@@ -144,35 +148,36 @@ static void test_calls(void **state)
     REFUSE_ARGUMENT(call.out.stride = UINT64_MAX - 3, "too many");
     REFUSE_ARGUMENT(call.in.form = (pool_form)2, "no form 2");
     REFUSE_ARGUMENT(call.out.place = (pool_memory_space)2, "no place 2");
-    REFUSE_ARGUMENT(call.in.data = NULL, "at NULL");
+    REFUSE_ARGUMENT(call.in.data = NULL, "the data of the input must not be NULL");
     REFUSE_ARGUMENT(call.in.data = call.result + 4, "overlap");
     REFUSE_ARGUMENT((call.in.data = call.result, call.in.stride = 8), "overlap");
     REFUSE_ARGUMENT(call.in.place = POOL_MEMORY_DEVICE, "no device memory");
     REFUSE_ARGUMENT(
         (call.in.place = POOL_MEMORY_DEVICE, call.in.data = call.data + 2), "aligned to 4 bytes");
-    assert_int_equal(pool_ntt(&call.params, NULL, &call.out), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_ntt(&call.params, &call.in, NULL), POOL_ERR_INVALID_ARGUMENT);
-    REFUSE(call.params.device = NULL, POOL_ERR_NOT_BOUND, "bound");
+    assert_int_equal(
+        pool_ntt(&call.params, &call.exec, NULL, &call.out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_ntt(&call.params, &call.exec, &call.in, NULL), POOL_ERR_INVALID_ARGUMENT);
+    REFUSE(call.exec.device = NULL, POOL_ERR_NOT_BOUND, "bound");
     assert_ok(pool_stream_create(other, NULL, &wrong));
-    REFUSE(call.params.stream = wrong, POOL_ERR_WRONG_DEVICE, "");
+    REFUSE(call.exec.stream = wrong, POOL_ERR_WRONG_DEVICE, "");
     assert_ok(pool_stream_destroy(&wrong));
     assert_ok(pool_ntt_domain_destroy(&domain));
     domain = ntt_domain(ntt_field("babybear"), 4);
     /* A workspace is refused for what it is, also where the transform would do without. */
     assert_ok(pool_buffer_alloc(other, 4096, &small));
-    REFUSE(call.params.workspace = small, POOL_ERR_WRONG_DEVICE, "memory of device 1, not 0");
+    REFUSE(call.exec.workspace = small, POOL_ERR_WRONG_DEVICE, "memory of device 1, not 0");
     assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_buffer_alloc(device, 4, &small));
-    REFUSE_ARGUMENT(call.params.workspace = small, "`workspace` has 4 bytes");
+    REFUSE_ARGUMENT(call.exec.workspace = small, "`workspace` has 4 bytes");
     assert_ok(pool_buffer_destroy(&small));
     /* An element that is the modulus, in host and in strided device memory. */
     const uint32_t modulus = 0x78000001;
     memcpy(call.data + 17 * 4, &modulus, 4);
-    REFUSE(call.params.check = 1, POOL_ERR_BAD_DATA, "element 17");
+    REFUSE(call.exec.checks = POOL_CHECK_CANONICAL, POOL_ERR_BAD_DATA, "element 17");
     memset(call.data, 0, sizeof(call.data));
     fresh(domain);
-    call.params.check = 1;
-    assert_ok(pool_ntt(&call.params, &call.in, &call.out));
+    call.exec.checks = POOL_CHECK_CANONICAL;
+    assert_ok(pool_ntt(&call.params, &call.exec, &call.in, &call.out));
     memcpy(call.result, call.untouched, sizeof(call.result));
     assert_ok(pool_ntt_domain_destroy(&domain));
 }
@@ -186,7 +191,7 @@ static void test_bound(void **state)
 
     (void)state;
     assert_ok(pool_bind(other));
-    ntt_compare(&params, 8);
+    ntt_compare(&params, NULL, 8);
     assert_ok(pool_bound_device(pool, &bound));
     assert_ptr_equal(bound, other);
     assert_ok(pool_unbind(other));
@@ -196,27 +201,29 @@ static void test_bound(void **state)
 
 static void test_vectors_refuse(void **state)
 {
-    pool_vector_params params = {
-        .struct_size = sizeof(params), .field = ntt_field("babybear"), .device = device};
+    const pool_field *field = ntt_field("babybear");
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     uint32_t data[16] = {0}, result[16] = {0}, number = 3, modulus = 0x78000001;
     pool_span a = ntt_host(data, 12), out = ntt_host(result, 12);
 
     (void)state;
-    assert_int_equal(pool_vector_bit_reverse(&params, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_vector_bit_reverse(field, &exec, &a, &out), POOL_ERR_INVALID_ARGUMENT);
     assert_says("no power of two");
-    assert_int_equal(pool_vector_transpose(&params, 5, 2, &a, &out), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(
-        pool_vector_transpose(&params, UINT64_MAX, 3, &a, &out), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_vector_transpose(&params, 4, 3, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+        pool_vector_transpose(field, &exec, 5, 2, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_vector_transpose(field, &exec, UINT64_MAX, 3, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_vector_transpose(field, &exec, 4, 3, &a, &a), POOL_ERR_INVALID_ARGUMENT);
     out.count = 11;
-    assert_int_equal(pool_vector_add(&params, &a, &a, &out), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_vector_scale(&params, &modulus, &a, &a), POOL_ERR_BAD_DATA);
-    assert_int_equal(pool_vector_evaluate(&params, &a, NULL, &number), POOL_ERR_INVALID_ARGUMENT);
-    params.is_async = 2;
-    assert_int_equal(pool_vector_add(&params, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
-    params.is_async = 0;
-    params.field = NULL;
-    assert_int_equal(pool_vector_add(&params, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_vector_add(field, &exec, &a, &a, &out), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_vector_scale(field, &exec, &modulus, &a, &a), POOL_ERR_BAD_DATA);
+    assert_int_equal(
+        pool_vector_evaluate(field, &exec, &a, NULL, &number), POOL_ERR_INVALID_ARGUMENT);
+    exec.is_async = 2;
+    assert_int_equal(pool_vector_add(field, &exec, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+    exec.is_async = 0;
+    assert_int_equal(pool_vector_add(NULL, &exec, &a, &a, &a), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("pool_vector_add: field must not be NULL");
 }
 
 static int open_both(void **state)
@@ -241,43 +248,39 @@ static void test_failures_wait(void **state)
     static const char *const rules[] = {"cuMemcpyDtoHAsync@1=801", "cuMemcpyHtoDAsync@3=801",
         "cuLaunchKernel*@2=801", "cuEventRecord@3=801", "cuStreamWaitEvent@5=801"};
     const pool_field *field = ntt_field("babybear");
-    pool_ntt_params params = {.struct_size = sizeof(params),
-        .domain = ntt_domain(field, LOG_SIZE),
-        .device = device,
-        .batch = BATCH,
-        .is_async = 1};
-    pool_vector_params vector = {
-        .struct_size = sizeof(vector), .field = field, .device = device, .is_async = 1};
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = ntt_domain(field, LOG_SIZE), .batch = BATCH};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .is_async = 1};
     pool_pinned *pinned = NULL;
     int failures = 0;
 
     (void)state;
-    assert_ok(pool_stream_create(device, NULL, &params.stream));
-    vector.stream = params.stream;
+    assert_ok(pool_stream_create(device, NULL, &exec.stream));
     assert_ok(pool_pinned_create(device, COUNT * 4, 0, &pinned));
     memset(pool_pinned_data(pinned), 0, COUNT * 4);
     pool_span span = {.data = pool_pinned_data(pinned), .count = COUNT};
-    assert_ok(pool_ntt(&params, &span, &span)); /* kernels and tables are there from here on */
-    assert_ok(pool_vector_mul(&vector, &span, &span, &span));
+    assert_ok(
+        pool_ntt(&params, &exec, &span, &span)); /* kernels and tables are there from here on */
+    assert_ok(pool_vector_mul(field, &exec, &span, &span, &span));
     for (size_t i = 0; i < 3 * sizeof(rules) / sizeof(rules[0]); i++) {
         pool_status status;
 
         ntt_part_bytes_set(i % 3 == 1 ? 128 : 0); /* in chunks on streams of their own */
-        assert_ok(pool_stream_synchronize(params.stream));
-        assert_ok(pool_stream_call(params.stream, pause_stream, NULL));
+        assert_ok(pool_stream_synchronize(exec.stream));
+        assert_ok(pool_stream_call(exec.stream, pause_stream, NULL));
         assert_ok(pool_sim_set_faults(rules[i / 3]));
-        status = i % 3 == 2 ? pool_vector_mul(&vector, &span, &span, &span)
-                            : pool_ntt(&params, &span, &span);
+        status = i % 3 == 2 ? pool_vector_mul(field, &exec, &span, &span, &span)
+                            : pool_ntt(&params, &exec, &span, &span);
         assert_ok(pool_sim_set_faults(""));
         failures += status != POOL_OK;
         if (status)
-            assert_ok(pool_stream_query(params.stream));
+            assert_ok(pool_stream_query(exec.stream));
     }
     ntt_part_bytes_set(0);
     assert_true(failures > 6);
-    assert_ok(pool_stream_synchronize(params.stream));
+    assert_ok(pool_stream_synchronize(exec.stream));
     assert_ok(pool_pinned_destroy(&pinned));
-    assert_ok(pool_stream_destroy(&params.stream));
+    assert_ok(pool_stream_destroy(&exec.stream));
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 

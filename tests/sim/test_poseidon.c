@@ -20,7 +20,7 @@ static void check_permute(const pool_poseidon *set, pool_form in_form, pool_form
     unsigned char top[POOL_FIELD_MAX_BYTES];
     pool_span in = {.data = states, .count = COUNT, .form = in_form};
     pool_span out = {.data = want, .count = COUNT, .form = out_form};
-    pool_poseidon_run run = here();
+    pool_exec run = here();
 
     memset(states, 0, bytes);
     OK(pool_field_modulus(pool_poseidon_field(set), top));
@@ -45,7 +45,7 @@ static void check_hash(const pool_poseidon *set, uint32_t elements)
     unsigned char *got = calloc(COUNT, bytes);
     pool_span in = {.data = inputs, .count = COUNT};
     pool_span out = {.data = want, .count = COUNT};
-    pool_poseidon_run run = here();
+    pool_exec run = here();
 
     OK(pool_poseidon_hash(set, &on_host, &in, elements, &out));
     out.data = got;
@@ -104,7 +104,7 @@ static void check_sponge(const pool_poseidon *set, const pool_poseidon_sponge_pa
     unsigned char *got = calloc(COUNT, bytes);
     pool_span in = {.data = messages, .count = COUNT, .form = POOL_FORM_MONTGOMERY};
     pool_span out = {.data = want, .count = COUNT};
-    pool_poseidon_run run = here();
+    pool_exec run = here();
 
     OK(pool_poseidon_sponge(set, &on_host, params, &in, &out));
     out.data = got;

@@ -83,7 +83,7 @@ static void drop(struct operand *operand)
 }
 
 static pool_status operate(
-    int operation, const pool_poseidon_run *run, const pool_span *in, const pool_span *out)
+    int operation, const pool_exec *run, const pool_span *in, const pool_span *out)
 {
     pool_poseidon_sponge_params sponge = {.struct_size = sizeof(sponge), .elements = 5};
     pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .leaf_elements = 4};
@@ -121,9 +121,9 @@ static void expect(struct operand *out, const unsigned char *want, const char *w
             fail_msg("%s: item %llu differs from the host's", what, (unsigned long long)i);
 }
 
-static pool_poseidon_run asynchronous(pool_stream *on)
+static pool_exec asynchronous(pool_stream *on)
 {
-    pool_poseidon_run run = here();
+    pool_exec run = here();
 
     run.stream = on;
     run.is_async = 1;
@@ -134,7 +134,7 @@ static void check_operation(int operation, enum memory from, enum memory to, int
 {
     struct operand in = operand_of(from, in_elements[operation], COUNT, is_strided);
     struct operand out = operand_of(to, out_elements[operation], out_counts[operation], is_strided);
-    pool_poseidon_run run = asynchronous(stream);
+    pool_exec run = asynchronous(stream);
     unsigned char *want;
     char what[80];
 
@@ -210,7 +210,7 @@ static void check_order(int operation)
     struct operand in = operand_of(PINNED, in_elements[operation], COUNT, 0);
     struct operand out = operand_of(PINNED, out_elements[operation], out_counts[operation], 0);
     struct later later = {.in = &in, .out = &out};
-    pool_poseidon_run run = asynchronous(stream);
+    pool_exec run = asynchronous(stream);
     unsigned char *want;
 
     atomic_store(&gate, 1);
@@ -261,7 +261,7 @@ static void test_streams(void **state)
         OK(pool_stream_create(device, NULL, &streams[s]));
     for (int call = 0; call < CALLS; call++)
         for (int s = 0; s < STREAMS; s++) {
-            pool_poseidon_run run = asynchronous(streams[s]);
+            pool_exec run = asynchronous(streams[s]);
             int operation = (s + call) % OPERATIONS;
 
             in[s][call] = operand_of(PINNED, in_elements[operation], COUNT, 0);
@@ -313,13 +313,13 @@ static void test_cancel(void **state)
         struct operand in = operand_of(PINNED, in_elements[operation], COUNT, 0);
         struct operand out = operand_of(PINNED, out_elements[operation], out_counts[operation], 0);
         struct watcher watcher = {0};
-        pool_poseidon_run run = asynchronous(stream);
+        pool_exec run = asynchronous(stream);
         unsigned char *want;
 
         fill(&in, (uint64_t)operation + 40);
         want = expected(operation, &in);
         run.progress = watch;
-        run.progress_user = &watcher;
+        run.user = &watcher;
         OK(operate(operation, &run, &in.span, &out.span));
         assert_true(watcher.calls > 2);
         assert_int_equal(watcher.done, watcher.total);
@@ -359,7 +359,7 @@ static void test_errors_in_the_middle(void **state)
         int operation = i % OPERATIONS;
         struct operand in = operand_of(PINNED, in_elements[operation], COUNT, 0);
         struct operand out = operand_of(PINNED, out_elements[operation], out_counts[operation], 0);
-        pool_poseidon_run run = asynchronous(stream);
+        pool_exec run = asynchronous(stream);
         unsigned char *want;
         pool_status status = POOL_ERR_INTERNAL;
         char rule[64];

@@ -16,7 +16,7 @@ static void test_calls(void **state)
     pool_stream *stream;
     pool_buffer *buffer;
     CUdeviceptr address;
-    pool_poseidon_run run = here();
+    pool_exec run = here();
     unsigned char wide[COUNT * 72];
     unsigned char want[COUNT * 32];
     unsigned char got[COUNT * 40];
@@ -81,7 +81,7 @@ static const struct shape shapes[] = {
 static void check_rows(const pool_poseidon *set, const struct shape *shape, const pool_span *leaves,
     const pool_span *rows, const unsigned char *got, const unsigned char *want, size_t bytes)
 {
-    pool_poseidon_run run = here();
+    pool_exec run = here();
     OK(pool_poseidon_merkle_build(set, &run, &shape->params, leaves, rows));
     if (got)
         compare(set, "trees", got, want, bytes);
@@ -91,7 +91,7 @@ static void check_tree(const struct shape *shape)
 {
     pool_poseidon *set;
     pool_merkle_shape found = {.struct_size = sizeof(found)};
-    pool_poseidon_run run = here();
+    pool_exec run = here();
     size_t leaf = shape->params.leaf_elements;
 
     OK(pool_poseidon_by_name(shape->set, &set));
@@ -158,7 +158,7 @@ static void test_pieces(void **state)
     unsigned char want[COUNT * STRIDE];
     unsigned char got[COUNT * STRIDE];
     pool_poseidon *set;
-    pool_poseidon_run run = here();
+    pool_exec run = here();
 
     (void)state;
     poseidon_piece_bytes = 500;
@@ -212,7 +212,7 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
     unsigned char *elements = random_elements(set, LEAVES * leaf, POOL_FORM_STANDARD);
     unsigned char got[DIGESTS * 32];
     struct told told = {0};
-    pool_poseidon_run run = by_host ? on_host : here();
+    pool_exec run = by_host ? on_host : here();
     pool_span leaves = {.data = elements, .count = LEAVES};
     pool_span rows = {.data = got, .count = DIGESTS};
     pool_buffer *up;
@@ -223,7 +223,7 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
     if (on_device)
         leaves.data = (void *)(uintptr_t)address, leaves.place = POOL_MEMORY_DEVICE;
     run.progress = listen;
-    run.progress_user = &told;
+    run.user = &told;
     OK(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
     assert_true(told.calls > 1);
     assert_int_equal(told.done, told.total);
@@ -262,7 +262,7 @@ static void test_watched(void **state)
 static void test_strangers(void **state)
 {
     unsigned char host[96] = {0};
-    pool_poseidon_run run = here();
+    pool_exec run = here();
     pool_span out = {.data = host, .count = 1};
     pool_poseidon *set;
     pool_buffer *buffer;
@@ -299,7 +299,7 @@ static void test_wrong_kernels(void **state)
         .argument_bytes = sizes,
         .argument_count = 1};
     pool_params with = {.struct_size = sizeof(with)};
-    pool_poseidon_run run = {.struct_size = sizeof(run)};
+    pool_exec run = {.struct_size = sizeof(run)};
     uint64_t words[12] = {1, 2, 3};
     pool_span in = {.data = words, .count = 1};
     pool_span out = {.data = words + 8, .count = 1};

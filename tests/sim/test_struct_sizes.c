@@ -181,59 +181,66 @@ static void ntt_fill(void *given)
     pool_ntt_params *params = given;
 
     params->domain = world.domain;
-    params->device = device;
 }
 
 /* Spans without elements end the calls of all operations after the params are read. */
 static pool_span no_items;
 
+/* For the params of an operation. */
+static pool_exec exec_now;
+
+static void exec_fill(void *given)
+{
+    ((pool_exec *)given)->device = device;
+}
+
 CALL(ntt)
 {
-    return pool_ntt(given, &no_items, &no_items);
+    return pool_ntt(given, &exec_now, &no_items, &no_items);
+}
+
+CALL(ntt_exec)
+{
+    pool_ntt_params params = {.struct_size = sizeof(params)};
+
+    ntt_fill(&params);
+    return pool_ntt(&params, given, &no_items, &no_items);
 }
 
 CALL(ntt_workspace)
 {
     uint64_t bytes;
 
-    return pool_ntt_workspace(given, &no_items, &no_items, &bytes);
-}
-
-static void vector_fill(void *given)
-{
-    pool_vector_params *params = given;
-
-    params->field = pool_field_by_name("babybear");
-    params->device = device;
+    return pool_ntt_workspace(given, &exec_now, &no_items, &no_items, &bytes);
 }
 
 CALL(vector_add)
 {
-    return pool_vector_add(given, &no_items, &no_items, &no_items);
+    return pool_vector_add(pool_field_by_name("babybear"), given, &no_items, &no_items, &no_items);
 }
 
 CALL(vector_scale)
 {
     static const uint32_t one = 1;
 
-    return pool_vector_scale(given, &one, &no_items, &no_items);
+    return pool_vector_scale(pool_field_by_name("babybear"), given, &one, &no_items, &no_items);
 }
 
 CALL(vector_inverse)
 {
-    return pool_vector_inverse(given, &no_items, &no_items);
+    return pool_vector_inverse(pool_field_by_name("babybear"), given, &no_items, &no_items);
 }
 
 CALL(vector_transpose)
 {
-    return pool_vector_transpose(given, 0, 0, &no_items, &no_items);
+    return pool_vector_transpose(pool_field_by_name("babybear"), given, 0, 0, &no_items, &no_items);
 }
 
 CALL(vector_powers)
 {
     static const uint32_t one = 1;
 
-    return pool_vector_powers(given, &one, &no_items);
+    return pool_vector_powers(pool_field_by_name("babybear"), given, &one, &no_items);
 }
 
 CALL(vector_evaluate)
@@ -241,7 +248,7 @@ CALL(vector_evaluate)
     static const uint32_t one = 1;
     uint32_t value;
 
-    return pool_vector_evaluate(given, &no_items, &one, &value);
+    return pool_vector_evaluate(pool_field_by_name("babybear"), given, &no_items, &one, &value);
 }
 
 static void points_fill(void *given)
@@ -249,7 +256,6 @@ static void points_fill(void *given)
     pool_bases_params *params = given;
 
     params->curve = bn254();
-    params->device = device;
 }
 
 CALL(points_create)
@@ -257,14 +263,23 @@ CALL(points_create)
     pool_span wrong = {.stride = 3};
     pool_bases *points;
 
-    return pool_bases_create(given, &wrong, &points);
+    return pool_bases_create(given, &exec_now, &wrong, &points);
+}
+
+CALL(points_create_exec)
+{
+    pool_bases_params params = {.struct_size = sizeof(params), .curve = bn254()};
+    pool_span wrong = {.stride = 3};
+    pool_bases *points;
+
+    return pool_bases_create(&params, given, &wrong, &points);
 }
 
 CALL(points_load)
 {
     pool_bases *points;
 
-    return pool_bases_load(given, "/nowhere/at/all", &points);
+    return pool_bases_load(given, &exec_now, "/nowhere/at/all", &points);
 }
 
 static void msm_fill(void *given)
@@ -272,24 +287,31 @@ static void msm_fill(void *given)
     pool_msm_params *params = given;
 
     params->curve = bn254();
-    params->device = device;
 }
 
 CALL(msm)
 {
-    return pool_msm(given, &no_items, &no_items, &no_items); /* one sum has no 0 results */
+    return pool_msm(
+        given, &exec_now, &no_items, &no_items, &no_items); /* one sum has no 0 results */
+}
+
+CALL(msm_exec)
+{
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = bn254()};
+
+    return pool_msm(&params, given, &no_items, &no_items, &no_items);
 }
 
 CALL(msm_workspace)
 {
     uint64_t bytes;
 
-    return pool_msm_workspace(given, &no_items, &no_items, &no_items, &bytes);
+    return pool_msm_workspace(given, &exec_now, &no_items, &no_items, &no_items, &bytes);
 }
 
 static void run_fill(void *given)
 {
-    ((pool_poseidon_run *)given)->on_host = 1;
+    ((pool_exec *)given)->on_host = 1;
 }
 
 CALL(permute)
@@ -309,7 +331,7 @@ static void sponge_fill(void *given)
 
 CALL(sponge)
 {
-    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+    pool_exec run = {.struct_size = sizeof(run), .on_host = 1};
 
     return pool_poseidon_sponge(world.set, &run, given, &no_items, &no_items);
 }
@@ -332,7 +354,7 @@ CALL(merkle_shape_params)
 CALL(merkle_build)
 {
     uint8_t data[5 * 32] = {0};
-    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+    pool_exec run = {.struct_size = sizeof(run), .on_host = 1};
     pool_span leaves = {.data = data, .count = 2}, rows = {.data = data + 64, .count = 3};
 
     return pool_poseidon_merkle_build(world.set, &run, given, &leaves, &rows);
@@ -341,7 +363,7 @@ CALL(merkle_build)
 CALL(merkle_open)
 {
     uint8_t data[6 * 32] = {0};
-    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+    pool_exec run = {.struct_size = sizeof(run), .on_host = 1};
     pool_span leaves = {.data = data, .count = 2}, rows = {.data = data + 64, .count = 3};
     pool_span path = {.data = data + 160, .count = 1};
 
@@ -503,19 +525,22 @@ static const struct row rows[] = {
     PARAMS(pool_ntt_domain_params, domain_fill, domain_create, POOL_OK),
     PARAMS(pool_ntt_params, ntt_fill, ntt, BAD),
     PARAMS(pool_ntt_params, ntt_fill, ntt_workspace, BAD),
-    PARAMS(pool_vector_params, vector_fill, vector_add, POOL_OK),
-    PARAMS(pool_vector_params, vector_fill, vector_scale, POOL_OK),
-    PARAMS(pool_vector_params, vector_fill, vector_inverse, POOL_OK),
-    PARAMS(pool_vector_params, vector_fill, vector_transpose, POOL_OK),
-    PARAMS(pool_vector_params, vector_fill, vector_powers, POOL_OK),
-    PARAMS(pool_vector_params, vector_fill, vector_evaluate, POOL_OK),
+    PARAMS(pool_exec, exec_fill, ntt_exec, BAD),
+    PARAMS(pool_exec, exec_fill, points_create_exec, BAD),
+    PARAMS(pool_exec, exec_fill, msm_exec, BAD),
+    PARAMS(pool_exec, exec_fill, vector_add, POOL_OK),
+    PARAMS(pool_exec, exec_fill, vector_scale, POOL_OK),
+    PARAMS(pool_exec, exec_fill, vector_inverse, POOL_OK),
+    PARAMS(pool_exec, exec_fill, vector_transpose, POOL_OK),
+    PARAMS(pool_exec, exec_fill, vector_powers, POOL_OK),
+    PARAMS(pool_exec, exec_fill, vector_evaluate, POOL_OK),
     PARAMS(pool_bases_params, points_fill, points_create, BAD),
     PARAMS(pool_bases_params, points_fill, points_load, POOL_ERR_IO),
     PARAMS(pool_msm_params, msm_fill, msm, BAD),
     PARAMS(pool_msm_params, msm_fill, msm_workspace, BAD),
     PARAMS(pool_poseidon_params, set_fill, set_create, POOL_OK),
-    PARAMS(pool_poseidon_run, run_fill, permute, POOL_OK),
-    PARAMS(pool_poseidon_run, run_fill, hash, POOL_OK),
+    PARAMS(pool_exec, run_fill, permute, POOL_OK),
+    PARAMS(pool_exec, run_fill, hash, POOL_OK),
     PARAMS(pool_poseidon_sponge_params, sponge_fill, sponge, POOL_OK),
     PARAMS(pool_merkle_params, merkle_fill, merkle_shape_params, POOL_OK),
     PARAMS(pool_merkle_params, merkle_fill, merkle_build, POOL_OK),
@@ -640,10 +665,13 @@ static void test_garbage(void **state)
     X(pool_field_params)                                                                           \
     X(pool_curve_params)                                                                           \
     X(pool_file_params)                                                                            \
-    X(pool_buffer_params) X(pool_bases_params) X(pool_msm_params) X(pool_ntt_domain_params)        \
-        X(pool_ntt_params) X(pool_params) X(pool_poseidon_params) X(pool_poseidon_run)             \
-            X(pool_poseidon_sponge_params) X(pool_merkle_params) X(pool_stream_params)             \
-                X(pool_vector_params)
+    X(pool_buffer_params)                                                                          \
+    X(pool_bases_params)                                                                           \
+    X(pool_msm_params)                                                                             \
+    X(pool_ntt_domain_params)                                                                      \
+    X(pool_ntt_params)                                                                             \
+    X(pool_params) X(pool_poseidon_params) X(pool_poseidon_sponge_params) X(pool_merkle_params)    \
+        X(pool_stream_params) X(pool_exec)
 #define INIT_CALL(type)                                                                            \
     static void init_##type(void *params, size_t struct_size)                                      \
     {                                                                                              \
@@ -686,6 +714,7 @@ static int open_world(void **state)
     guarded = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (guarded == MAP_FAILED || mprotect(guarded + PAGE, PAGE, PROT_NONE) || open_pool(state))
         return -1;
+    exec_now = exec_here();
     domain_fill(&domain);
     snprintf(world.path, sizeof(world.path), "/tmp/devicepool-sizes-%ld", (long)getpid());
     file = fopen(world.path, "w");

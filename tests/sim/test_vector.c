@@ -82,19 +82,13 @@ static void take(struct given *given, const uint8_t *wanted)
     free(given->host);
 }
 
-static pool_vector_params params_of(void)
-{
-    return (pool_vector_params){
-        .struct_size = sizeof(pool_vector_params), .field = field, .device = device};
-}
-
 typedef void (*host_op)(const pool_field *, uint64_t *, const uint64_t *, const uint64_t *);
 typedef pool_status (*device_op)(
-    const pool_vector_params *, const pool_span *, const pool_span *, pool_span *);
+    const pool_field *, const pool_exec *, const pool_span *, const pool_span *, const pool_span *);
 
 static void check_binary(device_op run, host_op plain, uint64_t count, uint32_t way)
 {
-    pool_vector_params params = params_of();
+    const pool_exec exec = exec_here();
     uint8_t *a = ntt_random(field, way, count), *b = ntt_random(field, way + 1, count);
     uint8_t *wanted = malloc(count * field->bytes + 1);
 
@@ -108,7 +102,7 @@ static void check_binary(device_op run, host_op plain, uint64_t count, uint32_t 
     }
     struct given first = give(a, count, way), second = give(b, count, way >> 3),
                  out = give(NULL, count, way >> 6);
-    assert_ok(run(&params, &first.span, &second.span, &out.span));
+    assert_ok(run(field, &exec, &first.span, &second.span, &out.span));
     take(&first, a);
     take(&second, b);
     take(&out, wanted);
@@ -137,7 +131,7 @@ static void test_sums_and_products(void **state)
 
 static void check_one(uint64_t count, uint32_t way)
 {
-    pool_vector_params params = params_of();
+    const pool_exec exec = exec_here();
     uint8_t *a = ntt_random(field, way, count), *wanted = malloc((count + 1) * field->bytes);
     uint8_t *scalar = ntt_random(field, 99, 1), *value = calloc(1, field->bytes);
     uint64_t x[FIELD_MAX_LIMBS], s[FIELD_MAX_LIMBS], power[FIELD_MAX_LIMBS],
@@ -151,7 +145,7 @@ static void check_one(uint64_t count, uint32_t way)
         field_mul(field, x, x, s);
         put(wanted, i, x);
     }
-    assert_ok(pool_vector_scale(&params, scalar, &in.span, &out.span));
+    assert_ok(pool_vector_scale(field, &exec, scalar, &in.span, &out.span));
     take(&out, wanted);
     /* value at a point */
     field_set_one(field, power);
@@ -162,7 +156,7 @@ static void check_one(uint64_t count, uint32_t way)
         field_mul(field, power, power, s);
     }
     put(wanted, 0, sum);
-    assert_ok(pool_vector_evaluate(&params, &in.span, scalar, value));
+    assert_ok(pool_vector_evaluate(field, &exec, &in.span, scalar, value));
     assert_memory_equal(value, wanted, field->bytes);
     /* inverses, of zeros too */
     take(&in, a);
@@ -175,7 +169,7 @@ static void check_one(uint64_t count, uint32_t way)
         field_inverse(field, x, x);
         put(wanted, i, x);
     }
-    assert_ok(pool_vector_inverse(&params, &in.span, &out.span));
+    assert_ok(pool_vector_inverse(field, &exec, &in.span, &out.span));
     take(&in, a);
     take(&out, wanted);
     /* powers */
@@ -185,7 +179,7 @@ static void check_one(uint64_t count, uint32_t way)
         field_mul(field, power, power, s);
     }
     out = give(NULL, count, way >> 3);
-    assert_ok(pool_vector_powers(&params, scalar, &out.span));
+    assert_ok(pool_vector_powers(field, &exec, scalar, &out.span));
     take(&out, wanted);
     free(a);
     free(wanted);
@@ -218,7 +212,7 @@ static void test_many(void **state)
 
 static void check_moves(uint64_t rows, uint64_t columns, uint32_t way)
 {
-    pool_vector_params params = params_of();
+    const pool_exec exec = exec_here();
     uint64_t count = rows * columns;
     uint8_t *a = ntt_random(field, way, count), *wanted = malloc(count * field->bytes + 1);
     struct given in = give(a, count, way & 6), out = give(NULL, count, way >> 3 & 6);
@@ -227,7 +221,7 @@ static void check_moves(uint64_t rows, uint64_t columns, uint32_t way)
         for (uint64_t c = 0; c < columns; c++)
             memcpy(wanted + (c * rows + r) * field->bytes, a + (r * columns + c) * field->bytes,
                 field->bytes);
-    assert_ok(pool_vector_transpose(&params, rows, columns, &in.span, &out.span));
+    assert_ok(pool_vector_transpose(field, &exec, rows, columns, &in.span, &out.span));
     take(&out, wanted);
     take(&in, a);
     free(a);
@@ -247,7 +241,7 @@ static void test_moves(void **state)
         check_moves(1, 100, 18);
         check_moves(0, 5, 0);
         for (uint32_t log_count = 0; log_count <= 9; log_count += 3) {
-            pool_vector_params params = params_of();
+            const pool_exec exec = exec_here();
             uint64_t count = (uint64_t)1 << log_count;
             uint8_t *a = ntt_random(field, 1, count), *wanted = malloc(count * field->bytes);
             struct given in = give(a, count, log_count & 6), out = give(NULL, count, 0);
@@ -258,9 +252,9 @@ static void test_moves(void **state)
                     j |= (i >> bit & 1) << (log_count - 1 - bit);
                 memcpy(wanted + j * field->bytes, a + i * field->bytes, field->bytes);
             }
-            assert_ok(pool_vector_bit_reverse(&params, &in.span, &out.span));
+            assert_ok(pool_vector_bit_reverse(field, &exec, &in.span, &out.span));
             take(&out, wanted);
-            assert_ok(pool_vector_bit_reverse(&params, &in.span, &in.span)); /* in place */
+            assert_ok(pool_vector_bit_reverse(field, &exec, &in.span, &in.span)); /* in place */
             take(&in, wanted);
             free(a);
             free(wanted);

@@ -28,11 +28,9 @@ struct worker {
 static pool_status run_call(
     pool_device *device, pool_stream *stream, pool_bases *points, uint64_t i, pool_buffer *result)
 {
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = problem.curve,
-        .device = device,
-        .stream = stream,
-        .is_async = 1};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = problem.curve};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .stream = stream, .is_async = 1};
     pool_span in = msm_span(msm_point(&problem, i), COUNT - i);
     pool_span by = msm_span(msm_scalar(&problem, i), COUNT - i);
     CUdeviceptr address = 0;
@@ -45,7 +43,7 @@ static pool_status run_call(
         params.points = points;
         params.first_point = i;
     }
-    return status ? status : pool_msm(&params, i % 2 ? NULL : &in, &by, &out);
+    return status ? status : pool_msm(&params, &exec, i % 2 ? NULL : &in, &by, &out);
 }
 
 /* No assertion here: only the main thread may fail. */
@@ -79,10 +77,11 @@ static void make_handles(void)
     for (size_t i = 0; i < 2; i++) {
         pool_bases_params params = {
             .struct_size = sizeof(params), .curve = problem.curve, .precompute_factor = 2};
+        pool_exec exec = {.struct_size = sizeof(exec)};
         pool_span span = msm_span(problem.points, COUNT);
 
-        assert_ok(pool_device_at(pool, i, &params.device));
-        assert_ok(pool_bases_create(&params, &span, &handles[i]));
+        assert_ok(pool_device_at(pool, i, &exec.device));
+        assert_ok(pool_bases_create(&params, &exec, &span, &handles[i]));
         assert_ok(pool_bases_fingerprint(handles[i], fingerprint));
     }
 }
@@ -139,13 +138,14 @@ static void test_race(void **state)
     struct worker workers[THREADS];
     pool_bases_params params = {
         .struct_size = sizeof(params), .curve = pool_curve_by_name("bn254_g1")};
+    pool_exec exec = {.struct_size = sizeof(exec)};
     struct msm_problem three = msm_problem_random(params.curve, 3, 4);
     pool_span span = msm_span(three.points, 3);
     pool_bases *points = NULL;
 
     (void)state;
-    assert_ok(pool_device_at(pool, 0, &params.device));
-    assert_ok(pool_bases_create(&params, &span, &points));
+    assert_ok(pool_device_at(pool, 0, &exec.device));
+    assert_ok(pool_bases_create(&params, &exec, &span, &points));
     assert_ok(pool_bases_fingerprint(points, fingerprint));
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.number = i};
@@ -153,7 +153,7 @@ static void test_race(void **state)
     }
     for (int i = 0; i < 20; i++) {
         assert_ok(pool_bases_destroy(&points));
-        assert_ok(pool_bases_create(&params, &span, &points));
+        assert_ok(pool_bases_create(&params, &exec, &span, &points));
         assert_ok(pool_bases_fingerprint(points, fingerprint));
     }
     for (unsigned i = 0; i < THREADS; i++) {

@@ -20,15 +20,14 @@ struct worker {
     int wrong;
 };
 
-static pool_status run_call(pool_device *device, pool_stream *stream, pool_ntt_params *params,
+static pool_status run_call(pool_device *device, pool_stream *stream, const pool_ntt_params *params,
     uint8_t *data, uint64_t count)
 {
+    const pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .stream = stream, .is_async = 1};
     pool_span span = {.data = data, .count = count};
 
-    params->device = device;
-    params->stream = stream;
-    params->is_async = 1;
-    return pool_ntt(params, &span, &span);
+    return pool_ntt(params, &exec, &span, &span);
 }
 
 /* No assertion here: only the main thread may fail. */
@@ -101,13 +100,13 @@ static void transform(
 {
     pool_ntt_params params = {.struct_size = sizeof(params),
         .domain = on,
-        .device = first_device(),
         .direction = direction,
         .coset = coset,
         .order = order};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = first_device()};
     pool_span span = ntt_host(data, (uint64_t)1 << on->log_size);
 
-    assert_ok(pool_ntt(&params, &span, &span));
+    assert_ok(pool_ntt(&params, &exec, &span, &span));
 }
 
 static void check_laws(const char *name, uint32_t log_size)
@@ -115,8 +114,7 @@ static void check_laws(const char *name, uint32_t log_size)
     const pool_field *field = ntt_field(name);
     pool_ntt_domain *on = ntt_domain(field, log_size);
     uint64_t n = (uint64_t)1 << log_size, bytes = n * field->bytes;
-    pool_vector_params vector = {
-        .struct_size = sizeof(vector), .field = field, .device = first_device()};
+    pool_exec vector = {.struct_size = sizeof(vector), .device = first_device()};
     uint8_t *a = ntt_random(field, 1, n), *b = ntt_random(field, 2, n), *kept = malloc(bytes),
             *sum = malloc(bytes), *root = malloc(field->bytes);
     pool_span span_a = ntt_host(a, n), span_b = ntt_host(b, n), span_sum = ntt_host(sum, n);
@@ -128,22 +126,22 @@ static void check_laws(const char *name, uint32_t log_size)
     transform(on, POOL_NTT_INVERSE, 1, POOL_NTT_RN, a);
     assert_memory_equal(a, kept, bytes);
     /* sums */
-    assert_ok(pool_vector_add(&vector, &span_a, &span_b, &span_sum));
+    assert_ok(pool_vector_add(field, &vector, &span_a, &span_b, &span_sum));
     transform(on, POOL_NTT_FORWARD, 0, POOL_NTT_NN, a);
     transform(on, POOL_NTT_FORWARD, 0, POOL_NTT_NN, b);
     transform(on, POOL_NTT_FORWARD, 0, POOL_NTT_NN, sum);
     uint8_t *both = malloc(bytes);
     pool_span span_both = ntt_host(both, n);
-    assert_ok(pool_vector_add(&vector, &span_a, &span_b, &span_both));
+    assert_ok(pool_vector_add(field, &vector, &span_a, &span_b, &span_both));
     assert_memory_equal(both, sum, bytes);
     /* products are cyclic convolutions: times x^1 first */
     memset(b, 0, bytes);
     b[field->bytes] = 1;
     transform(on, POOL_NTT_FORWARD, 0, POOL_NTT_NN, b);
     assert_ok(pool_ntt_domain_root(on, POOL_FORM_STANDARD, root));
-    assert_ok(pool_vector_powers(&vector, root, &span_both));
+    assert_ok(pool_vector_powers(field, &vector, root, &span_both));
     assert_memory_equal(both, b, bytes); /* a shift by one turns output k by w^k */
-    assert_ok(pool_vector_mul(&vector, &span_a, &span_b, &span_both));
+    assert_ok(pool_vector_mul(field, &vector, &span_a, &span_b, &span_both));
     transform(on, POOL_NTT_INVERSE, 0, POOL_NTT_NN, both);
     assert_memory_equal(both + field->bytes, kept, bytes - field->bytes);
     assert_memory_equal(both, kept + bytes - field->bytes, field->bytes);

@@ -36,7 +36,7 @@ struct worker {
     int wrong;
 };
 
-static pool_status build(const pool_poseidon_run *run, unsigned char *in, unsigned char *out)
+static pool_status build(const pool_exec *run, unsigned char *in, unsigned char *out)
 {
     pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .leaf_elements = 4};
     pool_span leaves = {.data = in, .count = ITEMS};
@@ -47,12 +47,12 @@ static pool_status build(const pool_poseidon_run *run, unsigned char *in, unsign
 
 static int start(struct worker *worker)
 {
-    pool_poseidon_run host = {.struct_size = sizeof(host), .on_host = 1};
-    pool_poseidon_run run = {.struct_size = sizeof(run),
+    pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
+    pool_exec run = {.struct_size = sizeof(run),
         .device = worker->device,
         .stream = worker->stream,
         .is_async = 1,
-        .check = worker->number % 2};
+        .checks = worker->number % 2 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE};
 
     for (unsigned i = 0; i < CALLS; i++) {
         if (pool_random_scalars(pool_poseidon_field(set), worker->number * CALLS + i, ITEMS * 4,

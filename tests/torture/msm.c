@@ -90,15 +90,14 @@ static pool_status finish(struct torture *torture)
 static pool_status sum(struct torture *torture)
 {
     uint8_t result[16];
-    pool_msm_params params = {.struct_size = sizeof(params),
-        .curve = curve,
-        .scalar_check = POOL_SCALARS_REFUSED,
-        .point_check = POOL_POINTS_SUBGROUP};
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP};
     pool_span in = {.data = points, .count = COUNT}, by = {.data = scalars, .count = COUNT},
               out = {.data = result, .count = 1};
-    pool_status status = create(torture, &params.device);
+    pool_status status = create(torture, &exec.device);
 
-    return status ? status : pool_msm(&params, &in, &by, &out);
+    return status ? status : pool_msm(&params, &exec, &in, &by, &out);
 }
 
 static pool_status sum_pieces(struct torture *torture)
@@ -106,42 +105,43 @@ static pool_status sum_pieces(struct torture *torture)
     uint8_t result[8 * 16];
     pool_msm_params params = {
         .struct_size = sizeof(params), .curve = curve, .batch = 8, .shared_points = 1};
+    pool_exec exec = {.struct_size = sizeof(exec)};
     pool_span in = {.data = points, .count = COUNT / 8}, by = {.data = scalars, .count = COUNT},
               out = {.data = result, .count = 8, .stride = 12};
-    pool_status status = create(torture, &params.device);
+    pool_status status = create(torture, &exec.device);
 
-    return status ? status : pool_msm(&params, &in, &by, &out);
+    return status ? status : pool_msm(&params, &exec, &in, &by, &out);
 }
 
 static pool_status handles(struct torture *torture)
 {
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES], result[16];
-    pool_bases_params make = {.struct_size = sizeof(make),
-        .curve = curve,
-        .precompute_factor = 2,
-        .check = POOL_POINTS_ON_CURVE};
-    pool_msm_params params = {.struct_size = sizeof(params), .is_async = 0};
+    pool_bases_params make = {.struct_size = sizeof(make), .curve = curve, .precompute_factor = 2};
+    pool_exec make_exec = {.struct_size = sizeof(make_exec), .checks = POOL_CHECK_ON_CURVE};
+    pool_msm_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec), .is_async = 0};
     pool_span in = {.data = points, .count = COUNT}, by = {.data = scalars, .count = COUNT},
               out = {.data = result, .count = 1};
     pool_bases **made = (pool_bases **)&torture->objects[POINTS];
-    pool_status status = create(torture, &make.device);
+    pool_status status = create(torture, &make_exec.device);
 
     if (!status)
-        status = pool_stream_create(make.device, NULL, (pool_stream **)&torture->objects[STREAM]);
-    make.stream = torture->objects[STREAM];
+        status =
+            pool_stream_create(make_exec.device, NULL, (pool_stream **)&torture->objects[STREAM]);
+    make_exec.stream = torture->objects[STREAM];
     if (!status)
-        status = pool_bases_create(&make, &in, made);
+        status = pool_bases_create(&make, &make_exec, &in, made);
     if (!status)
         status = pool_bases_fingerprint(*made, fingerprint);
     if (!status)
-        status =
-            pool_bases_find(make.device, fingerprint, 2, (pool_bases **)&torture->objects[FOUND]);
+        status = pool_bases_find(
+            make_exec.device, fingerprint, 2, (pool_bases **)&torture->objects[FOUND]);
     if (!status)
         status = pool_bases_save(*made, path);
     if (!status)
-        status = pool_bases_load(&make, path, (pool_bases **)&torture->objects[LOADED]);
+        status = pool_bases_load(&make, &make_exec, path, (pool_bases **)&torture->objects[LOADED]);
     params.points = torture->objects[LOADED];
-    return status ? status : pool_msm(&params, NULL, &by, &out);
+    return status ? status : pool_msm(&params, &exec, NULL, &by, &out);
 }
 
 /*

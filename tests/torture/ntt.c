@@ -64,28 +64,30 @@ static pool_status domain_of(struct torture *torture, const char *field, uint32_
 static pool_status transform(struct torture *torture)
 {
     static uint32_t data[64], result[128];
-    pool_ntt_params params = {.struct_size = sizeof(params), .check = 0};
+    pool_ntt_params params = {.struct_size = sizeof(params)};
+    pool_exec exec = {.struct_size = sizeof(exec), .checks = POOL_CHECK_NONE};
     pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64, .stride = 8};
-    pool_status status = create(torture, &params.device);
+    pool_status status = create(torture, &exec.device);
 
     if (!status)
         status = domain_of(torture, "babybear", 6);
     params.domain = torture->objects[DOMAIN];
-    return status ? status : pool_ntt(&params, &in, &out);
+    return status ? status : pool_ntt(&params, &exec, &in, &out);
 }
 
 static pool_status transform_parts(struct torture *torture)
 {
     static uint32_t data[5 << 6];
     pool_ntt_params params = {.struct_size = sizeof(params), .batch = 5};
+    pool_exec exec = {.struct_size = sizeof(exec)};
     pool_span span = {.data = data, .count = 5 << 6};
-    pool_status status = create(torture, &params.device);
+    pool_status status = create(torture, &exec.device);
 
     ntt_part_bytes_set(sizeof(uint32_t) << 6);
     if (!status)
         status = domain_of(torture, "babybear", 6);
     params.domain = torture->objects[DOMAIN];
-    return status ? status : pool_ntt(&params, &span, &span);
+    return status ? status : pool_ntt(&params, &exec, &span, &span);
 }
 
 static pool_status warm_up(struct torture *torture)
@@ -101,15 +103,15 @@ static pool_status warm_up(struct torture *torture)
 static pool_status vectors(struct torture *torture)
 {
     static uint32_t data[64], result[64];
-    pool_vector_params params = {
-        .struct_size = sizeof(params), .field = pool_field_by_name("babybear")};
+    pool_exec params = {.struct_size = sizeof(params)};
     pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64};
     pool_status status = create(torture, &params.device);
 
     ntt_vector_part_bytes_set(sizeof(data) / 2); /* two parts */
     if (!status)
-        status = pool_vector_mul(&params, &in, &in, &out);
-    return status ? status : pool_vector_inverse(&params, &in, &out);
+        status = pool_vector_mul(pool_field_by_name("babybear"), &params, &in, &in, &out);
+    return status ? status
+                  : pool_vector_inverse(pool_field_by_name("babybear"), &params, &in, &out);
 }
 
 /*

@@ -71,14 +71,13 @@ static void listen(void *user, uint64_t done, uint64_t total)
     *(uint64_t *)user = done;
 }
 
-static pool_status create(struct torture *torture, pool_poseidon_run *run)
+static pool_status create(struct torture *torture, pool_exec *run)
 {
     static uint64_t told;
     pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
-    *run = (pool_poseidon_run){
-        .struct_size = sizeof(*run), .progress = listen, .progress_user = &told};
+    *run = (pool_exec){.struct_size = sizeof(*run), .progress = listen, .user = &told};
     return status ? status : pool_device_at(torture->objects[POOL], 0, &run->device);
 }
 
@@ -90,19 +89,19 @@ static pool_status finish(struct torture *torture)
 static pool_status permute(struct torture *torture)
 {
     static uint64_t states[7 * 9], results[7 * 8];
-    pool_poseidon_run run;
+    pool_exec run;
     pool_span in = {.data = states, .count = 7, .stride = 72};
     pool_span out = {.data = results, .count = 7};
     pool_status status = create(torture, &run);
 
-    run.check = 1;
+    run.checks = POOL_CHECK_CANONICAL;
     return status ? status : pool_poseidon_permute(set, &run, &in, &out);
 }
 
 static pool_status enqueue(struct torture *torture)
 {
     static uint64_t states[7 * 8], elements[9 * 4], digests[20 * 4];
-    pool_poseidon_run run;
+    pool_exec run;
     pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
     pool_span in = {.data = states, .count = 7};
     pool_span leaves = {.data = elements, .count = 9};
@@ -123,7 +122,7 @@ static pool_status enqueue(struct torture *torture)
 static pool_status build(struct torture *torture)
 {
     static uint64_t elements[9 * 5], digests[(9 + 5 + 3 + 2 + 1) * 5];
-    pool_poseidon_run run;
+    pool_exec run;
     pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
     pool_span leaves = {.data = elements, .count = 9, .stride = 40};
     pool_span rows = {.data = digests, .count = 20, .stride = 40};

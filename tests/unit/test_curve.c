@@ -337,7 +337,7 @@ static void test_null_arguments(void **state)
         assert_int_equal(pool_curve_generator(c, wrong[i], y), bad);
         assert_int_equal(pool_random_points(c, 1, 1, wrong[i], y, NULL), bad);
     }
-    assert_int_equal(pool_points_check(c, NULL, x, 1, 2, NULL), bad);
+    assert_int_equal(pool_points_check(c, NULL, x, 1, 16, NULL), bad);
     assert_int_equal(pool_points_check(c, NULL, x, 1, 4, NULL), bad);
     assert_int_equal(pool_points_decode(c, POOL_ENCODING_EIP2537, 0, x, 1, 8, NULL, y), bad);
     /* nothing to do is no error */

@@ -96,14 +96,15 @@ static void make_points(void)
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     uint8_t bytes[POINTS * 64];
     pool_bases_params params;
+    pool_exec exec = {.struct_size = sizeof(exec)};
     pool_span span = {.data = bytes, .count = POINTS};
     pool_status status;
 
     pool_bases_params_init(&params, sizeof(params));
     params.curve = curve;
-    params.device = h.device;
+    exec.device = h.device;
     assert_ok(pool_random_points(curve, 1, POINTS, NULL, bytes, NULL));
-    status = pool_bases_create(&params, &span, &h.points);
+    status = pool_bases_create(&params, &exec, &span, &h.points);
     if (status != POOL_ERR_NO_COMPILER)
         assert_int_equal(status, POOL_OK);
 }
@@ -356,19 +357,20 @@ static void call_msm(void)
     pool_bases_params points_params;
     pool_bases *made = NULL;
     pool_msm_params params;
+    pool_exec exec;
     uint64_t bytes;
 
+    pool_exec_init(&exec, sizeof(exec));
     pool_msm_params_init(&params, sizeof(params));
     params.curve = curve;
-    params.device = h.device;
-    REFUSED(pool_msm(&params, &in, &by, &out));
-    REFUSED(pool_msm_workspace(&params, &in, &by, &out, &bytes));
+    exec.device = h.device;
+    REFUSED(pool_msm(&params, &exec, &in, &by, &out));
+    REFUSED(pool_msm_workspace(&params, &exec, &in, &by, &out, &bytes));
     REFUSED(pool_msm_warm_up(curve, h.device));
     pool_bases_params_init(&points_params, sizeof(points_params));
     points_params.curve = curve;
-    points_params.device = h.device;
-    REFUSED(pool_bases_create(&points_params, &in, &made));
-    REFUSED(pool_bases_load(&points_params, "/dev/null", &made));
+    REFUSED(pool_bases_create(&points_params, &exec, &in, &made));
+    REFUSED(pool_bases_load(&points_params, &exec, "/dev/null", &made));
     REFUSED(pool_bases_find(h.device, fingerprint, 1, &made));
     if (h.points) {
         REFUSED(pool_bases_fingerprint(h.points, fingerprint));
@@ -390,34 +392,33 @@ static void call_ntt(void)
     uint64_t values[1 << LOG_SIZE] = {0};
     pool_span in = {.data = values, .count = 1 << LOG_SIZE}, out = in;
     pool_ntt_domain *domain = h.domain;
-    pool_vector_params vector;
+    const pool_field *field = pool_field_by_name("goldilocks");
     pool_ntt_params params;
+    pool_exec exec = {.struct_size = sizeof(exec)};
     uint64_t bytes;
 
     pool_ntt_params_init(&params, sizeof(params));
     params.domain = h.domain;
-    params.device = h.device;
-    REFUSED(pool_ntt(&params, &in, &out));
-    REFUSED(pool_ntt_workspace(&params, &in, &out, &bytes));
+    exec.device = h.device;
+    REFUSED(pool_ntt(&params, &exec, &in, &out));
+    REFUSED(pool_ntt_workspace(&params, &exec, &in, &out, &bytes));
     REFUSED(pool_ntt_warm_up(h.domain, h.device));
+    REFUSED(pool_vector_warm_up(field, h.device));
     ANSWERS(pool_ntt_domain_retain(h.domain));
     ANSWERS(pool_ntt_domain_destroy(&domain));
     ANSWERS(pool_ntt_domain_field(h.domain));
     ANSWERS(pool_ntt_domain_log_size(h.domain));
     ANSWERS(pool_ntt_domain_root(h.domain, POOL_FORM_STANDARD, values));
     ANSWERS(pool_ntt_domain_coset(h.domain, POOL_FORM_STANDARD, values));
-    pool_vector_params_init(&vector, sizeof(vector));
-    vector.field = pool_field_by_name("goldilocks");
-    vector.device = h.device;
-    REFUSED(pool_vector_add(&vector, &in, &in, &out));
-    REFUSED(pool_vector_sub(&vector, &in, &in, &out));
-    REFUSED(pool_vector_mul(&vector, &in, &in, &out));
-    REFUSED(pool_vector_scale(&vector, values, &in, &out));
-    REFUSED(pool_vector_inverse(&vector, &in, &out));
-    REFUSED(pool_vector_bit_reverse(&vector, &in, &out));
-    REFUSED(pool_vector_transpose(&vector, 2, 4, &in, &out));
-    REFUSED(pool_vector_powers(&vector, values, &out));
-    REFUSED(pool_vector_evaluate(&vector, &in, values, values));
+    REFUSED(pool_vector_add(field, &exec, &in, &in, &out));
+    REFUSED(pool_vector_sub(field, &exec, &in, &in, &out));
+    REFUSED(pool_vector_mul(field, &exec, &in, &in, &out));
+    REFUSED(pool_vector_scale(field, &exec, values, &in, &out));
+    REFUSED(pool_vector_inverse(field, &exec, &in, &out));
+    REFUSED(pool_vector_bit_reverse(field, &exec, &in, &out));
+    REFUSED(pool_vector_transpose(field, &exec, 2, 4, &in, &out));
+    REFUSED(pool_vector_powers(field, &exec, values, &out));
+    REFUSED(pool_vector_evaluate(field, &exec, &in, values, values));
 }
 
 static void call_poseidon(void)
@@ -427,15 +428,16 @@ static void call_poseidon(void)
     pool_span rows = {.data = digests, .count = 3};
     pool_poseidon_sponge_params sponge;
     pool_merkle_params merkle;
-    pool_poseidon_run run;
+    pool_exec run;
 
-    pool_poseidon_run_init(&run, sizeof(run));
+    pool_exec_init(&run, sizeof(run));
     run.device = h.device;
     pool_poseidon_sponge_params_init(&sponge, sizeof(sponge));
     sponge.elements = 2;
     sponge.squeezed = 1;
     pool_merkle_params_init(&merkle, sizeof(merkle));
     merkle.arity = 2;
+    REFUSED(pool_poseidon_warm_up(h.set, h.device));
     REFUSED(pool_poseidon_permute(h.set, &run, &in, &out));
     REFUSED(pool_poseidon_hash(h.set, &run, &in, 2, &out));
     REFUSED(pool_poseidon_sponge(h.set, &run, &sponge, &in, &out));

@@ -41,11 +41,11 @@ static void make_call(struct msm_call *call, uint64_t count, uint64_t batch)
     call->params.batch = batch;
     call->params.curve = call->curve;
     call->params.shared_points = flags >> 2 & 1;
-    call->params.is_async = flags >> 3 & 1;
+    call->exec.is_async = flags >> 3 & 1;
     call->params.scalar_bits = flags >> 4 & 3 ? 0 : 64;
     call->params.window_bits = flags >> 6 & 7 ? 0 : 12;
     call->params.point_layout = (pool_point_layout)(flags >> 9 & 3);
-    call->params.point_check = (pool_point_check)(flags >> 11 & 1);
+    call->exec.checks = flags >> 11 & 1 ? POOL_CHECK_ON_CURVE : POOL_CHECK_NONE;
     call->count = count;
     call->scalars.count = count * batch;
     call->scalars.place = (pool_memory_space)(flags >> 12 & 1);
@@ -95,7 +95,7 @@ static void check_places(const struct msm_call *call, const struct msm_cut *cut,
             call->params.batch * cut->groups * 2 * msm_affine_bytes(call->curve));
     if (!msm_call_is_direct(call, cut) && !(on_host && call->results.place == POOL_MEMORY_HOST))
         add_range(ranges, &count, cut->results_at, call->params.batch * call->result_bytes);
-    if (call->params.point_check)
+    if (call->exec.checks)
         add_range(ranges, &count, cut->answer_at, 8);
     for (size_t i = 0; i < count; i++) {
         assert_true(ranges[i].end <= cut->bytes);
@@ -184,19 +184,20 @@ static void test_giants(void **state)
 static void test_query(void **state)
 {
     pool_msm_params params = {
-        .struct_size = sizeof(params), .curve = pool_curve_by_name("bn254_g1"), .device = device};
+        .struct_size = sizeof(params), .curve = pool_curve_by_name("bn254_g1")};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_span points = msm_span(NULL, (uint64_t)1 << 33);
     pool_span scalars = msm_span(NULL, (uint64_t)1 << 33), results = msm_span(NULL, 1);
     uint64_t bytes = 0;
 
     (void)state;
-    assert_ok(pool_msm_workspace(&params, &points, &scalars, &results, &bytes));
+    assert_ok(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes));
     assert_true(bytes > (uint64_t)1 << 32);
-    params.memory_limit = (uint64_t)4 << 30;
-    assert_ok(pool_msm_workspace(&params, &points, &scalars, &results, &bytes));
-    assert_in_range(bytes, (uint64_t)1 << 30, params.memory_limit);
-    params.memory_limit = 1000;
-    assert_int_equal(pool_msm_workspace(&params, &points, &scalars, &results, &bytes),
+    exec.memory_limit = (uint64_t)4 << 30;
+    assert_ok(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes));
+    assert_in_range(bytes, (uint64_t)1 << 30, exec.memory_limit);
+    exec.memory_limit = 1000;
+    assert_int_equal(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes),
         POOL_ERR_OUT_OF_DEVICE_MEMORY);
 }
 

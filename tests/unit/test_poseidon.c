@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "poseidon/poseidon.h"
 
-static const pool_poseidon_run on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
 
 static pool_poseidon *get(const char *name)
 {
@@ -144,7 +144,7 @@ static void test_tag_of_zero(void **state)
 {
     struct parts parts;
     uint32_t zero = 0, message = 5, results[2];
-    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 1};
+    pool_exec run = {.struct_size = sizeof(run), .on_host = 1};
     pool_poseidon_sponge_params params = {.struct_size = sizeof(params), .elements = 1, .rate = 2};
     pool_span in = {.data = &message, .count = 1}, out = {.data = results, .count = 1};
     pool_poseidon *set = NULL;
@@ -171,7 +171,7 @@ static void test_unknown_values(void **state)
 {
     struct parts parts;
     pool_poseidon *set = get("circom-bn254-t3");
-    pool_poseidon_run run = {.struct_size = sizeof(run), .on_host = 2};
+    pool_exec run = {.struct_size = sizeof(run), .on_host = 2};
     pool_span none = {0};
 
     (void)state;
@@ -181,7 +181,7 @@ static void test_unknown_values(void **state)
     assert_int_equal(pool_poseidon_permute(set, &run, &none, &none), POOL_ERR_INVALID_ARGUMENT);
     assert_non_null(strstr(pool_last_error()->message,
         "pool_poseidon_permute: unsupported value 2 for `on_host`; it must be 0 to 1"));
-    run = (pool_poseidon_run){.struct_size = sizeof(run), .is_async = -1};
+    run = (pool_exec){.struct_size = sizeof(run), .is_async = -1};
     assert_int_equal(pool_poseidon_hash(set, &run, &none, 1, &none), POOL_ERR_INVALID_ARGUMENT);
     assert_non_null(strstr(pool_last_error()->message, "value -1 for `is_async`"));
     pool_poseidon_destroy(&set);
@@ -451,7 +451,7 @@ static void test_spans(void **state)
     uint64_t elements[64] = {0};
     pool_span in = {.data = elements, .count = 2};
     pool_span out = {.data = elements + 32, .count = 2};
-    pool_poseidon_run run = on_host;
+    pool_exec run = on_host;
     pool_poseidon_sponge_params sponge = {.struct_size = sizeof(sponge), .elements = 3};
 
     (void)state;
@@ -485,13 +485,13 @@ static void test_spans(void **state)
     sponge.mode = POOL_SPONGE_ADD, sponge.padding = (pool_sponge_padding)2;
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
     memset(elements + 12, 255, 32); /* element 1 of item 1 */
-    run.check = 2;
+    run.checks = POOL_CHECK_ON_CURVE;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    run.check = 1;
+    run.checks = POOL_CHECK_CANONICAL;
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_BAD_DATA);
     assert_string_equal(pool_last_error()->message,
         "element 1 of item 1 of the inputs is not below the modulus of bn254_fr");
-    run.check = 0;
+    run.checks = POOL_CHECK_NONE;
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_OK);
     in.count = 0, in.data = NULL;
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_OK);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where and how an operation runs: the same struct for MSM, NTT, vectors and Poseidon. What the
+ * operation is stands in its own params.
+ */
+#ifndef DEVICEPOOL_EXEC_H
+#define DEVICEPOOL_EXEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <devicepool/cancel.h>
+#include <devicepool/check.h>
+#include <devicepool/memory.h>
+#include <devicepool/pool.h>
+#include <devicepool/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Zero is the default of every member but struct_size; a NULL pool_exec is all defaults. It is
+ * copied by the call. An operation that has no use for a member refuses other values than the
+ * default with POOL_ERR_UNSUPPORTED, and flags of `checks` with POOL_ERR_INVALID_ARGUMENT; its
+ * comment says which.
+ */
+typedef struct pool_exec {
+    size_t struct_size;
+    /* NULL: that of the bases of an MSM, else the device that the calling thread has bound. */
+    pool_device *device;
+    pool_stream *stream; /* of that device; NULL: its default stream */
+    /*
+     * 0: the results are complete when the call returns. 1: the work is enqueued on `stream`.
+     * Device memory and pinned host memory must then stay valid until the stream has completed the
+     * work, and only then are results there valid. Pageable host memory has been read, and results
+     * in it are written, when the call returns: those calls wait for the device. The first use of
+     * a field, curve, domain or parameter set on a device, which compiles its kernels, and checks
+     * block with 1 as well. Faults of the device are reported by the stream. After a failure of
+     * the call itself nothing reads or writes the caller's memory any more.
+     */
+    int32_t is_async;
+    /* 1: computed by plain C on the host, all spans in host memory, no device is used. Poseidon
+     * only. Never chosen by the library itself. */
+    int32_t on_host;
+    uint32_t checks;   /* POOL_CHECK_… of the inputs; POOL_CHECK_NONE: trusted. Checks wait. */
+    uint32_t reserved; /* 0 */
+    /* Device memory for intermediate results, as many bytes as the operation's …_workspace
+     * function reports; NULL: allocated in the order of the stream and freed again. */
+    pool_buffer *workspace;
+    /*
+     * Bytes of device memory that the call may allocate besides what it is given; 0: no limit.
+     * Smaller limits make smaller chunks; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk
+     * needs more. Kernels and tables, which stay on the device, do not count.
+     */
+    uint64_t memory_limit;
+    /* Examined before each chunk; POOL_ERR_CANCELLED once requested. Results written so far are
+     * incomplete. NULL: none. */
+    pool_cancel *cancel;
+    /*
+     * Called on the calling thread after each chunk, at last with done == total: how much of the
+     * work has been enqueued or, with is_async 0, may have been completed, in items of the
+     * operation. It must not fail or use `stream`. NULL: none.
+     */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    void *user;
+} pool_exec;
+
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_exec_init(pool_exec *exec, size_t struct_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

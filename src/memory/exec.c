@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where and how operations run: see exec.h.
+ */
+#include "memory/exec.h"
+
+#include <stdio.h>
+
+#include "base/params.h"
+#include "base/status.h"
+#include "base/text.h"
+
+static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
+
+void pool_exec_init(pool_exec *exec, size_t struct_size)
+{
+    base_struct_init(exec, struct_size);
+}
+
+/* "POOL_CHECK_CANONICAL, POOL_CHECK_REDUCE", or "none". */
+static void name_checks(uint32_t checks, char *text, size_t size)
+{
+    static const struct {
+        uint32_t flags;
+        const char *name;
+    } names[] = {
+        {POOL_CHECK_CANONICAL, "POOL_CHECK_CANONICAL"},
+        {POOL_CHECK_ON_CURVE, "POOL_CHECK_ON_CURVE"},
+        {POOL_CHECK_SUBGROUP, "POOL_CHECK_SUBGROUP"},
+        {POOL_CHECK_REDUCE, "POOL_CHECK_REDUCE"},
+    };
+    size_t length = 0;
+
+    snprintf(text, size, "none");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if ((checks & names[i].flags) == names[i].flags)
+            length += (size_t)snprintf(
+                text + length, size - length, "%s%s", length ? ", " : "", names[i].name);
+}
+
+static pool_status validate_checks(const char *call, uint32_t checks, uint32_t known)
+{
+    char names[128];
+
+    name_checks(known, names, sizeof(names));
+    if (checks & ~known)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 0x%x for `checks`; the flags here are %s", call, checks, names);
+    if ((checks & POOL_CHECK_SUBGROUP & ~POOL_CHECK_ON_CURVE) && !(checks & POOL_CHECK_ON_CURVE))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 0x%x for `checks`; POOL_CHECK_SUBGROUP is 0x%x", call, checks,
+            POOL_CHECK_SUBGROUP);
+    if ((checks & POOL_CHECK_CANONICAL) && (checks & POOL_CHECK_REDUCE))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 0x%x for `checks`; POOL_CHECK_CANONICAL and POOL_CHECK_REDUCE "
+            "exclude each other",
+            call, checks);
+    return POOL_OK;
+}
+
+static pool_status refuse(const char *call, const char *member)
+{
+    return base_fail(POOL_ERR_UNSUPPORTED,
+        "%s: `%s` is not supported by this function; it must be "
+        "0",
+        call, member);
+}
+
+pool_status memory_exec_read(const char *call, const pool_exec *given,
+    const struct memory_exec_rules *rules, pool_exec *exec)
+{
+    static const pool_exec defaults = {.struct_size = sizeof(defaults)};
+    pool_status status =
+        base_struct_read(&exec_type, call, "exec", given ? given : &defaults, exec);
+
+    if (!status)
+        status = base_check_ranges(call, {"is_async", exec->is_async, 0, 1},
+            {"on_host", exec->on_host, 0, 1}, {"reserved", exec->reserved, 0, 0});
+    if (!status)
+        status = validate_checks(call, exec->checks, rules->checks);
+    if (status)
+        return status;
+    if (exec->is_async && !rules->has_async)
+        return refuse(call, "is_async");
+    if (exec->on_host && !rules->has_host)
+        return refuse(call, "on_host");
+    if (exec->workspace && !rules->has_workspace)
+        return refuse(call, "workspace");
+    if (exec->memory_limit && !rules->has_memory_limit)
+        return refuse(call, "memory_limit");
+    if (exec->on_host && (exec->device || exec->stream || exec->is_async))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `on_host` is set, and `device`, `stream` or `is_async` as well", call);
+    return POOL_OK;
+}
+
+pool_status memory_exec_cancelled(const char *call, const pool_exec *exec)
+{
+    return pool_cancel_requested(exec->cancel)
+               ? base_fail(POOL_ERR_CANCELLED, "%s: the caller has cancelled it", call)
+               : POOL_OK;
+}
+
+pool_status memory_exec_fail_limit(const char *call, const pool_exec *exec, uint64_t bytes)
+{
+    return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
+        "%s: the smallest chunk needs %s of device memory; `memory_limit` is %s", call,
+        base_size_text(bytes).text, base_size_text(exec->memory_limit).text);
+}
