@@ -5,11 +5,11 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 #include "base/processors.h"
 #include "base/status.h"
+#include "base/thread.h"
 
 enum { MAX_PLACES = 8 };
 
@@ -58,18 +58,12 @@ static void *work_on(void *argument)
     return NULL;
 }
 
-/* Helpers block all signals, which belong to the program's threads. */
 static size_t start_helpers(struct work *work, pthread_t *threads, size_t wanted)
 {
-    sigset_t all, before;
     size_t started = 0;
 
-    sigfillset(&all);
-    if (!wanted || pthread_sigmask(SIG_SETMASK, &all, &before))
-        return 0;
-    while (started < wanted && !pthread_create(&threads[started], NULL, work_on, work))
+    while (started < wanted && base_thread_start(&threads[started], work_on, work))
         started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 

@@ -9,13 +9,13 @@
  * the way in a slot is filled, then sent; on the way out it is received, then emptied.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
 
@@ -108,20 +108,15 @@ static void *help(void *argument)
 static void start_helpers(struct job *job)
 {
     uint64_t wanted = job->pieces / PIECES_A_THREAD;
-    sigset_t all, before;
 
     wanted = wanted ? wanted - 1 : 0;
     if (wanted > job->ring->shape.helpers)
         wanted = job->ring->shape.helpers;
     if (wanted > base_processors() - 1)
         wanted = base_processors() - 1;
-    sigfillset(&all); /* signals are the program's business, on its own threads */
-    if (!wanted || pthread_sigmask(SIG_SETMASK, &all, &before))
-        return;
     while (job->helper_count < wanted && job->helper_count < HELPERS_MAX &&
-           !pthread_create(&job->helpers[job->helper_count], NULL, help, job))
+           base_thread_start(&job->helpers[job->helper_count], help, job))
         job->helper_count++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void stop_helpers(struct job *job)

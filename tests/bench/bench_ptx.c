@@ -109,7 +109,7 @@ static struct sim_program *parse(const struct text *t, double *seconds)
 }
 
 static void bench_run(
-    const struct sim_program *program, struct sim_workers *workers, const char *what)
+    const struct sim_program *program, struct base_thread_pool *workers, const char *what)
 {
     uint32_t *out = calloc(BLOCKS * THREADS, sizeof(*out));
     uint64_t parameter = (uint64_t)(uintptr_t)out;
@@ -139,16 +139,16 @@ static void bench_run(
 int main(void)
 {
     struct text small = {0}, large = {0};
-    struct sim_workers *workers = NULL;
+    struct base_thread_pool *workers = NULL;
     double seconds, best = 1e9;
     const char *head = ".version 9.0\n.target sm_90\n.address_size 64\n";
     put(&small, "%s", head);
     put_kernel(&small, 0, 1);
     struct sim_program *program = parse(&small, &seconds);
     bench_run(program, NULL, "one core");
-    if (sim_workers_create(0, &workers))
+    if (base_thread_pool_create(0, &workers))
         bench_run(program, workers, "all cores");
-    sim_workers_destroy(&workers);
+    base_thread_pool_destroy(&workers);
     sim_program_free(&program);
     put(&large, "%s", head);
     for (int i = 0; large.length < 1000000; i++)

@@ -24,7 +24,7 @@ struct machine {
     struct sim_range blocks[MACHINE_BLOCKS];
     unsigned block_count;
     uint64_t variables[64];
-    struct sim_workers *workers;
+    struct base_thread_pool *workers;
     struct sim_counts counts;
     struct sim_fault fault;
     uint64_t limit;
@@ -125,7 +125,7 @@ static inline void machine_free(struct machine *m)
     for (unsigned i = 0; i < m->block_count; i++)
         free((void *)(uintptr_t)m->blocks[i].base);
     sim_program_free(&m->program);
-    sim_workers_destroy(&m->workers);
+    base_thread_pool_destroy(&m->workers);
 }
 
 #endif

@@ -133,7 +133,7 @@ static void test_divergent_loop(void **state)
     struct {
         uint32_t *out, *active;
     } p = {machine_alloc(m, 1000 * 4), machine_alloc(m, 1000 * 4)};
-    assert_true(sim_workers_create(3, &m->workers));
+    assert_true(base_thread_pool_create(3, &m->workers));
     machine_run(m, "collatz", 10, 100, &p);
     for (uint32_t t = 0; t < 1000; t++) {
         uint32_t steps = 0;
@@ -291,7 +291,7 @@ static void test_atomics(void **state)
     } p = {machine_alloc(m, 32), machine_alloc(m, 8), machine_alloc(m, 4), machine_alloc(m, 4)};
     uint32_t n = 64 * 128, x = 0;
     uint64_t sum = 0;
-    assert_true(sim_workers_create(4, &m->workers));
+    assert_true(base_thread_pool_create(4, &m->workers));
     machine_run(m, "atomics", 64, 128, &p);
     for (uint32_t t = 0; t < n; t++) {
         sum += t;
@@ -318,7 +318,7 @@ static void test_locks(void **state)
     struct {
         uint32_t *lock, *count;
     } p = {machine_alloc(m, 4), machine_alloc(m, 4)};
-    assert_true(sim_workers_create(2, &m->workers));
+    assert_true(base_thread_pool_create(2, &m->workers));
     machine_run(m, "locked", 6, 64, &p);
     assert_int_equal(p.count[0], 6 * 64);
     finish(m);
@@ -331,7 +331,7 @@ static void test_cooperative(void **state)
     struct {
         uint32_t *arrived, *out;
     } p = {machine_alloc(m, 4), machine_alloc(m, 100 * 40 * 4)};
-    assert_true(sim_workers_create(2, &m->workers));
+    assert_true(base_thread_pool_create(2, &m->workers));
     m->is_cooperative = true;
     machine_run(m, "grid_wait", 100, 40, &p);
     for (uint32_t t = 0; t < 100 * 40; t++)
@@ -346,7 +346,7 @@ static void test_grid_groups(void **state)
     struct machine *m = calloc(1, sizeof(*m));
     machine_load(m, grid_text);
     uint32_t *sums = machine_alloc(m, 64);
-    assert_true(sim_workers_create(2, &m->workers));
+    assert_true(base_thread_pool_create(2, &m->workers));
     m->limit = 200000000;
     assert_int_equal(machine_launch(m, "grid_rounds", 50, 64, &sums), SIM_FAULT_TRAP);
     memset(sums, 0, 64);

@@ -2,7 +2,9 @@
 /*
  * base/: statuses and their classes, error detail, log, memory, SHA-256.
  */
+#include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +25,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread_pool.h"
 
 static void test_status_classes(void **state)
 {
@@ -324,9 +327,40 @@ static void test_version(void **state)
     assert_string_equal(pool_version_text(), "0.1.0");
 }
 
+static void note_blocked(void *context, unsigned index)
+{
+    sigset_t blocked;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    ((int *)context)[index] = 1 + sigismember(&blocked, SIGUSR1);
+}
+
+static void test_thread_pool(void **state)
+{
+    struct base_thread_pool *pool = NULL;
+    int seen[3] = {0};
+
+    (void)state;
+    assert_true(base_thread_pool_create(3, &pool));
+    assert_int_equal(base_thread_pool_acquire(NULL, 3), 1);
+    assert_int_equal(base_thread_pool_acquire(pool, 1), 1);
+    assert_int_equal(base_thread_pool_acquire(pool, 8), 3);
+    assert_int_equal(base_thread_pool_acquire(pool, 2), 1); /* in use */
+    base_thread_pool_run(pool, 3, note_blocked, seen);
+    assert_int_equal(seen[0], 1); /* the caller's signal mask is its own */
+    assert_int_equal(seen[1], 2); /* the pool's threads take no signals of the program */
+    assert_int_equal(seen[2], 2);
+    assert_int_equal(base_thread_pool_acquire(pool, 2), 2); /* free again */
+    base_thread_pool_run(pool, 2, note_blocked, seen);
+    base_thread_pool_destroy(&pool);
+    assert_null(pool);
+    base_thread_pool_destroy(&pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thread_pool),
         cmocka_unit_test(test_status_classes),
         cmocka_unit_test(test_size_texts),
         cmocka_unit_test(test_text_copy),

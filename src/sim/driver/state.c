@@ -267,7 +267,7 @@ static pool_status start_driver(const struct sim_config *config)
         if (status)
             return status;
     }
-    if (!sim_workers_create(config->threads, &sim_state.workers)) {
+    if (!base_thread_pool_create(config->threads, &sim_state.workers)) {
         if (!sim_state.has_program_rules)
             sim_rules_free(&sim_state.rules);
         return base_fail_memory("threads of the simulated devices");
@@ -379,7 +379,7 @@ static void stop_driver(void)
     }
     while (sim_state.threads > 0)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
-    sim_workers_destroy(&sim_state.workers);
+    base_thread_pool_destroy(&sim_state.workers);
     free_state();
     sim_state.is_closing = false;
     pthread_cond_broadcast(&sim_state.changed);

@@ -338,7 +338,7 @@ struct sim_state {
     struct sim_memory_pool *pools;
     struct sim_rules rules;
     bool has_program_rules; /* set through the API: the environment variable is ignored */
-    struct sim_workers *workers;
+    struct base_thread_pool *workers;
     struct sim_stats *stats;
     size_t stats_count;
     pool_sim_fault fault;

@@ -10,6 +10,7 @@
  */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "sim/driver/state.h"
 
 #define LEGACY_STREAM ((CUstream)(uintptr_t)1)
@@ -114,24 +115,13 @@ static void *run_stream(void *argument)
     return NULL;
 }
 
-/* Starts a thread with all signals blocked: signal handlers run on the program's own threads. */
 static bool start_thread(struct sim_stream *stream)
 {
-    pthread_attr_t attributes;
-    sigset_t all, old;
     pthread_t thread;
-    int failed;
 
-    if (pthread_attr_init(&attributes))
+    if (!base_thread_start(&thread, run_stream, stream))
         return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    failed = pthread_create(&thread, &attributes, run_stream, stream);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
-    if (failed)
-        return false;
+    pthread_detach(thread);
     stream->has_thread = true;
     sim_state.threads++;
     return true;

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/thread_pool.h"
+
 /* ---- loading --------------------------------------------------------------------------------- */
 
 enum sim_load {
@@ -124,11 +126,6 @@ struct sim_memory {
     void *context;
 };
 
-struct sim_workers;
-bool sim_workers_create(unsigned count, struct sim_workers **workers);
-void sim_workers_destroy(struct sim_workers **workers);
-unsigned sim_workers_count(const struct sim_workers *workers);
-
 enum sim_check {
     SIM_CHECK_SHARED_INIT =
         1u, /* report reads of shared bytes that no thread of the block has written */
@@ -147,9 +144,9 @@ struct sim_launch {
     const uint64_t
         *variables; /* address of each module variable, by index; NULL when there are none */
     struct sim_memory memory;
-    struct sim_workers *workers;
-    uint64_t instruction_limit; /* warp instructions of the whole launch; 0: unlimited */
-    const uint32_t *cancel;     /* read atomically; non-zero aborts the launch; may be NULL */
+    struct base_thread_pool *workers; /* NULL or in use: the launch runs on the caller's thread */
+    uint64_t instruction_limit;       /* warp instructions of the whole launch; 0: unlimited */
+    const uint32_t *cancel;           /* read atomically; non-zero aborts the launch; may be NULL */
     bool is_cooperative; /* all blocks are resident at once and share the cores in time slices */
     uint32_t checks;     /* of enum sim_check */
     uint32_t multiprocessor_count; /* %nsmid; 0: 1 */

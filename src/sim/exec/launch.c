@@ -5,7 +5,6 @@
  * of a cooperative launch are resident from the start.
  */
 #include "sim/exec/block.h"
-#include "sim/exec/thread_pool.h"
 
 #include "base/alloc.h"
 
@@ -243,8 +242,8 @@ enum sim_fault_kind sim_launch_run(
         return SIM_FAULT_NO_MEMORY;
     }
     pthread_mutex_init(&run.lock, NULL);
-    run.core_count = sim_workers_take(launch->workers, max_cores(&run));
-    sim_workers_run(launch->workers, run.core_count, run_core, &run);
+    run.core_count = base_thread_pool_acquire(launch->workers, max_cores(&run));
+    base_thread_pool_run(launch->workers, run.core_count, run_core, &run);
     pthread_mutex_destroy(&run.lock);
     base_free(run.parameters);
     if (counts)

@@ -24,14 +24,14 @@
     X(AND, "and")                                                                                  \
     X(ANY, "any")                                                                                  \
     X(APPROX, "approx")                                                                            \
-    X(ARRIVE, "arrive") X(ASYNC, "async") X(B4E, "b4e") X(BALLOT, "ballot") X(BFLY, "bfly") X(     \
-        CA, "ca") X(CAS, "cas") X(CC, "cc") X(CG, "cg") X(CLAMP, "clamp") X(CLUSTER,               \
-        "cluster") X(COMMIT_GROUP, "commit_group") X(CONST, "const") X(CS, "cs") X(CTA,            \
-        "cta") X(CV, "cv") X(DEC, "dec") X(DOWN, "down") X(ECL, "ecl") X(ECR, "ecr") X(EQ,         \
-        "eq") X(EQU, "equ") X(EXCH, "exch") X(F4E, "f4e") X(FINITE, "finite") X(FTZ,               \
-        "ftz") X(FULL, "full") X(GE, "ge") X(GEU, "geu") X(GL, "gl") X(GLOBAL, "global") X(GPU,    \
-        "gpu") X(GT, "gt") X(GTU, "gtu") X(HI, "hi") X(HS, "hs") X(IDX, "idx")                     \
-        X(INC, "inc") X(INFINITE, "infinite") X(                                                   \
+    X(ARRIVE, "arrive")                                                                            \
+    X(ASYNC, "async") X(B4E, "b4e") X(BALLOT, "ballot") X(BFLY, "bfly") X(CA, "ca") X(CAS,         \
+        "cas") X(CC, "cc") X(CG, "cg") X(CLAMP, "clamp") X(CLUSTER, "cluster") X(COMMIT_GROUP,     \
+        "commit_group") X(CONST, "const") X(CS, "cs") X(CTA, "cta") X(CV, "cv") X(DEC,             \
+        "dec") X(DOWN, "down") X(ECL, "ecl") X(ECR, "ecr") X(EQ, "eq") X(EQU, "equ") X(EXCH,       \
+        "exch") X(F4E, "f4e") X(FINITE, "finite") X(FTZ, "ftz") X(FULL, "full") X(GE, "ge") X(GEU, \
+        "geu") X(GL, "gl") X(GLOBAL, "global") X(GPU, "gpu") X(GT, "gt") X(GTU, "gtu") X(HI, "hi") \
+        X(HS, "hs") X(IDX, "idx") X(INC, "inc") X(INFINITE, "infinite") X(                         \
             L, "l") X(L1, "L1") X(L2, "L2") X(LE, "le") X(LEU, "leu") X(LO, "lo")                  \
             X(LOCAL, "local") X(LS, "ls") X(LT, "lt") X(LTU, "ltu") X(LU, "lu") X(                 \
                 MATCH, "match") X(MAX, "max") X(MIN,                                               \
