@@ -23,6 +23,7 @@
 #include "bench_support.h"
 #include "msm/bases.h"
 #include "msm/msm.h"
+#include "support/random.h"
 
 enum { WARM_UPS = 2, ROUNDS = 9, LOG_DISTINCT = 20, STAGES = 4, ALL = -1 };
 
@@ -119,16 +120,6 @@ struct work {
     struct msm_chunk_operands part;
     struct msm_run run;
 };
-
-static uint64_t random_state = 0x9e3779b97f4a7c15u;
-
-static uint64_t next_random(void)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 0x2545f4914f6cdd1du;
-}
 
 static void random_scalar(const pool_field *field, uint64_t *x)
 {

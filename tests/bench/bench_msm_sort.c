@@ -11,7 +11,7 @@
 
 #include "bench_support.h"
 #include "msm/sort.h"
-#include "msm_sort_support.h"
+#include "support/msm_sort.h"
 
 enum { WARM_UPS = 2, ROUNDS = 9, SAMPLED = 1 << 14 };
 

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
 #include "driver/attributes.h"
 #include "driver/internal.h"
+#include "support/child.h"
 
 #define SKIPPED 77
 

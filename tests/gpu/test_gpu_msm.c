@@ -6,13 +6,13 @@
  *
  * --device sim and --most BITS make it small; --timing prints what each took, median of three.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include <pthread.h>
 #include <time.h>
 
 #include "field/integer.h"
-#include "pool_support.h"
+#include "support/pool.h"
 
 static uint32_t most_bits = 26;
 static int prints_times;

@@ -3,22 +3,13 @@
  * Large transforms on a real device: outputs at random places against the polynomial evaluated
  * there, and the way back. Exit 77 without a device.
  */
-#include "ntt_support.h"
+#include "support/ntt.h"
+#include "support/random.h"
 
 static device_pool *pool;
 static pool_device *device;
 
 enum { POINTS = 4 };
-
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252u;
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
 
 static uint64_t reverse(uint64_t x, uint32_t bits)
 {

@@ -23,22 +23,13 @@
 #include <devicepool.h>
 
 #include "pool/device.h"
+#include "support/assert.h"
 
 #define THREADS 32
 #define ROUNDS 50
 #define WORDS 4096
 
-#define assert_ok(call) assert_int_equal(say(call), POOL_OK)
-
 static char program[4096];
-
-/* Puts the reason beside a failure. */
-static pool_status say(pool_status status)
-{
-    if (status)
-        fprintf(stderr, "%s: %s\n", pool_status_name(status), pool_last_error()->message);
-    return status;
-}
 
 static device_pool *make_pool(const char *devices, pool_context_mode mode, int is_lazy)
 {

@@ -13,8 +13,8 @@
 #include <devicepool/curve.h>
 
 #include "field/integer.h"
-#include "kat/point_support.h"
-#include "plain_products.h"
+#include "support/plain_products.h"
+#include "support/point_vectors.h"
 
 static void test_sage_vectors(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include <devicepool/curve.h>
 
-#include "kat/json_support.h"
+#include "support/vectors.h"
 
 #define G2_X1 "198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c2"
 #define G2_X0 "1800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6ed"

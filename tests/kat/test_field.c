@@ -12,7 +12,7 @@
 
 #include <devicepool/field.h>
 
-#include "plain_products.h"
+#include "support/plain_products.h"
 
 struct known_root {
     const char *field;

@@ -13,7 +13,7 @@
 
 #include <devicepool/formats.h>
 
-#include "kat/json_support.h"
+#include "support/vectors.h"
 
 static const pool_point_format standard = {POOL_POINT_AFFINE, POOL_FORM_STANDARD, 0};
 

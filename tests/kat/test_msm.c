@@ -4,11 +4,11 @@
  * over the ceremony's 4096 points, the transform identity of a powers-of-tau file. The plain
  * references and a simulated device all have to give them.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include "driver/nvrtc.h"
-#include "kat/point_support.h"
-#include "pool_support.h"
+#include "support/point_vectors.h"
+#include "support/pool.h"
 
 static pool_status run_on_device(const struct msm_problem *problem, const pool_msm_params *params,
     const pool_exec *exec, uint8_t *result)

@@ -4,13 +4,13 @@
  * cells of a KZG blob (inverse from bit-reversed input, forward to bit-reversed output). The plain
  * reference and a simulated device both have to give them.
  */
-#include "ntt_support.h"
+#include "support/ntt.h"
 
 #include <gmp.h>
 
 #include "base/sha256.h"
-#include "json_support.h"
-#include "pool_support.h"
+#include "support/pool.h"
+#include "support/vectors.h"
 
 enum { MOST_ON_DEVICE = 12 };
 

@@ -11,8 +11,8 @@
 
 #include <devicepool.h>
 
-#include "json_support.h"
 #include "poseidon/poseidon.h"
+#include "support/vectors.h"
 
 static const char *const files[] = {"circom", "eip-5988", "horizenlabs", "light-poseidon", "mina",
     "neptune", "noir", "plonky2", "plonky3", "starknet", "zcash"};

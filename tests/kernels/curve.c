@@ -11,6 +11,7 @@
 
 #include "curve/emit_curve.h"
 #include "harness.h"
+#include "support/random.h"
 
 enum { MAX_LIMBS = FIELD_EXTENSION_MAX_LIMBS, CHAIN = 256, GPU_PAIRS = 2000, SIM_PAIRS = 300 };
 
@@ -29,17 +30,6 @@ struct pair {
     const struct point *left;
     const struct point *right;
 };
-
-static uint64_t random_state = 20261121;
-
-/* xorshift64*: the numbers only have to differ. */
-static uint64_t next_random(void)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 0x2545f4914f6cdd1du;
-}
 
 static void random_element(const struct field_extension *fe, uint64_t *x)
 {

@@ -11,7 +11,7 @@
 #include "curve/emit_curve.h"
 #include "field/integer.h"
 #include "harness.h"
-#include "kat/point_support.h"
+#include "support/point_vectors.h"
 
 enum { MAX_CASES = 40 };
 

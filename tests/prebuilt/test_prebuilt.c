@@ -4,7 +4,7 @@
  * pool says that it is in use, and what is not among them fails with the text that helps.
  *   test_prebuilt [--device DEVICES]     (default: sim:1,cc=75; "0" is a GPU)
  */
-#include "ntt_support.h"
+#include "support/ntt.h"
 
 #include "module/prebuilt.h"
 #include "msm/msm.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "plain_products.h"
-#include "property/curve_support.h"
+#include "support/curve.h"
+#include "support/plain_products.h"
 
 enum { ROUNDS = 6 };
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "field/integer.h"
-#include "property/field_support.h"
+#include "support/field.h"
 
 enum {
     RANDOM_PAIRS = 10000,

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "property/curve_support.h"
+#include "support/curve.h"
 
 enum {
     CURVES = 32, /* at least twenty are asked for */

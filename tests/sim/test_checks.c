@@ -4,7 +4,7 @@
  * are refused and the message has the index of the first one, whatever memory they are in, however
  * they are strided, in whichever chunk; on simulated devices and on the machine's own.
  */
-#include "poseidon_support.h"
+#include "support/poseidon.h"
 
 #include "ntt/ntt.h"
 #include "vector/vector.h"
@@ -31,7 +31,8 @@ static struct items items_of(uint32_t elements, int is_strided, pool_memory_spac
 
     items.host = calloc(1, items.bytes);
     for (size_t i = 0; i < COUNT; i++)
-        OK(pool_random_scalars(field, i, elements, POOL_FORM_STANDARD, items.host + i * stride));
+        assert_ok(
+            pool_random_scalars(field, i, elements, POOL_FORM_STANDARD, items.host + i * stride));
     items.span = (pool_span){.count = COUNT, .stride = is_strided ? stride : 0, .place = place};
     return items;
 }
@@ -42,7 +43,7 @@ static void spoil(struct items *items, uint64_t item, uint64_t element)
     size_t stride = items->span.stride ? items->span.stride : items->elements * element_bytes(set);
     unsigned char *at = items->host + item * stride + element * element_bytes(set);
 
-    OK(pool_field_modulus(field, at));
+    assert_ok(pool_field_modulus(field, at));
     at[0]++; /* an odd number: no carry into the top of it */
 }
 
@@ -52,9 +53,9 @@ static const pool_span *place(struct items *items)
 
     items->span.data = items->host;
     if (items->span.place == POOL_MEMORY_DEVICE) {
-        OK(pool_buffer_destroy(&items->buffer));
-        OK(pool_buffer_from_host(device, items->host, items->bytes, &items->buffer));
-        OK(pool_buffer_address(items->buffer, &address));
+        assert_ok(pool_buffer_destroy(&items->buffer));
+        assert_ok(pool_buffer_from_host(device, items->host, items->bytes, &items->buffer));
+        assert_ok(pool_buffer_address(items->buffer, &address));
         items->span.data = (void *)(uintptr_t)address;
     }
     return &items->span;
@@ -62,7 +63,7 @@ static const pool_span *place(struct items *items)
 
 static void drop(struct items *items)
 {
-    OK(pool_buffer_destroy(&items->buffer));
+    assert_ok(pool_buffer_destroy(&items->buffer));
     free(items->host);
 }
 
@@ -109,8 +110,8 @@ static void wait_for_default(void)
 {
     pool_stream *stream;
 
-    OK(pool_stream_default(device, &stream));
-    OK(pool_stream_synchronize(stream));
+    assert_ok(pool_stream_default(device, &stream));
+    assert_ok(pool_stream_synchronize(stream));
 }
 
 static void check_poseidon(int operation, int is_strided, pool_memory_space where, int by_host)
@@ -121,7 +122,7 @@ static void check_poseidon(int operation, int is_strided, pool_memory_space wher
 
     run.checks = POOL_CHECK_CANONICAL;
     if (operation != OPENING)
-        OK(operate(operation, &run, place(&items)));
+        assert_ok(operate(operation, &run, place(&items)));
     spoil(&items, COUNT - 1, last);
     expect_bad(operation, &run, place(&items), COUNT - 1, last);
     run.is_async = where == POOL_MEMORY_DEVICE && !by_host;
@@ -130,7 +131,7 @@ static void check_poseidon(int operation, int is_strided, pool_memory_space wher
     expect_bad(operation, &run, place(&items), 17, 1);
     if (operation != OPENING) {
         run.checks = POOL_CHECK_NONE;
-        OK(operate(operation, &run, &items.span));
+        assert_ok(operate(operation, &run, &items.span));
         if (run.is_async)
             wait_for_default();
     }
@@ -171,14 +172,14 @@ static void test_long_messages(void **state)
     run.checks = POOL_CHECK_CANONICAL;
     memset(words + LONG * 32, 255, 32); /* between the items nobody looks */
     memset(words + (LONG + 1 + 7) * 32, 255, 64);
-    OK(pool_buffer_from_host(device, words, sizeof(words), &buffer));
-    OK(pool_buffer_address(buffer, &address));
+    assert_ok(pool_buffer_from_host(device, words, sizeof(words), &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
     in.data = (void *)(uintptr_t)address, in.place = POOL_MEMORY_DEVICE;
     assert_int_equal(pool_poseidon_sponge(set, &run, &sponge, &in, &out), POOL_ERR_BAD_DATA);
     assert_non_null(strstr(pool_last_error()->message, "element 7 of item 1 of the messages"));
     in.count = 1;
-    OK(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
-    OK(pool_buffer_destroy(&buffer));
+    assert_ok(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
+    assert_ok(pool_buffer_destroy(&buffer));
 }
 
 /* Unchecked, the element p + 1 is the element 1, on a device as on the host. */
@@ -189,13 +190,13 @@ static void test_unchecked(void **state)
     pool_span in = {.data = words, .count = 2};
 
     (void)state;
-    OK(pool_field_modulus(field, words));
+    assert_ok(pool_field_modulus(field, words));
     words[0]++;
     words[64] = 1;
     words[32] = words[96] = 2;
     for (int i = 0; i < 2; i++) {
         pool_span out = {.data = digests[i], .count = 2};
-        OK(pool_poseidon_hash(set, &runs[i], &in, 2, &out));
+        assert_ok(pool_poseidon_hash(set, &runs[i], &in, 2, &out));
         assert_memory_equal(digests[i], digests[i] + 32, 32);
         runs[i].checks = POOL_CHECK_CANONICAL;
         assert_int_equal(pool_poseidon_hash(set, &runs[i], &in, 2, &out), POOL_ERR_BAD_DATA);
@@ -220,7 +221,7 @@ static void check_vectors(int is_strided, pool_memory_space where)
     for (int i = 0; i < 3; i++) {
         struct items a = items_of(1, is_strided, where), b = items_of(1, !is_strided, where);
 
-        OK(functions[i](field, &exec, place(&a), place(&b), &out));
+        assert_ok(functions[i](field, &exec, place(&a), place(&b), &out));
         spoil(&b, 20, 0);
         assert_int_equal(functions[i](field, &exec, place(&a), place(&b), &out), POOL_ERR_BAD_DATA);
         assert_string_equal(pool_last_error()->message,
@@ -240,7 +241,7 @@ static void check_vectors(int is_strided, pool_memory_space where)
             pool_vector_evaluate(field, &exec, &a.span, value, result), POOL_ERR_BAD_DATA);
         assert_non_null(strstr(pool_last_error()->message, "element 19 of the vector a"));
         exec.checks = POOL_CHECK_NONE;
-        OK(functions[i](field, &exec, &a.span, &b.span, &out));
+        assert_ok(functions[i](field, &exec, &a.span, &b.span, &out));
         exec.checks = 2;
         assert_int_equal(
             functions[i](field, &exec, &a.span, &b.span, &out), POOL_ERR_INVALID_ARGUMENT);
@@ -276,7 +277,7 @@ static void test_transforms(void **state)
     pool_span span = {.data = words, .count = BATCH << LOG_SIZE};
 
     (void)state;
-    OK(pool_ntt_domain_create(&wanted, &params.domain));
+    assert_ok(pool_ntt_domain_create(&wanted, &params.domain));
     memset(words + 50 * 32, 255, 32);
     ntt_part_bytes_set(2 << LOG_SIZE << 5);
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
@@ -284,7 +285,7 @@ static void test_transforms(void **state)
         pool_last_error()->message, "element 50 of the input is not below the modulus of bn254_fr");
     ntt_part_bytes_set(0);
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
-    OK(pool_ntt_domain_destroy(&params.domain));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
 int main(int argc, char **argv)
@@ -300,7 +301,7 @@ int main(int argc, char **argv)
 
     if (open_here(argc, argv))
         return 77;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
     field = pool_poseidon_field(set);
     failed = cmocka_run_group_tests(tests, NULL, close_pool);
     pool_poseidon_destroy(&set);

@@ -4,9 +4,9 @@
  * lie in memory, batches, values that make additions exceptional, short scalars, windows; and laws
  * that need no other answer.
  */
-#include "msm_support.h"
-#include "pool_support.h"
-#include "property/curve_support.h"
+#include "support/curve.h"
+#include "support/msm.h"
+#include "support/pool.h"
 
 static pool_msm_params params_of(const pool_curve *curve)
 {

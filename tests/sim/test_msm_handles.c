@@ -3,14 +3,14 @@
  * Points that stay on a device: sums over handles with and without tables, parts of them, batches;
  * fingerprints, finding, counting; files there and back, and damaged in every byte that matters.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
 #include "msm/bases.h"
-#include "pool_support.h"
+#include "support/pool.h"
 
 static const struct msm_shape_of_call plain;
 static char directory[] = "/tmp/devicepool-points-XXXXXX";

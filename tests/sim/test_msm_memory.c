@@ -4,10 +4,10 @@
  * host memory that comes while others are computed, devices that are nearly full; and how it ends:
  * asynchronous calls, cancel, progress, results on success only.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include "msm/call.h"
-#include "pool_support.h"
+#include "support/pool.h"
 
 static const struct msm_shape_of_call plain;
 

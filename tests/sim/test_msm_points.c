@@ -3,7 +3,7 @@
  * Points on their way to a sum, kernel by kernel against the host: every layout, form and stride of
  * every curve comes out packed, affine and reduced; multiples; checks name the first bad place.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include "msm/convert.h"
 

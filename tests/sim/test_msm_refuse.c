@@ -2,8 +2,8 @@
 /*
  * What pool_msm and pool_msm_workspace refuse, and that nothing is written then.
  */
-#include "msm_support.h"
-#include "pool_support.h"
+#include "support/msm.h"
+#include "support/pool.h"
 
 enum { COUNT = 12 };
 

@@ -12,25 +12,18 @@
 #include <cmocka.h>
 
 #include "driver/nvrtc.h"
-#include "msm_sort_support.h"
+#include "support/assert.h"
+#include "support/msm_sort.h"
 
 static device_pool *pool;
 static pool_device *device;
 static pool_stream *stream;
 
-static void must(pool_status status, const char *call, int line)
-{
-    if (status)
-        print_error("line %d: %s: %s\n", line, call, pool_last_error()->message);
-    assert_int_equal(status, POOL_OK);
-}
-#define MUST(call) must((call), #call, __LINE__)
-
 static CUdeviceptr address_of(const pool_buffer *buffer)
 {
     CUdeviceptr address = 0;
 
-    MUST(pool_buffer_address(buffer, &address));
+    assert_ok(pool_buffer_address(buffer, &address));
     return address;
 }
 
@@ -82,9 +75,10 @@ static void download(pool_buffer *workspace, const struct msm_plan *plan, struct
     sorted->entries = malloc(plan->entries * 4 + 4);
     assert_non_null(sorted->offsets);
     assert_non_null(sorted->entries);
-    MUST(pool_copy_to_host(
+    assert_ok(pool_copy_to_host(
         sorted->offsets, workspace, plan->bucket_offsets_at, (plan->buckets + 1) * 4, NULL));
-    MUST(pool_copy_to_host(sorted->entries, workspace, plan->entries_at, plan->entries * 4, NULL));
+    assert_ok(
+        pool_copy_to_host(sorted->entries, workspace, plan->entries_at, plan->entries * 4, NULL));
 }
 
 static void run_sort(const struct sort_case *one, const uint32_t *words,
@@ -99,17 +93,17 @@ static void run_sort(const struct sort_case *one, const uint32_t *words,
         .scalar_form = one->is_montgomery ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD,
         .reduces = one->reduces};
 
-    MUST(pool_buffer_from_host(device, words, all * stride_of(one) * 4, &scalars));
-    MUST(pool_buffer_alloc(device, plan->bytes, &workspace));
-    MUST(pool_buffer_fill8(workspace, 0, plan->bytes, 0xee, NULL));
+    assert_ok(pool_buffer_from_host(device, words, all * stride_of(one) * 4, &scalars));
+    assert_ok(pool_buffer_alloc(device, plan->bytes, &workspace));
+    assert_ok(pool_buffer_fill8(workspace, 0, plan->bytes, 0xee, NULL));
     run.workspace = address_of(workspace);
     part.scalars = all ? address_of(scalars) : 0;
     sort_points(one, &part);
-    MUST(msm_run_sort(&run, &part));
-    MUST(pool_stream_synchronize(stream));
+    assert_ok(msm_run_sort(&run, &part));
+    assert_ok(pool_stream_synchronize(stream));
     download(workspace, plan, sorted);
-    MUST(pool_buffer_destroy(&scalars));
-    MUST(pool_buffer_destroy(&workspace));
+    assert_ok(pool_buffer_destroy(&scalars));
+    assert_ok(pool_buffer_destroy(&workspace));
 }
 
 static void check(const struct sort_case *one)

@@ -4,8 +4,8 @@
  * reference: all orders, directions, cosets and layouts, small sizes whole and larger ones by
  * turns, in trips of every kind.
  */
-#include "ntt_support.h"
-#include "pool_support.h"
+#include "support/ntt.h"
+#include "support/pool.h"
 
 /* Every combination of a size, or every `step`th one. */
 static void all_ways(const pool_field *field, uint32_t log_size, uint64_t batch, uint32_t step)

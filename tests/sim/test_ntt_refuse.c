@@ -2,8 +2,8 @@
 /*
  * What transforms and vector functions refuse, and that nothing is written then.
  */
-#include "ntt_support.h"
-#include "pool_support.h"
+#include "support/ntt.h"
+#include "support/pool.h"
 
 #include <time.h>
 

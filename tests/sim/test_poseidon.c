@@ -4,7 +4,7 @@
  * argument on the machine's own. Random states of every set, built in or one's own, hashes and
  * sponges; a second argument says how a set's name begins, "own" are those of one's own.
  */
-#include "poseidon_support.h"
+#include "support/poseidon.h"
 
 static const char *only; /* a set's name begins so */
 
@@ -23,13 +23,13 @@ static void check_permute(const pool_poseidon *set, pool_form in_form, pool_form
     pool_exec run = here();
 
     memset(states, 0, bytes);
-    OK(pool_field_modulus(pool_poseidon_field(set), top));
+    assert_ok(pool_field_modulus(pool_poseidon_field(set), top));
     top[0] = (unsigned char)(top[0] - 1);
     for (size_t i = 0; i < t; i++)
         memcpy(states + bytes + i * element_bytes(set), top, element_bytes(set));
-    OK(pool_poseidon_permute(set, &on_host, &in, &out));
+    assert_ok(pool_poseidon_permute(set, &on_host, &in, &out));
     out.data = got;
-    OK(pool_poseidon_permute(set, &run, &in, &out));
+    assert_ok(pool_poseidon_permute(set, &run, &in, &out));
     compare(set, "permutations", got, want, COUNT * bytes);
     free(states);
     free(want);
@@ -47,9 +47,9 @@ static void check_hash(const pool_poseidon *set, uint32_t elements)
     pool_span out = {.data = want, .count = COUNT};
     pool_exec run = here();
 
-    OK(pool_poseidon_hash(set, &on_host, &in, elements, &out));
+    assert_ok(pool_poseidon_hash(set, &on_host, &in, elements, &out));
     out.data = got;
-    OK(pool_poseidon_hash(set, &run, &in, elements, &out));
+    assert_ok(pool_poseidon_hash(set, &run, &in, elements, &out));
     compare(set, "hashes", got, want, COUNT * bytes);
     free(inputs);
     free(want);
@@ -66,7 +66,7 @@ static void test_every_set(void **state)
         if (only && strncmp(name, only, strlen(only)))
             continue;
         fprintf(stderr, "%s\n", name);
-        OK(pool_poseidon_by_name(name, &set));
+        assert_ok(pool_poseidon_by_name(name, &set));
         check_permute(set, (pool_form)(i % 2), (pool_form)(i / 2 % 2));
         check_hash(set, pool_poseidon_inputs(set));
         pool_poseidon_destroy(&set);
@@ -87,7 +87,7 @@ static void test_one_thread(void **state)
         pool_poseidon *set;
         if (only && strncmp(names[i], only, strlen(only)))
             continue;
-        OK(pool_poseidon_by_name(names[i], &set));
+        assert_ok(pool_poseidon_by_name(names[i], &set));
         check_permute(set, POOL_FORM_STANDARD, POOL_FORM_MONTGOMERY);
         check_hash(set, pool_poseidon_inputs(set));
         pool_poseidon_destroy(&set);
@@ -106,9 +106,9 @@ static void check_sponge(const pool_poseidon *set, const pool_poseidon_sponge_pa
     pool_span out = {.data = want, .count = COUNT};
     pool_exec run = here();
 
-    OK(pool_poseidon_sponge(set, &on_host, params, &in, &out));
+    assert_ok(pool_poseidon_sponge(set, &on_host, params, &in, &out));
     out.data = got;
-    OK(pool_poseidon_sponge(set, &run, params, &in, &out));
+    assert_ok(pool_poseidon_sponge(set, &run, params, &in, &out));
     compare(set, "sponges", got, want, COUNT * bytes);
     free(messages);
     free(want);
@@ -125,7 +125,7 @@ static void test_sponges(void **state)
     (void)state;
     for (size_t n = 0; n < 3; n++) {
         pool_poseidon *set;
-        OK(pool_poseidon_by_name(names[n], &set));
+        assert_ok(pool_poseidon_by_name(names[n], &set));
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
             for (int how = 0; how < 4; how++) {
                 pool_poseidon_sponge_params params = {.struct_size = sizeof(params),
@@ -166,7 +166,7 @@ static void check_own(
         .matrix = elements + count * bytes,
         .matrix_count = (size_t)width * width};
 
-    OK(pool_random_scalars(
+    assert_ok(pool_random_scalars(
         field, width, count + width * width + width, POOL_FORM_STANDARD, elements));
     if (kind == POOL_POSEIDON2) {
         params.internal_diagonal = elements + (count + (size_t)width * width) * bytes;

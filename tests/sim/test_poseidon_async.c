@@ -5,7 +5,7 @@
  * before its later work, run on several streams at once, and after a failure leave nothing behind
  * that still uses the caller's memory.
  */
-#include "poseidon_support.h"
+#include "support/poseidon.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -41,7 +41,7 @@ static struct operand operand_of(
     CUdeviceptr at;
 
     if (kind == PINNED) {
-        OK(pool_pinned_create(device, made.bytes, 0, &made.pinned));
+        assert_ok(pool_pinned_create(device, made.bytes, 0, &made.pinned));
         made.host = pool_pinned_data(made.pinned);
         memset(made.host, 0, made.bytes);
     } else {
@@ -49,8 +49,8 @@ static struct operand operand_of(
     }
     address = made.host;
     if (kind == DEVICE) {
-        OK(pool_buffer_zeroed(device, made.bytes, &made.buffer));
-        OK(pool_buffer_address(made.buffer, &at));
+        assert_ok(pool_buffer_zeroed(device, made.bytes, &made.buffer));
+        assert_ok(pool_buffer_address(made.buffer, &at));
         address = (void *)(uintptr_t)at;
     }
     made.span = (pool_span){.data = address,
@@ -68,18 +68,18 @@ static unsigned char *item_at(const struct operand *operand, uint64_t index)
 static void fill(struct operand *operand, uint64_t seed)
 {
     for (uint64_t i = 0; i < operand->span.count; i++)
-        OK(pool_random_scalars(pool_poseidon_field(set), seed * 1000 + i, operand->item / ELEMENT,
-            POOL_FORM_STANDARD, item_at(operand, i)));
+        assert_ok(pool_random_scalars(pool_poseidon_field(set), seed * 1000 + i,
+            operand->item / ELEMENT, POOL_FORM_STANDARD, item_at(operand, i)));
     if (operand->kind == DEVICE)
-        OK(pool_copy_to_device(operand->buffer, 0, operand->host, operand->bytes, NULL));
+        assert_ok(pool_copy_to_device(operand->buffer, 0, operand->host, operand->bytes, NULL));
 }
 
 static void drop(struct operand *operand)
 {
-    OK(pool_buffer_destroy(&operand->buffer));
+    assert_ok(pool_buffer_destroy(&operand->buffer));
     if (!operand->pinned)
         free(operand->host);
-    OK(pool_pinned_destroy(&operand->pinned));
+    assert_ok(pool_pinned_destroy(&operand->pinned));
 }
 
 static pool_status operate(
@@ -108,14 +108,14 @@ static unsigned char *expected(int operation, const struct operand *in)
     pool_span to = {.data = want, .count = out_counts[operation]};
 
     from.data = in->host, from.place = POOL_MEMORY_HOST;
-    OK(operate(operation, &on_host, &from, &to));
+    assert_ok(operate(operation, &on_host, &from, &to));
     return want;
 }
 
 static void expect(struct operand *out, const unsigned char *want, const char *what)
 {
     if (out->kind == DEVICE)
-        OK(pool_copy_to_host(out->host, out->buffer, 0, out->bytes, NULL));
+        assert_ok(pool_copy_to_host(out->host, out->buffer, 0, out->bytes, NULL));
     for (uint64_t i = 0; i < out->span.count; i++)
         if (memcmp(item_at(out, i), want + i * out->item, out->item))
             fail_msg("%s: item %llu differs from the host's", what, (unsigned long long)i);
@@ -140,14 +140,14 @@ static void check_operation(int operation, enum memory from, enum memory to, int
 
     fill(&in, (uint64_t)operation + 1);
     want = expected(operation, &in);
-    OK(operate(operation, &run, &in.span, &out.span));
+    assert_ok(operate(operation, &run, &in.span, &out.span));
     if (from == PAGEABLE || (from == PINNED && is_strided)) /* has been read */
         memset(in.host, 0x5a, in.bytes);
     snprintf(what, sizeof(what), "operation %d, memory %d to %d, strided %d", operation, from, to,
         is_strided);
     if (to == PAGEABLE || (to == PINNED && is_strided)) /* is written */
         expect(&out, want, what);
-    OK(pool_stream_synchronize(stream));
+    assert_ok(pool_stream_synchronize(stream));
     expect(&out, want, what);
     free(want);
     drop(&in);
@@ -218,16 +218,16 @@ static void check_order(int operation)
     want = expected(operation, &in);
     later.want = want;
     memset(in.host, 0, in.bytes);
-    OK(operate(operation, &run, &in.span, &out.span)); /* compiled and loaded from here on */
-    OK(pool_stream_synchronize(stream));
+    assert_ok(operate(operation, &run, &in.span, &out.span)); /* compiled and loaded from here on */
+    assert_ok(pool_stream_synchronize(stream));
     atomic_store(&gate, 0);
-    OK(pool_stream_call(stream, write_input, &later));
-    OK(operate(operation, &run, &in.span, &out.span));
-    OK(pool_stream_call(stream, read_output, &later));
+    assert_ok(pool_stream_call(stream, write_input, &later));
+    assert_ok(operate(operation, &run, &in.span, &out.span));
+    assert_ok(pool_stream_call(stream, read_output, &later));
     assert_int_equal(pool_stream_query(stream), POOL_ERR_NOT_READY);
     assert_false(later.is_right);
     atomic_store(&gate, 1);
-    OK(pool_stream_synchronize(stream));
+    assert_ok(pool_stream_synchronize(stream));
     assert_true(later.is_right);
     free(want);
     drop(&in);
@@ -258,7 +258,7 @@ static void test_streams(void **state)
     (void)state;
     poseidon_piece_bytes = PIECE;
     for (int s = 1; s < STREAMS; s++)
-        OK(pool_stream_create(device, NULL, &streams[s]));
+        assert_ok(pool_stream_create(device, NULL, &streams[s]));
     for (int call = 0; call < CALLS; call++)
         for (int s = 0; s < STREAMS; s++) {
             pool_exec run = asynchronous(streams[s]);
@@ -268,11 +268,11 @@ static void test_streams(void **state)
             out[s][call] = operand_of(PINNED, out_elements[operation], out_counts[operation], 0);
             fill(&in[s][call], (uint64_t)(100 + 10 * s + call));
             want[s][call] = expected(operation, &in[s][call]);
-            OK(operate(operation, &run, &in[s][call].span, &out[s][call].span));
+            assert_ok(operate(operation, &run, &in[s][call].span, &out[s][call].span));
         }
-    OK(pool_stream_default(device, &streams[0]));
+    assert_ok(pool_stream_default(device, &streams[0]));
     for (int s = 0; s < STREAMS; s++) {
-        OK(pool_stream_synchronize(streams[s]));
+        assert_ok(pool_stream_synchronize(streams[s]));
         for (int call = 0; call < CALLS; call++) {
             expect(&out[s][call], want[s][call], "several streams");
             drop(&in[s][call]);
@@ -280,7 +280,7 @@ static void test_streams(void **state)
             free(want[s][call]);
         }
         if (s)
-            OK(pool_stream_destroy(&streams[s]));
+            assert_ok(pool_stream_destroy(&streams[s]));
     }
     poseidon_piece_bytes = whole;
 }
@@ -320,22 +320,22 @@ static void test_cancel(void **state)
         want = expected(operation, &in);
         run.progress = watch;
         run.user = &watcher;
-        OK(operate(operation, &run, &in.span, &out.span));
+        assert_ok(operate(operation, &run, &in.span, &out.span));
         assert_true(watcher.calls > 2);
         assert_int_equal(watcher.done, watcher.total);
-        OK(pool_stream_synchronize(stream));
+        assert_ok(pool_stream_synchronize(stream));
         expect(&out, want, "a watched call");
         watcher.calls = watcher.done = 0;
-        OK(pool_cancel_create(&watcher.cancel));
+        assert_ok(pool_cancel_create(&watcher.cancel));
         run.cancel = watcher.cancel;
         assert_int_equal(operate(operation, &run, &in.span, &out.span), POOL_ERR_CANCELLED);
         assert_int_equal(watcher.calls, 2);
-        OK(pool_stream_query(stream));
+        assert_ok(pool_stream_query(stream));
         pool_cancel_destroy(&watcher.cancel);
         run.cancel = NULL;
         run.progress = NULL;
-        OK(operate(operation, &run, &in.span, &out.span));
-        OK(pool_stream_synchronize(stream));
+        assert_ok(operate(operation, &run, &in.span, &out.span));
+        assert_ok(pool_stream_synchronize(stream));
         expect(&out, want, "after a cancelled call");
         free(want);
         drop(&in);
@@ -373,12 +373,12 @@ static void test_errors_in_the_middle(void **state)
             status = operate(operation, &run, &in.span, &out.span);
             failures += status != POOL_OK;
             if (status)
-                OK(pool_stream_query(stream));
+                assert_ok(pool_stream_query(stream));
         }
-        OK(status);
+        assert_ok(status);
         if (pool_sim_set_faults(NULL))
             pool_sim_set_faults("");
-        OK(pool_stream_synchronize(stream));
+        assert_ok(pool_stream_synchronize(stream));
         expect(&out, want, "after failures");
         free(want);
         drop(&in);
@@ -392,14 +392,14 @@ static void test_errors_in_the_middle(void **state)
 static int open_stream(void **state)
 {
     (void)state;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
-    OK(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_stream_create(device, NULL, &stream));
     return 0;
 }
 
 static int close_all(void **state)
 {
-    OK(pool_stream_destroy(&stream));
+    assert_ok(pool_stream_destroy(&stream));
     pool_poseidon_destroy(&set);
     return close_pool(state);
 }

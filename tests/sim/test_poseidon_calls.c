@@ -4,7 +4,7 @@
  * host and device memory, forms, strides, pieces, asynchronous calls, progress and cancel, memory
  * of others, kernels that are wrong.
  */
-#include "poseidon_support.h"
+#include "support/poseidon.h"
 
 #include <devicepool/mock.h>
 
@@ -24,36 +24,37 @@ static void test_calls(void **state)
     pool_span out = {.data = want, .count = COUNT};
 
     (void)state;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (size_t i = 0; i < COUNT; i++)
-        OK(pool_random_scalars(pool_poseidon_field(set), i, 2, POOL_FORM_STANDARD, wide + 72 * i));
-    OK(pool_poseidon_hash(set, &on_host, &in, 2, &out));
+        assert_ok(
+            pool_random_scalars(pool_poseidon_field(set), i, 2, POOL_FORM_STANDARD, wide + 72 * i));
+    assert_ok(pool_poseidon_hash(set, &on_host, &in, 2, &out));
     memset(got, 0x5a, sizeof(got));
     out = (pool_span){.data = got, .count = COUNT, .stride = 40};
     assert_int_equal(pool_poseidon_hash(set, NULL, &in, 2, &out), POOL_ERR_NOT_BOUND);
-    OK(pool_bind(device));
-    OK(pool_poseidon_hash(set, NULL, &in, 2, &out));
-    OK(pool_unbind(device));
+    assert_ok(pool_bind(device));
+    assert_ok(pool_poseidon_hash(set, NULL, &in, 2, &out));
+    assert_ok(pool_unbind(device));
     for (size_t i = 0; i < COUNT; i++) {
         assert_memory_equal(got + 40 * i, want + 32 * i, 32);
         for (int k = 32; k < 40; k++)
             assert_int_equal(got[40 * i + (size_t)k], 0x5a);
     }
-    OK(pool_stream_create(device, NULL, &stream));
-    OK(pool_buffer_from_host(device, wide, sizeof(wide), &buffer));
-    OK(pool_buffer_address(buffer, &address));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_buffer_from_host(device, wide, sizeof(wide), &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
     in.data = (void *)(uintptr_t)address, in.place = POOL_MEMORY_DEVICE;
     out = in; /* digests over the inputs' first elements */
     run.stream = stream, run.is_async = 1;
-    OK(pool_poseidon_hash(set, &run, &in, 2, &out));
-    OK(pool_stream_synchronize(stream));
-    OK(pool_copy_to_host(wide, buffer, 0, sizeof(wide), NULL));
+    assert_ok(pool_poseidon_hash(set, &run, &in, 2, &out));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_copy_to_host(wide, buffer, 0, sizeof(wide), NULL));
     for (size_t i = 0; i < COUNT; i++)
         assert_memory_equal(wide + 72 * i, want + 32 * i, 32);
     in.data = (void *)(uintptr_t)(address + 2);
     assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_INVALID_ARGUMENT);
-    OK(pool_buffer_destroy(&buffer));
-    OK(pool_stream_destroy(&stream));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
     pool_poseidon_destroy(&set);
 }
 
@@ -82,7 +83,7 @@ static void check_rows(const pool_poseidon *set, const struct shape *shape, cons
     const pool_span *rows, const unsigned char *got, const unsigned char *want, size_t bytes)
 {
     pool_exec run = here();
-    OK(pool_poseidon_merkle_build(set, &run, &shape->params, leaves, rows));
+    assert_ok(pool_poseidon_merkle_build(set, &run, &shape->params, leaves, rows));
     if (got)
         compare(set, "trees", got, want, bytes);
 }
@@ -94,8 +95,8 @@ static void check_tree(const struct shape *shape)
     pool_exec run = here();
     size_t leaf = shape->params.leaf_elements;
 
-    OK(pool_poseidon_by_name(shape->set, &set));
-    OK(pool_merkle_get_shape(set, &shape->params, shape->leaves, &found));
+    assert_ok(pool_poseidon_by_name(shape->set, &set));
+    assert_ok(pool_merkle_get_shape(set, &shape->params, shape->leaves, &found));
     size_t bytes = found.digests * pool_poseidon_digest(set) * element_bytes(set);
     unsigned char *elements = random_elements(set, shape->leaves * leaf, POOL_FORM_STANDARD);
     unsigned char *want = calloc(1, bytes);
@@ -109,30 +110,31 @@ static void check_tree(const struct shape *shape)
     pool_buffer *down;
     CUdeviceptr address;
 
-    OK(pool_poseidon_merkle_build(set, &on_host, &shape->params, &leaves, &rows));
+    assert_ok(pool_poseidon_merkle_build(set, &on_host, &shape->params, &leaves, &rows));
     rows.data = got;
     check_rows(set, shape, &leaves, &rows, got, want, bytes);
-    OK(pool_poseidon_merkle_open(
+    assert_ok(pool_poseidon_merkle_open(
         set, &on_host, &shape->params, shape->leaves, &leaves, &rows, shape->leaves - 1, &way));
     /* the same in device memory */
-    OK(pool_buffer_from_host(device, elements, shape->leaves * leaf * element_bytes(set), &up));
-    OK(pool_buffer_zeroed(device, bytes, &down));
-    OK(pool_buffer_address(up, &address));
+    assert_ok(
+        pool_buffer_from_host(device, elements, shape->leaves * leaf * element_bytes(set), &up));
+    assert_ok(pool_buffer_zeroed(device, bytes, &down));
+    assert_ok(pool_buffer_address(up, &address));
     leaves = (pool_span){
         .data = (void *)(uintptr_t)address, .count = shape->leaves, .place = POOL_MEMORY_DEVICE};
-    OK(pool_buffer_address(down, &address));
+    assert_ok(pool_buffer_address(down, &address));
     rows = (pool_span){
         .data = (void *)(uintptr_t)address, .count = found.digests, .place = POOL_MEMORY_DEVICE};
     check_rows(set, shape, &leaves, &rows, NULL, NULL, 0);
-    OK(pool_copy_to_host(got, down, 0, bytes, NULL));
+    assert_ok(pool_copy_to_host(got, down, 0, bytes, NULL));
     compare(set, "trees in device memory", got, want, bytes);
     way.data = other;
-    OK(pool_poseidon_merkle_open(
+    assert_ok(pool_poseidon_merkle_open(
         set, &run, &shape->params, shape->leaves, &leaves, &rows, shape->leaves - 1, &way));
     compare(
         set, "openings", other, path, found.path * pool_poseidon_digest(set) * element_bytes(set));
-    OK(pool_buffer_destroy(&up));
-    OK(pool_buffer_destroy(&down));
+    assert_ok(pool_buffer_destroy(&up));
+    assert_ok(pool_buffer_destroy(&down));
     free(elements);
     free(want);
     free(got);
@@ -162,18 +164,18 @@ static void test_pieces(void **state)
 
     (void)state;
     poseidon_piece_bytes = 500;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (uint64_t stride = 0; stride <= STRIDE; stride += STRIDE) {
         pool_span in = {.data = states, .count = COUNT, .stride = stride};
         pool_span out = {.data = want, .count = COUNT, .stride = stride};
         for (size_t i = 0; i < COUNT; i++)
-            OK(pool_random_scalars(pool_poseidon_field(set), i, 3, POOL_FORM_STANDARD,
+            assert_ok(pool_random_scalars(pool_poseidon_field(set), i, 3, POOL_FORM_STANDARD,
                 states + i * (stride ? stride : 96)));
         memset(want, 0x5a, sizeof(want));
         memset(got, 0x5a, sizeof(got));
-        OK(pool_poseidon_permute(set, &on_host, &in, &out));
+        assert_ok(pool_poseidon_permute(set, &on_host, &in, &out));
         out.data = got;
-        OK(pool_poseidon_permute(set, &run, &in, &out));
+        assert_ok(pool_poseidon_permute(set, &run, &in, &out));
         compare(set, "states in pieces", got, want, sizeof(got));
     }
     pool_poseidon_destroy(&set);
@@ -218,16 +220,16 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
     pool_buffer *up;
     CUdeviceptr address;
 
-    OK(pool_buffer_from_host(device, elements, LEAVES * leaf * 32, &up));
-    OK(pool_buffer_address(up, &address));
+    assert_ok(pool_buffer_from_host(device, elements, LEAVES * leaf * 32, &up));
+    assert_ok(pool_buffer_address(up, &address));
     if (on_device)
         leaves.data = (void *)(uintptr_t)address, leaves.place = POOL_MEMORY_DEVICE;
     run.progress = listen;
     run.user = &told;
-    OK(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
+    assert_ok(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
     assert_true(told.calls > 1);
     assert_int_equal(told.done, told.total);
-    OK(pool_cancel_create(&told.cancel));
+    assert_ok(pool_cancel_create(&told.cancel));
     told.calls = told.done = 0;
     run.cancel = told.cancel;
     assert_int_equal(
@@ -237,7 +239,7 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
         pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows), POOL_ERR_CANCELLED);
     assert_int_equal(told.calls, 1);
     pool_cancel_destroy(&told.cancel);
-    OK(pool_buffer_destroy(&up));
+    assert_ok(pool_buffer_destroy(&up));
     free(elements);
 }
 
@@ -248,7 +250,7 @@ static void test_watched(void **state)
 
     (void)state;
     poseidon_piece_bytes = 500;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
     for (uint32_t leaf = 1; leaf <= 3; leaf += 2) {
         check_watched(set, leaf, 0, 0);
         check_watched(set, leaf, 1, 0);
@@ -269,11 +271,11 @@ static void test_strangers(void **state)
     CUdeviceptr address;
 
     (void)state;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
     pool_span in = {.data = host, .count = 1, .place = POOL_MEMORY_DEVICE};
     assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_INVALID_ARGUMENT);
-    OK(pool_buffer_alloc(device, 64, &buffer));
-    OK(pool_buffer_address(buffer, &address));
+    assert_ok(pool_buffer_alloc(device, 64, &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
     in.data = (void *)(uintptr_t)address;
     run.is_async = 2;
     in.count = out.count = 0;
@@ -281,11 +283,11 @@ static void test_strangers(void **state)
     run = here();
     if (pool_device_count(pool) > 1) {
         in.count = out.count = 1;
-        OK(pool_device_at(pool, 1, &run.device));
+        assert_ok(pool_device_at(pool, 1, &run.device));
         assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_WRONG_DEVICE);
         assert_int_equal(pool_poseidon_permute(set, &run, &out, &in), POOL_ERR_WRONG_DEVICE);
     }
-    OK(pool_buffer_destroy(&buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
     pool_poseidon_destroy(&set);
 }
 
@@ -308,20 +310,20 @@ static void test_wrong_kernels(void **state)
     pool_mock *mock;
 
     (void)state;
-    OK(pool_poseidon_by_name("circom-bn254-t3", &set));
-    OK(pool_mock_create(&mock, &params));
-    OK(pool_mock_add_kernel(mock, &kernel));
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_mock_create(&mock, &params));
+    assert_ok(pool_mock_add_kernel(mock, &kernel));
     kernel.name = "poseidon_hash_2thread";
-    OK(pool_mock_add_kernel(mock, &kernel));
+    assert_ok(pool_mock_add_kernel(mock, &kernel));
     with.driver = pool_mock_table(mock);
-    OK(pool_create(&mocked, &with));
-    OK(pool_device_at(mocked, 0, &run.device));
+    assert_ok(pool_create(&mocked, &with));
+    assert_ok(pool_device_at(mocked, 0, &run.device));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_INTERNAL);
         assert_non_null(strstr(pool_last_error()->message, "wrong answer"));
     }
     assert_int_equal(words[8], 0);
-    OK(pool_destroy(&mocked));
+    assert_ok(pool_destroy(&mocked));
     assert_string_equal(pool_mock_leaks(mock), "");
     pool_mock_destroy(&mock);
     pool_poseidon_destroy(&set);

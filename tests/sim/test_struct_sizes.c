@@ -18,7 +18,7 @@
 
 #include <devicepool/mock.h>
 
-#include "pool_support.h"
+#include "support/pool.h"
 
 enum { BEYOND = 64, PAGE = 4096 };
 
@@ -670,7 +670,8 @@ static void test_garbage(void **state)
     X(pool_msm_params)                                                                             \
     X(pool_ntt_domain_params)                                                                      \
     X(pool_ntt_params)                                                                             \
-    X(pool_params) X(pool_poseidon_params) X(pool_poseidon_sponge_params) X(pool_merkle_params)    \
+    X(pool_params)                                                                                 \
+    X(pool_poseidon_params) X(pool_poseidon_sponge_params) X(pool_merkle_params)                   \
         X(pool_stream_params) X(pool_exec)
 #define INIT_CALL(type)                                                                            \
     static void init_##type(void *params, size_t struct_size)                                      \

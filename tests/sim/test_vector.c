@@ -3,9 +3,9 @@
  * Vectors on simulated devices against the host's arithmetic: forms, places and strides by turns,
  * sizes around those of blocks.
  */
-#include "ntt_support.h"
+#include "support/ntt.h"
 
-#include "pool_support.h"
+#include "support/pool.h"
 #include "vector/vector.h"
 
 enum { MOST = 1500 };

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "driver/internal.h"
-#include "plain_table.h"
+#include "support/plain_table.h"
 
 #define THREADS 8
 #define ROUNDS 200

@@ -4,15 +4,15 @@
  * streams of their own, handles shared by all, and handles found, retained and given back in a
  * race.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include <pthread.h>
 
 #include "driver/nvrtc.h"
+#include "support/pool.h"
 
 enum { THREADS = 6, CALLS = 4, COUNT = 48 };
 
-static device_pool *pool;
 static struct msm_problem problem;
 static uint8_t wanted[CALLS][MSM_POINT_MAX];
 static pool_bases *handles[2];
@@ -164,25 +164,12 @@ static void test_race(void **state)
     msm_problem_free(&three);
 }
 
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
-
-    (void)state;
-    return pool_create(&pool, &params);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_race)};
     const struct nvrtc *nvrtc;
 
+    device_text = "sim:2";
     if (driver_nvrtc_open(&nvrtc))
         return 77;
     return cmocka_run_group_tests(tests, open_pool, close_pool);

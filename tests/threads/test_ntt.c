@@ -5,13 +5,13 @@
  * laws: the inverse undoes, sums go through, products of values are convolutions, a shift of the
  * input turns the output.
  */
-#include "ntt_support.h"
+#include "support/ntt.h"
+#include "support/pool.h"
 
 #include <pthread.h>
 
 enum { THREADS = 6, CALLS = 4, LOG_SIZE = 9 };
 
-static device_pool *pool;
 static pool_ntt_domain *domain;
 
 struct worker {
@@ -162,23 +162,10 @@ static void test_laws(void **state)
     check_laws("babybear", 15);
 }
 
-static int open_pool(void **state)
-{
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
-
-    (void)state;
-    return pool_create(&pool, &params);
-}
-
-static int close_pool(void **state)
-{
-    (void)state;
-    return pool_destroy(&pool);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_laws)};
 
+    device_text = "sim:2";
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

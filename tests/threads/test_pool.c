@@ -4,7 +4,7 @@
  * once while devices and then the process fail. Threads count what is wrong; only the main thread
  * asserts.
  */
-#include "unit/pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include "base/status.h"
 

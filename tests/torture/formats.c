@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/iden3.h"
 #include "torture/torture.h"
-#include "unit/iden3_support.h"
 
 enum { FILE_OBJECT, FIELD };
 

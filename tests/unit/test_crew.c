@@ -3,7 +3,7 @@
  * Programs compiled side by side: how many at once, what is compiled at a first use, failures,
  * missing threads and cancelling. The compiler is a fake one, and so are the processors.
  */
-#include "unit/pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include <dlfcn.h>
 #include <errno.h>

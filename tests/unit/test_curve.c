@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "curve/curve.h"
-#include "plain_products.h"
+#include "support/plain_products.h"
 
 /* y^2 = x^3 + 2 x + 3 over F_97: 100 points = 4 * 25; (3, 6) has order 5. */
 static void fill_params(pool_curve_params *params, const pool_field *field)

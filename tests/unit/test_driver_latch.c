@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "driver/internal.h"
-#include "plain_table.h"
+#include "support/plain_table.h"
 
 static pool_cuda_api table;
 

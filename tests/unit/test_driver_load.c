@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "driver/internal.h"
+#include "support/child.h"
 #include "unit/fake/libcuda.h"
 
 #define FAKE(name) FAKE_DIRECTORY "/libcuda_" name ".so"

@@ -17,8 +17,8 @@
 
 #include <devicepool/log.h>
 
-#include "child.h"
 #include "driver/nvrtc.h"
+#include "support/child.h"
 
 #define FAKE(name) FAKE_DIRECTORY "/libnvrtc_" name ".so"
 

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "driver/driver.h"
 #include "driver/nvrtc.h"
+#include "support/child.h"
 
 #define SKIPPED 77
 #define OTHER_USER 65534

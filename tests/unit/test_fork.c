@@ -3,14 +3,14 @@
  * Children forked while a thread that they do not have holds a lock of the library: they can log,
  * take built-in sets, fields and curves, are told of the fork, and can compile.
  */
-#include "unit/pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include <dlfcn.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "child.h"
 #include "module/image.h"
+#include "support/child.h"
 #include "unit/fake/libnvrtc.h"
 
 #define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"

@@ -5,11 +5,11 @@
  * watched, over every public function that takes such a handle. And children forked while threads
  * wait for staging buffers end their pool instead of waiting for these threads.
  */
-#include "unit/pool_fixture.h"
+#include "support/mock_pool.h"
 
-#include "child.h"
 #include "memory/memory.h"
 #include "sim/driver/state.h"
+#include "support/child.h"
 
 /* A child that hangs dies of this. */
 enum { CHILD_SECONDS = 30 };

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "formats/formats.h"
-#include "unit/iden3_support.h"
+#include "support/iden3.h"
 
 enum { KINDS = 7 };
 
@@ -538,7 +538,8 @@ static void test_more_headers(void **state)
     memset(made.parts[0].bytes + 12, 0, 8);
     set32(&made.parts[0], 0, 16);
     made.parts[0].size += 8;
-    check_refused(&made, POOL_ERR_UNSUPPORTED, "elements of 16 bytes; a prime of 64 bits requires 8");
+    check_refused(
+        &made, POOL_ERR_UNSUPPORTED, "elements of 16 bytes; a prime of 64 bits requires 8");
     make(&made, 6);
     set32(&made.parts[1], 12, 4); /* wires */
     check_refused(&made, POOL_ERR_BAD_DATA, "4 outputs and inputs among 4 wires");

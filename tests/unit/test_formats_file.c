@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "child.h"
 #include "formats/formats.h"
-#include "unit/iden3_support.h"
+#include "support/child.h"
+#include "support/iden3.h"
 
 static char path[64];
 
@@ -168,7 +168,8 @@ static void test_raw(void **state)
     assert_int_equal(section.span.stride, 72);
     pool_file_destroy(&file);
     write_file(bytes, 5 * 72 - 1);
-    check_fails(path, &params, POOL_ERR_BAD_DATA, "byte 288: the file has 71 bytes after the last complete item");
+    check_fails(path, &params, POOL_ERR_BAD_DATA,
+        "byte 288: the file has 71 bytes after the last complete item");
     params.layout = (pool_point_layout)9;
     check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "unsupported value 9 for `layout`");
     params.layout = POOL_POINT_AFFINE;

@@ -3,7 +3,7 @@
  * Copies and pinned memory on the mock, on simulated devices and on real ones: only what every
  * driver must do the same way.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Memory where the driver must be scripted or looked into: a full device, drivers without memory
  * pools, peers, frees while work is under way, failures, fork and poison.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Secrets, scripted and looked into: their memory and the staging that they went through are
  * overwritten before anybody else can have them, whatever fails.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Copies where the driver must be scripted or looked into: staging that is missing, fails, is
  * too small or is still in use.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>

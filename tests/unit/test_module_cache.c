@@ -23,8 +23,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/new_file.h"
-#include "child.h"
 #include "module/disk.h"
+#include "support/child.h"
 
 static char root[64];
 static char directory[128];

@@ -4,25 +4,16 @@
  * cover all scalars once, each fits its plan and the budget, nothing in the workspace overlaps; and
  * sizes far beyond any memory.
  */
-#include "msm_support.h"
+#include "support/msm.h"
 
 #include <devicepool/mock.h>
 
 #include "msm/call.h"
+#include "support/random.h"
 
 static pool_mock *mock;
 static device_pool *pool;
 static pool_device *device;
-
-static uint64_t next_random(void)
-{
-    static uint64_t state = 88172645463325252u;
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
 
 /* A number of up to `bits` bits, all lengths alike. */
 static uint64_t random_size(uint32_t bits)

@@ -4,13 +4,13 @@
  * PTX, which is said once; everything else fails with the reason. Errors in a program are not
  * hidden so.
  */
-#include "unit/pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include <dlfcn.h>
 
-#include "child.h"
 #include "module/image.h"
 #include "msm/msm.h"
+#include "support/child.h"
 #include "unit/fake/libnvrtc.h"
 
 #define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"

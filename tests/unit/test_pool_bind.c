@@ -2,7 +2,7 @@
 /*
  * pool/: binding: nesting, misuse, threads that end while bound, the questions about contexts.
  */
-#include "pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include "base/alloc.h"
 #include "base/status.h"

@@ -2,7 +2,7 @@
 /*
  * pool/: choosing: round robin with its folded counter, most free memory, the other policies.
  */
-#include "pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /*
  * pool/: making and ending a pool: params, context modes, laziness, unusable devices.
  */
-#include "pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include "base/alloc.h"
 #include "driver/attributes.h"

@@ -2,7 +2,7 @@
 /*
  * pool/: device strings: ordinals, ranges, UUIDs, PCI addresses, lists, the environment.
  */
-#include "pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include "base/alloc.h"
 #include "pool/devices_text.h"

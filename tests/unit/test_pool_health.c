@@ -2,7 +2,7 @@
 /*
  * pool/: faults and who is told, fork, the description, facts; every call with NULL.
  */
-#include "pool_fixture.h"
+#include "support/mock_pool.h"
 
 #include <cjson/cJSON.h>
 

@@ -3,7 +3,7 @@
  * Streams and events, on the mock, on simulated devices and on real ones: only what every driver
  * must do the same way.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Streams and events where work must stay unfinished or the driver must fail.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * For tests of fields and curves: the fields to test, and conversion of elements to and from GMP.
  */
-#ifndef TEST_FIELD_SUPPORT_H
-#define TEST_FIELD_SUPPORT_H
+#ifndef TESTS_SUPPORT_FIELD_H
+#define TESTS_SUPPORT_FIELD_H
 
 #include <stdio.h> /* before gmp.h, which looks for it */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <devicepool/field.h>
 
 #include "field/field.h"
-#include "plain_products.h"
+#include "support/plain_products.h"
 
 /* Moduli of every size class: tiny ones, none, one and more spare bits, 3 mod 4 and 1 mod 4, high
  * two-adicity. */

@@ -3,8 +3,8 @@
  * For groups of cmocka tests that share one device: its pool, opened before the first test and
  * destroyed after the last.
  */
-#ifndef TESTS_POOL_SUPPORT_H
-#define TESTS_POOL_SUPPORT_H
+#ifndef TESTS_SUPPORT_POOL_H
+#define TESTS_SUPPORT_POOL_H
 
 #include <devicepool.h>
 

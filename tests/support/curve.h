@@ -3,8 +3,8 @@
  * For tests of curves: custom curves with other coefficients than the built-in ones, and other
  * coordinates of the same point.
  */
-#ifndef TEST_CURVE_SUPPORT_H
-#define TEST_CURVE_SUPPORT_H
+#ifndef TESTS_SUPPORT_CURVE_H
+#define TESTS_SUPPORT_CURVE_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * What the tests of Poseidon on a device share: the pool that the first argument names (none: the
  * machine's own devices), runs there and on the host, random elements.
  */
-#ifndef TESTS_POSEIDON_SUPPORT_H
-#define TESTS_POSEIDON_SUPPORT_H
+#ifndef TESTS_SUPPORT_POSEIDON_H
+#define TESTS_SUPPORT_POSEIDON_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +19,11 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "pool_support.h"
 #include "poseidon/launch.h"
+#include "support/assert.h"
+#include "support/pool.h"
 
 static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if (call)                                                                                  \
-            fail_msg("%s: %s", #call, pool_last_error()->message);                                 \
-    } while (0)
 
 static inline pool_exec here(void)
 {
@@ -44,7 +39,7 @@ static inline unsigned char *random_elements(const pool_poseidon *set, size_t co
 {
     unsigned char *elements = calloc(count ? count : 1, element_bytes(set));
 
-    OK(pool_random_scalars(pool_poseidon_field(set), count, count, form, elements));
+    assert_ok(pool_random_scalars(pool_poseidon_field(set), count, count, form, elements));
     return elements;
 }
 

@@ -3,8 +3,8 @@
  * iden3 files made section by section, so that a test can leave out, repeat, move and damage any of
  * them.
  */
-#ifndef TEST_IDEN3_SUPPORT_H
-#define TEST_IDEN3_SUPPORT_H
+#ifndef TESTS_SUPPORT_IDEN3_H
+#define TESTS_SUPPORT_IDEN3_H
 
 #include <stdint.h>
 #include <stdlib.h>

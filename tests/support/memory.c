@@ -2,7 +2,7 @@
 /*
  * The devices that tests of memory and streams run on.
  */
-#include "memory_support.h"
+#include "support/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,16 +106,6 @@ pool_device *memory_device(size_t index)
 const pool_cuda_api *memory_driver(pool_device *device)
 {
     return &device_driver(device)->api;
-}
-
-void memory_assert(
-    pool_status got, pool_status wanted, const char *call, const char *file, int line)
-{
-    if (got == wanted)
-        return;
-    print_error("%s is %s, not %s: %s\n", call, pool_status_name(got), pool_status_name(wanted),
-        got ? pool_last_error()->message : "");
-    _fail(file, line);
 }
 
 unsigned char *memory_host(size_t bytes)

@@ -3,8 +3,8 @@
  * The plainest driver table: every function counts its calls and answers with the code that stands
  * in `plain_answers`. For tests of driver/ itself, where even a mock would do too much.
  */
-#ifndef TESTS_PLAIN_TABLE_H
-#define TESTS_PLAIN_TABLE_H
+#ifndef TESTS_SUPPORT_PLAIN_TABLE_H
+#define TESTS_SUPPORT_PLAIN_TABLE_H
 
 #include <stdatomic.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * Runs a part of a test in a child process: what it loads, latches or breaks is gone afterwards.
  */
-#ifndef TESTS_CHILD_H
-#define TESTS_CHILD_H
+#ifndef TESTS_SUPPORT_CHILD_H
+#define TESTS_SUPPORT_CHILD_H
 
 #include <stdio.h>
 #include <sys/wait.h>

@@ -4,8 +4,8 @@
  * check of a sorted part by what it has to mean. Nothing here knows how digits are chosen: the
  * entries of each scalar, as signed multiples of powers of two, have to add up to the scalar.
  */
-#ifndef TESTS_MSM_SORT_SUPPORT_H
-#define TESTS_MSM_SORT_SUPPORT_H
+#ifndef TESTS_SUPPORT_MSM_SORT_H
+#define TESTS_SUPPORT_MSM_SORT_H
 
 #include <stdio.h>
 #include <stdlib.h>

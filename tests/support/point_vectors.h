@@ -3,12 +3,12 @@
  * For tests with vectors of points: coordinates and points as JSON, and files of them. Ends the
  * program where a text is no coordinate.
  */
-#ifndef TEST_POINT_SUPPORT_H
-#define TEST_POINT_SUPPORT_H
+#ifndef TESTS_SUPPORT_POINT_VECTORS_H
+#define TESTS_SUPPORT_POINT_VECTORS_H
 
 #include <devicepool/curve.h>
 
-#include "kat/json_support.h"
+#include "support/vectors.h"
 
 /* Files of {"P", "scalar", "Q"} with Q = scalar P, made with Sage. */
 static const struct {

@@ -3,8 +3,8 @@
  * Fields multiply as suits the processor. Tests of arithmetic run once so, and once more with
  * products in C, as all other processors make them.
  */
-#ifndef TEST_PLAIN_PRODUCTS_H
-#define TEST_PLAIN_PRODUCTS_H
+#ifndef TESTS_SUPPORT_PLAIN_PRODUCTS_H
+#define TESTS_SUPPORT_PLAIN_PRODUCTS_H
 
 #include "field/field.h"
 

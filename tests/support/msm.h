@@ -3,8 +3,8 @@
  * What the tests of sums share: problems made from seeds, the plain answers, one sum on a device
  * against them.
  */
-#ifndef TESTS_MSM_SUPPORT_H
-#define TESTS_MSM_SUPPORT_H
+#ifndef TESTS_SUPPORT_MSM_H
+#define TESTS_SUPPORT_MSM_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,18 +20,9 @@
 
 #include "driver/nvrtc.h"
 #include "msm/msm.h"
-
-#define assert_ok(call) msm_must((call), #call, __FILE__, __LINE__)
-#define assert_says(text) assert_non_null(strstr(pool_last_error()->message, (text)))
+#include "support/assert.h"
 
 enum { MSM_POINT_MAX = 4 * 2 * POOL_FIELD_MAX_BYTES }; /* XYZZ over an extension */
-
-static inline void msm_must(pool_status status, const char *call, const char *file, int line)
-{
-    if (status)
-        print_error("%s:%d: %s: %s\n", file, line, call, pool_last_error()->message);
-    assert_int_equal(status, POOL_OK);
-}
 
 /* For curves that are not among the prebuilt programs: true, and said, on a host without NVRTC. */
 static inline bool msm_is_left_out(const pool_curve *curve, pool_device *device)

@@ -2,8 +2,8 @@
 /*
  * For tests with vectors: files below tests/vectors, JSON, hexadecimal text.
  */
-#ifndef TEST_JSON_SUPPORT_H
-#define TEST_JSON_SUPPORT_H
+#ifndef TESTS_SUPPORT_VECTORS_H
+#define TESTS_SUPPORT_VECTORS_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * What the tests of transforms share: domains, random data, one transform on a device against the
  * plain reference.
  */
-#ifndef TESTS_NTT_SUPPORT_H
-#define TESTS_NTT_SUPPORT_H
+#ifndef TESTS_SUPPORT_NTT_H
+#define TESTS_SUPPORT_NTT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,16 +20,7 @@
 
 #include "driver/nvrtc.h"
 #include "ntt/ntt.h"
-
-#define assert_ok(call) ntt_must((call), #call, __FILE__, __LINE__)
-#define assert_says(text) assert_non_null(strstr(pool_last_error()->message, (text)))
-
-static inline void ntt_must(pool_status status, const char *call, const char *file, int line)
-{
-    if (status)
-        print_error("%s:%d: %s: %s\n", file, line, call, pool_last_error()->message);
-    assert_int_equal(status, POOL_OK);
-}
+#include "support/assert.h"
 
 /* For what is not among the prebuilt programs: true, and said, on a host without NVRTC. */
 static inline bool ntt_needs_compiler(const char *what)

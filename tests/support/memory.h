@@ -3,8 +3,8 @@
  * What the tests of memory and streams share: a pool on the kind of device that the program was
  * started for, data that can be recognised, and checks that print the library's own text.
  */
-#ifndef TESTS_MEMORY_SUPPORT_H
-#define TESTS_MEMORY_SUPPORT_H
+#ifndef TESTS_SUPPORT_MEMORY_H
+#define TESTS_SUPPORT_MEMORY_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,8 @@
 
 #include <devicepool.h>
 #include <devicepool/mock.h>
+
+#include "support/assert.h"
 
 /* `--device mock|sim|all|…` chooses; returns 0, or 77 when there is no such device here. */
 int memory_choose(int argc, char **argv, const char *otherwise);
@@ -33,12 +35,6 @@ uint64_t memory_calls(const char *function);
 
 /* The function table below a device. */
 const pool_cuda_api *memory_driver(pool_device *device);
-
-/* What a status is, by name, with the library's text when it is not that. */
-#define assert_status(call, wanted) memory_assert((call), (wanted), #call, __FILE__, __LINE__)
-#define assert_ok(call) assert_status((call), POOL_OK)
-void memory_assert(
-    pool_status got, pool_status wanted, const char *call, const char *file, int line);
 
 /* Zeros on the heap. */
 unsigned char *memory_host(size_t bytes);

@@ -4,8 +4,8 @@
  * checks that every test ends with: nothing left behind in the driver, the thread's context as it
  * was.
  */
-#ifndef TESTS_UNIT_POOL_FIXTURE_H
-#define TESTS_UNIT_POOL_FIXTURE_H
+#ifndef TESTS_SUPPORT_MOCK_POOL_H
+#define TESTS_SUPPORT_MOCK_POOL_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,12 +25,10 @@
 #include <devicepool/mock.h>
 
 #include "pool/pool.h"
+#include "support/assert.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)
-
-#define assert_ok(call) assert_int_equal((call), POOL_OK)
-#define assert_says(text) assert_non_null(strstr(pool_last_error()->message, (text)))
 
 struct world {
     pool_mock *mock;
