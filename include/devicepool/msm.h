@@ -92,7 +92,8 @@ POOL_API pool_status pool_bases_find(pool_device *device,
 
 /*
  * Writes points and tables to a file, over an old one only when all went well (until then it is
- * named `path`.<16 random hexadecimal digits>.part, which a process that is killed leaves behind),
+ * named `path`.<16 random hexadecimal digits>.part; a process that is killed leaves it behind, and
+ * the next save to the same path deletes it),
  * and reads them back onto the device of `exec` (layout, factor, window and scalar bits of the
  * params are not used: the file has them). The file's digest and the fingerprint of its points are
  * always checked, against damage and against a file that passes for another; whether they are

@@ -4,9 +4,11 @@
  */
 #include "base/new_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <time.h>
@@ -17,6 +19,8 @@
 
 /* A name is taken with a chance of 2^-64, or its file was deleted before it was locked. */
 #define TRIES 8
+
+#define RANDOM_DIGITS 16
 
 /* Without locks, a temporary file as old as this has no writer any more. */
 #define STALE_SECONDS 3600
@@ -113,4 +117,36 @@ uint64_t base_new_file_clear(int directory, const char *name)
         bytes = (uint64_t)facts.st_size;
     base_close(file);
     return bytes;
+}
+
+/* Whether `name` is `prefix`, 16 hexadecimal digits, `suffix`. */
+static int is_temporary_name(const char *name, const char *prefix, const char *suffix)
+{
+    size_t length = strlen(prefix);
+
+    return strncmp(name, prefix, length) == 0 &&
+           strspn(name + length, "0123456789abcdef") == RANDOM_DIGITS &&
+           strcmp(name + length + RANDOM_DIGITS, suffix) == 0;
+}
+
+void base_new_file_clear_all(const char *prefix, const char *suffix)
+{
+    const char *slash = strrchr(prefix, '/');
+    const char *start = slash ? slash + 1 : prefix;
+    char *path = slash ? base_format("%.*s", (int)(start - prefix), prefix) : NULL;
+    int error = errno;
+    int directory =
+        slash && !path ? -1 : base_openat(AT_FDCWD, path ? path : ".", O_RDONLY | O_DIRECTORY, 0);
+    DIR *stream = directory < 0 ? NULL : fdopendir(directory);
+    const struct dirent *entry;
+
+    while (stream && (entry = readdir(stream)))
+        if (is_temporary_name(entry->d_name, start, suffix))
+            base_new_file_clear(directory, entry->d_name);
+    if (stream)
+        closedir(stream);
+    else
+        base_close(directory);
+    base_free(path);
+    errno = error;
 }

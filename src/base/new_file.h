@@ -37,4 +37,10 @@ void base_new_file_discard(struct base_new_file *made);
  */
 uint64_t base_new_file_clear(int directory, const char *name);
 
+/*
+ * Clears all temporary files that base_new_file_begin names with `prefix`, which may have a path,
+ * and `suffix`. Errors are ignored; errno is preserved.
+ */
+void base_new_file_clear_all(const char *prefix, const char *suffix);
+
 #endif

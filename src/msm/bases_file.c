@@ -173,6 +173,7 @@ static pool_status save_beside(struct transfer *transfer, const char *prefix)
     struct base_new_file written;
     pool_status status;
 
+    base_new_file_clear_all(prefix, ".part");
     if (base_new_file_begin(&written, AT_FDCWD, prefix, ".part", 0666))
         return finish(transfer, io(transfer, "write"));
     transfer->file = written.file;

@@ -5,6 +5,8 @@
  */
 #include "support/msm.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -289,6 +291,47 @@ static void expect_bad(const char *path, const uint8_t *bytes, size_t size, cons
     assert_null(points);
 }
 
+static void make_file(const char *path, const char *suffix, char *name, size_t size)
+{
+    int file;
+
+    snprintf(name, size, "%s%s", path, suffix);
+    file = open(name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(file >= 0);
+    close(file);
+}
+
+/* A save deletes the files of killed writers to the same path, and no others. */
+static void test_killed_writers(void **state)
+{
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
+    pool_bases *points = handle_of(&problem, 5, 1, 0);
+    char path[128], dead[160], alive[160], short_name[160], other[160];
+    int writer;
+
+    (void)state;
+    path_of("killed", path, sizeof(path));
+    make_file(path, ".0123456789abcdef.part", dead, sizeof(dead));
+    make_file(path, ".fedcba9876543210.part", alive, sizeof(alive));
+    make_file(path, ".0123456789abcde.part", short_name, sizeof(short_name));
+    make_file(path, "x.0123456789abcdef.part", other, sizeof(other));
+    writer = open(alive, O_WRONLY);
+    assert_int_equal(flock(writer, LOCK_EX), 0);
+    assert_ok(pool_bases_save(points, path));
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(access(alive, F_OK), 0);
+    assert_int_equal(access(short_name, F_OK), 0);
+    assert_int_equal(access(other, F_OK), 0);
+    close(writer);
+    assert_ok(pool_bases_save(points, path));
+    assert_int_equal(access(alive, F_OK), -1);
+    assert_int_equal(unlink(short_name), 0);
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_ok(pool_bases_destroy(&points));
+    msm_problem_free(&problem);
+}
+
 static void test_damaged_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 5, 1);
@@ -547,9 +590,10 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_facts),
         cmocka_unit_test(test_find), cmocka_unit_test(test_fingerprint),
-        cmocka_unit_test(test_files), cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_forged_files), cmocka_unit_test(test_checked_files),
-        cmocka_unit_test(test_short_tables), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_files), cmocka_unit_test(test_killed_writers),
+        cmocka_unit_test(test_damaged_files), cmocka_unit_test(test_forged_files),
+        cmocka_unit_test(test_checked_files), cmocka_unit_test(test_short_tables),
+        cmocka_unit_test(test_refusals)};
 
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
