@@ -26,7 +26,7 @@ FIELDS = {"bn254_fr": "BN254", "bls12_381_fr": "BLS12-381", "goldilocks": "Goldi
 CURVES = {"bn254_g1": "BN254 G1", "bn254_g2": "BN254 G2", "bls12_381_g1": "BLS12-381 G1"}
 SKEWS = {"equal": "all equal", "zeros": "99 % zeros", "bits": "zeros and ones", "window": "one hot window",
          "geometric": "geometric lengths"}
-# Mixed sums that an H200 does, 10^9 a second: field_point_h200.
+# Mixed additions of an H200 in 10^9 per second: field_point_h200.
 MIXED_SUMS = {"bn254_g1": 6.54, "bn254_g2": 2.04, "bls12_381_g1": 2.92}
 SCALAR_BITS = {"bn254_g1": 254, "bn254_g2": 254, "bls12_381_g1": 255}
 
@@ -125,7 +125,7 @@ def msm_table():
                      beside(ms, row["best_peer_ms"]), beside(ms, row["target_ms"]),
                      f"{row['sort_ms']:.3f} / {row['sum_ms']:.3f} / {row['reduce_ms']:.3f}",
                      f"{row['workspace_bytes'] / 2 ** 20:.0f} MiB"])
-    return markdown(["curve", "n", "tables", "ms", "of the limit", "best peer", "target", "sort / sum / reduce",
+    return markdown(["curve", "n", "precompute factor", "ms", "of the limit", "best peer", "target", "sort / accumulate / reduce",
                      "workspace"], rows)
 
 
@@ -136,7 +136,7 @@ def ntt_table():
         rows.append([row["field"], f"{row['batch']} × " * (row["batch"] > 1) + f"2^{row['log_size']}", row["order"],
                      f"{ms:.4g}", f"{row['ms_of_16_in_a_row']:.4g}", f"{100 * row['floor_ms'] / ms:.0f} %",
                      beside(ms, row["best_peer_ms"]), beside(ms, row["target_ms"])])
-    return markdown(["field", "size", "order", "ms", "in a row", "of the limit", "best peer", "target"], rows)
+    return markdown(["field", "size", "order", "ms", "back to back", "of the limit", "best peer", "target"], rows)
 
 
 def poseidon_table():
@@ -150,7 +150,7 @@ def poseidon_table():
         label = name if what == "permutation" else f"{what}, {name}"
         rows.append([label, f"{most['million_per_s']:.4g}", ours.get(2 ** 14, ""), ours.get(2 ** 10, ""),
                      beside(most["million_per_s"], most["peer"]), beside(most["million_per_s"], most["target"])])
-    return markdown(["set", "2^20 states, 2^24 leaves", "2^14", "2^10", "best peer", "target"], rows)
+    return markdown(["parameter set", "2^20 states, 2^24 leaves", "2^14", "2^10", "best peer", "target"], rows)
 
 
 def with_figures(path, tables):
@@ -177,7 +177,7 @@ def main():
     table = "".join(f'"{label}" {ratio:.4f}\n' for label, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
     pages = {README: with_figures(README, {"figures": figures()}),
-             PAGE: with_figures(PAGE, {"sums": msm_table(), "transforms": ntt_table(), "hashes": poseidon_table()})}
+             PAGE: with_figures(PAGE, {"msm": msm_table(), "ntt": ntt_table(), "poseidon": poseidon_table()})}
     if "--check" in sys.argv:
         with open(PICTURE, encoding="utf-8") as file:
             if mark not in file.read():
