@@ -30,8 +30,8 @@ static uint8_t *build(const pool_poseidon *set, const pool_exec *exec,
 
     shape->struct_size = sizeof(*shape);
     must(pool_merkle_get_shape(set, tree, count, shape));
-    rows.count = shape->digests;
-    rows.data = calloc(shape->digests, ELEMENT);
+    rows.count = shape->digest_count;
+    rows.data = calloc(shape->digest_count, ELEMENT);
     if (!rows.data)
         exit(1);
     must(pool_poseidon_merkle_build(set, exec, tree, &in, &rows));
@@ -66,11 +66,11 @@ int main(int count, char **arguments)
         pool_poseidon_field(set), 1, (size_t)leaf_count, POOL_FORM_STANDARD, leaves));
 
     rows.data = build(set, &exec, &tree, leaves, leaf_count, &shape);
-    rows = (pool_span){.data = rows.data, .count = shape.digests};
-    root = (uint8_t *)rows.data + (shape.digests - 1) * ELEMENT;
+    rows = (pool_span){.data = rows.data, .count = shape.digest_count};
+    root = (uint8_t *)rows.data + (shape.digest_count - 1) * ELEMENT;
 
-    path.count = shape.path;
-    path.data = calloc(shape.path + 1, ELEMENT);
+    path.count = shape.path_count;
+    path.data = calloc(shape.path_count + 1, ELEMENT);
     if (!path.data)
         return 1;
     must(pool_poseidon_merkle_open(set, &exec, &tree, leaf_count, NULL, &rows, index, &path));
@@ -87,7 +87,7 @@ int main(int count, char **arguments)
         return fprintf(stderr, "a changed leaf was taken\n"), 1;
     printf("%llu leaves, height %u, by device %d; an opening of %llu digests checked\n",
         (unsigned long long)leaf_count, shape.height, pool_device_ordinal(exec.device),
-        (unsigned long long)shape.path);
+        (unsigned long long)shape.path_count);
 
     free(path.data);
     free(rows.data);

@@ -91,7 +91,7 @@ static pool_status work_run(
     struct work *work, const struct job *job, pool_device *device, uint8_t root[ELEMENT])
 {
     uint64_t count = UINT64_C(1) << job->log_leaves, time;
-    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_rows = 1};
+    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_levels = 1};
     pool_exec exec = {.struct_size = sizeof(exec), .device = device, .is_async = 1};
     pool_buffer_params memory = {.struct_size = sizeof(memory), .bytes = count * ELEMENT};
     pool_span leaves, rows;

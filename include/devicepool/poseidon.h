@@ -78,7 +78,7 @@ typedef struct pool_poseidon_params {
        POOL_POSEIDON without partial rounds. */
     uint32_t full_rounds;
     uint32_t partial_rounds; /* up to 1024 */
-    uint32_t partial_lane;   /* the lane that partial rounds raise */
+    uint32_t partial_index;  /* the lane that partial rounds raise */
     pool_form form;          /* of all elements below */
     /* Round by round. POSEIDON: t each, (full_rounds + partial_rounds) * t in all. POSEIDON2: t for
        a full and one for a partial round, full_rounds * t + partial_rounds in all. In both, t more
@@ -86,20 +86,21 @@ typedef struct pool_poseidon_params {
        Required. */
     const void *round_constants;
     size_t round_constant_count;
-    const void *matrix; /* t * t, row by row; state becomes matrix * state. Required; invertible. */
-    size_t matrix_count;
+    const void *mds; /* t * t, row by row; state becomes matrix * state. Required; invertible. */
+    size_t mds_count;
     const void *internal_diagonal; /* POSEIDON2: t, required; J + diag must be invertible */
     size_t internal_diagonal_count;
     /* Hashing. All 0: as circom does, inputs in lanes 1 … t - 1, lane 0 holds the tag 0 and gives
        the digest of one element. */
-    uint32_t inputs;        /* most elements of a fixed-length hash; 0: t - 1 */
-    uint32_t input_lane;    /* first lane of the inputs; 0 is lane 1 unless inputs is given */
-    uint32_t rate;          /* lanes of a sponge's block, from the input lane on; 0: inputs */
-    uint32_t tag_lane;      /* lane of the tag */
-    const void *domain_tag; /* one element; NULL: 0. Not 0 only where tag_lane is no input's */
-    uint32_t output_lane;   /* first lane of the digest */
-    uint32_t digest;        /* elements of a digest; 0: 1 */
-    int32_t feed_forward;   /* 1: the hash adds the state before the permutation to that after it */
+    uint32_t max_inputs;       /* most elements of a fixed-length hash; 0: t - 1 */
+    uint32_t input_index;      /* first lane of the inputs; 0 is lane 1 unless inputs is given */
+    uint32_t rate;             /* lanes of a sponge's block, from the input lane on; 0: inputs */
+    uint32_t domain_tag_index; /* lane of the tag */
+    const void
+        *domain_tag; /* one element; NULL: 0. Not 0 only where domain_tag_index is no input's */
+    uint32_t output_index;    /* first lane of the digest */
+    uint32_t digest_elements; /* elements of a digest; 0: 1 */
+    int32_t feed_forward; /* 1: the hash adds the state before the permutation to that after it */
 } pool_poseidon_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -121,9 +122,10 @@ POOL_API void pool_poseidon_destroy(pool_poseidon **set);
 POOL_API const char *pool_poseidon_name(const pool_poseidon *set);
 POOL_API const pool_field *pool_poseidon_field(const pool_poseidon *set);
 POOL_API uint32_t pool_poseidon_width(const pool_poseidon *set);
-POOL_API uint32_t pool_poseidon_inputs(const pool_poseidon *set); /* most of a fixed-length hash */
-POOL_API uint32_t pool_poseidon_rate(const pool_poseidon *set);   /* of a sponge */
-POOL_API uint32_t pool_poseidon_digest(const pool_poseidon *set); /* elements */
+POOL_API uint32_t pool_poseidon_max_inputs(
+    const pool_poseidon *set);                                  /* most of a fixed-length hash */
+POOL_API uint32_t pool_poseidon_rate(const pool_poseidon *set); /* of a sponge */
+POOL_API uint32_t pool_poseidon_digest_elements(const pool_poseidon *set); /* elements */
 
 /* SHA-256 over all that defines the function, the name left out. */
 POOL_API pool_status pool_poseidon_fingerprint(
@@ -168,14 +170,14 @@ typedef enum pool_sponge_padding {
 /* Zero is the default of every member but struct_size and `elements`. */
 typedef struct pool_poseidon_sponge_params {
     size_t struct_size;
-    uint32_t elements; /* of each message */
-    uint32_t squeezed; /* elements of each result; 0: the set's digest */
-    uint32_t rate;     /* 0: the set's */
+    uint32_t elements;        /* of each message */
+    uint32_t output_elements; /* elements of each result; 0: the set's digest */
+    uint32_t rate;            /* 0: the set's */
     pool_sponge_mode mode;
     pool_sponge_padding padding;
     /* Element in the set's tag lane at the start, standard form, host; NULL: 0. Not 0 only where
        that lane is none of the rate. */
-    const void *tag;
+    const void *domain_tag;
 } pool_poseidon_sponge_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -202,7 +204,7 @@ typedef struct pool_merkle_params {
     uint32_t arity;         /* 2 … 16; arity * digest elements must fit the set's inputs */
     uint32_t leaf_elements; /* 0: those of a digest */
     uint32_t height;        /* 0: the smallest that holds the leaves */
-    uint32_t kept_rows;     /* of the result, counted from the root; 0: all height + 1 */
+    uint32_t kept_levels;   /* of the result, counted from the root; 0: all height + 1 */
     pool_sponge_mode leaf_mode;
     const void *padding; /* digest in standard form, host memory; NULL: zeros */
 } pool_merkle_params;
@@ -214,9 +216,9 @@ POOL_API void pool_merkle_params_init(pool_merkle_params *params, size_t struct_
 typedef struct pool_merkle_shape {
     size_t struct_size;
     uint32_t height;
-    uint32_t first_row; /* the lowest kept row: 0 when all are kept */
-    uint64_t digests;   /* in all kept rows: items of the `rows` span */
-    uint64_t path;      /* digests of an opening: height * (arity - 1) */
+    uint32_t first_level;  /* the lowest kept row: 0 when all are kept */
+    uint64_t digest_count; /* in all kept rows: items of the `rows` span */
+    uint64_t path_count;   /* digests of an opening: height * (arity - 1) */
 } pool_merkle_shape;
 
 /* Fills `shape` (struct_size set) for a tree of that many leaves. */

@@ -59,9 +59,9 @@ static pool_status open_hashing(struct bench_work *work)
     if (status)
         return status;
     field = pool_poseidon_field(hashing->set);
-    hashing->elements = pool_poseidon_inputs(hashing->set);
+    hashing->elements = pool_poseidon_max_inputs(hashing->set);
     hashing->input_bytes = hashing->elements * pool_field_element_bytes(field);
-    hashing->digest_bytes = pool_poseidon_digest(hashing->set) * pool_field_element_bytes(field);
+    hashing->digest_bytes = pool_poseidon_digest_elements(hashing->set) * pool_field_element_bytes(field);
     hashing->exec = (pool_exec){.struct_size = sizeof(hashing->exec),
         .device = work->device,
         .stream = work->stream,

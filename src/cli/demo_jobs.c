@@ -193,7 +193,7 @@ static pool_status prepare_tree(const struct demo_data *data, pool_device *devic
 static pool_status run_tree(
     const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
-    pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .kept_rows = 1};
+    pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .kept_levels = 1};
     uint8_t *leaves = cli_alloc(job->size, VALUE_BYTES);
     uint8_t root[VALUE_BYTES];
     uint8_t expected[POOL_FIELD_MAX_BYTES];

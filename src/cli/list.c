@@ -53,8 +53,8 @@ static pool_status list_sets(cJSON *rows)
         cJSON_AddStringToObject(row, "name", pool_poseidon_name(set));
         cJSON_AddStringToObject(row, "field", pool_field_name(pool_poseidon_field(set)));
         cJSON_AddNumberToObject(row, "width", pool_poseidon_width(set));
-        cJSON_AddNumberToObject(row, "inputs", pool_poseidon_inputs(set));
-        cJSON_AddNumberToObject(row, "digest", pool_poseidon_digest(set));
+        cJSON_AddNumberToObject(row, "inputs", pool_poseidon_max_inputs(set));
+        cJSON_AddNumberToObject(row, "digest", pool_poseidon_digest_elements(set));
         cJSON_AddItemToArray(rows, row);
         pool_poseidon_destroy(&set);
     }

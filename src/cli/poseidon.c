@@ -33,13 +33,13 @@ struct shape {
 static int compute_shape(const struct cli_command *self, const struct request *request,
     const pool_span *span, struct shape *shape)
 {
-    uint32_t inputs = pool_poseidon_inputs(request->set);
+    uint32_t inputs = pool_poseidon_max_inputs(request->set);
     uint64_t elements = request->elements;
 
     if (!elements)
         elements = request->verb == HASH      ? inputs
                    : request->verb == PERMUTE ? pool_poseidon_width(request->set)
-                   : request->verb == TREE    ? pool_poseidon_digest(request->set)
+                   : request->verb == TREE    ? pool_poseidon_digest_elements(request->set)
                                               : span->count;
     if (!span->count || !elements || elements > UINT32_MAX || span->count % elements)
         return cli_usage(self, "%llu elements are not items of %llu; see --elements",
@@ -53,7 +53,7 @@ static int compute_shape(const struct cli_command *self, const struct request *r
     *shape = (struct shape){.elements = (uint32_t)elements,
         .items = span->count / elements,
         .results = 1,
-        .result_elements = pool_poseidon_digest(request->set)};
+        .result_elements = pool_poseidon_digest_elements(request->set)};
     if (request->verb != TREE)
         shape->results = shape->items;
     if (request->verb == PERMUTE)
@@ -67,7 +67,7 @@ static pool_status build_tree(const struct request *request, const struct shape 
     pool_merkle_params params = {.struct_size = sizeof(params),
         .arity = (uint32_t)request->arity,
         .leaf_elements = shape->elements,
-        .kept_rows = 1};
+        .kept_levels = 1};
     pool_merkle_shape tree = {.struct_size = sizeof(tree)};
     pool_span rows = {.data = root, .count = 1};
     pool_status status = pool_merkle_get_shape(request->set, &params, items->count, &tree);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sets of sets.def, each made by its rule when it is first asked for. Goes through
- * pool_poseidon_create like anybody's set, so that every check holds here too.
+ * The built-in parameter sets of sets.def, each computed by its authors' rule at its first use.
+ * They are created through pool_poseidon_create, so that every validation applies to them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,25 +11,28 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "field/integer.h"
+#include "poseidon/constants.h"
 #include "poseidon/poseidon.h"
 
 enum constants { GRAIN, CHACHA, HADES, MINA_KIMCHI, MINA_LEGACY };
-enum matrix {
-    DRAWN_CAUCHY,   /* 1 / (x_i + y_j), x and y drawn after the constants */
-    COUNTED_CAUCHY, /* 1 / (i + t + j) */
-    CIRCULANT,      /* rows of small numbers, see circulants below */
-    PLONKY2,        /* a circulant and 8 in the corner */
-    MINA_CAUCHY,    /* 1 / (x_i - y_j), x and y drawn by SHA-256 */
+enum mds {
+    CAUCHY_GRAIN,   /* 1 / (x_i + y_j), x and y drawn from Grain after the constants */
+    CAUCHY_INTEGER, /* 1 / (i + t + j) */
+    CIRCULANT,      /* small integers, see circulants below */
+    PLONKY2,        /* a circulant matrix plus 8 at (0, 0) */
+    CAUCHY_MINA,    /* 1 / (x_i - y_j), x and y drawn by SHA-256 */
     STARKNET,       /* ((3, 1, 1), (1, -1, 1), (1, 1, -2)) */
-    HORIZEN,        /* Poseidon2's, of blocks ((5,7,1,3),(4,6,1,1),(1,3,5,7),(1,1,4,6)) */
-    PLONKY3,        /* Poseidon2's, of blocks circ(2,3,1,1) */
+    HORIZEN,        /* Poseidon2's external matrix with M4 = ((5,7,1,3),(4,6,1,1),(1,3,5,7),...) */
+    PLONKY3,        /* Poseidon2's external matrix with M4 = circ(2,3,1,1) */
 };
-enum { NONE = -1, POWERS = -2 }; /* diagonal: or the number of a draw; 0: ones and a 2 at the end */
+/* POSEIDON2's internal diagonal: POWERS of two, or the vector that Grain draws after that many
+ * others; DRAW(0) is ones and a 2 at the end. */
+enum { NONE = -1, POWERS = -2 };
 
 struct hashing {
-    uint32_t inputs, input_lane, rate, tag_lane, output_lane, digest;
+    uint32_t max_inputs, input_index, rate, domain_tag_index, output_index, digest_elements;
     int32_t feed_forward;
-    const char *tag;
+    const char *domain_tag;
 };
 
 struct rule {
@@ -39,29 +42,29 @@ struct rule {
     uint32_t width, alpha, full_rounds, partial_rounds;
     enum constants constants;
     uint32_t sbox;
-    enum matrix matrix;
+    enum mds mds;
     int diagonal;
     struct hashing hashing;
 };
 
 #define DRAW(n) n
-enum { LAST = 255 }; /* lane t - 1 */
-/* Inputs in lanes 1 … t - 1, the tag in lane 0; the digest is lane `output`. */
+enum { LAST = 255 }; /* state element t - 1 */
+/* Inputs in state elements 1 … t - 1, the domain tag in 0; the digest is element `output`. */
 #define TAG_FIRST(t, tag, output)                                                                  \
     {                                                                                              \
         (t) - 1, 1, (t)-1, 0, output, 1, 0, tag                                                    \
     }
-/* Inputs in lanes 0 … t - 2, the tag in the last lane; the digest is lane 0. */
+/* Inputs in state elements 0 … t - 2, the domain tag in t - 1; the digest is element 0. */
 #define TAG_LAST(t, tag)                                                                           \
     {                                                                                              \
         (t) - 1, 0, (t)-1, (t)-1, 0, 1, 0, tag                                                     \
     }
-/* Compression of the whole state with feed-forward, section 3.1 of the Poseidon2 paper. */
+/* The compression function with feed-forward of section 3.1 of the Poseidon2 paper. */
 #define FORWARD(t)                                                                                 \
     {                                                                                              \
         t, 0, (t)-1, (t)-1, 0, 1, 1, NULL                                                          \
     }
-/* Digests of several elements from lane 0 on, no tag. */
+/* Digests of several elements from state element 0 on, no domain tag. */
 #define DIGESTS(inputs, rate, digest)                                                              \
     {                                                                                              \
         inputs, 0, rate, LAST, 0, digest, 0, NULL                                                  \
@@ -73,12 +76,12 @@ static const struct rule rules[] = {
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
-/* What Mina's numbers of a set are drawn from. */
-struct mina {
+/* The prefixes of the strings that Mina's constants and matrices are drawn from. */
+struct mina_prefixes {
     const char *constants, *x, *y;
 };
 
-/* First rows; Plonky3's and plonky2's. */
+/* The first rows of Plonky3's circulant matrices. */
 static const uint32_t circulants[][24] = {
     {7, 1, 3, 8, 8, 3, 4, 9},
     {1, 1, 2, 1, 8, 9, 10, 7, 5, 9, 4, 10},
@@ -90,7 +93,8 @@ static const uint32_t circulants[][24] = {
 };
 static const uint32_t plonky2_row[12] = {17, 15, 41, 16, 2, 28, 13, 13, 39, 18, 34, 20};
 
-/* Plonky3's diagonals: a small integer, H + k for 2^-k, -H - k for -2^-k, or D + k for 2^k. */
+/* Plonky3's internal diagonals: n is the integer n, H + k is 2^-k, -H - k is -2^-k, D + k is 2^k.
+ */
 enum { H = 100, D = 200 };
 #define START -2, 1, 2, H + 1, 3, 4, -H - 1, -3, -4
 static const struct {
@@ -116,14 +120,14 @@ static const struct {
             -H - 6, -H - 7, -H - 9, -H - 24}},
 };
 
-/* What a rule is turned into: Montgomery limbs, `limbs` each. */
+/* The parameters computed by a rule, as limbs in Montgomery form. */
 struct draft {
     const pool_field *field;
     const struct rule *rule;
     struct poseidon_grain grain;
     size_t constant_count;
     uint64_t *constants;
-    uint64_t *matrix;
+    uint64_t *mds;
     uint64_t *diagonal;
 };
 
@@ -138,15 +142,14 @@ static void to_montgomery(const struct draft *draft, uint64_t *elements, size_t 
         field_to_montgomery(draft->field, element(draft, elements, i), element(draft, elements, i));
 }
 
-/* The texts before the numbers. */
-static struct mina mina_of(const struct rule *rule)
+static struct mina_prefixes mina_prefixes_of(const struct rule *rule)
 {
-    static const struct mina texts[2] = {
+    static const struct mina_prefixes prefixes[2] = {
         {"CodaRescuePasta_p_kimchiRoundConstants", "CodaRescuePasta_p_kimchiMDSx",
             "CodaRescuePasta_p_kimchiMDSy"},
         {"Pasta_pRoundConstants", "CodaRescueMDSx", "CodaRescueMDSy"}};
 
-    return texts[rule->constants == MINA_LEGACY];
+    return prefixes[rule->constants == MINA_LEGACY];
 }
 
 static bool is_mina(const struct rule *rule)
@@ -154,37 +157,38 @@ static bool is_mina(const struct rule *rule)
     return rule->constants == MINA_KIMCHI || rule->constants == MINA_LEGACY;
 }
 
-/* Kimchi's first round adds nothing; both add constants after the last matrix. */
-static pool_status put_mina_constants(struct draft *draft)
+/* Kimchi's first round adds no constants; both sets add constants after the last linear layer. */
+static pool_status draw_mina_constants(struct draft *draft)
 {
-    size_t none = draft->rule->constants == MINA_KIMCHI ? draft->rule->width : 0;
+    size_t skipped = draft->rule->constants == MINA_KIMCHI ? draft->rule->width : 0;
 
-    return poseidon_coda_elements(draft->field, mina_of(draft->rule).constants, 0,
-        element(draft, draft->constants, none), draft->constant_count - none);
+    return poseidon_coda_elements(draft->field, mina_prefixes_of(draft->rule).constants, 0,
+        element(draft, draft->constants, skipped), draft->constant_count - skipped);
 }
 
-static pool_status put_constants(struct draft *draft)
+static pool_status draw_constants(struct draft *draft)
 {
     const struct rule *rule = draft->rule;
     pool_status status = POOL_OK;
 
-    poseidon_grain_start(&draft->grain, rule->sbox, draft->field->bits, rule->width,
+    poseidon_grain_init(&draft->grain, rule->sbox, draft->field->bits, rule->width,
         rule->full_rounds, rule->partial_rounds);
     if (rule->constants == CHACHA)
         poseidon_chacha_elements(draft->field, draft->constants, draft->constant_count);
     else if (is_mina(rule))
-        status = put_mina_constants(draft);
+        status = draw_mina_constants(draft);
     else if (rule->constants == HADES)
         status = poseidon_hades_elements(draft->field, draft->constants, draft->constant_count);
     else
         for (size_t i = 0; i < draft->constant_count; i++)
-            poseidon_grain_below(&draft->grain, draft->field, element(draft, draft->constants, i));
+            poseidon_grain_rejection(
+                &draft->grain, draft->field, element(draft, draft->constants, i));
     to_montgomery(draft, draft->constants, draft->constant_count);
     return status;
 }
 
-/* 2 t numbers, drawn again all together while two are equal or a sum is 0. */
-static bool cauchy_is_good(const struct draft *draft, uint64_t *drawn)
+/* Whether 2 t numbers define a Cauchy matrix: they are distinct and no x_i + y_j is 0. */
+static bool is_cauchy(const struct draft *draft, uint64_t *drawn)
 {
     size_t t = draft->rule->width;
     uint64_t sum[FIELD_MAX_LIMBS];
@@ -203,47 +207,47 @@ static bool cauchy_is_good(const struct draft *draft, uint64_t *drawn)
     return true;
 }
 
-static void put_cauchy(struct draft *draft)
+static void compute_cauchy(struct draft *draft)
 {
     size_t t = draft->rule->width;
     uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
 
     do {
         for (size_t i = 0; i < 2 * t; i++) {
-            if (draft->rule->matrix == COUNTED_CAUCHY)
+            if (draft->rule->mds == CAUCHY_INTEGER)
                 field_set_integer(draft->field, element(draft, drawn, i), (int64_t)i);
             else
-                poseidon_grain_reduced(&draft->grain, draft->field, element(draft, drawn, i));
+                poseidon_grain_reduction(&draft->grain, draft->field, element(draft, drawn, i));
         }
-        if (draft->rule->matrix == DRAWN_CAUCHY)
+        if (draft->rule->mds == CAUCHY_GRAIN)
             to_montgomery(draft, drawn, 2 * t);
-    } while (draft->rule->matrix == DRAWN_CAUCHY && !cauchy_is_good(draft, drawn));
+    } while (draft->rule->mds == CAUCHY_GRAIN && !is_cauchy(draft, drawn));
     for (size_t i = 0; i < t; i++) {
         for (size_t j = 0; j < t; j++) {
-            uint64_t *entry = element(draft, draft->matrix, i * t + j);
+            uint64_t *entry = element(draft, draft->mds, i * t + j);
             field_add(draft->field, entry, element(draft, drawn, i), element(draft, drawn, t + j));
             field_inverse(draft->field, entry, entry);
         }
     }
 }
 
-static pool_status put_mina_cauchy(struct draft *draft)
+static pool_status compute_mina_cauchy(struct draft *draft)
 {
     const pool_field *field = draft->field;
     size_t t = draft->rule->width;
     uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
-    pool_status status =
-        poseidon_coda_elements(field, mina_of(draft->rule).x, 0, element(draft, drawn, 0), t);
+    pool_status status = poseidon_coda_elements(
+        field, mina_prefixes_of(draft->rule).x, 0, element(draft, drawn, 0), t);
 
     if (!status)
-        status =
-            poseidon_coda_elements(field, mina_of(draft->rule).y, 0, element(draft, drawn, t), t);
+        status = poseidon_coda_elements(
+            field, mina_prefixes_of(draft->rule).y, 0, element(draft, drawn, t), t);
     if (status)
         return status;
     to_montgomery(draft, drawn, 2 * t);
     for (size_t i = 0; i < t; i++) {
         for (size_t j = 0; j < t; j++) {
-            uint64_t *entry = element(draft, draft->matrix, i * t + j);
+            uint64_t *entry = element(draft, draft->mds, i * t + j);
             field_sub(field, entry, element(draft, drawn, i), element(draft, drawn, t + j));
             field_inverse(field, entry, entry);
         }
@@ -253,55 +257,55 @@ static pool_status put_mina_cauchy(struct draft *draft)
 
 static const uint32_t *circulant_row(const struct rule *rule)
 {
-    if (rule->matrix == PLONKY2)
+    if (rule->mds == PLONKY2)
         return plonky2_row;
     return circulants[rule->width == 8 ? 0 : rule->width == 12 ? 1 : rule->width == 16 ? 2 : 3];
 }
 
-/* Entry (i, j) of the matrices that are made of small integers. */
-static int64_t small_entry(const struct rule *rule, size_t i, size_t j)
+/* Entry (i, j) of a matrix of small integers. */
+static int64_t integer_entry(const struct rule *rule, size_t i, size_t j)
 {
     static const int64_t starknet[3][3] = {{3, 1, 1}, {1, -1, 1}, {1, 1, -2}};
     static const int64_t horizen[4][4] = {{5, 7, 1, 3}, {4, 6, 1, 1}, {1, 3, 5, 7}, {1, 1, 4, 6}};
     static const int64_t plonky3[4] = {2, 3, 1, 1};
     size_t t = rule->width;
 
-    if (rule->matrix == STARKNET)
+    if (rule->mds == STARKNET)
         return starknet[i][j];
-    if (rule->matrix == CIRCULANT || rule->matrix == PLONKY2)
+    if (rule->mds == CIRCULANT || rule->mds == PLONKY2)
         return circulant_row(rule)[(j + t - i) % t] +
-               (rule->matrix == PLONKY2 && i == 0 && j == 0 ? 8 : 0);
+               (rule->mds == PLONKY2 && i == 0 && j == 0 ? 8 : 0);
     if (t < 4)
         return i == j ? 2 : 1;
-    int64_t block = rule->matrix == HORIZEN ? horizen[i % 4][j % 4] : plonky3[(j + 4 - i % 4) % 4];
+    int64_t block = rule->mds == HORIZEN ? horizen[i % 4][j % 4] : plonky3[(j + 4 - i % 4) % 4];
     return t > 4 && i / 4 == j / 4 ? 2 * block : block;
 }
 
-static pool_status put_matrix(struct draft *draft)
+static pool_status compute_mds(struct draft *draft)
 {
     size_t t = draft->rule->width;
 
-    if (draft->rule->matrix == MINA_CAUCHY)
-        return put_mina_cauchy(draft);
-    if (draft->rule->matrix == DRAWN_CAUCHY || draft->rule->matrix == COUNTED_CAUCHY) {
-        put_cauchy(draft);
+    if (draft->rule->mds == CAUCHY_MINA)
+        return compute_mina_cauchy(draft);
+    if (draft->rule->mds == CAUCHY_GRAIN || draft->rule->mds == CAUCHY_INTEGER) {
+        compute_cauchy(draft);
         return POOL_OK;
     }
     for (size_t i = 0; i < t * t; i++)
         field_set_integer(
-            draft->field, element(draft, draft->matrix, i), small_entry(draft->rule, i / t, i % t));
+            draft->field, element(draft, draft->mds, i), integer_entry(draft->rule, i / t, i % t));
     return POOL_OK;
 }
 
-/* The drawn diagonal is that of the whole matrix: 1 less beside J. */
-static void put_drawn_diagonal(struct draft *draft)
+/* Grain draws the diagonal of J + diag(d), so 1 is subtracted. */
+static void draw_diagonal(struct draft *draft)
 {
     const pool_field *field = draft->field;
     size_t t = draft->rule->width;
 
     for (int draw = 0; draw < draft->rule->diagonal; draw++)
         for (size_t i = 0; i < t; i++)
-            poseidon_grain_reduced(&draft->grain, field, element(draft, draft->diagonal, i));
+            poseidon_grain_reduction(&draft->grain, field, element(draft, draft->diagonal, i));
     for (size_t i = 0; i < t; i++) {
         uint64_t *entry = element(draft, draft->diagonal, i);
         if (draft->rule->diagonal == 0) {
@@ -313,7 +317,7 @@ static void put_drawn_diagonal(struct draft *draft)
     }
 }
 
-static void put_halved(const pool_field *field, uint64_t *entry, int value)
+static void set_signed_quotient(const pool_field *field, uint64_t *entry, int value)
 {
     int halvings = abs(value) > H ? abs(value) - H : 0;
 
@@ -322,7 +326,7 @@ static void put_halved(const pool_field *field, uint64_t *entry, int value)
         field_halve(field, entry, entry);
 }
 
-static pool_status put_powers(struct draft *draft)
+static pool_status set_power_diagonal(struct draft *draft)
 {
     const struct rule *rule = draft->rule;
     size_t row = 0;
@@ -331,20 +335,21 @@ static pool_status put_powers(struct draft *draft)
            (strcmp(powers[row].field, rule->field) || powers[row].width != rule->width))
         row++;
     if (row == sizeof(powers) / sizeof(powers[0]))
-        return base_fail(POOL_ERR_INTERNAL, "%s has no diagonal", rule->name);
+        return base_fail(
+            POOL_ERR_INTERNAL, "the parameter set %s has no internal diagonal", rule->name);
     for (size_t i = 0; i < rule->width; i++) {
         uint64_t *entry = element(draft, draft->diagonal, i);
         int value = powers[row].entries[i];
         if (value >= D)
             field_set_integer(draft->field, entry, INT64_C(1) << (value - D));
         else
-            put_halved(draft->field, entry, value);
+            set_signed_quotient(draft->field, entry, value);
     }
     return POOL_OK;
 }
 
-/* Packs the limbs in place, as params want them. */
-static void pack(const struct draft *draft, uint64_t *elements, size_t count)
+/* Packs limbs as field->bytes bytes per element, the layout of pool_poseidon_params. */
+static void pack_in_place(const struct draft *draft, uint64_t *elements, size_t count)
 {
     for (size_t i = 0; elements && i < count; i++) {
         uint64_t limbs[FIELD_MAX_LIMBS];
@@ -353,7 +358,7 @@ static void pack(const struct draft *draft, uint64_t *elements, size_t count)
     }
 }
 
-static pool_status create(struct draft *draft, pool_poseidon **set)
+static pool_status create_from_draft(struct draft *draft, pool_poseidon **set)
 {
     const struct rule *rule = draft->rule;
     size_t t = rule->width;
@@ -366,34 +371,36 @@ static pool_status create(struct draft *draft, pool_poseidon **set)
         .alpha = rule->alpha,
         .full_rounds = rule->full_rounds,
         .partial_rounds = rule->partial_rounds,
-        .partial_lane = rule->matrix == STARKNET ? 2 : 0,
+        .partial_index = rule->mds == STARKNET ? 2 : 0,
         .form = POOL_FORM_MONTGOMERY,
         .round_constants = draft->constants,
         .round_constant_count = draft->constant_count,
-        .matrix = draft->matrix,
-        .matrix_count = t * t,
+        .mds = draft->mds,
+        .mds_count = t * t,
         .internal_diagonal = draft->diagonal,
         .internal_diagonal_count = draft->diagonal ? t : 0,
-        .inputs = rule->hashing.inputs,
-        .input_lane = rule->hashing.input_lane,
+        .max_inputs = rule->hashing.max_inputs,
+        .input_index = rule->hashing.input_index,
         .rate = rule->hashing.rate,
-        .tag_lane = rule->hashing.tag_lane == LAST ? rule->width - 1 : rule->hashing.tag_lane,
-        .output_lane = rule->hashing.output_lane,
-        .digest = rule->hashing.digest,
+        .domain_tag_index = rule->hashing.domain_tag_index == LAST ? rule->width - 1
+                                                                   : rule->hashing.domain_tag_index,
+        .output_index = rule->hashing.output_index,
+        .digest_elements = rule->hashing.digest_elements,
         .feed_forward = rule->hashing.feed_forward};
     pool_status status = POOL_OK;
 
-    pack(draft, draft->constants, draft->constant_count);
-    pack(draft, draft->matrix, t * t);
-    pack(draft, draft->diagonal, t);
-    if (rule->hashing.tag && strcmp(rule->hashing.tag, "0") != 0) {
-        status = pool_field_parse(draft->field, rule->hashing.tag, POOL_FORM_MONTGOMERY, tag);
+    pack_in_place(draft, draft->constants, draft->constant_count);
+    pack_in_place(draft, draft->mds, t * t);
+    pack_in_place(draft, draft->diagonal, t);
+    if (rule->hashing.domain_tag && strcmp(rule->hashing.domain_tag, "0") != 0) {
+        status =
+            pool_field_parse(draft->field, rule->hashing.domain_tag, POOL_FORM_MONTGOMERY, tag);
         params.domain_tag = tag;
     }
     return status ? status : pool_poseidon_create(&params, set);
 }
 
-static pool_status make(const struct rule *rule, pool_poseidon **set)
+static pool_status create_builtin(const struct rule *rule, pool_poseidon **set)
 {
     struct draft draft = {.field = pool_field_by_name(rule->field), .rule = rule};
     bool has_diagonal = rule->kind == POOL_POSEIDON2;
@@ -406,28 +413,28 @@ static pool_status make(const struct rule *rule, pool_poseidon **set)
                            rule->partial_rounds * (size_t)(has_diagonal ? 1 : t) +
                            (is_mina(rule) ? t : 0);
     draft.constants = base_calloc(draft.constant_count, draft.field->limbs * sizeof(uint64_t));
-    draft.matrix = base_calloc(t * t, draft.field->limbs * sizeof(uint64_t));
+    draft.mds = base_calloc(t * t, draft.field->limbs * sizeof(uint64_t));
     draft.diagonal = has_diagonal ? base_calloc(t, draft.field->limbs * sizeof(uint64_t)) : NULL;
-    if (!draft.constants || !draft.matrix || (has_diagonal && !draft.diagonal))
-        status = base_fail_memory("a Poseidon set");
+    if (!draft.constants || !draft.mds || (has_diagonal && !draft.diagonal))
+        status = base_fail_memory("a Poseidon parameter set");
     if (!status)
-        status = put_constants(&draft);
+        status = draw_constants(&draft);
     if (!status)
-        status = put_matrix(&draft);
+        status = compute_mds(&draft);
     if (!status && has_diagonal && rule->diagonal == POWERS)
-        status = put_powers(&draft);
+        status = set_power_diagonal(&draft);
     else if (!status && has_diagonal)
-        put_drawn_diagonal(&draft);
+        draw_diagonal(&draft);
     if (!status)
-        status = create(&draft, set);
+        status = create_from_draft(&draft, set);
     base_free(draft.constants);
-    base_free(draft.matrix);
+    base_free(draft.mds);
     base_free(draft.diagonal);
     return status;
 }
 
-static struct base_lock made_lock = BASE_LOCK_INIT;
-static pool_poseidon *made[RULE_COUNT]; /* guarded by made_lock; kept for good */
+static struct base_lock builtin_lock = BASE_LOCK_INIT;
+static pool_poseidon *builtin_sets[RULE_COUNT]; /* guarded by builtin_lock; never freed */
 
 size_t pool_poseidon_count(void)
 {
@@ -450,12 +457,13 @@ pool_status pool_poseidon_by_name(const char *name, pool_poseidon **set)
     while (i < RULE_COUNT && strcmp(rules[i].name, name))
         i++;
     if (i == RULE_COUNT)
-        return base_fail(POOL_ERR_NOT_FOUND, "there is no built-in Poseidon set \"%.80s\"", name);
-    base_lock(&made_lock);
-    if (!made[i])
-        status = make(&rules[i], &made[i]);
+        return base_fail(
+            POOL_ERR_NOT_FOUND, "there is no built-in Poseidon parameter set \"%.80s\"", name);
+    base_lock(&builtin_lock);
+    if (!builtin_sets[i])
+        status = create_builtin(&rules[i], &builtin_sets[i]);
     if (!status)
-        *set = pool_poseidon_retain(made[i]);
-    base_unlock(&made_lock);
+        *set = pool_poseidon_retain(builtin_sets[i]);
+    base_unlock(&builtin_lock);
     return status;
 }

@@ -119,7 +119,7 @@ static bool matrix_entry_is(const pool_poseidon *set, uint32_t i, uint32_t j, in
 
     field_set_integer(set->field, wanted, value);
     return field_equal(
-        set->field, wanted, set->matrix + ((size_t)i * set->width + j) * set->field->limbs);
+        set->field, wanted, set->mds + ((size_t)i * set->width + j) * set->field->limbs);
 }
 
 /* Whether the external matrix is the one that `layer` computes. */
@@ -228,20 +228,20 @@ static void emit_diagonal_layer(struct field_emit_writer *writer, const pool_pos
 /* The number of constants after the last linear layer; the arrays have zeros there if it is 0. */
 static size_t final_constant_count(const pool_poseidon *set)
 {
-    return set->constant_count - poseidon_constant_count(set);
+    return set->constant_count - poseidon_round_constant_count(set);
 }
 
 static size_t count_array_elements(const pool_poseidon *set)
 {
-    const struct poseidon_window *window = &set->window;
+    const struct poseidon_recurrence *recurrence = &set->recurrence;
     size_t t = set->width;
     size_t count = ((size_t)set->full_rounds + 2) * t + set->partial_rounds + t * t;
 
     if (set->kind == POOL_POSEIDON2)
         return count + t;
-    if (!window->is_used)
+    if (!recurrence->is_used)
         return set->constant_count + t + t * t;
-    return count + 4 * t * t + 2 * (t - 1) * (window->is_scaled ? set->partial_rounds : 1);
+    return count + 4 * t * t + 2 * (t - 1) * (recurrence->is_scaled ? set->partial_rounds : 1);
 }
 
 static void emit_numbers(struct field_emit_writer *writer, const pool_poseidon *set)
@@ -259,11 +259,11 @@ static void emit_numbers(struct field_emit_writer *writer, const pool_poseidon *
         {"ALPHA_BITS", 32 - (uint32_t)__builtin_clz(set->alpha)},
         {"HALF_FULL_ROUNDS", is_odd ? set->full_rounds : set->full_rounds / 2},
         {"PARTIAL_ROUNDS", is_odd ? 0 - set->full_rounds : set->partial_rounds},
-        {"PARTIAL_INDEX", set->partial_lane}, {"MAX_INPUTS", set->inputs},
-        {"INPUT_INDEX", set->input_lane}, {"DOMAIN_TAG_INDEX", set->tag_lane},
-        {"OUTPUT_INDEX", set->output_lane}, {"DIGEST_ELEMENTS", set->digest},
+        {"PARTIAL_INDEX", set->partial_index}, {"MAX_INPUTS", set->max_inputs},
+        {"INPUT_INDEX", set->input_index}, {"DOMAIN_TAG_INDEX", set->domain_tag_index},
+        {"OUTPUT_INDEX", set->output_index}, {"DIGEST_ELEMENTS", set->digest_elements},
         {"FEED_FORWARD", set->feed_forward}, {"IS_POSEIDON2", set->kind == POOL_POSEIDON2},
-        {"HAS_RECURRENCE", set->window.is_used}, {"IS_SCALED", set->window.is_scaled},
+        {"HAS_RECURRENCE", set->recurrence.is_used}, {"IS_SCALED", set->recurrence.is_scaled},
         {"IS_UNROLLED", !is_wide}, {"IS_GOLDILOCKS", field->kind == FIELD_KIND_GOLDILOCKS},
         {"EXTERNAL_DENSE", DENSE}, {"EXTERNAL_SUM", SUM}, {"EXTERNAL_M4_5713", M4_5713},
         {"EXTERNAL_M4_2311", M4_2311}};
@@ -279,19 +279,19 @@ static void emit_numbers(struct field_emit_writer *writer, const pool_poseidon *
 /* The coefficients a and h of every round or, unscaled, those of all rounds: 1, a, head, h. */
 static void emit_recurrence(struct field_emit_writer *writer, const pool_poseidon *set)
 {
-    const struct poseidon_window *window = &set->window;
+    const struct poseidon_recurrence *recurrence = &set->recurrence;
     size_t limbs = set->field->limbs;
     size_t n = set->width - 1;
 
-    if (window->is_scaled) {
-        emit_array(writer, "recurrence", window->sums, 2 * n * set->partial_rounds);
+    if (recurrence->is_scaled) {
+        emit_array(writer, "recurrence", recurrence->coefficients, 2 * n * set->partial_rounds);
         return;
     }
     begin_array(writer, "recurrence", 2 * n + 2);
     emit_elements(writer, set->field->one, 1);
-    emit_elements(writer, window->sums, n);
-    emit_elements(writer, window->head, 1);
-    emit_elements(writer, window->sums + n * limbs, n);
+    emit_elements(writer, recurrence->coefficients, n);
+    emit_elements(writer, recurrence->head, 1);
+    emit_elements(writer, recurrence->coefficients + n * limbs, n);
     end_array(writer);
 }
 
@@ -304,16 +304,16 @@ static bool emit_small_mds(struct field_emit_writer *writer, const pool_poseidon
     size_t count = (size_t)set->width * set->width;
     uint64_t entry;
 
-    if (set->field->kind != FIELD_KIND_GOLDILOCKS || set->window.is_scaled)
+    if (set->field->kind != FIELD_KIND_GOLDILOCKS || set->recurrence.is_scaled)
         return false;
     for (size_t i = 0; i < count; i++) {
-        field_from_montgomery(set->field, &entry, set->matrix + i);
+        field_from_montgomery(set->field, &entry, set->mds + i);
         if (entry >> SMALL_BITS)
             return false;
     }
     field_emit(writer, "__device__ __constant__ const unsigned poseidon_small_mds[%zu] = {", count);
     for (size_t i = 0; i < count; i++) {
-        field_from_montgomery(set->field, &entry, set->matrix + i);
+        field_from_montgomery(set->field, &entry, set->mds + i);
         field_emit(writer, "%s%u", i ? "," : "", (unsigned)entry);
     }
     field_emit(writer, "};\n");
@@ -322,22 +322,22 @@ static bool emit_small_mds(struct field_emit_writer *writer, const pool_poseidon
 
 static void emit_recurrence_rounds(struct field_emit_writer *writer, const pool_poseidon *set)
 {
-    const struct poseidon_window *window = &set->window;
+    const struct poseidon_recurrence *recurrence = &set->recurrence;
     size_t t = set->width;
     size_t half = (size_t)set->full_rounds / 2 * t;
 
     field_emit(writer, "#define POSEIDON_HAS_SMALL_MDS %d\n", emit_small_mds(writer, set));
     begin_array(writer, "first_constants", half + t);
     emit_elements(writer, set->constants, half);
-    emit_elements(writer, window->first, 1);
+    emit_elements(writer, recurrence->entry_constant, 1);
     end_array(writer);
-    emit_array(writer, "mds", set->matrix, t * t);
-    emit_array(writer, "entry_mds", window->entry, t * t);
+    emit_array(writer, "mds", set->mds, t * t);
+    emit_array(writer, "entry_mds", recurrence->entry_mds, t * t);
     emit_recurrence(writer, set);
-    emit_array(writer, "partial_constants", window->lane, set->partial_rounds);
-    emit_array(writer, "exit_matrix", window->exit, (t - 1) * (t - 1));
-    emit_array(writer, "exit_constants", window->after, t - 1);
-    emit_array(writer, "exit_mds", window->back, t * t);
+    emit_array(writer, "partial_constants", recurrence->partial_constants, set->partial_rounds);
+    emit_array(writer, "exit_matrix", recurrence->exit_matrix, (t - 1) * (t - 1));
+    emit_array(writer, "exit_constants", recurrence->exit_constants, t - 1);
+    emit_array(writer, "exit_mds", recurrence->exit_mds, t * t);
     begin_array(writer, "last_constants", half);
     emit_elements(writer,
         set->constants + (half + (set->partial_rounds + 1) * t) * set->field->limbs,
@@ -364,7 +364,7 @@ static void emit_poseidon2(struct field_emit_writer *writer, const pool_poseidon
         half + final_constant_count(set));
     end_array(writer);
     if (external == DENSE)
-        emit_array(writer, "mds", set->matrix, (size_t)set->width * set->width);
+        emit_array(writer, "mds", set->mds, (size_t)set->width * set->width);
     emit_array(writer, "diagonal", set->diagonal, set->width);
     emit_diagonal_layer(writer, set);
 }
@@ -377,17 +377,17 @@ pool_status poseidon_generate(const pool_poseidon *set, char **source)
 
     emit_numbers(&writer, set);
     emit_form_factors(&writer);
-    poseidon_device_words(set->field, words, set->tag);
+    poseidon_device_words(set->field, words, set->domain_tag);
     emit_constant_function(&writer, "domain_tag", words);
     if (set->kind == POOL_POSEIDON2) {
         emit_poseidon2(&writer, set);
-    } else if (set->window.is_used) {
+    } else if (set->recurrence.is_used) {
         emit_recurrence_rounds(&writer, set);
     } else {
-        begin_array(&writer, "round_constants", poseidon_constant_count(set) + set->width);
+        begin_array(&writer, "round_constants", poseidon_round_constant_count(set) + set->width);
         emit_elements(&writer, set->constants, set->constant_count);
         end_array(&writer);
-        emit_array(&writer, "mds", set->matrix, (size_t)set->width * set->width);
+        emit_array(&writer, "mds", set->mds, (size_t)set->width * set->width);
     }
     if (writer.failed) {
         base_free(writer.data);

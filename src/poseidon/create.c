@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parameter sets of the user's own (built-in ones come here too): reading and checking what they
- * are made from, references, facts.
+ * Parameter sets: validation of pool_poseidon_params, derived values, references, properties.
  */
 #include <string.h>
 
@@ -10,11 +9,11 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "field/integer.h"
-#include "poseidon/kernels.h"
+#include "poseidon/poseidon.h"
 
-/* Up to this width the partial rounds are scaled (partial_rounds.c): one product of 2 n + 1 is
- * saved for constants that differ by round. Beyond, the constants of all rounds outgrow the fast
- * constant memory of a multiprocessor while the gain shrinks below 1 in 11. */
+/* Up to this width the partial rounds are scaled (partial_rounds.c), which saves one product of
+ * 2 n + 1 but needs different coefficients in every round. For wider states these coefficients
+ * exceed the constant cache of a multiprocessor while the gain falls below 1 in 11. */
 enum { SCALED_WIDTH_MAX = 5 };
 
 static const struct base_struct poseidon_params_type = BASE_STRUCT(pool_poseidon_params);
@@ -24,38 +23,35 @@ void pool_poseidon_params_init(pool_poseidon_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-static pool_status check_rounds(const pool_poseidon_params *params)
-{
-    pool_status status = params->field ? base_check_ranges("pool_poseidon_create",
-                                             {"kind", params->kind, 0, POOL_POSEIDON2},
-                                             {"form", params->form, 0, POOL_FORM_MONTGOMERY},
-                                             {"feed_forward", params->feed_forward, 0, 1})
-                                       : base_fail_null("pool_poseidon_create", "field");
+static const char call[] = "pool_poseidon_create";
 
-    if (status)
-        return status;
-    if (params->width < 2 || params->width > POOL_POSEIDON_MAX_WIDTH)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the width is %u, 2 to %d are possible",
-            params->width, POOL_POSEIDON_MAX_WIDTH);
-    if (params->full_rounds < 2 || params->full_rounds > POSEIDON_MAX_FULL_ROUNDS)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "unsupported value %u for `full_rounds`: must be from 2 to %d", params->full_rounds,
-            POSEIDON_MAX_FULL_ROUNDS);
-    if (params->full_rounds % 2 && (params->kind != POOL_POSEIDON || params->partial_rounds))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "unsupported value %u for `full_rounds`: must be even, except in a set of kind "
-            "POOL_POSEIDON without partial rounds",
-            params->full_rounds);
-    if (params->partial_rounds > POSEIDON_MAX_PARTIAL_ROUNDS)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%u partial rounds, up to %d are possible",
-            params->partial_rounds, POSEIDON_MAX_PARTIAL_ROUNDS);
-    if (params->partial_lane >= params->width)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "partial lane %u of %u lanes",
-            params->partial_lane, params->width);
-    return POOL_OK;
+static pool_status refuse(const char *member, uint32_t value, const char *reason)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %u for `%s`; %s", call,
+        value, member, reason);
 }
 
-/* x^alpha is a permutation when alpha and p - 1 have no common factor. */
+static pool_status check_rounds(const pool_poseidon_params *params)
+{
+    bool is_even = params->full_rounds % 2 == 0;
+    bool may_be_odd = params->kind == POOL_POSEIDON && params->partial_rounds == 0;
+    pool_status status = base_check_pointers(call, {"field", params->field});
+
+    if (!status)
+        status = base_check_ranges(call, {"kind", params->kind, 0, POOL_POSEIDON2},
+            {"form", params->form, 0, POOL_FORM_MONTGOMERY},
+            {"feed_forward", params->feed_forward, 0, 1},
+            {"width", params->width, 2, POOL_POSEIDON_MAX_WIDTH},
+            {"full_rounds", params->full_rounds, 2, POSEIDON_MAX_FULL_ROUNDS},
+            {"partial_rounds", params->partial_rounds, 0, POSEIDON_MAX_PARTIAL_ROUNDS},
+            {"partial_index", params->partial_index, 0, (int64_t)params->width - 1});
+    if (!status && !is_even && !may_be_odd)
+        status = refuse("full_rounds", params->full_rounds,
+            "it must be even, except for kind POOL_POSEIDON without partial rounds");
+    return status;
+}
+
+/* x^alpha is a permutation if alpha and p - 1 have no common factor. */
 static pool_status check_alpha(const pool_poseidon_params *params)
 {
     uint64_t order[FIELD_MAX_LIMBS];
@@ -63,8 +59,7 @@ static pool_status check_alpha(const pool_poseidon_params *params)
     uint64_t b;
 
     if (a < 3 || a > POSEIDON_MAX_ALPHA || a % 2 == 0)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "alpha is %u: must be an odd number from 3 to %d", params->alpha, POSEIDON_MAX_ALPHA);
+        return refuse("alpha", params->alpha, "it must be an odd number from 3 to 255");
     memcpy(order, params->field->modulus, sizeof(order));
     order[0] -= 1;
     b = field_integer_mod_small(order, a, params->field->limbs);
@@ -75,72 +70,87 @@ static pool_status check_alpha(const pool_poseidon_params *params)
     }
     if (a != 1)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "alpha %u and p - 1 have the common factor %llu, so x^alpha is no permutation",
-            params->alpha, (unsigned long long)a);
+            "%s: unsupported value %u for `alpha`; alpha and p - 1 have the common factor %llu, so "
+            "x^alpha is not a permutation",
+            call, params->alpha, (unsigned long long)a);
     return POOL_OK;
 }
 
-static pool_status check_count(const void *elements, size_t given, size_t wanted, const char *what)
+static pool_status check_count(
+    const char *member, const void *elements, size_t count, size_t expected)
 {
-    if (!elements || given != wanted)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the %s must be %zu elements, %zu are given",
-            what, wanted, elements ? given : 0);
+    if (!elements)
+        return base_fail_null(call, member);
+    if (count != expected)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` must be %zu elements, %zu are given",
+            call, member, expected, count);
     return POOL_OK;
 }
 
 static pool_status check_counts(const pool_poseidon_params *params)
 {
     size_t t = params->width;
-    size_t each = params->kind == POOL_POSEIDON2 ? 1 : t;
-    size_t constants = params->full_rounds * t + params->partial_rounds * each;
-    pool_status status;
+    size_t per_partial_round = params->kind == POOL_POSEIDON2 ? 1 : t;
+    size_t constants = params->full_rounds * t + params->partial_rounds * per_partial_round;
+    pool_status status = base_check_pointers(call, {"round_constants", params->round_constants});
 
-    if (!params->round_constants || (params->round_constant_count != constants &&
-                                        params->round_constant_count != constants + t))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the round constants must be %zu elements, or %zu with final ones, %zu are given",
-            constants, constants + t, params->round_constants ? params->round_constant_count : 0);
-    status = check_count(params->matrix, params->matrix_count, t * t, "matrix");
+    if (!status && params->round_constant_count != constants &&
+        params->round_constant_count != constants + t)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `round_constants` must be %zu elements, or %zu with final constants, %zu are "
+            "given",
+            call, constants, constants + t, params->round_constant_count);
+    if (!status)
+        status = check_count("mds", params->mds, params->mds_count, t * t);
     if (!status && params->kind == POOL_POSEIDON2)
         status = check_count(
-            params->internal_diagonal, params->internal_diagonal_count, t, "internal diagonal");
+            "internal_diagonal", params->internal_diagonal, params->internal_diagonal_count, t);
     if (!status && params->kind == POOL_POSEIDON && params->internal_diagonal)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "an internal diagonal is given, but the kind is POSEIDON");
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `internal_diagonal` must be NULL for kind POOL_POSEIDON", call);
     return status;
 }
 
-/* The lanes of hashing, defaults filled in. */
-static pool_status read_lanes(pool_poseidon *set, const pool_poseidon_params *params)
+/* Elements index … index + count - 1 must be elements of the state. */
+static pool_status check_state_range(const pool_poseidon *set, const char *count_member,
+    uint32_t count, const char *index_member, uint32_t index)
 {
-    uint32_t t = set->width;
+    if (index < set->width && count <= set->width - index)
+        return POOL_OK;
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "%s: `%s` %u and `%s` %u exceed the state of %u elements", call, count_member, count,
+        index_member, index, set->width);
+}
 
-    set->inputs = params->inputs ? params->inputs : t - 1;
-    set->input_lane = params->inputs || params->input_lane ? params->input_lane : 1;
-    set->rate = params->rate ? params->rate : set->inputs;
-    set->tag_lane = params->tag_lane;
-    set->output_lane = params->output_lane;
-    set->digest = params->digest ? params->digest : 1;
+/* Copies the members for hashing and their defaults. */
+static pool_status read_hashing(pool_poseidon *set, const pool_poseidon_params *params)
+{
+    uint32_t first = params->max_inputs || params->input_index ? params->input_index : 1;
+    pool_status status;
+
+    set->max_inputs = params->max_inputs ? params->max_inputs : set->width - 1;
+    set->input_index = first;
+    set->rate = params->rate ? params->rate : set->max_inputs;
+    set->domain_tag_index = params->domain_tag_index;
+    set->output_index = params->output_index;
+    set->digest_elements = params->digest_elements ? params->digest_elements : 1;
     set->feed_forward = params->feed_forward != 0;
-    if (set->input_lane >= t || set->inputs > t - set->input_lane)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%u inputs from lane %u on do not fit %u lanes",
-            set->inputs, set->input_lane, t);
-    if (set->rate > t - set->input_lane)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a rate of %u from lane %u on does not fit %u lanes", set->rate, set->input_lane, t);
-    if (set->output_lane >= t || set->digest > t - set->output_lane)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "a digest of %u from lane %u on does not fit %u lanes", set->digest, set->output_lane,
-            t);
-    if (set->tag_lane >= t)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "tag lane %u of %u lanes", set->tag_lane, t);
-    if (!field_is_zero(set->field, set->tag) && set->tag_lane >= set->input_lane &&
-        set->tag_lane < set->input_lane + set->inputs)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_poseidon_create: `domain_tag` is not 0 and `tag_lane` %u is an input's: inputs "
-            "are in lanes %u to %u",
-            set->tag_lane, set->input_lane, set->input_lane + set->inputs - 1);
-    return POOL_OK;
+    status = check_state_range(set, "max_inputs", set->max_inputs, "input_index", first);
+    if (!status)
+        status = check_state_range(set, "rate", set->rate, "input_index", first);
+    if (!status)
+        status = check_state_range(
+            set, "digest_elements", set->digest_elements, "output_index", set->output_index);
+    if (!status)
+        status = base_check_ranges(
+            call, {"domain_tag_index", set->domain_tag_index, 0, (int64_t)set->width - 1});
+    if (!status && !field_is_zero(set->field, set->domain_tag) && set->domain_tag_index >= first &&
+        set->domain_tag_index < first + set->max_inputs)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `domain_tag` must be 0 because `domain_tag_index` %u is within the inputs, state "
+            "elements %u to %u",
+            call, set->domain_tag_index, first, first + set->max_inputs - 1);
+    return status;
 }
 
 static pool_status copy_elements(pool_poseidon *set, uint64_t **copy, const void *elements,
@@ -148,47 +158,51 @@ static pool_status copy_elements(pool_poseidon *set, uint64_t **copy, const void
 {
     *copy = base_calloc(count, set->field->limbs * sizeof(**copy));
     if (!*copy)
-        return base_fail_memory("a Poseidon set");
+        return base_fail_memory("a Poseidon parameter set");
     return poseidon_load(set->field, *copy, elements, count, form, what);
 }
 
-static void exchange(pool_poseidon *set, uint64_t *x, uint64_t *y)
+static void swap_elements(const pool_field *field, uint64_t *x, uint64_t *y)
 {
-    uint64_t kept[FIELD_MAX_LIMBS];
+    uint64_t old[FIELD_MAX_LIMBS];
 
-    field_copy(set->field, kept, x);
-    field_copy(set->field, x, y);
-    field_copy(set->field, y, kept);
+    field_copy(field, old, x);
+    field_copy(field, x, y);
+    field_copy(field, y, old);
 }
 
-/* Lane 0 and the partial lane change places. */
-static void exchange_lanes(pool_poseidon *set)
+/* Exchanges state elements 0 and partial_index in matrices and constants. */
+static void swap_partial_element(pool_poseidon *set)
 {
+    const pool_field *field = set->field;
     size_t t = set->width;
-    size_t limbs = set->field->limbs;
-    size_t other = set->partial_lane;
+    size_t limbs = field->limbs;
+    size_t other = set->partial_index;
+    size_t half = (size_t)set->full_rounds / 2;
 
     if (other == 0)
         return;
     for (size_t i = 0; i < t; i++)
-        exchange(set, set->matrix + i * t * limbs, set->matrix + (i * t + other) * limbs);
+        swap_elements(field, set->mds + i * t * limbs, set->mds + (i * t + other) * limbs);
     for (size_t j = 0; j < t; j++)
-        exchange(set, set->matrix + j * limbs, set->matrix + (other * t + j) * limbs);
+        swap_elements(field, set->mds + j * limbs, set->mds + (other * t + j) * limbs);
     if (set->diagonal)
-        exchange(set, set->diagonal, set->diagonal + other * limbs);
-    size_t before = (size_t)set->full_rounds / 2;
+        swap_elements(field, set->diagonal, set->diagonal + other * limbs);
     for (size_t round = 0; round < set->full_rounds + set->partial_rounds; round++) {
-        bool is_full = round < before || round >= before + set->partial_rounds;
+        bool is_full = round < half || round >= half + set->partial_rounds;
         size_t start = round * t;
+
         if (set->kind == POOL_POSEIDON2 && !is_full)
             continue;
-        if (set->kind == POOL_POSEIDON2 && round >= before)
+        if (set->kind == POOL_POSEIDON2 && round >= half)
             start -= set->partial_rounds * (t - 1);
-        exchange(set, set->constants + start * limbs, set->constants + (start + other) * limbs);
+        swap_elements(
+            field, set->constants + start * limbs, set->constants + (start + other) * limbs);
     }
     if (poseidon_final_constants(set)) {
-        uint64_t *final = set->constants + poseidon_constant_count(set) * limbs;
-        exchange(set, final, final + other * limbs);
+        uint64_t *final = set->constants + poseidon_round_constant_count(set) * limbs;
+
+        swap_elements(field, final, final + other * limbs);
     }
 }
 
@@ -197,29 +211,30 @@ static pool_status check_invertible(pool_poseidon *set)
     size_t t = set->width;
     size_t limbs = set->field->limbs;
     uint64_t *matrix = base_calloc(t * t, limbs * sizeof(*matrix));
-    bool invertible;
+    bool is_invertible;
     pool_status status;
 
     if (!matrix)
         return base_fail_memory("a matrix");
-    status = poseidon_matrix_inverse(set->field, matrix, set->matrix, set->width, &invertible);
-    if (!status && !invertible)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the matrix is not invertible");
+    status = poseidon_matrix_inverse(set->field, matrix, set->mds, set->width, &is_invertible);
+    if (!status && !is_invertible)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `mds` must be invertible", call);
     if (!status && set->diagonal) {
         for (size_t i = 0; i < t * t; i++)
             field_set_one(set->field, matrix + i * limbs);
         for (size_t i = 0; i < t; i++)
             field_add(set->field, matrix + i * (t + 1) * limbs, matrix + i * (t + 1) * limbs,
                 set->diagonal + i * limbs);
-        status = poseidon_matrix_inverse(set->field, matrix, matrix, set->width, &invertible);
-        if (!status && !invertible)
-            status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the internal matrix is not invertible");
+        status = poseidon_matrix_inverse(set->field, matrix, matrix, set->width, &is_invertible);
+        if (!status && !is_invertible)
+            status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: J + diag(`internal_diagonal`) must be invertible", call);
     }
     base_free(matrix);
     return status;
 }
 
-static void digest_elements(
+static void hash_elements(
     struct base_sha256 *digest, const pool_field *field, const uint64_t *limbs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -231,12 +246,12 @@ static void digest_elements(
     }
 }
 
-static pool_status make_fingerprint(pool_poseidon *set)
+static pool_status compute_fingerprint(pool_poseidon *set)
 {
     static const char version[] = "devicepool Poseidon set 1";
     uint32_t numbers[] = {set->kind, set->width, set->alpha, set->full_rounds, set->partial_rounds,
-        set->partial_lane, set->inputs, set->input_lane, set->rate, set->tag_lane, set->output_lane,
-        set->digest, set->feed_forward, set->field->limbs};
+        set->partial_index, set->max_inputs, set->input_index, set->rate, set->domain_tag_index,
+        set->output_index, set->digest_elements, set->feed_forward, set->field->limbs};
     size_t t = set->width;
     uint8_t bytes[sizeof(numbers)];
     struct base_sha256 *digest = base_sha256_begin();
@@ -251,26 +266,25 @@ static pool_status make_fingerprint(pool_poseidon *set)
     field_integer_to_bytes(
         modulus, 8 * (size_t)set->field->limbs, false, set->field->modulus, set->field->limbs);
     base_sha256_add(digest, modulus, 8 * (size_t)set->field->limbs);
-    digest_elements(digest, set->field, set->tag, 1);
-    digest_elements(digest, set->field, set->constants, set->constant_count);
-    digest_elements(digest, set->field, set->matrix, t * t);
+    hash_elements(digest, set->field, set->domain_tag, 1);
+    hash_elements(digest, set->field, set->constants, set->constant_count);
+    hash_elements(digest, set->field, set->mds, t * t);
     if (set->diagonal)
-        digest_elements(digest, set->field, set->diagonal, t);
+        hash_elements(digest, set->field, set->diagonal, t);
     return base_sha256_end(digest, set->fingerprint);
 }
 
-static void set_free(pool_poseidon *set)
+static void free_set(pool_poseidon *set)
 {
     base_free(set->constants);
-    base_free(set->matrix);
+    base_free(set->mds);
     base_free(set->diagonal);
-    poseidon_free_window(&set->window);
-    poseidon_program_free(atomic_load(&set->program));
+    poseidon_recurrence_free(&set->recurrence);
     pool_field_destroy(&set->field);
     base_free(set);
 }
 
-static pool_status set_fill(pool_poseidon *set, const pool_poseidon_params *params)
+static pool_status init_set(pool_poseidon *set, const pool_poseidon_params *params)
 {
     size_t t = params->width;
     pool_status status = POOL_OK;
@@ -280,35 +294,34 @@ static pool_status set_fill(pool_poseidon *set, const pool_poseidon_params *para
     set->alpha = params->alpha;
     set->full_rounds = params->full_rounds;
     set->partial_rounds = params->partial_rounds;
-    set->partial_lane = params->partial_lane;
+    set->partial_index = params->partial_index;
     set->constant_count = params->round_constant_count;
     if (params->domain_tag)
         status = poseidon_load(
-            set->field, set->tag, params->domain_tag, 1, params->form, "the domain tag");
+            set->field, set->domain_tag, params->domain_tag, 1, params->form, "`domain_tag`");
     if (!status)
-        status = read_lanes(set, params);
+        status = read_hashing(set, params);
     if (!status)
         status = copy_elements(set, &set->constants, params->round_constants, set->constant_count,
-            params->form, "round constant");
+            params->form, "`round_constants`");
     if (!status)
-        status =
-            copy_elements(set, &set->matrix, params->matrix, t * t, params->form, "matrix element");
+        status = copy_elements(set, &set->mds, params->mds, t * t, params->form, "`mds`");
     if (!status && set->kind == POOL_POSEIDON2)
-        status = copy_elements(set, &set->diagonal, params->internal_diagonal, t, params->form,
-            "internal diagonal's element");
+        status = copy_elements(
+            set, &set->diagonal, params->internal_diagonal, t, params->form, "`internal_diagonal`");
     if (!status)
         status = check_invertible(set);
     if (status)
         return status;
-    exchange_lanes(set);
-    status = make_fingerprint(set);
-    return status ? status : poseidon_derive_window(set, t <= SCALED_WIDTH_MAX);
+    swap_partial_element(set);
+    status = compute_fingerprint(set);
+    return status ? status : poseidon_recurrence_derive(set, t <= SCALED_WIDTH_MAX);
 }
 
 pool_status pool_poseidon_create(const pool_poseidon_params *given, pool_poseidon **set)
 {
     pool_poseidon_params params;
-    pool_poseidon *made;
+    pool_poseidon *created;
     pool_status status =
         base_struct_read(&poseidon_params_type, "pool_poseidon_create", "params", given, &params);
 
@@ -326,18 +339,19 @@ pool_status pool_poseidon_create(const pool_poseidon_params *given, pool_poseido
         status = check_counts(&params);
     if (status)
         return status;
-    made = base_calloc(1, sizeof(*made));
-    if (!made)
-        return base_fail_memory("a Poseidon set");
-    atomic_init(&made->references, 1);
-    strcpy(made->name, params.name ? params.name : "custom");
-    made->field = pool_field_retain(params.field);
-    status = set_fill(made, &params);
+    created = base_calloc(1, sizeof(*created));
+    if (!created)
+        return base_fail_memory("a Poseidon parameter set");
+    atomic_init(&created->references, 1);
+    created->tuning = poseidon_tuning_default();
+    strcpy(created->name, params.name ? params.name : "custom");
+    created->field = pool_field_retain(params.field);
+    status = init_set(created, &params);
     if (status) {
-        set_free(made);
+        free_set(created);
         return status;
     }
-    *set = made;
+    *set = created;
     return POOL_OK;
 }
 
@@ -353,7 +367,7 @@ void pool_poseidon_destroy(pool_poseidon **set)
     if (!set || !*set)
         return;
     if (atomic_fetch_sub_explicit(&(*set)->references, 1, memory_order_acq_rel) == 1)
-        set_free(*set);
+        free_set(*set);
     *set = NULL;
 }
 
@@ -372,9 +386,9 @@ uint32_t pool_poseidon_width(const pool_poseidon *set)
     return set ? set->width : 0;
 }
 
-uint32_t pool_poseidon_inputs(const pool_poseidon *set)
+uint32_t pool_poseidon_max_inputs(const pool_poseidon *set)
 {
-    return set ? set->inputs : 0;
+    return set ? set->max_inputs : 0;
 }
 
 uint32_t pool_poseidon_rate(const pool_poseidon *set)
@@ -382,9 +396,9 @@ uint32_t pool_poseidon_rate(const pool_poseidon *set)
     return set ? set->rate : 0;
 }
 
-uint32_t pool_poseidon_digest(const pool_poseidon *set)
+uint32_t pool_poseidon_digest_elements(const pool_poseidon *set)
 {
-    return set ? set->digest : 0;
+    return set ? set->digest_elements : 0;
 }
 
 pool_status pool_poseidon_fingerprint(

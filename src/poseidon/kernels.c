@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set's programs, made when a device first needs them and kept with the set, and launches.
+ * The programs of a parameter set: compiled and tested at the first use on a device and found by
+ * the set's fingerprint afterwards.
  */
-#include <pthread.h>
+#include "poseidon/kernels.h"
+
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,204 +12,166 @@
 #include "base/status.h"
 #include "field/emit_field.h"
 #include "pool/device.h"
-#include "poseidon/kernels.h"
 
-enum { FILE_COUNT = 4, TWO_THREAD_FILE = 3 };
+enum program { PERMUTE_PROGRAM, HASH_PROGRAM, SPONGE_PROGRAM, TWO_THREAD_PROGRAM, PROGRAM_COUNT };
 
-static const char *const files[FILE_COUNT] = {
-    "poseidon/permute.cu", "poseidon/hash.cu", "poseidon/sponge.cu", "poseidon/hash_2thread.cu"};
+static const struct {
+    const char *file;
+    enum poseidon_kernel tested; /* the kernel that the self-test launches */
+} programs[PROGRAM_COUNT] = {
+    [PERMUTE_PROGRAM] = {"poseidon/permute.cu", POSEIDON_PERMUTE},
+    [HASH_PROGRAM] = {"poseidon/hash.cu", POSEIDON_HASH},
+    [SPONGE_PROGRAM] = {"poseidon/sponge.cu", POSEIDON_SPONGE},
+    [TWO_THREAD_PROGRAM] = {"poseidon/hash_2thread.cu", POSEIDON_PERMUTE_2THREAD},
+};
 
 static const struct {
     const char *name;
-    int file;
+    enum program program;
 } kernels[POSEIDON_KERNEL_COUNT] = {
-    [POSEIDON_PERMUTE] = {"poseidon_permute", 0},
-    [POSEIDON_CONVERT] = {"poseidon_convert", 0},
-    [POSEIDON_HASH] = {"poseidon_hash", 1},
-    [POSEIDON_MERKLE_LEVEL] = {"poseidon_merkle_level", 1},
-    [POSEIDON_SPONGE] = {"poseidon_sponge", 2},
-    [POSEIDON_PERMUTE_2THREAD] = {"poseidon_permute_2thread", TWO_THREAD_FILE},
-    [POSEIDON_HASH_2THREAD] = {"poseidon_hash_2thread", TWO_THREAD_FILE},
-    [POSEIDON_MERKLE_LEVEL_2THREAD] = {"poseidon_merkle_level_2thread", TWO_THREAD_FILE},
+    [POSEIDON_PERMUTE] = {"poseidon_permute", PERMUTE_PROGRAM},
+    [POSEIDON_CONVERT] = {"poseidon_convert", PERMUTE_PROGRAM},
+    [POSEIDON_HASH] = {"poseidon_hash", HASH_PROGRAM},
+    [POSEIDON_MERKLE_LEVEL] = {"poseidon_merkle_level", HASH_PROGRAM},
+    [POSEIDON_SPONGE] = {"poseidon_sponge", SPONGE_PROGRAM},
+    [POSEIDON_PERMUTE_2THREAD] = {"poseidon_permute_2thread", TWO_THREAD_PROGRAM},
+    [POSEIDON_HASH_2THREAD] = {"poseidon_hash_2thread", TWO_THREAD_PROGRAM},
+    [POSEIDON_MERKLE_LEVEL_2THREAD] = {"poseidon_merkle_level_2thread", TWO_THREAD_PROGRAM},
 };
 
-/* 128 states a multiprocessor are a warp for each of its schedulers. Up to there a state's own time
- * counts, which two threads shorten: on an H200 by 1.4 (t = 3) to 1.75 (t = 12) up to 2^13 states,
- * by up to 1.3 at 2^14; at 2^15 they lose. */
-uint32_t poseidon_pairs_below = 128;
-
-/* Whether two threads can share a state: sums of products over several words are what they split.
- */
-static bool is_shared(const pool_poseidon *set)
+/* Two threads share a state by dividing dot products of elements of several words. */
+static bool has_two_thread_kernels(const pool_poseidon *set)
 {
-    return set->window.is_used && set->field->words > 2;
+    return set->recurrence.is_used && set->field->words > 2;
 }
 
-/* The kernel for so many items. */
-static enum poseidon_kernel kernel_for(
-    const pool_poseidon *set, pool_device *device, enum poseidon_kernel kernel, uint64_t count)
+static size_t program_count(const pool_poseidon *set)
 {
-    uint64_t most =
-        (uint64_t)poseidon_pairs_below * (uint32_t)device_properties(device)->multiprocessors;
-
-    if (!is_shared(set) || count > most)
-        return kernel;
-    return kernel == POSEIDON_PERMUTE        ? POSEIDON_PERMUTE_2THREAD
-           : kernel == POSEIDON_HASH         ? POSEIDON_HASH_2THREAD
-           : kernel == POSEIDON_MERKLE_LEVEL ? POSEIDON_MERKLE_LEVEL_2THREAD
-                                             : kernel;
+    return has_two_thread_kernels(set) ? PROGRAM_COUNT : TWO_THREAD_PROGRAM;
 }
 
-/* Immutable once a set has it. */
-struct poseidon_program {
-    char *field_text;
-    char *dot_text;
-    char *set_text;
-    pool_module_header texts[3];
-    struct module_program programs[FILE_COUNT];
-    struct module_key keys[FILE_COUNT];
+static struct module_program_key program_key(const pool_poseidon *set, enum program program)
+{
+    struct module_program_key key = {.file = programs[program].file};
+
+    memcpy(key.fingerprint, set->fingerprint, sizeof(key.fingerprint));
+    return key;
+}
+
+/* The generated sources that all programs of a parameter set include. */
+struct sources {
+    char *field;
+    char *dot_products;
+    char *parameters;
 };
 
-void poseidon_program_free(struct poseidon_program *program)
+static void free_sources(struct sources *sources)
 {
-    if (!program)
-        return;
-    base_free(program->field_text);
-    base_free(program->dot_text);
-    base_free(program->set_text);
-    base_free(program);
+    base_free(sources->field);
+    base_free(sources->dot_products);
+    base_free(sources->parameters);
 }
 
-static pool_status program_make(const pool_poseidon *set, struct poseidon_program **made)
+static pool_status generate_sources(const pool_poseidon *set, struct sources *sources)
 {
-    struct poseidon_program *program = base_calloc(1, sizeof(*program));
     const uint32_t lengths[] = {set->width - 1, set->width};
-    pool_status status;
+    pool_status status = field_emit_generate(set->field, "fr", &sources->field);
 
-    if (!program)
-        return base_fail_memory("a Poseidon set's program");
-    status = field_emit_generate(set->field, "fr", &program->field_text);
     if (!status)
-        status = field_emit_generate_dots(set->field, "fr", lengths, 2, &program->dot_text);
+        status = field_emit_generate_dots(set->field, "fr", lengths, 2, &sources->dot_products);
     if (!status)
-        status = poseidon_generate(set, &program->set_text);
-    program->texts[0] = (pool_module_header){"fr.cuh", program->field_text};
-    program->texts[1] = (pool_module_header){"fr_dot.cuh", program->dot_text};
-    program->texts[2] = (pool_module_header){"parameters.cuh", program->set_text};
-    for (int i = 0; i < FILE_COUNT && !status; i++) {
-        program->programs[i] =
-            (struct module_program){.file = files[i], .texts = program->texts, .text_count = 3};
-        status = module_program_identify(&program->programs[i], &program->keys[i]);
-    }
-    if (status)
-        poseidon_program_free(program);
-    else
-        *made = program;
+        status = poseidon_generate(set, &sources->parameters);
     return status;
 }
 
-/* The set's program; of several threads that make it the first one's stays. */
-static pool_status program_of(const pool_poseidon *set, const struct poseidon_program **program)
+static pool_status visit_program(
+    const struct sources *sources, const char *file, module_program_visit visit, void *user)
 {
-    struct poseidon_program *found =
-        atomic_load_explicit(&((pool_poseidon *)(uintptr_t)set)->program, memory_order_acquire);
-    struct poseidon_program *mine = NULL;
+    const pool_module_header headers[] = {{"fr.cuh", sources->field},
+        {"fr_dot.cuh", sources->dot_products}, {"parameters.cuh", sources->parameters}};
+    const struct module_program program = {.file = file, .texts = headers, .text_count = 3};
 
-    if (!found) {
-        pool_status status = program_make(set, &mine);
-        if (status)
-            return status;
-        if (atomic_compare_exchange_strong(
-                &((pool_poseidon *)(uintptr_t)set)->program, &found, mine))
-            found = mine;
-        else
-            poseidon_program_free(mine);
-    }
-    *program = found;
-    return POOL_OK;
+    return visit(user, &program);
+}
+
+static pool_status generate_program(const void *subject, const struct module_program_key *key,
+    module_program_visit visit, void *user)
+{
+    struct sources sources = {0};
+    pool_status status = generate_sources(subject, &sources);
+
+    if (!status)
+        status = visit_program(&sources, key->file, visit, user);
+    free_sources(&sources);
+    return status;
 }
 
 pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user)
 {
-    const struct poseidon_program *program;
-    pool_status status = program_of(set, &program);
+    struct sources sources = {0};
+    pool_status status = generate_sources(set, &sources);
 
-    for (int i = 0; i < FILE_COUNT && !status; i++)
-        if (i != TWO_THREAD_FILE || is_shared(set))
-            status = visit(user, &program->programs[i]);
+    for (size_t i = 0; i < program_count(set) && !status; i++)
+        status = visit_program(&sources, programs[i].file, visit, user);
+    free_sources(&sources);
     return status;
+}
+
+/* Loads a program at its first use on a device, tests it then, and returns its module. */
+static pool_status load_program(
+    const pool_poseidon *set, pool_device *device, enum program program, pool_module **module)
+{
+    const struct module_generator generator = {generate_program, set};
+    const struct module_program_key key = program_key(set, program);
+    enum poseidon_kernel tested = programs[program].tested;
+    pool_kernel *function;
+    pool_status status = module_find_or_load(device, &generator, &key, module);
+
+    if (!status)
+        status = pool_kernel_get(*module, kernels[tested].name, &function);
+    return status ? status : poseidon_self_test(set, device, *module, tested, function);
 }
 
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_args *args)
 {
-    const struct poseidon_program *program;
-    size_t bytes = sizeof(*args);
-    void *arguments[1] = {(void *)(uintptr_t)args};
-    enum poseidon_kernel chosen = kernel_for(set, device, kernel, args->count);
-    uint64_t threads = args->count * (kernels[chosen].file == TWO_THREAD_FILE ? 2 : 1);
-    uint64_t blocks = (threads + POSEIDON_BLOCK - 1) / POSEIDON_BLOCK;
-    pool_launch_shape shape = {.struct_size = sizeof(shape),
-        .block = {POSEIDON_BLOCK},
-        .argument_count = 1,
-        .argument_bytes = &bytes};
+    const struct chip chip = chip_of(device);
+    const struct poseidon_launch_plan plan =
+        poseidon_plan_launch(&set->tuning, &chip, kernel, has_two_thread_kernels(set), args->count);
+    const size_t sizes[] = {sizeof(*args)};
+    void *arguments[] = {(void *)(uintptr_t)args};
+    struct module_launch launch = {.blocks = plan.blocks,
+        .threads = POSEIDON_BLOCK,
+        .count = 1,
+        .arguments = arguments,
+        .sizes = sizes,
+        .stream = stream};
     pool_module *module;
-    pool_kernel *function;
     pool_status status;
 
     if (args->count == 0)
         return POOL_OK;
-    if (blocks > INT32_MAX)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%llu items in one launch", (unsigned long long)args->count);
-    shape.grid[0] = (uint32_t)blocks;
-    status = program_of(set, &program);
+    status = load_program(set, device, kernels[plan.kernel].program, &module);
     if (!status)
-        status = module_program_get(device, &program->programs[kernels[chosen].file],
-            &program->keys[kernels[chosen].file], &module);
-    if (!status)
-        status = poseidon_prove(
-            set, device, &program->keys[kernels[chosen].file], kernels[chosen].file, module);
-    if (!status)
-        status = pool_kernel_get(module, kernels[chosen].name, &function);
-    if (!status)
-        status = pool_launch(function, &shape, arguments, stream);
-    return status;
-}
-
-/* What warm-up loads. */
-struct warming {
-    const pool_poseidon *set;
-    pool_device *device;
-    const struct poseidon_program *program;
-};
-
-/* Loads a program and tests it. */
-static pool_status warm_up_program(void *user, size_t index, bool only_ready, bool *is_there)
-{
-    const struct warming *warming = user;
-    pool_module *module = NULL;
-    struct module_building building = {
-        .device = warming->device, .module = &module, .only_ready = only_ready};
-    pool_status status = module_program_build(&building, &warming->program->programs[index]);
-
-    *is_there = module != NULL;
-    return status || !module ? status
-                             : poseidon_prove(warming->set, warming->device,
-                                   &warming->program->keys[index], (int)index, module);
+        status = pool_kernel_get(module, kernels[plan.kernel].name, &launch.kernel);
+    return status ? status : module_launch_enqueue(&launch);
 }
 
 pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device)
 {
-    struct warming warming = {.set = set};
-    struct module_loading loading = {.load = warm_up_program, .user = &warming};
+    const struct module_generator generator = {generate_program, set};
+    struct module_program_key keys[PROGRAM_COUNT];
+    pool_module *module;
     pool_status status;
 
     if (!set)
         return base_fail_null("pool_poseidon_warm_up", "set");
-    loading.count = is_shared(set) ? FILE_COUNT : TWO_THREAD_FILE;
-    status = device_or_bound(device, &warming.device);
+    status = device_or_bound(device, &device);
+    for (enum program i = 0; i < program_count(set); i++)
+        keys[i] = program_key(set, i);
     if (!status)
-        status = program_of(set, &warming.program);
-    return status ? status : module_load_programs(&loading);
+        status = module_load_keys(device, &generator, keys, program_count(set));
+    for (enum program i = 0; i < program_count(set) && !status; i++)
+        status = load_program(set, device, i, &module);
+    return status;
 }

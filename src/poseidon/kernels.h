@@ -1,45 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of a parameter set: their generated source and their launch.
+ * The kernels of a parameter set: their generated source, their programs and their launch.
  */
 #ifndef POSEIDON_KERNELS_H
 #define POSEIDON_KERNELS_H
-
-#include <devicepool/module.h>
 
 #include "module/program.h"
 #include "poseidon/args.h"
 #include "poseidon/poseidon.h"
 
-enum poseidon_kernel {
-    POSEIDON_PERMUTE,
-    POSEIDON_CONVERT,
-    POSEIDON_HASH,
-    POSEIDON_MERKLE_LEVEL,
-    POSEIDON_SPONGE,
-    POSEIDON_PERMUTE_2THREAD,
-    POSEIDON_HASH_2THREAD,
-    POSEIDON_MERKLE_LEVEL_2THREAD,
-    POSEIDON_KERNEL_COUNT
-};
-
 /* codegen.c: parameters.cuh of a parameter set; the caller frees it with base_free. */
 pool_status poseidon_generate(const pool_poseidon *set, char **source);
-/* An element's limbs (Montgomery) as the device's words. */
+/* An element's limbs in Montgomery form as words in the device's form. */
 void poseidon_device_words(const pool_field *field, uint32_t *words, const uint64_t *limbs);
 
 /* kernels.c */
-/* Up to this many items a multiprocessor two threads share a state; tests set it. */
-extern uint32_t poseidon_pairs_below;
-struct poseidon_program;
-void poseidon_program_free(struct poseidon_program *program);
-/* Every program of a set, the same on every chip. */
+/* Calls `visit` with every program of a parameter set; they are the same on every chip. */
 pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user);
+/* Enqueues `kernel`, or its form with two threads per state, for args->count items. */
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_args *args);
 
-/* self_test.c: the first time that a device has this program of the set, its known answer there. */
-pool_status poseidon_prove(const pool_poseidon *set, pool_device *device,
-    const struct module_key *key, int file, pool_module *module);
+/*
+ * self_test.c: computes a known answer with a program that was loaded for the first time on a
+ * device; POOL_ERR_INTERNAL if it is wrong. `kernel`, whose handle is `function`, is the program's
+ * POSEIDON_PERMUTE, POSEIDON_PERMUTE_2THREAD, POSEIDON_HASH or POSEIDON_SPONGE.
+ */
+pool_status poseidon_self_test(const pool_poseidon *set, pool_device *device, pool_module *module,
+    enum poseidon_kernel kernel, pool_kernel *function);
 
 #endif

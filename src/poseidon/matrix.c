@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrices over a field, row by row. Sizes are those of a state.
+ * Dense matrices over a field, in row-major order and no larger than a state.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ void poseidon_matrix_vector(const pool_field *field, uint64_t *result, const uin
     }
 }
 
-/* row to -= factor * row from, over `count` elements */
+/* to -= factor * from, for rows of `count` elements */
 static void subtract_row(const pool_field *field, uint64_t *to, const uint64_t *from,
     const uint64_t *factor, uint32_t count)
 {
@@ -48,13 +48,14 @@ static void scale_row(
 static void exchange_rows(uint64_t *x, uint64_t *y, size_t limbs)
 {
     for (size_t i = 0; i < limbs; i++) {
-        uint64_t kept = x[i];
+        uint64_t old = x[i];
         x[i] = y[i];
-        y[i] = kept;
+        y[i] = old;
     }
 }
 
-/* Gauss and Jordan on rows of 2 size elements, the identity on the right. */
+/* Gauss-Jordan elimination on rows of 2 size elements, whose right half is the identity; false if
+ * the matrix is singular. */
 static bool eliminate(const pool_field *field, uint64_t *work, uint32_t size)
 {
     size_t limbs = field->limbs;
@@ -82,7 +83,7 @@ static bool eliminate(const pool_field *field, uint64_t *work, uint32_t size)
 }
 
 pool_status poseidon_matrix_inverse(const pool_field *field, uint64_t *inverse,
-    const uint64_t *matrix, uint32_t size, bool *invertible)
+    const uint64_t *matrix, uint32_t size, bool *is_invertible)
 {
     size_t limbs = field->limbs;
     size_t half = (size_t)size * limbs;
@@ -94,8 +95,8 @@ pool_status poseidon_matrix_inverse(const pool_field *field, uint64_t *inverse,
         memcpy(work + i * 2 * half, matrix + i * half, half * sizeof(*work));
         field_set_one(field, work + i * 2 * half + half + i * limbs);
     }
-    *invertible = eliminate(field, work, size);
-    for (uint32_t i = 0; *invertible && i < size; i++)
+    *is_invertible = eliminate(field, work, size);
+    for (uint32_t i = 0; *is_invertible && i < size; i++)
         memcpy(inverse + i * half, work + i * 2 * half + half, half * sizeof(*work));
     base_free(work);
     return POOL_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first use of a set's program on a device computes a known answer there before anybody else's
- * input: the host's, which the tests hold to the answers of the sets' authors. A compiler or a chip
- * that gets it wrong is found then and not in a proof.
+ * When a program of a parameter set is loaded on a device, it first computes a known answer there.
+ * The expected result is the host's, which the tests compare with the answers of the sets' authors.
+ * A compiler or a chip that computes it wrong is thus found before it computes a caller's data.
  */
 #include <pthread.h>
 #include <string.h>
@@ -13,185 +13,186 @@
 #include "base/status.h"
 #include "memory/memory.h"
 #include "pool/device.h"
+#include "poseidon/host.h"
 #include "poseidon/kernels.h"
 
-/* What a device has proven; kept as long as its pool. */
-struct proven {
+/* The modules of a device that have passed; they are resident as long as the device exists. */
+struct tested_modules {
     pthread_mutex_t lock;
-    struct module_key *keys; /* guarded by lock */
-    size_t count;            /* guarded by lock */
+    pool_module **modules; /* guarded by lock */
+    size_t count;          /* guarded by lock */
 };
 
-static pool_status create_verified_programs(pool_device *device, void **object)
+static pool_status create_tested_modules(pool_device *device, void **object)
 {
-    struct proven *proven = base_calloc(1, sizeof(*proven));
+    struct tested_modules *tested = base_calloc(1, sizeof(*tested));
 
     (void)device;
-    if (!proven)
-        return base_fail_memory("a list of programs");
-    pthread_mutex_init(&proven->lock, NULL);
-    *object = proven;
+    if (!tested)
+        return base_fail_memory("a list of modules");
+    pthread_mutex_init(&tested->lock, NULL);
+    *object = tested;
     return POOL_OK;
 }
 
-static void destroy_verified_programs(pool_device *device, void *object, int driver_alive)
+static void destroy_tested_modules(pool_device *device, void *object, int driver_alive)
 {
-    struct proven *proven = object;
+    struct tested_modules *tested = object;
 
     (void)driver_alive;
-    device_lock_destroy(device, &proven->lock);
-    base_free(proven->keys);
-    base_free(proven);
+    device_lock_destroy(device, &tested->lock);
+    base_free(tested->modules);
+    base_free(tested);
 }
 
-static const struct device_resource_type proven_kind = {
-    "Poseidon programs", create_verified_programs, destroy_verified_programs};
-
-static pool_status proven_of(pool_device *device, struct proven **proven)
+static pool_status tested_modules_of(pool_device *device, struct tested_modules **tested)
 {
+    static const struct device_resource_type kind = {
+        "Poseidon programs", create_tested_modules, destroy_tested_modules};
     struct device_scope scope;
     void *object = NULL;
     pool_status status = device_enter(device, &scope);
 
     if (status)
         return status;
-    status = device_leave(&scope, device_resource_get(device, &proven_kind, &object));
-    *proven = object;
+    status = device_leave(&scope, device_resource_get(device, &kind, &object));
+    *tested = object;
     return status;
 }
 
-static bool is_known(struct proven *proven, const struct module_key *key)
+static bool is_tested(struct tested_modules *tested, const pool_module *module)
 {
     bool found = false;
 
-    pthread_mutex_lock(&proven->lock);
-    for (size_t i = 0; i < proven->count && !found; i++)
-        found = memcmp(&proven->keys[i], key, sizeof(*key)) == 0;
-    pthread_mutex_unlock(&proven->lock);
+    pthread_mutex_lock(&tested->lock);
+    for (size_t i = 0; i < tested->count && !found; i++)
+        found = tested->modules[i] == module;
+    pthread_mutex_unlock(&tested->lock);
     return found;
 }
 
-static pool_status remember(struct proven *proven, const struct module_key *key)
+static pool_status add_tested(struct tested_modules *tested, pool_module *module)
 {
-    struct module_key *keys;
+    pool_module **modules;
 
-    pthread_mutex_lock(&proven->lock);
-    keys = base_realloc(proven->keys, proven->count + 1, sizeof(*keys));
-    if (keys) {
-        proven->keys = keys;
-        keys[proven->count++] = *key;
+    pthread_mutex_lock(&tested->lock);
+    modules = base_realloc(tested->modules, tested->count + 1, sizeof(*modules));
+    if (modules) {
+        tested->modules = modules;
+        modules[tested->count++] = module;
     }
-    pthread_mutex_unlock(&proven->lock);
-    return keys ? POOL_OK : base_fail_memory("a list of programs");
+    pthread_mutex_unlock(&tested->lock);
+    return modules ? POOL_OK : base_fail_memory("a list of modules");
 }
 
-/* One item of 1, 2, 3, … and what a file's kernel must give for it, in standard form. */
-struct question {
-    const pool_poseidon *set;
-    enum poseidon_kernel kernel;
+/* One item with the elements 1, 2, 3, … and its result, both in standard form. */
+struct known_answer {
     struct poseidon_args args;
-    struct poseidon_sponge sponge;
-    unsigned char in[POSEIDON_STATE_LIMBS * 8];
-    unsigned char want[POSEIDON_STATE_LIMBS * 8];
-    unsigned char got[POSEIDON_STATE_LIMBS * 8];
+    unsigned char input[POSEIDON_STATE_LIMBS * 8];
+    unsigned char expected[POSEIDON_STATE_LIMBS * 8];
+    unsigned char result[POSEIDON_STATE_LIMBS * 8];
     size_t in_bytes;
     size_t out_bytes;
 };
 
-static pool_status ask(struct question *question, const pool_poseidon *set, int file)
+/* Fills the input and computes the expected result on the host. */
+static pool_status compute_known_answer(
+    const pool_poseidon *set, enum poseidon_kernel kernel, struct known_answer *answer)
 {
-    pool_span in = {.data = question->in, .count = 1};
-    pool_span want = {.data = question->want, .count = 1};
-    bool permutes = file == 0 || file == 3;
-    uint32_t elements = file == 1 ? set->inputs : set->width;
-    uint32_t results = permutes ? set->width : set->digest;
-    struct poseidon_watch watch = {0};
+    pool_span in = {.data = answer->input, .count = 1};
+    pool_span out = {.data = answer->expected, .count = 1};
+    bool is_hash = kernel == POSEIDON_HASH;
+    bool is_sponge = kernel == POSEIDON_SPONGE;
+    uint32_t elements = is_hash ? set->max_inputs : set->width;
+    uint32_t results = is_hash || is_sponge ? set->digest_elements : set->width;
+    const struct poseidon_sponge sponge = {.elements = elements,
+        .output_elements = results,
+        .rate = set->rate,
+        .padding = POOL_SPONGE_PAD_10};
+    struct poseidon_progress progress = {0};
+    uint32_t is_converted = (set->field->flags & FIELD_DEVICE_STANDARD) == 0;
 
-    question->set = set;
     for (uint32_t i = 0; i < elements; i++)
-        question->in[i * set->field->bytes] = (unsigned char)(i + 1);
-    question->args = (struct poseidon_args){.count = 1,
+        answer->input[i * set->field->bytes] = (unsigned char)(i + 1);
+    answer->args = (struct poseidon_args){.count = 1,
+        .in_is_converted = is_converted,
+        .out_is_converted = is_converted,
         .elements = elements,
         .rate = set->rate,
         .output_elements = results,
         .is_padded = 1};
-    question->args.in_is_converted = question->args.out_is_converted =
-        !(set->field->flags & FIELD_DEVICE_STANDARD);
-    question->in_bytes = (size_t)elements * set->field->bytes;
-    question->out_bytes = (size_t)results * set->field->bytes;
-    question->kernel = permutes ? POSEIDON_PERMUTE : file == 1 ? POSEIDON_HASH : POSEIDON_SPONGE;
-    if (permutes)
-        return poseidon_host_permute(set, &in, &want, &watch);
-    if (file == 1)
-        return poseidon_host_hash(set, &in, elements, &want, &watch);
-    question->sponge = (struct poseidon_sponge){.elements = elements,
-        .squeezed = results,
-        .rate = set->rate,
-        .padding = POOL_SPONGE_PAD_10};
-    return poseidon_host_sponge(set, &question->sponge, &in, &want, &watch);
+    answer->in_bytes = (size_t)elements * set->field->bytes;
+    answer->out_bytes = (size_t)results * set->field->bytes;
+    if (is_hash)
+        return poseidon_host_hash(set, &in, elements, &out, &progress);
+    if (is_sponge)
+        return poseidon_host_sponge(set, &sponge, &in, &out, &progress);
+    return poseidon_host_permute(set, &in, &out, &progress);
 }
 
-static pool_status answer(struct question *question, pool_kernel *kernel, pool_buffer *buffer)
+/* Computes the known answer in `buffer`, which holds the input and the result. */
+static pool_status compute_on_device(
+    struct known_answer *answer, pool_kernel *function, pool_buffer *buffer)
 {
-    void *arguments[1] = {&question->args};
-    pool_launch_shape shape = {
-        .struct_size = sizeof(shape), .grid = {1}, .block = {POSEIDON_BLOCK}, .argument_count = 1};
-    size_t offset = sizeof(question->in);
+    const size_t sizes[] = {sizeof(answer->args)};
+    void *arguments[] = {&answer->args};
+    const struct module_launch launch = {.kernel = function,
+        .blocks = 1,
+        .threads = POSEIDON_BLOCK,
+        .count = 1,
+        .arguments = arguments,
+        .sizes = sizes};
+    size_t out_offset = sizeof(answer->input);
     CUdeviceptr address;
     pool_status status = pool_buffer_address(buffer, &address);
 
-    question->args.in = address;
-    question->args.out = address + offset;
+    answer->args.in = address;
+    answer->args.out = address + out_offset;
     if (!status)
-        status = pool_copy_to_device(buffer, 0, question->in, question->in_bytes, NULL);
+        status = pool_copy_to_device(buffer, 0, answer->input, answer->in_bytes, NULL);
     if (!status)
-        status = pool_launch(kernel, &shape, arguments, NULL);
+        status = module_launch_enqueue(&launch);
     if (!status)
-        status = pool_copy_to_host(question->got, buffer, offset, question->out_bytes, NULL);
+        status = pool_copy_to_host(answer->result, buffer, out_offset, answer->out_bytes, NULL);
     return status;
 }
 
-static pool_status prove(struct question *question, pool_device *device, pool_kernel *kernel)
+static pool_status check_known_answer(const pool_poseidon *set, pool_device *device,
+    struct known_answer *answer, pool_kernel *function)
 {
     pool_buffer *buffer = NULL;
-    pool_status freed;
-    pool_status status = pool_buffer_alloc(device, 2 * sizeof(question->in), &buffer);
+    pool_status destroyed;
+    pool_status status = pool_buffer_alloc(device, 2 * sizeof(answer->input), &buffer);
 
     if (status)
         return status;
-    status = answer(question, kernel, buffer);
-    freed = pool_buffer_destroy(&buffer);
+    status = compute_on_device(answer, function, buffer);
+    destroyed = pool_buffer_destroy(&buffer);
     if (buffer)
         memory_discard(buffer);
-    if (!status && memcmp(question->got, question->want, question->out_bytes))
+    if (!status && memcmp(answer->result, answer->expected, answer->out_bytes))
         status = base_fail(POOL_ERR_INTERNAL,
-            "the kernels of %s give a wrong answer on this device; nothing was computed with them",
-            question->set->name);
-    return status ? status : freed;
+            "the kernels of %s compute a wrong result on this device and were not used", set->name);
+    return status ? status : destroyed;
 }
 
-pool_status poseidon_prove(const pool_poseidon *set, pool_device *device,
-    const struct module_key *key, int file, pool_module *module)
+pool_status poseidon_self_test(const pool_poseidon *set, pool_device *device, pool_module *module,
+    enum poseidon_kernel kernel, pool_kernel *function)
 {
-    static const char *const names[] = {
-        "poseidon_permute", "poseidon_hash", "poseidon_sponge", "poseidon_permute_2thread"};
-    struct proven *proven;
-    struct question *question;
-    pool_kernel *kernel;
-    pool_status status = proven_of(device, &proven);
+    struct tested_modules *tested;
+    struct known_answer *answer;
+    pool_status status = tested_modules_of(device, &tested);
 
-    if (status || is_known(proven, key))
+    if (status || is_tested(tested, module))
         return status;
-    question = base_calloc(1, sizeof(*question));
-    if (!question)
+    answer = base_calloc(1, sizeof(*answer));
+    if (!answer)
         return base_fail_memory("a known answer");
-    status = ask(question, set, file);
+    status = compute_known_answer(set, kernel, answer);
     if (!status)
-        status = pool_kernel_get(module, names[file], &kernel);
+        status = check_known_answer(set, device, answer, function);
     if (!status)
-        status = prove(question, device, kernel);
-    if (!status)
-        status = remember(proven, key);
-    base_free(question);
+        status = add_tested(tested, module);
+    base_free(answer);
     return status;
 }

@@ -333,7 +333,7 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     unsigned char *leaves = pool_pinned_data(pinned);
     OK(pool_random_scalars(pool_poseidon_field(job.set), 2, count, POOL_FORM_MONTGOMERY, leaves));
     OK(pool_buffer_from_host(device, leaves, count * bytes, &leaves_there));
-    OK(pool_buffer_zeroed(device, shape.digests * bytes, &results));
+    OK(pool_buffer_zeroed(device, shape.digest_count * bytes, &results));
     OK(pool_buffer_address(leaves_there, &from));
     OK(pool_buffer_address(results, &to));
     job.leaves = (pool_span){.data = (void *)(uintptr_t)from,
@@ -341,11 +341,11 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
         .form = POOL_FORM_MONTGOMERY,
         .place = POOL_MEMORY_DEVICE};
     job.rows = (pool_span){.data = (void *)(uintptr_t)to,
-        .count = shape.digests,
+        .count = shape.digest_count,
         .form = POOL_FORM_MONTGOMERY,
         .place = POOL_MEMORY_DEVICE};
     struct timing timing = measure(build, &job, stream);
-    check_tree(&job, leaves, shape.height, shape.digests, bytes);
+    check_tree(&job, leaves, shape.height, shape.digest_count, bytes);
     snprintf(what, sizeof(what), "tree %u", row->arity);
     put(what, row->set, count, &timing, most == 24 ? row->peer : 0, most == 24 ? row->target : 0);
     /* leaves from pinned host memory, all rows kept on the device */
@@ -353,9 +353,9 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     job.leaves.place = POOL_MEMORY_HOST;
     job.run.is_async = 0;
     job.run.progress = listen;
-    OK(pool_buffer_fill8(results, 0, shape.digests * bytes, 0, NULL));
+    OK(pool_buffer_fill8(results, 0, shape.digest_count * bytes, 0, NULL));
     timing = measure(build, &job, stream);
-    check_tree(&job, leaves, shape.height, shape.digests, bytes);
+    check_tree(&job, leaves, shape.height, shape.digest_count, bytes);
     snprintf(what, sizeof(what), "tree %u host", row->arity);
     put(what, row->set, count, &timing, 0, 0);
     if (told_until_done < 2) {
@@ -363,11 +363,11 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
         exit(1);
     }
     /* the rows in pinned host memory as well; compared with those on the device */
-    OK(pool_pinned_create(device, shape.digests * bytes, 0, &home));
+    OK(pool_pinned_create(device, shape.digest_count * bytes, 0, &home));
     job.rows.data = pool_pinned_data(home);
     job.rows.place = POOL_MEMORY_HOST;
     timing = measure(build, &job, stream);
-    check_home(results, job.rows.data, shape.digests * bytes);
+    check_home(results, job.rows.data, shape.digest_count * bytes);
     snprintf(what, sizeof(what), "tree %u home", row->arity);
     put(what, row->set, count, &timing, 0, 0);
     OK(pool_pinned_destroy(&home));

@@ -68,10 +68,10 @@ static void permute_definition(const pool_poseidon *set, const void *in, void *o
     assert_int_equal(
         poseidon_load(set->field, given, in, set->width, POOL_FORM_STANDARD, "state"), POOL_OK);
     for (uint32_t i = 0; i < set->width; i++)
-        memcpy(state + i * limbs, given + poseidon_outer(set, i) * limbs, 8 * limbs);
-    poseidon_permute_plain(set, state);
+        memcpy(state + i * limbs, given + poseidon_state_index(set, i) * limbs, 8 * limbs);
+    poseidon_permute_reference(set, state);
     for (uint32_t i = 0; i < set->width; i++)
-        memcpy(given + i * limbs, state + poseidon_outer(set, i) * limbs, 8 * limbs);
+        memcpy(given + i * limbs, state + poseidon_state_index(set, i) * limbs, 8 * limbs);
     poseidon_store(set->field, out, given, set->width, POOL_FORM_STANDARD);
 }
 
@@ -128,7 +128,7 @@ static void check_hash(const char *file, const cJSON *entry)
     struct vector vector;
 
     read_vector(entry, "digest", &vector);
-    assert_int_equal(vector.wanted, vector.set->digest);
+    assert_int_equal(vector.wanted, vector.set->digest_elements);
     assert_int_equal(
         pool_poseidon_hash(vector.set, &on_host, &vector.from, (uint32_t)vector.given, &vector.to),
         POOL_OK);
@@ -143,7 +143,7 @@ static void check_sponge(const char *file, const cJSON *entry)
 
     read_vector(entry, "out", &vector);
     params.elements = (uint32_t)vector.given;
-    params.squeezed = (uint32_t)vector.wanted;
+    params.output_elements = (uint32_t)vector.wanted;
     if (!strcmp(json_text(entry, "mode"), "overwrite"))
         params.mode = POOL_SPONGE_OVERWRITE;
     if (!strcmp(json_text(entry, "padding"), "one-zeros"))

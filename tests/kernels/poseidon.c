@@ -58,10 +58,12 @@ static void permute(const struct poseidon_case *one, uint64_t *state)
     uint64_t inner[STATE_LIMBS];
 
     for (uint32_t i = 0; i < set->width; i++)
-        field_copy(set->field, element(one, inner, i), element(one, state, poseidon_outer(set, i)));
-    poseidon_permute_plain(set, inner);
+        field_copy(
+            set->field, element(one, inner, i), element(one, state, poseidon_state_index(set, i)));
+    poseidon_permute_reference(set, inner);
     for (uint32_t i = 0; i < set->width; i++)
-        field_copy(set->field, element(one, state, poseidon_outer(set, i)), element(one, inner, i));
+        field_copy(
+            set->field, element(one, state, poseidon_state_index(set, i)), element(one, inner, i));
 }
 
 static void reference_permute(
@@ -84,7 +86,7 @@ static void init_state(const struct poseidon_case *one, uint64_t *state)
     const pool_poseidon *set = one->set;
 
     memset(state, 0, STATE_LIMBS * sizeof(*state));
-    field_copy(set->field, element(one, state, set->tag_lane), set->tag);
+    field_copy(set->field, element(one, state, set->domain_tag_index), set->domain_tag);
 }
 
 static void digest_of(const struct poseidon_case *one, uint64_t *state, uint64_t *out)
@@ -94,12 +96,12 @@ static void digest_of(const struct poseidon_case *one, uint64_t *state, uint64_t
 
     memcpy(before, state, sizeof(before));
     permute(one, state);
-    for (uint32_t i = 0; i < set->digest; i++) {
+    for (uint32_t i = 0; i < set->digest_elements; i++) {
         uint64_t *result = element(one, out, i);
 
-        field_copy(set->field, result, element(one, state, set->output_lane + i));
+        field_copy(set->field, result, element(one, state, set->output_index + i));
         if (set->feed_forward)
-            field_add(set->field, result, result, element(one, before, set->output_lane + i));
+            field_add(set->field, result, result, element(one, before, set->output_index + i));
     }
 }
 
@@ -110,7 +112,7 @@ static void reference_hash(
 
     init_state(one, state);
     for (uint32_t i = 0; i < one->in_elements; i++)
-        field_copy(one->set->field, element(one, state, one->set->input_lane + i),
+        field_copy(one->set->field, element(one, state, one->set->input_index + i),
             input(one, in, index * one->in_elements + i));
     digest_of(one, state, out);
 }
@@ -124,13 +126,14 @@ static void reference_merkle_level(
     uint64_t state[STATE_LIMBS];
 
     init_state(one, state);
-    for (uint32_t i = 0; i < one->args.arity * set->digest; i++) {
-        uint64_t child = index * one->args.arity + i / set->digest;
-        const uint64_t *from = child < one->in_count
-                                   ? input(one, in, child * set->digest + i % set->digest)
-                                   : input(one, one->padding, i % set->digest);
+    for (uint32_t i = 0; i < one->args.arity * set->digest_elements; i++) {
+        uint64_t child = index * one->args.arity + i / set->digest_elements;
+        const uint64_t *from =
+            child < one->in_count
+                ? input(one, in, child * set->digest_elements + i % set->digest_elements)
+                : input(one, one->padding, i % set->digest_elements);
 
-        field_copy(set->field, element(one, state, set->input_lane + i), from);
+        field_copy(set->field, element(one, state, set->input_index + i), from);
     }
     digest_of(one, state, out);
 }
@@ -164,14 +167,14 @@ static void reference_sponge(
     init_state(one, state);
     for (uint32_t at = 0; at < length; at += rate) {
         for (uint32_t i = 0; i < rate; i++)
-            absorb(one, message, at + i, element(one, state, set->input_lane + i));
+            absorb(one, message, at + i, element(one, state, set->input_index + i));
         permute(one, state);
     }
     for (uint32_t squeezed = 0; squeezed < one->out_elements; squeezed++) {
         if (squeezed > 0 && squeezed % rate == 0)
             permute(one, state);
         field_copy(set->field, element(one, out, squeezed),
-            element(one, state, set->input_lane + squeezed % rate));
+            element(one, state, set->input_index + squeezed % rate));
     }
 }
 
@@ -237,14 +240,14 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
     one->in_count = count;
     one->in_elements = one->out_elements = set->width;
     if (one->row->kernel == POSEIDON_HASH) {
-        one->in_elements = set->inputs;
-        one->out_elements = set->digest;
+        one->in_elements = set->max_inputs;
+        one->out_elements = set->digest_elements;
     } else if (one->row->kernel == POSEIDON_MERKLE_LEVEL) {
-        args->arity = set->inputs / set->digest;
-        one->in_elements = one->out_elements = set->digest;
+        args->arity = set->max_inputs / set->digest_elements;
+        one->in_elements = one->out_elements = set->digest_elements;
         one->in_count = count * args->arity - 1; /* the last child is the padding node */
         args->child_count = one->in_count;
-        for (uint32_t i = 0; i < set->digest; i++) {
+        for (uint32_t i = 0; i < set->digest_elements; i++) {
             element_random(set->field, 9, i, element(one, one->padding, i));
             poseidon_device_words(set->field, args->padding_node + i * set->field->words,
                 element(one, one->padding, i));
@@ -256,7 +259,7 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
         args->output_elements = one->out_elements;
         args->overwrites = one->row->overwrites;
         args->is_padded = one->row->is_padded;
-        poseidon_device_words(set->field, args->domain_tag, set->tag);
+        poseidon_device_words(set->field, args->domain_tag, set->domain_tag);
     }
     args->elements = one->in_elements;
     args->count = count;
@@ -267,15 +270,14 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
 }
 
 static void check_stage(
-    struct harness *harness, const pool_poseidon *set, const struct poseidon_stage *row)
+    struct harness *harness, pool_poseidon *set, const struct poseidon_stage *row)
 {
     struct poseidon_case one = {.harness = harness, .set = set, .row = row};
-    uint32_t usual = poseidon_pairs_below;
     struct stage stage;
     char name[64];
 
     /* Two threads share sums of products over several words only. */
-    if (row->is_shared && !(set->window.is_used && set->field->words > 2))
+    if (row->is_shared && !(set->recurrence.is_used && set->field->words > 2))
         return;
     snprintf(name, sizeof(name), "poseidon %s", row->name);
     if (!stage_begin(harness, &stage, name, "%s", pool_poseidon_name(set)))
@@ -299,11 +301,11 @@ static void check_stage(
     pack(&one, expected, results, packed_expected);
     one.args.in = stage_upload(&stage, packed, in_elements * set->field->bytes);
     one.args.out = stage_alloc(&stage, results * set->field->bytes);
-    poseidon_pairs_below = row->is_shared ? UINT32_MAX : 0;
+    set->tuning.two_thread_states = row->is_shared ? UINT32_MAX : 0;
     stage_run(&stage, launch, &one);
     stage_compare(&stage, "element", one.args.out, packed_expected, results, set->field->bytes);
     stage_time(&stage, launch, &one, (double)count);
-    poseidon_pairs_below = usual;
+    set->tuning = poseidon_tuning_default();
     stage_end(&stage);
     free(in);
     free(expected);

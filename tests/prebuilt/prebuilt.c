@@ -23,7 +23,7 @@
 #include "module/program.h"
 #include "msm/msm.h"
 #include "ntt/ntt.h"
-#include "poseidon/launch.h"
+#include "poseidon/kernels.h"
 
 /*
  * Every driver since CUDA 11 takes this version, and every chip since Turing translates this

@@ -8,7 +8,7 @@
 
 #include "module/prebuilt.h"
 #include "msm/msm.h"
-#include "poseidon/launch.h"
+#include "poseidon/poseidon.h"
 
 static const char *devices = "sim:1,cc=75";
 static device_pool *pool;
@@ -61,18 +61,17 @@ static void check_items(const char *name, uint64_t count)
     pool_poseidon *set;
 
     assert_ok(pool_poseidon_by_name(name, &set));
-    uint32_t inputs = pool_poseidon_inputs(set);
+    uint32_t inputs = pool_poseidon_max_inputs(set);
     pool_poseidon_sponge_params sponge = {
-        .struct_size = sizeof(sponge), .elements = inputs, .squeezed = 1};
+        .struct_size = sizeof(sponge), .elements = inputs, .output_elements = 1};
     size_t bytes = count * set->width * set->field->bytes;
     uint8_t *in = ntt_random(set->field, 5, count * set->width);
     uint8_t *want = calloc(1, bytes), *got = calloc(1, bytes);
     pool_span from = ntt_host(in, count), expected = ntt_host(want, count);
     pool_span to = ntt_host(got, count);
-    uint32_t below = poseidon_pairs_below;
 
-    /* By two threads an item where the set has that, then by one. */
-    for (int i = 0; i < 2; i++, poseidon_pairs_below = 0) {
+    /* With two threads per state where the set has such kernels, then with one. */
+    for (int i = 0; i < 2; i++, set->tuning.two_thread_states = 0) {
         assert_ok(pool_poseidon_permute(set, &on_host, &from, &expected));
         assert_ok(pool_poseidon_permute(set, &here, &from, &to));
         assert_memory_equal(got, want, bytes);
@@ -80,7 +79,7 @@ static void check_items(const char *name, uint64_t count)
         assert_ok(pool_poseidon_hash(set, &here, &from, inputs, &to));
         assert_memory_equal(got, want, bytes);
     }
-    poseidon_pairs_below = below;
+    set->tuning = poseidon_tuning_default();
     assert_ok(pool_poseidon_sponge(set, &on_host, &sponge, &from, &expected));
     assert_ok(pool_poseidon_sponge(set, &here, &sponge, &from, &to));
     assert_memory_equal(got, want, bytes);

@@ -85,7 +85,7 @@ static void write_out(struct tree *tree)
         pool_span in = {.data = tree->node[row], .count = count};
         pool_span out = {.data = tree->node[row + 1], .count = count};
         assert_int_equal(pool_poseidon_hash(tree->set, &on_host, &in,
-                             arity * pool_poseidon_digest(tree->set), &out),
+                             arity * pool_poseidon_digest_elements(tree->set), &out),
             POOL_OK);
     }
 }
@@ -100,15 +100,15 @@ static void make_tree(struct tree *tree, const struct shape *shape, uint64_t lea
     tree->leaves = leaves;
     assert_int_equal(pool_poseidon_by_name(shape->set, &tree->set), POOL_OK);
     field = pool_poseidon_field(tree->set);
-    tree->digest_bytes = pool_poseidon_digest(tree->set) * pool_field_element_bytes(field);
+    tree->digest_bytes = pool_poseidon_digest_elements(tree->set) * pool_field_element_bytes(field);
     tree->leaf_bytes = shape->leaf_elements * pool_field_element_bytes(field);
-    if (pool_poseidon_digest(tree->set) == 8 && shape->leaf_elements == 1)
+    if (pool_poseidon_digest_elements(tree->set) == 8 && shape->leaf_elements == 1)
         tree->leaf_bytes = tree->digest_bytes;
     pool_random_scalars(field, leaves, leaves * tree->leaf_bytes / pool_field_element_bytes(field),
         POOL_FORM_STANDARD, tree->leaf);
     if (shape->padded)
         pool_random_scalars(
-            field, 99, pool_poseidon_digest(tree->set), POOL_FORM_STANDARD, tree->padding);
+            field, 99, pool_poseidon_digest_elements(tree->set), POOL_FORM_STANDARD, tree->padding);
     tree->params = (pool_merkle_params){.struct_size = sizeof(tree->params),
         .arity = shape->arity,
         .leaf_elements = shape->leaf_elements,
@@ -144,7 +144,7 @@ static void check_opening(
         }
     }
     params.height = tree->height;
-    params.kept_rows = 0;
+    params.kept_levels = 0;
 #define VERIFY(leaf, index)                                                                        \
     assert_int_equal(pool_poseidon_merkle_verify(tree->set, &params, POOL_FORM_STANDARD, root,     \
                          leaf, index, path, &is_member),                                           \
@@ -177,24 +177,24 @@ static void check_kept(struct tree *tree, uint32_t kept)
     pool_merkle_shape found = {.struct_size = sizeof(found)};
     uint64_t count = tree->leaves;
 
-    tree->params.kept_rows = kept;
+    tree->params.kept_levels = kept;
     assert_int_equal(
         pool_merkle_get_shape(tree->set, &tree->params, tree->leaves, &found), POOL_OK);
-    rows.count = found.digests;
-    assert_int_equal(found.first_row, kept ? tree->height + 1 - kept : 0);
+    rows.count = found.digest_count;
+    assert_int_equal(found.first_level, kept ? tree->height + 1 - kept : 0);
     assert_int_equal(
         pool_poseidon_merkle_build(tree->set, &on_host, &tree->params, &leaves, &rows), POOL_OK);
     for (uint32_t row = 0; row <= tree->height; row++) {
-        if (row >= found.first_row) {
+        if (row >= found.first_level) {
             assert_memory_equal(at, tree->node[row], count * tree->digest_bytes);
             at += count * tree->digest_bytes;
         }
         count = (count + tree->params.arity - 1) / tree->params.arity;
     }
-    assert_int_equal(at - nodes, found.digests * tree->digest_bytes);
+    assert_int_equal(at - nodes, found.digest_count * tree->digest_bytes);
     for (uint64_t i = 0; i < tree->leaves; i++)
-        check_opening(tree, found.first_row ? &leaves : NULL, &rows, i);
-    if (found.first_row > 0)
+        check_opening(tree, found.first_level ? &leaves : NULL, &rows, i);
+    if (found.first_level > 0)
         assert_int_equal(pool_poseidon_merkle_open(tree->set, &on_host, &tree->params, tree->leaves,
                              NULL, &rows, 0, &rows),
             POOL_ERR_INVALID_ARGUMENT);
@@ -239,9 +239,9 @@ static void test_refused(void **state)
     REFUSED(pool_merkle_get_shape(set, &params, 4, &shape));
     params.height = 65;
     REFUSED(pool_merkle_get_shape(set, &params, 4, &shape));
-    params.height = 0, params.kept_rows = 4;
+    params.height = 0, params.kept_levels = 4;
     REFUSED(pool_merkle_get_shape(set, &params, 4, &shape));
-    params.kept_rows = 0, params.leaf_mode = (pool_sponge_mode)3;
+    params.kept_levels = 0, params.leaf_mode = (pool_sponge_mode)3;
     REFUSED(pool_merkle_get_shape(set, &params, 4, &shape));
     params.leaf_mode = POOL_SPONGE_ADD, params.height = 2;
     REFUSED(pool_poseidon_merkle_verify(
@@ -253,10 +253,10 @@ static void test_refused(void **state)
                          set, &params, POOL_FORM_STANDARD, words, words + 8, 0, words, &is_member),
         POOL_ERR_BAD_DATA);
     /* the most leaves that there can be: shapes are counted, nothing is built */
-    params.height = 0, params.kept_rows = 1;
+    params.height = 0, params.kept_levels = 1;
     assert_int_equal(pool_merkle_get_shape(set, &params, UINT64_MAX, &shape), POOL_OK);
     assert_int_equal(shape.height, 64);
-    assert_int_equal(shape.digests, 1);
+    assert_int_equal(shape.digest_count, 1);
     pool_poseidon_destroy(&set);
 }
 

@@ -88,7 +88,7 @@ static pool_status operate(int operation, const pool_exec *run, const pool_span 
         return pool_poseidon_sponge(set, run, &sponge, in, &out);
     if (operation == TREE)
         return pool_poseidon_merkle_build(set, run, &tree, in, &rows);
-    tree.kept_rows = 3; /* the subtree of 8 leaves from leaf 16 on is built again */
+    tree.kept_levels = 3; /* the subtree of 8 leaves from leaf 16 on is built again */
     return pool_poseidon_merkle_open(set, run, &tree, COUNT, in, &rows, 18, &path);
 }
 
@@ -140,11 +140,10 @@ static void check_poseidon(int operation, int is_strided, pool_memory_space wher
 
 static void test_poseidon(void **state)
 {
-    size_t whole = poseidon_piece_bytes;
-
     (void)state;
     for (int small = 0; small < 2; small++) {
-        poseidon_piece_bytes = small ? 500 : whole;
+        if (small)
+            set->tuning.chunk_bytes = 500;
         for (int operation = 0; operation < OPERATIONS; operation++)
             for (int is_strided = 0; is_strided < 2; is_strided++) {
                 check_poseidon(operation, is_strided, POOL_MEMORY_HOST, 0);
@@ -152,7 +151,7 @@ static void test_poseidon(void **state)
                 check_poseidon(operation, is_strided, POOL_MEMORY_HOST, 1);
             }
     }
-    poseidon_piece_bytes = whole;
+    set->tuning = poseidon_tuning_default();
 }
 
 /* More elements than items: they are checked item by item. */

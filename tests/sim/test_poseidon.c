@@ -39,7 +39,7 @@ static void check_permute(const pool_poseidon *set, pool_form in_form, pool_form
 static void check_hash(const pool_poseidon *set, uint32_t elements)
 {
     enum { COUNT = 3 };
-    size_t bytes = pool_poseidon_digest(set) * element_bytes(set);
+    size_t bytes = pool_poseidon_digest_elements(set) * element_bytes(set);
     unsigned char *inputs = random_elements(set, COUNT * elements, POOL_FORM_STANDARD);
     unsigned char *want = calloc(COUNT, bytes);
     unsigned char *got = calloc(COUNT, bytes);
@@ -68,37 +68,35 @@ static void test_every_set(void **state)
         fprintf(stderr, "%s\n", name);
         assert_ok(pool_poseidon_by_name(name, &set));
         check_permute(set, (pool_form)(i % 2), (pool_form)(i / 2 % 2));
-        check_hash(set, pool_poseidon_inputs(set));
+        check_hash(set, pool_poseidon_max_inputs(set));
         pool_poseidon_destroy(&set);
     }
 }
 
-/* The same by one thread a state: so few items go to two by themselves, where a set has that. */
+/* The same with one thread per state: launches of few items use two if the set has such kernels. */
 static void test_one_thread(void **state)
 {
     static const char *const names[] = {"circom-bn254-t2", "circom-bn254-t3", "circom-bn254-t12",
         "neptune-bls12_381-arity4", "neptune-bls12_381-arity16", "orchard-pallas-t3",
         "starknet-stark252-t3"};
-    uint32_t below = poseidon_pairs_below;
-
     (void)state;
-    poseidon_pairs_below = 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         pool_poseidon *set;
         if (only && strncmp(names[i], only, strlen(only)))
             continue;
         assert_ok(pool_poseidon_by_name(names[i], &set));
+        set->tuning.two_thread_states = 0;
         check_permute(set, POOL_FORM_STANDARD, POOL_FORM_MONTGOMERY);
-        check_hash(set, pool_poseidon_inputs(set));
+        check_hash(set, pool_poseidon_max_inputs(set));
+        set->tuning = poseidon_tuning_default();
         pool_poseidon_destroy(&set);
     }
-    poseidon_pairs_below = below;
 }
 
 static void check_sponge(const pool_poseidon *set, const pool_poseidon_sponge_params *params)
 {
     enum { COUNT = 2 };
-    size_t bytes = params->squeezed * element_bytes(set);
+    size_t bytes = params->output_elements * element_bytes(set);
     unsigned char *messages = random_elements(set, COUNT * params->elements, POOL_FORM_MONTGOMERY);
     unsigned char *want = calloc(COUNT, bytes);
     unsigned char *got = calloc(COUNT, bytes);
@@ -130,10 +128,10 @@ static void test_sponges(void **state)
             for (int how = 0; how < 4; how++) {
                 pool_poseidon_sponge_params params = {.struct_size = sizeof(params),
                     .elements = lengths[i],
-                    .squeezed = how == 3 ? 19 : 3,
+                    .output_elements = how == 3 ? 19 : 3,
                     .mode = (pool_sponge_mode)(how & 1),
                     .padding = (pool_sponge_padding)(how >> 1),
-                    .tag = n != 1 && how ? tag : NULL,
+                    .domain_tag = n != 1 && how ? tag : NULL,
                     .rate = n == 2 && how == 2 ? 5 : 0};
                 check_sponge(set, &params);
             }
@@ -160,11 +158,11 @@ static void check_own(
         .alpha = 3,
         .full_rounds = full,
         .partial_rounds = partial,
-        .partial_lane = width / 2,
+        .partial_index = width / 2,
         .round_constants = elements,
         .round_constant_count = count,
-        .matrix = elements + count * bytes,
-        .matrix_count = (size_t)width * width};
+        .mds = elements + count * bytes,
+        .mds_count = (size_t)width * width};
 
     assert_ok(pool_random_scalars(
         field, width, count + width * width + width, POOL_FORM_STANDARD, elements));

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { COUNT = 29, WIDTH = 3, ELEMENT = 32, GAP = 8, PIECE = 500 };
+enum { COUNT = 29, WIDTH = 3, ELEMENT = 32, GAP = 8, CHUNK = 500 };
 enum { PERMUTE, HASH, SPONGE, TREE, OPERATIONS };
 enum memory { PAGEABLE, PINNED, DEVICE, MEMORIES };
 
@@ -154,16 +154,22 @@ static void check_operation(int operation, enum memory from, enum memory to, int
     drop(&out);
 }
 
+/* Small chunks, several per operation, or the default. */
+static void choose_chunks(bool are_small)
+{
+    set->tuning = poseidon_tuning_default();
+    if (are_small)
+        set->tuning.chunk_bytes = CHUNK;
+}
+
 static void test_memories(void **state)
 {
-    size_t whole = poseidon_piece_bytes;
-
     (void)state;
     for (int i = 0; i < 2 * OPERATIONS * MEMORIES * MEMORIES * 2; i++) {
-        poseidon_piece_bytes = i % 2 ? PIECE : whole;
+        choose_chunks(i % 2);
         check_operation(i / 2 % OPERATIONS, i / 8 % MEMORIES, i / 24 % MEMORIES, i / 72);
     }
-    poseidon_piece_bytes = whole;
+    choose_chunks(false);
 }
 
 /* A stream's work that waits for the test. */
@@ -236,27 +242,24 @@ static void check_order(int operation)
 
 static void test_order(void **state)
 {
-    size_t whole = poseidon_piece_bytes;
-
     (void)state;
     for (int i = 0; i < 2 * OPERATIONS; i++) {
-        poseidon_piece_bytes = i % 2 ? PIECE : whole;
+        choose_chunks(i % 2);
         check_order(i / 2);
     }
-    poseidon_piece_bytes = whole;
+    choose_chunks(false);
 }
 
 /* All that is enqueued on three streams, then waited for; the default stream is one of them. */
 static void test_streams(void **state)
 {
     enum { STREAMS = 3, CALLS = 4 };
-    size_t whole = poseidon_piece_bytes;
     pool_stream *streams[STREAMS] = {NULL};
     struct operand in[STREAMS][CALLS], out[STREAMS][CALLS];
     unsigned char *want[STREAMS][CALLS];
 
     (void)state;
-    poseidon_piece_bytes = PIECE;
+    choose_chunks(true);
     for (int s = 1; s < STREAMS; s++)
         assert_ok(pool_stream_create(device, NULL, &streams[s]));
     for (int call = 0; call < CALLS; call++)
@@ -282,7 +285,7 @@ static void test_streams(void **state)
         if (s)
             assert_ok(pool_stream_destroy(&streams[s]));
     }
-    poseidon_piece_bytes = whole;
+    choose_chunks(false);
 }
 
 struct watcher {
@@ -305,10 +308,8 @@ static void watch(void *user, uint64_t done, uint64_t total)
 /* Progress counts what is enqueued. A cancelled call has ended on the device when it returns. */
 static void test_cancel(void **state)
 {
-    size_t whole = poseidon_piece_bytes;
-
     (void)state;
-    poseidon_piece_bytes = PIECE;
+    choose_chunks(true);
     for (int operation = 0; operation < OPERATIONS; operation++) {
         struct operand in = operand_of(PINNED, in_elements[operation], COUNT, 0);
         struct operand out = operand_of(PINNED, out_elements[operation], out_counts[operation], 0);
@@ -341,7 +342,7 @@ static void test_cancel(void **state)
         drop(&in);
         drop(&out);
     }
-    poseidon_piece_bytes = whole;
+    choose_chunks(false);
 }
 
 /* Every copy, launch and event of a call fails once: the stream is idle when the call returns. */
@@ -350,11 +351,10 @@ static void test_errors_in_the_middle(void **state)
     static const char *const calls[] = {"cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuLaunchKernel*",
         "cuEventRecord", "cuStreamWaitEvent", "cuStreamCreate*", "cuEventCreate",
         "cuMemAllocFromPoolAsync"};
-    size_t whole = poseidon_piece_bytes;
     int failures = 0;
 
     (void)state;
-    poseidon_piece_bytes = PIECE;
+    choose_chunks(true);
     for (int i = 0; i < OPERATIONS * (int)(sizeof(calls) / sizeof(calls[0])); i++) {
         int operation = i % OPERATIONS;
         struct operand in = operand_of(PINNED, in_elements[operation], COUNT, 0);
@@ -384,7 +384,7 @@ static void test_errors_in_the_middle(void **state)
         drop(&in);
         drop(&out);
     }
-    poseidon_piece_bytes = whole;
+    choose_chunks(false);
     if (device_text && strncmp(device_text, "sim", 3) == 0)
         assert_true(failures > 100);
 }

@@ -67,7 +67,7 @@ struct shape {
 #define TREE(arity_, leaf_, height_, kept_)                                                        \
     {                                                                                              \
         .struct_size = sizeof(pool_merkle_params), .arity = arity_, .leaf_elements = leaf_,        \
-        .height = height_, .kept_rows = kept_                                                      \
+        .height = height_, .kept_levels = kept_                                                    \
     }
 static const struct shape shapes[] = {
     {"circom-bn254-t3", TREE(2, 1, 0, 0), 1},
@@ -88,7 +88,8 @@ static void check_rows(const pool_poseidon *set, const struct shape *shape, cons
         compare(set, "trees", got, want, bytes);
 }
 
-static void check_tree(const struct shape *shape)
+/* chunk_bytes 0: the default */
+static void check_tree(const struct shape *shape, size_t chunk_bytes)
 {
     pool_poseidon *set;
     pool_merkle_shape found = {.struct_size = sizeof(found)};
@@ -96,16 +97,18 @@ static void check_tree(const struct shape *shape)
     size_t leaf = shape->params.leaf_elements;
 
     assert_ok(pool_poseidon_by_name(shape->set, &set));
+    if (chunk_bytes)
+        set->tuning.chunk_bytes = chunk_bytes;
     assert_ok(pool_merkle_get_shape(set, &shape->params, shape->leaves, &found));
-    size_t bytes = found.digests * pool_poseidon_digest(set) * element_bytes(set);
+    size_t bytes = found.digest_count * pool_poseidon_digest_elements(set) * element_bytes(set);
     unsigned char *elements = random_elements(set, shape->leaves * leaf, POOL_FORM_STANDARD);
     unsigned char *want = calloc(1, bytes);
     unsigned char *got = calloc(1, bytes);
-    unsigned char *path = calloc(found.path + 1, bytes);
-    unsigned char *other = calloc(found.path + 1, bytes);
+    unsigned char *path = calloc(found.path_count + 1, bytes);
+    unsigned char *other = calloc(found.path_count + 1, bytes);
     pool_span leaves = {.data = elements, .count = shape->leaves};
-    pool_span rows = {.data = want, .count = found.digests};
-    pool_span way = {.data = path, .count = found.path};
+    pool_span rows = {.data = want, .count = found.digest_count};
+    pool_span way = {.data = path, .count = found.path_count};
     pool_buffer *up;
     pool_buffer *down;
     CUdeviceptr address;
@@ -123,16 +126,17 @@ static void check_tree(const struct shape *shape)
     leaves = (pool_span){
         .data = (void *)(uintptr_t)address, .count = shape->leaves, .place = POOL_MEMORY_DEVICE};
     assert_ok(pool_buffer_address(down, &address));
-    rows = (pool_span){
-        .data = (void *)(uintptr_t)address, .count = found.digests, .place = POOL_MEMORY_DEVICE};
+    rows = (pool_span){.data = (void *)(uintptr_t)address,
+        .count = found.digest_count,
+        .place = POOL_MEMORY_DEVICE};
     check_rows(set, shape, &leaves, &rows, NULL, NULL, 0);
     assert_ok(pool_copy_to_host(got, down, 0, bytes, NULL));
     compare(set, "trees in device memory", got, want, bytes);
     way.data = other;
     assert_ok(pool_poseidon_merkle_open(
         set, &run, &shape->params, shape->leaves, &leaves, &rows, shape->leaves - 1, &way));
-    compare(
-        set, "openings", other, path, found.path * pool_poseidon_digest(set) * element_bytes(set));
+    compare(set, "openings", other, path,
+        found.path_count * pool_poseidon_digest_elements(set) * element_bytes(set));
     assert_ok(pool_buffer_destroy(&up));
     assert_ok(pool_buffer_destroy(&down));
     free(elements);
@@ -140,6 +144,7 @@ static void check_tree(const struct shape *shape)
     free(got);
     free(path);
     free(other);
+    set->tuning = poseidon_tuning_default();
     pool_poseidon_destroy(&set);
 }
 
@@ -147,15 +152,13 @@ static void test_trees(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        check_tree(&shapes[i]);
+        check_tree(&shapes[i], 0);
 }
 
-/* The same with host memory cut into pieces of a few items: packed and strided permutations, and
- * all the trees. */
-static void test_pieces(void **state)
+/* Host memory in chunks of a few items: packed and strided permutations, and all trees. */
+static void test_chunks(void **state)
 {
     enum { COUNT = 23, STRIDE = 104 };
-    size_t whole = poseidon_piece_bytes;
     unsigned char states[COUNT * STRIDE];
     unsigned char want[COUNT * STRIDE];
     unsigned char got[COUNT * STRIDE];
@@ -163,8 +166,8 @@ static void test_pieces(void **state)
     pool_exec run = here();
 
     (void)state;
-    poseidon_piece_bytes = 500;
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    set->tuning.chunk_bytes = 500;
     for (uint64_t stride = 0; stride <= STRIDE; stride += STRIDE) {
         pool_span in = {.data = states, .count = COUNT, .stride = stride};
         pool_span out = {.data = want, .count = COUNT, .stride = stride};
@@ -176,12 +179,12 @@ static void test_pieces(void **state)
         assert_ok(pool_poseidon_permute(set, &on_host, &in, &out));
         out.data = got;
         assert_ok(pool_poseidon_permute(set, &run, &in, &out));
-        compare(set, "states in pieces", got, want, sizeof(got));
+        compare(set, "states in chunks", got, want, sizeof(got));
     }
+    set->tuning = poseidon_tuning_default();
     pool_poseidon_destroy(&set);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        check_tree(&shapes[i]);
-    poseidon_piece_bytes = whole;
+        check_tree(&shapes[i], 500);
 }
 
 /* What a watcher was told. */
@@ -245,19 +248,18 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
 
 static void test_watched(void **state)
 {
-    size_t whole = poseidon_piece_bytes;
     pool_poseidon *set;
 
     (void)state;
-    poseidon_piece_bytes = 500;
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    set->tuning.chunk_bytes = 500;
     for (uint32_t leaf = 1; leaf <= 3; leaf += 2) {
         check_watched(set, leaf, 0, 0);
         check_watched(set, leaf, 1, 0);
         check_watched(set, leaf, 0, 1);
     }
+    set->tuning = poseidon_tuning_default();
     pool_poseidon_destroy(&set);
-    poseidon_piece_bytes = whole;
 }
 
 /* Device spans that are not of the call's device, or no device memory at all. */
@@ -291,7 +293,7 @@ static void test_strangers(void **state)
     pool_poseidon_destroy(&set);
 }
 
-/* A driver whose kernels do nothing: the known answer is missed before any input is touched. */
+/* A driver whose kernels do nothing: the self-test fails before any of the caller's data is used. */
 static void test_wrong_kernels(void **state)
 {
     pool_mock_params params = {.struct_size = sizeof(params), .devices = 1};
@@ -320,7 +322,7 @@ static void test_wrong_kernels(void **state)
     assert_ok(pool_device_at(mocked, 0, &run.device));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pool_poseidon_hash(set, &run, &in, 2, &out), POOL_ERR_INTERNAL);
-        assert_non_null(strstr(pool_last_error()->message, "wrong answer"));
+        assert_non_null(strstr(pool_last_error()->message, "compute a wrong result"));
     }
     assert_int_equal(words[8], 0);
     assert_ok(pool_destroy(&mocked));
@@ -335,7 +337,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_wrong_kernels),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_watched),
         cmocka_unit_test(test_strangers),
     };

@@ -398,8 +398,8 @@ static void set_fill(void *given)
     params->full_rounds = 4;
     params->round_constants = constants;
     params->round_constant_count = 8;
-    params->matrix = matrix;
-    params->matrix_count = 4;
+    params->mds = matrix;
+    params->mds_count = 4;
 }
 
 CALL(set_create)

@@ -16,7 +16,7 @@
 
 #include <devicepool.h>
 
-#include "poseidon/launch.h"
+#include "poseidon/poseidon.h"
 
 enum { THREADS = 5, CALLS = 3, ITEMS = 17, LEVELS = 17 + 9 + 5 + 3 + 2 + 1, DIGEST = 32 };
 
@@ -102,9 +102,9 @@ static void test_threads(void **state)
     struct worker workers[THREADS];
 
     (void)state;
-    poseidon_piece_bytes = 300;
     assert_int_equal(pool_create(&pool, &params), POOL_OK);
     assert_int_equal(pool_poseidon_by_name("plonky2-goldilocks-t12", &set), POOL_OK);
+    set->tuning.chunk_bytes = 300;
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);

@@ -434,7 +434,7 @@ static void call_poseidon(void)
     run.device = h.device;
     pool_poseidon_sponge_params_init(&sponge, sizeof(sponge));
     sponge.elements = 2;
-    sponge.squeezed = 1;
+    sponge.output_elements = 1;
     pool_merkle_params_init(&merkle, sizeof(merkle));
     merkle.arity = 2;
     REFUSED(pool_poseidon_warm_up(h.set, h.device));
@@ -491,9 +491,10 @@ static const char *const without_handles[] = {"pool_field_", "pool_curve_", "poo
     "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_host_get_info",
     "pool_launch_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
     "pool_merkle_get_shape", "pool_poseidon_merkle_verify", "pool_poseidon_count",
-    "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest", "pool_poseidon_field",
-    "pool_poseidon_fingerprint", "pool_poseidon_by_name", "pool_poseidon_inputs",
-    "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain", "pool_poseidon_width"};
+    "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest_elements",
+    "pool_poseidon_field", "pool_poseidon_fingerprint", "pool_poseidon_by_name",
+    "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain",
+    "pool_poseidon_width"};
 
 static int needs_no_call(const char *name)
 {

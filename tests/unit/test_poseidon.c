@@ -29,9 +29,9 @@ static pool_poseidon *get(const char *name)
 /* A small set over babybear whose parts a test may spoil. */
 struct parts {
     uint32_t constants[4 * 3 + 5 * 3 + 2 * 3];
-    uint32_t matrix[9];
+    uint32_t mds[9];
     uint32_t diagonal[3];
-    uint32_t tag;
+    uint32_t domain_tag;
     pool_poseidon_params params;
 };
 
@@ -42,11 +42,11 @@ static void parts_init(struct parts *parts)
     memset(parts, 0, sizeof(*parts));
     for (uint32_t i = 0; i < 33; i++)
         parts->constants[i] = 1000003 * (i + 1);
-    memcpy(parts->matrix, matrix, sizeof(matrix));
+    memcpy(parts->mds, matrix, sizeof(matrix));
     parts->diagonal[0] = 3;
     parts->diagonal[1] = 5;
     parts->diagonal[2] = 9;
-    parts->tag = 77;
+    parts->domain_tag = 77;
     parts->params = (pool_poseidon_params){.struct_size = sizeof(parts->params),
         .field = pool_field_by_name("babybear"),
         .width = 3,
@@ -55,8 +55,8 @@ static void parts_init(struct parts *parts)
         .partial_rounds = 5,
         .round_constants = parts->constants,
         .round_constant_count = 27,
-        .matrix = parts->matrix,
-        .matrix_count = 9};
+        .mds = parts->mds,
+        .mds_count = 9};
 }
 
 static void expect(struct parts *parts, pool_status wanted, const char *text)
@@ -88,55 +88,62 @@ static void test_refused(void **state)
     parts.params.field = NULL, refuse(&parts, "field must not be NULL");
     parts.params.kind = (pool_poseidon_kind)2, refuse(&parts, "value 2 for `kind`");
     parts.params.form = (pool_form)2, refuse(&parts, "value 2 for `form`");
-    parts.params.width = 1, refuse(&parts, "width is 1");
-    parts.params.width = 65, refuse(&parts, "width is 65");
-    parts.params.alpha = 1, refuse(&parts, "alpha is 1");
-    parts.params.alpha = 4, refuse(&parts, "alpha is 4");
-    parts.params.alpha = 257, refuse(&parts, "alpha is 257");
+    parts.params.width = 1, refuse(&parts, "value 1 for `width`; it must be 2 to 64");
+    parts.params.width = 65, refuse(&parts, "value 65 for `width`");
+    parts.params.alpha = 1, refuse(&parts, "value 1 for `alpha`; it must be an odd number");
+    parts.params.alpha = 4, refuse(&parts, "value 4 for `alpha`");
+    parts.params.alpha = 257, refuse(&parts, "value 257 for `alpha`");
     parts.params.alpha = 3, refuse(&parts, "common factor 3");
     parts.params.alpha = 5, refuse(&parts, "common factor 5");
     parts.params.alpha = 21, refuse(&parts, "common factor 3");
-    parts.params.full_rounds = 3, refuse(&parts, "value 3 for `full_rounds`: must be even, except");
-    parts.params.full_rounds = 0, refuse(&parts, "value 0 for `full_rounds`: must be from 2 to");
+    parts.params.full_rounds = 3,
+    refuse(&parts, "value 3 for `full_rounds`; it must be even, except");
+    parts.params.full_rounds = 0, refuse(&parts, "value 0 for `full_rounds`; it must be 2 to 128");
     parts.params.full_rounds = 130, refuse(&parts, "value 130 for `full_rounds`");
     parts.params.full_rounds = 3, parts.params.partial_rounds = 0;
-    parts.params.kind = POOL_POSEIDON2, refuse(&parts, "value 3 for `full_rounds`: must be even");
-    parts.params.partial_rounds = 1025, refuse(&parts, "1025 partial rounds");
-    parts.params.partial_lane = 3, refuse(&parts, "partial lane 3");
+    parts.params.kind = POOL_POSEIDON2,
+    refuse(&parts, "value 3 for `full_rounds`; it must be even");
+    parts.params.partial_rounds = 1025, refuse(&parts, "value 1025 for `partial_rounds`");
+    parts.params.partial_index = 3, refuse(&parts, "value 3 for `partial_index`");
     parts.params.round_constant_count = 26,
-    refuse(&parts, "must be 27 elements, or 30 with final ones, 26");
-    parts.params.round_constants = NULL, refuse(&parts, "or 30 with final ones, 0 are");
-    parts.params.round_constant_count = 33, refuse(&parts, "or 30 with final ones, 33 are");
-    parts.params.matrix_count = 8, refuse(&parts, "must be 9 elements, 8");
-    parts.params.matrix = NULL, refuse(&parts, "must be 9 elements, 0");
-    parts.params.internal_diagonal = parts.diagonal, refuse(&parts, "kind is POSEIDON");
-    memcpy(parts.matrix + 3, parts.matrix, 12), refuse(&parts, "matrix is not invertible");
-    parts.params.inputs = 4, refuse(&parts, "4 inputs from lane 0");
-    parts.params.inputs = 3, parts.params.input_lane = 1, refuse(&parts, "3 inputs from lane 1");
-    parts.params.rate = 3, refuse(&parts, "rate of 3");
-    parts.params.digest = 4, refuse(&parts, "digest of 4");
-    parts.params.output_lane = 3, refuse(&parts, "digest of 1 from lane 3");
-    parts.params.tag_lane = 3, refuse(&parts, "tag lane 3");
-    parts.params.tag_lane = 1, parts.params.domain_tag = &parts.tag;
-    refuse(&parts, "`tag_lane` 1 is an input's");
+    refuse(&parts, "`round_constants` must be 27 elements, or 30 with final constants, 26");
+    parts.params.round_constants = NULL, refuse(&parts, "round_constants must not be NULL");
+    parts.params.round_constant_count = 33, refuse(&parts, "or 30 with final constants, 33 are");
+    parts.params.mds_count = 8, refuse(&parts, "`mds` must be 9 elements, 8");
+    parts.params.mds = NULL, refuse(&parts, "mds must not be NULL");
+    parts.params.internal_diagonal = parts.diagonal,
+    refuse(&parts, "`internal_diagonal` must be NULL");
+    memcpy(parts.mds + 3, parts.mds, 12), refuse(&parts, "`mds` must be invertible");
+    parts.params.max_inputs = 4,
+    refuse(&parts, "`max_inputs` 4 and `input_index` 0 exceed the state of 3");
+    parts.params.max_inputs = 3, parts.params.input_index = 1,
+    refuse(&parts, "`max_inputs` 3 and `input_index` 1 exceed");
+    parts.params.rate = 3, refuse(&parts, "`rate` 3 and");
+    parts.params.digest_elements = 4, refuse(&parts, "`digest_elements` 4 and");
+    parts.params.output_index = 3,
+    refuse(&parts, "`digest_elements` 1 and `output_index` 3 exceed");
+    parts.params.domain_tag_index = 3, refuse(&parts, "value 3 for `domain_tag_index`");
+    parts.params.domain_tag_index = 1, parts.params.domain_tag = &parts.domain_tag;
+    refuse(&parts, "`domain_tag_index` 1 is within the inputs");
     parts.params.name = "a name that is longer than the sixty-three characters that are allowed";
     refuse(&parts, "63 are allowed");
     parts.params.struct_size = 0, refuse(&parts, "struct_size");
-    parts.constants[26] = 0x78000001, expect(&parts, POOL_ERR_BAD_DATA, "round constant 26");
+    parts.constants[26] = 0x78000001,
+    expect(&parts, POOL_ERR_BAD_DATA, "element 26 of `round_constants`");
     parts_init(&parts);
-    parts.matrix[4] = UINT32_MAX, expect(&parts, POOL_ERR_BAD_DATA, "matrix element 4");
+    parts.mds[4] = UINT32_MAX, expect(&parts, POOL_ERR_BAD_DATA, "element 4 of `mds`");
     parts_init(&parts);
-    parts.tag = 0x78000001, parts.params.domain_tag = &parts.tag;
-    expect(&parts, POOL_ERR_BAD_DATA, "domain tag");
+    parts.domain_tag = 0x78000001, parts.params.domain_tag = &parts.domain_tag;
+    expect(&parts, POOL_ERR_BAD_DATA, "element 0 of `domain_tag`");
     parts_init(&parts);
     parts.params.kind = POOL_POSEIDON2;
     parts.params.round_constant_count = 17;
-    expect(&parts, POOL_ERR_INVALID_ARGUMENT, "internal diagonal must be 3");
+    expect(&parts, POOL_ERR_INVALID_ARGUMENT, "internal_diagonal must not be NULL");
     parts.params.internal_diagonal = parts.diagonal;
     parts.params.internal_diagonal_count = 3;
     expect(&parts, POOL_OK, "");
     memset(parts.diagonal, 0, sizeof(parts.diagonal));
-    expect(&parts, POOL_ERR_INVALID_ARGUMENT, "internal matrix is not invertible");
+    expect(&parts, POOL_ERR_INVALID_ARGUMENT, "J + diag(`internal_diagonal`) must be invertible");
 }
 
 /* A tag of 0 is no tag, whether it is not given or given as 0: also in a lane of inputs. */
@@ -151,18 +158,18 @@ static void test_tag_of_zero(void **state)
 
     (void)state;
     parts_init(&parts);
-    parts.params.tag_lane = 1;
+    parts.params.domain_tag_index = 1;
     parts.params.domain_tag = &zero;
     assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
     assert_int_equal(pool_poseidon_sponge(set, &run, &params, &in, &out), POOL_OK);
     out.data = results + 1;
-    params.tag = &zero;
+    params.domain_tag = &zero;
     assert_int_equal(pool_poseidon_sponge(set, &run, &params, &in, &out), POOL_OK);
     assert_int_equal(results[0], results[1]);
-    params.tag = &message;
+    params.domain_tag = &message;
     assert_int_equal(
         pool_poseidon_sponge(set, &run, &params, &in, &out), POOL_ERR_INVALID_ARGUMENT);
-    assert_non_null(strstr(pool_last_error()->message, "`tag` is not 0"));
+    assert_non_null(strstr(pool_last_error()->message, "`domain_tag` must be 0"));
     pool_poseidon_destroy(&set);
 }
 
@@ -204,13 +211,13 @@ static void test_fingerprint(void **state)
         if (i == 2)
             parts.constants[13]++;
         if (i == 3)
-            parts.matrix[8]++;
+            parts.mds[8]++;
         if (i == 4)
-            parts.params.domain_tag = &parts.tag;
+            parts.params.domain_tag = &parts.domain_tag;
         if (i == 5)
-            parts.params.output_lane = 1;
+            parts.params.output_index = 1;
         if (i == 6)
-            parts.params.partial_lane = 1;
+            parts.params.partial_index = 1;
         if (i == 7)
             parts.params.feed_forward = 1;
         assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
@@ -232,13 +239,13 @@ static void test_forms_agree(void **state)
             uint64_t brief[POSEIDON_STATE_LIMBS];
             size_t limbs = set->field->limbs;
 
-            assert_int_equal(poseidon_derive_window(set, scaled), POOL_OK);
+            assert_int_equal(poseidon_recurrence_derive(set, scaled), POOL_OK);
             assert_int_equal(
-                set->window.is_used, set->kind == POOL_POSEIDON && set->partial_rounds > 0);
+                set->recurrence.is_used, set->kind == POOL_POSEIDON && set->partial_rounds > 0);
             for (uint32_t k = 0; k < set->width; k++)
                 field_random(set->field, i, k, plain + k * limbs);
             memcpy(brief, plain, sizeof(plain));
-            poseidon_permute_plain(set, plain);
+            poseidon_permute_reference(set, plain);
             poseidon_permute(set, brief);
             if (memcmp(plain, brief, set->width * limbs * 8))
                 fail_msg("%s, scaled %d", set->name, scaled);
@@ -259,9 +266,9 @@ static void test_no_window(void **state)
 
     (void)state;
     parts_init(&parts);
-    parts.matrix[1] = parts.matrix[2] = parts.matrix[3] = parts.matrix[6] = 0;
+    parts.mds[1] = parts.mds[2] = parts.mds[3] = parts.mds[6] = 0;
     assert_int_equal(pool_poseidon_create(&parts.params, &set), POOL_OK);
-    assert_false(set->window.is_used);
+    assert_false(set->recurrence.is_used);
     assert_int_equal(pool_poseidon_permute(set, &on_host, &from, &to), POOL_OK);
     pool_poseidon_destroy(&set);
 }
@@ -282,8 +289,8 @@ static void multiply_plainly(const struct parts *parts, int is_internal, uint64_
     for (int i = 0; i < 3; i++) {
         sum[i] = 0;
         for (int j = 0; j < 3; j++)
-            sum[i] += x[j] * (is_internal ? 1 + (i == j ? parts->diagonal[i] : 0)
-                                          : parts->matrix[3 * i + j]);
+            sum[i] += x[j] *
+                      (is_internal ? 1 + (i == j ? parts->diagonal[i] : 0) : parts->mds[3 * i + j]);
     }
     for (int i = 0; i < 3; i++)
         x[i] = sum[i] % BABYBEAR;
@@ -302,10 +309,10 @@ static void permute_plainly(const struct parts *parts, uint64_t *x)
         int is_full = round < half || round >= half + p->partial_rounds;
 
         for (uint32_t i = 0; i < 3; i++)
-            if (is_full || !is_second || i == p->partial_lane)
+            if (is_full || !is_second || i == p->partial_index)
                 x[i] = (x[i] + *constant++) % BABYBEAR;
         for (uint32_t i = 0; i < 3; i++)
-            if (is_full || i == p->partial_lane)
+            if (is_full || i == p->partial_index)
                 x[i] = power_7(x[i]);
         multiply_plainly(parts, is_second && !is_full, x);
     }
@@ -329,7 +336,7 @@ static void test_shapes(void **state)
 
         parts_init(&parts);
         p->kind = shape % 2 ? POOL_POSEIDON2 : POOL_POSEIDON;
-        p->partial_lane = shape / 2 % 3;
+        p->partial_index = shape / 2 % 3;
         p->partial_rounds = shape / 6 % 2 ? 5 : 0;
         p->full_rounds = 2 + shape / 24;
         if (p->full_rounds > 4 && p->partial_rounds)
@@ -388,7 +395,7 @@ static pool_status operate(int operation, struct parts *parts, pool_poseidon *se
     } else if (operation == 3) {
         status = pool_poseidon_merkle_build(set, &on_host, &tree, &from, &to);
     } else {
-        tree.kept_rows = 2;
+        tree.kept_levels = 2;
         status = pool_poseidon_merkle_build(set, &on_host, &tree, &from, &to);
         if (!status)
             status = pool_poseidon_merkle_open(set, &on_host, &tree, 9, &from, &to, 8, &way);
@@ -435,9 +442,9 @@ static void test_references(void **state)
     pool_poseidon_destroy(&set);
     assert_null(set);
     assert_int_equal(pool_poseidon_width(again), 3);
-    assert_int_equal(pool_poseidon_inputs(again), 2);
+    assert_int_equal(pool_poseidon_max_inputs(again), 2);
     assert_int_equal(pool_poseidon_rate(again), 2);
-    assert_int_equal(pool_poseidon_digest(again), 1);
+    assert_int_equal(pool_poseidon_digest_elements(again), 1);
     assert_ptr_equal(pool_poseidon_field(again), parts.params.field);
     pool_poseidon_destroy(&again);
     pool_poseidon_destroy(&again);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams that built-in constants come from. Knows fields only.
+ * The generators of the built-in parameter sets' constants.
  *
- * Grain as in appendix E of the Poseidon paper (eprint 2019/458): an 80-bit register filled with
- * the parameters and ones, 160 bits dropped, then of each pair of bits the second one is given when
- * the first one is 1. ChaCha8 as plonky2 seeded it: rand_chacha's ChaCha8Rng::seed_from_u64(0) and
- * rand's uniform range. Hades as Starknet's parameters are defined: SHA-256 of numbered texts; Coda
- * as Mina's are: the same, drawn again until below p.
+ * Grain is defined in appendix E of the Poseidon paper (eprint 2019/458): an 80-bit register is
+ * initialised with the parameters and ones, 160 bits are discarded, and of each following pair of
+ * bits the second one is output if the first one is 1. ChaCha8 is seeded as in plonky2, by
+ * rand_chacha's ChaCha8Rng::seed_from_u64(0). Starknet's constants ("Hades") are SHA-256 digests of
+ * numbered strings modulo p, Mina's ("Coda") are such digests drawn again until below p.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sha256.h"
 #include "field/integer.h"
-#include "poseidon/poseidon.h"
+#include "poseidon/constants.h"
 
-enum { GRAIN_BITS = 80, GRAIN_DROPPED = 160 };
+enum { GRAIN_BITS = 80, GRAIN_DISCARDED = 160 };
 
-static uint64_t grain_step(struct poseidon_grain *grain)
+static uint64_t grain_clock(struct poseidon_grain *grain)
 {
     uint64_t low = grain->low;
     uint64_t bit = ((low >> 62) ^ (low >> 51) ^ (low >> 38) ^ (low >> 23) ^ (low >> 13) ^ low) & 1;
@@ -27,7 +27,7 @@ static uint64_t grain_step(struct poseidon_grain *grain)
     return bit;
 }
 
-static void grain_fill(
+static void grain_append(
     struct poseidon_grain *grain, uint32_t *filled, uint32_t value, uint32_t bits)
 {
     for (uint32_t i = bits; i-- > 0;) {
@@ -40,34 +40,34 @@ static void grain_fill(
     }
 }
 
-void poseidon_grain_start(struct poseidon_grain *grain, uint32_t sbox, uint32_t bits,
-    uint32_t width, uint32_t full_rounds, uint32_t partial_rounds)
+void poseidon_grain_init(struct poseidon_grain *grain, uint32_t sbox, uint32_t bits, uint32_t width,
+    uint32_t full_rounds, uint32_t partial_rounds)
 {
     uint32_t filled = 0;
 
     memset(grain, 0, sizeof(*grain));
-    grain_fill(grain, &filled, 1, 2); /* a prime field */
-    grain_fill(grain, &filled, sbox, 4);
-    grain_fill(grain, &filled, bits, 12);
-    grain_fill(grain, &filled, width, 12);
-    grain_fill(grain, &filled, full_rounds, 10);
-    grain_fill(grain, &filled, partial_rounds, 10);
-    grain_fill(grain, &filled, UINT32_MAX >> 2, 30);
-    for (int i = 0; i < GRAIN_DROPPED; i++)
-        grain_step(grain);
+    grain_append(grain, &filled, 1, 2); /* a prime field */
+    grain_append(grain, &filled, sbox, 4);
+    grain_append(grain, &filled, bits, 12);
+    grain_append(grain, &filled, width, 12);
+    grain_append(grain, &filled, full_rounds, 10);
+    grain_append(grain, &filled, partial_rounds, 10);
+    grain_append(grain, &filled, UINT32_MAX >> 2, 30);
+    for (int i = 0; i < GRAIN_DISCARDED; i++)
+        grain_clock(grain);
 }
 
 static uint64_t grain_bit(struct poseidon_grain *grain)
 {
     for (;;) {
-        uint64_t first = grain_step(grain);
-        uint64_t second = grain_step(grain);
+        uint64_t first = grain_clock(grain);
+        uint64_t second = grain_clock(grain);
         if (first)
             return second;
     }
 }
 
-/* As many bits as the modulus has, the highest first. */
+/* Draws as many bits as the modulus has, the highest first. */
 static void grain_number(struct poseidon_grain *grain, const pool_field *field, uint64_t *number)
 {
     memset(number, 0, field->limbs * sizeof(*number));
@@ -75,14 +75,15 @@ static void grain_number(struct poseidon_grain *grain, const pool_field *field, 
         number[i / 64] |= grain_bit(grain) << (i % 64);
 }
 
-void poseidon_grain_below(struct poseidon_grain *grain, const pool_field *field, uint64_t *standard)
+void poseidon_grain_rejection(
+    struct poseidon_grain *grain, const pool_field *field, uint64_t *standard)
 {
     do
         grain_number(grain, field, standard);
     while (!field_is_canonical(field, standard));
 }
 
-void poseidon_grain_reduced(
+void poseidon_grain_reduction(
     struct poseidon_grain *grain, const pool_field *field, uint64_t *standard)
 {
     grain_number(grain, field, standard); /* below 2 p */
@@ -120,7 +121,7 @@ static void chacha8_block(const uint32_t key[8], uint32_t counter, uint32_t bloc
         block[i] += start[i];
 }
 
-/* PCG32 steps from a 64-bit seed of 0. */
+/* The key for the seed 0: eight outputs of PCG32 that starts from it. */
 static void chacha_key_of_zero(uint32_t key[8])
 {
     uint64_t state = 0;
@@ -132,7 +133,6 @@ static void chacha_key_of_zero(uint32_t key[8])
     }
 }
 
-/* For moduli of exactly 64 bits. */
 void poseidon_chacha_elements(const pool_field *field, uint64_t *elements, size_t count)
 {
     uint32_t key[8];
@@ -150,7 +150,7 @@ void poseidon_chacha_elements(const pool_field *field, uint64_t *elements, size_
         field_wide product = (field_wide)drawn * field->modulus[0];
         used += 2;
         if ((uint64_t)product >= field->modulus[0])
-            continue; /* would be biased: drawn again */
+            continue; /* rejected: it would bias the result */
         elements[i++] = (uint64_t)(product >> 64);
     }
 }
@@ -159,13 +159,13 @@ static pool_status coda_element(
     const pool_field *field, const char *prefix, size_t index, uint64_t *element)
 {
     uint8_t digest[BASE_SHA256_BYTES];
-    char text[128];
+    char message[128];
 
     for (unsigned attempt = 0;; attempt++) {
         pool_status status;
 
-        snprintf(text, sizeof(text), "%s%zu_%u", prefix, index, attempt);
-        status = base_sha256_of(text, strlen(text), digest);
+        snprintf(message, sizeof(message), "%s%zu_%u", prefix, index, attempt);
+        status = base_sha256_of(message, strlen(message), digest);
         if (status)
             return status;
         if (field_integer_from_bytes(element, field->limbs, digest, sizeof(digest), true) &&
@@ -187,14 +187,14 @@ pool_status poseidon_coda_elements(
 pool_status poseidon_hades_elements(const pool_field *field, uint64_t *elements, size_t count)
 {
     uint8_t digest[BASE_SHA256_BYTES];
-    char text[32];
+    char message[32];
 
     for (size_t i = 0; i < count; i++) {
         uint64_t *element = elements + i * field->limbs;
         pool_status status;
 
-        snprintf(text, sizeof(text), "Hades%zu", i);
-        status = base_sha256_of(text, strlen(text), digest);
+        snprintf(message, sizeof(message), "Hades%zu", i);
+        status = base_sha256_of(message, strlen(message), digest);
         if (status)
             return status;
         field_integer_from_bytes(element, field->limbs, digest, sizeof(digest), true);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans the work of a Poseidon operation on a device: chunks of items in host memory, and the
+ * kernel and number of blocks of a launch. Pure: sizes and the properties of a chip in, plan out.
+ */
+#ifndef POSEIDON_PLAN_H
+#define POSEIDON_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pool/chip.h"
+
+enum poseidon_kernel {
+    POSEIDON_PERMUTE,
+    POSEIDON_CONVERT,
+    POSEIDON_HASH,
+    POSEIDON_MERKLE_LEVEL,
+    POSEIDON_SPONGE,
+    POSEIDON_PERMUTE_2THREAD,
+    POSEIDON_HASH_2THREAD,
+    POSEIDON_MERKLE_LEVEL_2THREAD,
+    POSEIDON_KERNEL_COUNT
+};
+
+struct poseidon_tuning {
+    size_t chunk_bytes;         /* of the larger of a chunk's input and output */
+    uint32_t two_thread_states; /* launches of up to that many per multiprocessor use two threads
+                                   per state */
+};
+
+struct poseidon_tuning poseidon_tuning_default(void);
+
+/* The items of an operation. */
+struct poseidon_job {
+    uint64_t count;
+    uint64_t multiple;     /* a chunk's items are a multiple of this, the last chunk's excepted */
+    size_t in_bytes;       /* per item */
+    size_t out_bytes;      /* 0: the operation writes no items of its own */
+    bool uses_host_memory; /* the input or the output is in host memory */
+};
+
+enum { POSEIDON_SLOTS = 3 };
+
+struct poseidon_chunk_plan {
+    uint64_t chunk_items;
+    uint64_t chunk_count; /* 0 for no items */
+    uint32_t slots;       /* chunks in progress at a time: 1, on the call's own stream, or 3 */
+};
+
+struct poseidon_chunk_plan poseidon_plan_chunks(
+    const struct poseidon_tuning *tuning, const struct poseidon_job *job);
+
+struct poseidon_launch_plan {
+    enum poseidon_kernel kernel;
+    uint64_t blocks;
+};
+
+/* The launch of `kernel` for `count` items; can_share: the parameter set has kernels with two
+ * threads per state. */
+struct poseidon_launch_plan poseidon_plan_launch(const struct poseidon_tuning *tuning,
+    const struct chip *chip, enum poseidon_kernel kernel, bool can_share, uint64_t count);
+
+#endif

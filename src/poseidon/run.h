@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Execution on a device, for validated spans: the operations (run.c), the pipeline for items in
+ * host memory (chunk.c) and the staging of spans (staging.c).
+ */
+#ifndef POSEIDON_RUN_H
+#define POSEIDON_RUN_H
+
+#include "memory/span.h"
+#include "poseidon/arguments.h"
+#include "poseidon/kernels.h"
+#include "poseidon/progress.h"
+
+/* ---- run.c ----------------------------------------------------------------------------------- */
+
+pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *states, const pool_span *results);
+pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *inputs, uint32_t elements, const pool_span *digests);
+pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
+    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results);
+
+/* A kernel that computes the items of one span from those of another. */
+struct poseidon_operation {
+    const pool_poseidon *set;
+    enum poseidon_kernel kernel;
+    struct poseidon_args args; /* the members that do not depend on the spans */
+    size_t in_bytes;           /* per item */
+    size_t out_bytes;
+};
+
+/* Enqueues the computation of out->count items. Both spans are in the device's memory. */
+pool_status poseidon_operation_enqueue(const struct poseidon_operation *operation,
+    const struct memory_site *site, const pool_span *in, const pool_span *out);
+/* Sets the arguments that a sponge needs. */
+void poseidon_operation_set_sponge(
+    struct poseidon_operation *operation, const struct poseidon_sponge *sponge);
+
+/* Refuses a span in device memory that is not the device's or is misaligned. */
+pool_status poseidon_check_device_span(
+    const struct memory_site *site, const pool_span *span, size_t item_bytes, const char *name);
+/* `count` items of a span from item `first` on. */
+pool_span poseidon_span_slice(
+    const pool_span *span, size_t item_bytes, uint64_t first, uint64_t count);
+/* Copies `bytes` of device memory to the host and waits for the copy. */
+pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes);
+
+/* ---- staging.c ------------------------------------------------------------------------------- */
+
+/* Device memory for items of a span in host memory; no-op for a span in device memory. */
+struct poseidon_staging {
+    pool_buffer *buffer;
+    CUdeviceptr address;
+    unsigned char *packed; /* host memory that strided items are copied through */
+    size_t item_bytes;
+};
+
+/* For up to `capacity` items of `span`, which may be NULL. */
+pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struct memory_site *site,
+    const pool_span *span, size_t item_bytes, uint64_t capacity);
+pool_status poseidon_staging_free(
+    struct poseidon_staging *staging, const struct memory_site *site, pool_status status);
+/* The items of `span` in device memory: the staging memory, or `span` itself. */
+pool_span poseidon_staging_span(const struct poseidon_staging *staging, const pool_span *span);
+pool_status poseidon_staging_upload(
+    const struct poseidon_staging *staging, const struct memory_site *site, const pool_span *span);
+/* From item `first` of the staging memory on. */
+pool_status poseidon_staging_download(const struct poseidon_staging *staging,
+    const struct memory_site *site, uint64_t first, const pool_span *span);
+
+/* ---- chunk.c --------------------------------------------------------------------------------- */
+
+/*
+ * Computes all items of `in`, in chunks if a span is in host memory: while one chunk is computed,
+ * the next one is uploaded and the previous one is downloaded.
+ */
+struct poseidon_pipeline {
+    const pool_poseidon *set;
+    struct memory_site site;
+    struct poseidon_operand in;
+    const pool_span *out; /* NULL: the computation stores its results itself */
+    size_t out_bytes;     /* per item */
+    uint64_t multiple;    /* of the items of every chunk but the last one */
+    uint64_t weight;      /* of an item in the progress */
+    uint64_t first_index; /* of the first item of `in`, for messages */
+    bool checks;          /* elements must be below p */
+    /* Enqueues the computation of a chunk, which is in device memory; its first item is item
+     * `first` of the whole input. `out` is NULL if the pipeline's is. */
+    pool_status (*compute)(void *user, const struct memory_site *site, const pool_span *in,
+        const pool_span *out, uint64_t first);
+    void *user;
+    struct poseidon_progress *progress;
+};
+pool_status poseidon_pipeline_run(const struct poseidon_pipeline *pipeline);
+
+#endif
