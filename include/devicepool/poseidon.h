@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Poseidon and Poseidon2: permutations, hashes of fixed length, sponges and Merkle trees, on a
- * device or, when asked for, on the host.
+ * Poseidon and Poseidon2: permutations, fixed-length hashes, sponges and Merkle trees, on a device
+ * or, on request, on the host.
  *
- * "Poseidon over BN254 with three lanes" names at least four different functions. A parameter set
- * here is an immutable object that fixes everything: field, lanes, exponent, rounds, constants,
- * matrices, and for hashing the domain tag and which lanes are input and output. Its name says
- * whose function it is, its fingerprint covers all of it.
+ * "Poseidon over BN254 with t = 3" names at least four different functions. A parameter set here is
+ * an immutable object that defines one of them: field, width, S-box, rounds, constants, matrices,
+ * and for hashing the domain tag and which state elements are inputs and outputs. Its name says
+ * whose function it is, its fingerprint covers the whole definition.
  */
 #ifndef DEVICEPOOL_POSEIDON_H
 #define DEVICEPOOL_POSEIDON_H
@@ -23,26 +23,28 @@
 extern "C" {
 #endif
 
-/* A parameter set. Any number of threads may use one at once. Counts references. */
+/* A parameter set, with a reference count. Any number of threads may use one concurrently. */
 typedef struct pool_poseidon pool_poseidon;
 
 /*
- * POSEIDON: each round adds t constants, raises all lanes (full) or one lane (partial) to alpha,
- * and multiplies by the matrix. POSEIDON2: multiplies by the matrix once before the first round;
- * partial rounds add one constant and multiply by J + diag(internal_diagonal), J all ones.
+ * POSEIDON: each round adds t constants, applies the S-box x^alpha to every state element (full
+ * round) or to one (partial round), and multiplies the state by the MDS matrix. POSEIDON2: the
+ * external layer is applied once before the first round; partial rounds add one constant and
+ * multiply by J + diag(internal_diagonal), where J is all ones.
  */
 typedef enum pool_poseidon_kind { POOL_POSEIDON = 0, POOL_POSEIDON2 = 1 } pool_poseidon_kind;
 
 #define POOL_POSEIDON_MAX_WIDTH 64
 
 /*
- * Names of the built-in sets, NULL past the end. Static. Any thread.
+ * The number of built-in parameter sets, and their names: static strings, NULL past the end. Any
+ * thread.
  *   circom-bn254-t2 … -t17             circomlib, circomlibjs, light-poseidon: 1 … 16 inputs
  *   neptune-bls12_381-arity2 4 8 11 16 24 36, each also with -strengthened
  *   eip5988-bn254-t3 -t5, eip5988-bls12_381-t3 -t5      the reference permutations
  *   orchard-pallas-t3                  zcash Orchard (P128Pow5T3), hashing two elements
  *   horizen-bn254-t3 horizen-bls12_381-t2 -t3 horizen-pallas-t3 horizen-vesta-t3
- *   horizen-goldilocks-t12             the Poseidon beside Poseidon2 in HorizenLabs/poseidon2
+ *   horizen-goldilocks-t12             the Poseidon function of HorizenLabs/poseidon2
  *   plonky2-goldilocks-t12
  *   plonky3-goldilocks-t8 -t12 plonky3-babybear-t16 -t24 plonky3-koalabear-t16 -t24
  *   plonky3-mersenne31-t16
@@ -58,14 +60,15 @@ POOL_API size_t pool_poseidon_count(void);
 POOL_API const char *pool_poseidon_name_at(size_t index);
 
 /*
- * The built-in set of that name, made at its first use (milliseconds) and kept. The caller owns one
- * reference. POOL_ERR_NOT_FOUND, POOL_ERR_OUT_OF_HOST_MEMORY.
+ * The built-in parameter set of that name, which is computed at its first use (milliseconds) and
+ * stays. The caller owns one reference. POOL_ERR_NOT_FOUND, POOL_ERR_OUT_OF_HOST_MEMORY.
  */
 POOL_API pool_status pool_poseidon_by_name(const char *name, pool_poseidon **set);
 
 /*
- * A set of one's own. Elements are packed field elements in `form`; arrays are copied. Zero is the
- * default of every member but those called required. t stands for width.
+ * A custom parameter set. Elements are packed field elements in `form`; arrays are copied. Zero is
+ * the default of every member that is not marked as required. t stands for width, state elements
+ * have the indices 0 … t - 1.
  */
 typedef struct pool_poseidon_params {
     size_t struct_size;
@@ -74,109 +77,115 @@ typedef struct pool_poseidon_params {
     pool_poseidon_kind kind;
     uint32_t width; /* required, 2 … POOL_POSEIDON_MAX_WIDTH */
     uint32_t alpha; /* required: odd, 3 … 255, coprime to p - 1 */
-    /* Required, 2 … 128: half before, half after the partial ones. Even, except in a set of kind
+    /* Required, 2 … 128: half before and half after the partial rounds. Even, except for kind
        POOL_POSEIDON without partial rounds. */
     uint32_t full_rounds;
     uint32_t partial_rounds; /* up to 1024 */
-    uint32_t partial_index;  /* the lane that partial rounds raise */
+    uint32_t partial_index;  /* the state element with the S-box in partial rounds */
     pool_form form;          /* of all elements below */
-    /* Round by round. POSEIDON: t each, (full_rounds + partial_rounds) * t in all. POSEIDON2: t for
-       a full and one for a partial round, full_rounds * t + partial_rounds in all. In both, t more
-       are final constants, added after the last linear layer; a round that adds none has zeros.
-       Required. */
+    /* Required, round by round. POSEIDON: t per round, (full_rounds + partial_rounds) * t.
+       POSEIDON2: t per full round and one per partial round, full_rounds * t + partial_rounds. In
+       both cases t more are final constants, added after the last linear layer. A round that adds
+       no constants has zeros. */
     const void *round_constants;
     size_t round_constant_count;
-    const void *mds; /* t * t, row by row; state becomes matrix * state. Required; invertible. */
+    /* Required: t * t, row-major, invertible. POSEIDON: the MDS matrix; POSEIDON2: the matrix of
+       the external layer. The state becomes mds * state. */
+    const void *mds;
     size_t mds_count;
     const void *internal_diagonal; /* POSEIDON2: t, required; J + diag must be invertible */
     size_t internal_diagonal_count;
-    /* Hashing. All 0: as circom does, inputs in lanes 1 … t - 1, lane 0 holds the tag 0 and gives
-       the digest of one element. */
-    uint32_t max_inputs;       /* most elements of a fixed-length hash; 0: t - 1 */
-    uint32_t input_index;      /* first lane of the inputs; 0 is lane 1 unless inputs is given */
-    uint32_t rate;             /* lanes of a sponge's block, from the input lane on; 0: inputs */
-    uint32_t domain_tag_index; /* lane of the tag */
-    const void
-        *domain_tag; /* one element; NULL: 0. Not 0 only where domain_tag_index is no input's */
-    uint32_t output_index;    /* first lane of the digest */
-    uint32_t digest_elements; /* elements of a digest; 0: 1 */
-    int32_t feed_forward; /* 1: the hash adds the state before the permutation to that after it */
+    /* Hashing. All zeros define it as circom does: inputs are state elements 1 … t - 1, element 0
+       holds the domain tag 0 and is the digest. */
+    uint32_t max_inputs;  /* the most elements of a fixed-length hash; 0: t - 1 */
+    uint32_t input_index; /* first input; 0 stands for 1 unless max_inputs is given */
+    uint32_t rate;        /* elements of a sponge's block, from input_index on; 0: max_inputs */
+    uint32_t domain_tag_index; /* the state element that holds the domain tag */
+    const void *domain_tag;    /* one element; NULL: 0. Must be 0 if an input has its index */
+    uint32_t output_index;     /* first element of the digest */
+    uint32_t digest_elements;  /* 0: 1 */
+    int32_t feed_forward;      /* 1: adds the state before the permutation to the one after it */
 } pool_poseidon_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_poseidon_params_init(pool_poseidon_params *params, size_t struct_size);
 
 /*
- * Checks everything (sizes, elements below p, alpha coprime to p - 1, matrices invertible, lanes
- * within the state) and derives the forms that devices and host compute with. Whether the function
- * is a secure one is for its author to say. POOL_ERR_INVALID_ARGUMENT tells what is wrong,
- * POOL_ERR_BAD_DATA an element not below p. The caller owns one reference.
+ * Validates the definition (sizes, elements below p, alpha coprime to p - 1, matrices invertible,
+ * indices within the state) and derives the forms in which devices and the host compute. Whether
+ * the function is secure is for its author to say. POOL_ERR_INVALID_ARGUMENT names the member,
+ * POOL_ERR_BAD_DATA an element that is not below p. The caller owns one reference.
  */
 POOL_API pool_status pool_poseidon_create(const pool_poseidon_params *params, pool_poseidon **set);
 
-/* One more reference; NULL gives NULL. Giving one back; sets *set to NULL, NULL is nothing. */
+/* Adds a reference and returns `set`; NULL returns NULL. */
 POOL_API pool_poseidon *pool_poseidon_retain(pool_poseidon *set);
+/* Releases a reference and sets *set to NULL. NULL and a pointer to NULL: no-op. */
 POOL_API void pool_poseidon_destroy(pool_poseidon **set);
 
-/* Facts. Any thread. With NULL: an empty text, NULL or 0. */
+/* Properties of a parameter set. Any thread. NULL returns an empty string, NULL or 0. */
 POOL_API const char *pool_poseidon_name(const pool_poseidon *set);
 POOL_API const pool_field *pool_poseidon_field(const pool_poseidon *set);
 POOL_API uint32_t pool_poseidon_width(const pool_poseidon *set);
-POOL_API uint32_t pool_poseidon_max_inputs(
-    const pool_poseidon *set);                                  /* most of a fixed-length hash */
-POOL_API uint32_t pool_poseidon_rate(const pool_poseidon *set); /* of a sponge */
-POOL_API uint32_t pool_poseidon_digest_elements(const pool_poseidon *set); /* elements */
+/* The most elements of a fixed-length hash. */
+POOL_API uint32_t pool_poseidon_max_inputs(const pool_poseidon *set);
+/* The rate of a sponge. */
+POOL_API uint32_t pool_poseidon_rate(const pool_poseidon *set);
+POOL_API uint32_t pool_poseidon_digest_elements(const pool_poseidon *set);
 
-/* SHA-256 over all that defines the function, the name left out. */
+/* SHA-256 of the whole definition, without the name. */
 POOL_API pool_status pool_poseidon_fingerprint(
     const pool_poseidon *set, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 
-/* Compiles the set's kernels for a device and tests them, so that no call has to wait for it.
- * Blocks. `device` NULL: the one that the calling thread has bound. */
+/*
+ * Compiles the set's kernels for a device and tests them, so that no later call has to wait for
+ * that. Blocks. `device` NULL: the one that the calling thread has bound.
+ */
 POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device);
 
 /*
- * `exec` has a use for all but workspace and memory_limit. Checks: POOL_CHECK_CANONICAL, on a
- * device as on the host. Progress counts states or nodes; without is_async the call then waits from
- * time to time, so that what it reports is done. Spans: `count` items of packed elements; output
- * spans say where and how results are wanted. Host spans are staged in pieces when a device
- * computes, so they may be larger than its memory. After a failure results in memory of the caller
- * may have been written in part.
+ * The operations below use all members of `exec` but workspace and memory_limit. The check is
+ * POOL_CHECK_CANONICAL, on a device as on the host. Progress counts states, items or nodes; without
+ * is_async the call waits for the device from time to time, so that it reports completed work.
+ *
+ * A span is `count` items of packed elements. An output span specifies where the results are stored
+ * and in which form. When a device computes, spans in host memory pass through it in chunks, so
+ * they may be larger than its memory. After a failure the results may have been written in part.
  */
 
-/* states->count states of t elements each. In place when both spans are the same memory. */
+/* Permutes states->count states of t elements each. Both spans may be the same memory. */
 POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results);
 
 /*
- * One digest for each item of `inputs`, which has `elements` (1 … the set's inputs) elements; the
- * lanes of missing ones are 0.
+ * Computes one digest per item of `inputs`. An item has `elements` elements, 1 … the set's
+ * max_inputs; the state elements of absent inputs are 0.
  */
 POOL_API pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests);
 
-/* How a block enters the rate lanes. */
+/* How a block is absorbed into the rate elements of the state. */
 typedef enum pool_sponge_mode {
-    POOL_SPONGE_ADD = 0,      /* a block is added to the rate lanes */
-    POOL_SPONGE_OVERWRITE = 1 /* a block replaces them; lanes beyond a short last block stay */
+    POOL_SPONGE_ADD = 0,      /* the block is added to them */
+    POOL_SPONGE_OVERWRITE = 1 /* the block replaces them; a short last block leaves the rest */
 } pool_sponge_mode;
 
 /* What follows the last element of a message. */
 typedef enum pool_sponge_padding {
-    POOL_SPONGE_PAD_NONE = 0, /* an empty message is not permuted at all */
-    POOL_SPONGE_PAD_10 = 1    /* a 1 and then zeros up to a whole block, always */
+    POOL_SPONGE_PAD_NONE = 0, /* nothing; an empty message is not permuted */
+    POOL_SPONGE_PAD_10 = 1    /* always a 1, then zeros up to a whole block */
 } pool_sponge_padding;
 
 /* Zero is the default of every member but struct_size and `elements`. */
 typedef struct pool_poseidon_sponge_params {
     size_t struct_size;
     uint32_t elements;        /* of each message */
-    uint32_t output_elements; /* elements of each result; 0: the set's digest */
+    uint32_t output_elements; /* of each result; 0: the elements of a digest */
     uint32_t rate;            /* 0: the set's */
     pool_sponge_mode mode;
     pool_sponge_padding padding;
-    /* Element in the set's tag lane at the start, standard form, host; NULL: 0. Not 0 only where
-       that lane is none of the rate. */
+    /* The initial value of the state element domain_tag_index, in standard form and host memory;
+       NULL: 0. Must be 0 if that element is within the rate. */
     const void *domain_tag;
 } pool_poseidon_sponge_params;
 
@@ -185,69 +194,68 @@ POOL_API void pool_poseidon_sponge_params_init(
     pool_poseidon_sponge_params *params, size_t struct_size);
 
 /*
- * Absorbs each message block by block, permuting after each block, then gives `squeezed` elements
- * from the rate lanes, permuting again after each `rate` of them.
+ * Absorbs each message in blocks of `rate` elements, with a permutation after each block, then
+ * squeezes `output_elements` elements, with a permutation after each `rate` of them.
  */
 POOL_API pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results);
 
 /*
- * A Merkle tree. Row 0 are the leaves' digests: a leaf of as many elements as a digest is its own
- * digest, any other is hashed by a sponge (the set's rate, tag 0, no padding, `leaf_mode`). Each
- * node of row r + 1 is the fixed-length hash of its `arity` children. Up to arity^height leaves;
- * leaves that are not there count as `padding` (a digest), so a missing node of row r is the root
- * of a tree of height r that is all padding. Zero is the default of every member but struct_size
- * and `arity`.
+ * A Merkle tree. Level 0 holds the leaves' digests: a leaf of as many elements as a digest is its
+ * own digest; any other is hashed by a sponge with the set's rate, the domain tag 0, no padding and
+ * `leaf_mode`. Each node of level i + 1 is the fixed-length hash of its `arity` children. The tree
+ * has up to arity^height leaves. `padding` is the digest of absent leaves, so that the padding node
+ * of level i, which stands for a subtree without leaves, is the root of a tree of height i whose
+ * leaves are all padding. Zero is the default of every member but struct_size and `arity`.
  */
 typedef struct pool_merkle_params {
     size_t struct_size;
-    uint32_t arity;         /* 2 … 16; arity * digest elements must fit the set's inputs */
-    uint32_t leaf_elements; /* 0: those of a digest */
-    uint32_t height;        /* 0: the smallest that holds the leaves */
-    uint32_t kept_levels;   /* of the result, counted from the root; 0: all height + 1 */
+    uint32_t arity;         /* 2 … 16; arity digests must fit the set's max_inputs */
+    uint32_t leaf_elements; /* 0: the elements of a digest */
+    uint32_t height;        /* 0: the smallest for the number of leaves */
+    uint32_t kept_levels;   /* levels that are stored, counted from the root; 0: all height + 1 */
     pool_sponge_mode leaf_mode;
-    const void *padding; /* digest in standard form, host memory; NULL: zeros */
+    const void *padding; /* one digest in standard form and host memory; NULL: zeros */
 } pool_merkle_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_merkle_params_init(pool_merkle_params *params, size_t struct_size);
 
-/* Rows hold only nodes with a leaf below: row r has ceil(leaves / arity^r), the last one 1. */
+/* A level stores only nodes with a leaf in their subtree: level i has ceil(leaves / arity^i). */
 typedef struct pool_merkle_shape {
     size_t struct_size;
     uint32_t height;
-    uint32_t first_level;  /* the lowest kept row: 0 when all are kept */
-    uint64_t digest_count; /* in all kept rows: items of the `rows` span */
-    uint64_t path_count;   /* digests of an opening: height * (arity - 1) */
+    uint32_t first_level;  /* the lowest kept level; 0 if all are kept */
+    uint64_t digest_count; /* of all kept levels, the items of the `levels` span */
+    uint64_t path_count;   /* digests of an opening, height * (arity - 1) */
 } pool_merkle_shape;
 
-/* Fills `shape` (struct_size set) for a tree of that many leaves. */
+/* Fills `shape`, whose struct_size is set, for a tree of that many leaves. */
 POOL_API pool_status pool_merkle_get_shape(const pool_poseidon *set,
     const pool_merkle_params *params, uint64_t leaves, pool_merkle_shape *shape);
 
 /*
- * Builds the tree of leaves->count leaves (at least 1) and writes the kept rows, the lowest first
- * and the root last, as `digests` items. Leaves in host memory are streamed through the device in
- * pieces.
+ * Builds the tree of leaves->count leaves, at least 1, and writes the kept levels from the lowest
+ * one to the root, digest_count items in all.
  */
 POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
-    const pool_merkle_params *params, const pool_span *leaves, const pool_span *rows);
+    const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels);
 
 /*
- * The siblings of leaf `index` on the way to the root, row by row, each row's arity - 1 others in
- * order, as the items of `path` (digests in host memory, as many as the shape's path says). `rows`
- * is what merkle_build wrote for `leaf_count` leaves. When the lowest rows were not kept, `leaves`
- * must be the same leaves again, to rebuild the subtree; else it may be NULL. Waits for its own
- * copies.
+ * Writes the opening of leaf `index`: the siblings on its path to the root, level by level, in each
+ * level the arity - 1 others in their order. `path` has path_count digests in host memory. `levels`
+ * is the result of pool_poseidon_merkle_build for `leaf_count` leaves. If the lowest levels were
+ * not kept, `leaves` must be the same leaves, so that the leaf's subtree can be built again;
+ * otherwise it may be NULL. Blocks until the path is written.
  */
 POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
-    const pool_span *rows, uint64_t index, const pool_span *path);
+    const pool_span *levels, uint64_t index, const pool_span *path);
 
 /*
- * Whether `leaf` (leaf_elements elements) is leaf `index` of a tree with that root: *is_member 1 or
- * 0. All host memory, all in `form`, computed on the host. `height` of the params must be given;
- * an index beyond arity^height is no member.
+ * Sets *is_member to 1 if `leaf` (leaf_elements elements) is leaf `index` of a tree with that root,
+ * else to 0. Everything is in host memory and in `form` and is computed on the host. The params'
+ * `height` must be given; an index of arity^height or more is no member.
  */
 POOL_API pool_status pool_poseidon_merkle_verify(const pool_poseidon *set,
     const pool_merkle_params *params, pool_form form, const void *root, const void *leaf,

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of a Poseidon operation on a device: chunks, slots, kernels and blocks. Arithmetic only.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "poseidon/args.h"
+#include "poseidon/plan.h"
+
+static struct poseidon_chunk_plan chunks(
+    uint64_t count, uint64_t multiple, size_t in_bytes, size_t out_bytes, bool uses_host_memory)
+{
+    const struct poseidon_tuning tuning = {.chunk_bytes = 1000};
+    const struct poseidon_job job = {.count = count,
+        .multiple = multiple,
+        .in_bytes = in_bytes,
+        .out_bytes = out_bytes,
+        .uses_host_memory = uses_host_memory};
+
+    return poseidon_plan_chunks(&tuning, &job);
+}
+
+static void expect_chunks(
+    struct poseidon_chunk_plan plan, uint64_t items, uint64_t count, uint32_t slots)
+{
+    assert_int_equal(plan.chunk_items, items);
+    assert_int_equal(plan.chunk_count, count);
+    assert_int_equal(plan.slots, slots);
+}
+
+static void test_chunks(void **state)
+{
+    (void)state;
+    /* Nothing to do, device memory, and what fits one chunk. */
+    assert_int_equal(chunks(0, 1, 96, 32, true).chunk_count, 0);
+    expect_chunks(chunks(1000000, 1, 96, 32, false), 1000000, 1, 1);
+    expect_chunks(chunks(10, 1, 96, 32, true), 10, 1, 1);
+    /* The larger item decides; the last chunk may be smaller. */
+    expect_chunks(chunks(11, 1, 96, 32, true), 10, 2, POSEIDON_SLOTS);
+    expect_chunks(chunks(100, 1, 32, 96, true), 10, 10, POSEIDON_SLOTS);
+    /* Whole groups of siblings, and at least one group or item. */
+    expect_chunks(chunks(100, 4, 96, 0, true), 8, 13, POSEIDON_SLOTS);
+    expect_chunks(chunks(100, 16, 96, 0, true), 16, 7, POSEIDON_SLOTS);
+    expect_chunks(chunks(3, 1, 5000, 0, true), 1, 3, POSEIDON_SLOTS);
+    expect_chunks(chunks(UINT64_MAX, 1, 1000, 0, true), 1, UINT64_MAX, POSEIDON_SLOTS);
+}
+
+static void test_launches(void **state)
+{
+    const struct poseidon_tuning tuning = {.two_thread_states = 128};
+    const struct chip chip = {.multiprocessors = 2};
+    static const enum poseidon_kernel kernels[][2] = {{POSEIDON_PERMUTE, POSEIDON_PERMUTE_2THREAD},
+        {POSEIDON_HASH, POSEIDON_HASH_2THREAD},
+        {POSEIDON_MERKLE_LEVEL, POSEIDON_MERKLE_LEVEL_2THREAD}, {POSEIDON_SPONGE, POSEIDON_SPONGE},
+        {POSEIDON_CONVERT, POSEIDON_CONVERT}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        uint64_t threads = kernels[i][0] == kernels[i][1] ? 1 : 2;
+        struct poseidon_launch_plan plan =
+            poseidon_plan_launch(&tuning, &chip, kernels[i][0], true, 256);
+
+        assert_int_equal(plan.kernel, kernels[i][1]);
+        assert_int_equal(plan.blocks, threads * 256 / POSEIDON_BLOCK);
+        plan = poseidon_plan_launch(&tuning, &chip, kernels[i][0], true, 257);
+        assert_int_equal(plan.kernel, kernels[i][0]);
+        assert_int_equal(plan.blocks, 5);
+        plan = poseidon_plan_launch(&tuning, &chip, kernels[i][0], false, 1);
+        assert_int_equal(plan.kernel, kernels[i][0]);
+        assert_int_equal(plan.blocks, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_launches),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
