@@ -109,8 +109,8 @@ POOL_API pool_status pool_bases_load(
 typedef struct pool_msm_params {
     size_t struct_size;
     const pool_curve *curve;
-    pool_bases *points;              /* instead of a span of points */
-    uint64_t first_point;            /* of `points`: the one that scalar 0 belongs to; without: 0 */
+    pool_bases *bases;               /* instead of a span of points */
+    uint64_t first_base;             /* of `bases`: the one of scalar 0; 0 without `bases` */
     pool_point_layout point_layout;  /* of the span of points */
     pool_point_layout result_layout; /* form and stride are the result span's */
     uint64_t batch;                  /* sums; 0: 1 */
@@ -118,7 +118,7 @@ typedef struct pool_msm_params {
      * 0: each sum has points of its own, one sum's after another's, in the span as in a handle.
      * 1: all sums are over the same points.
      */
-    int32_t shared_points;
+    int32_t shared_bases;
     /* Scalars are below 2^scalar_bits; 0: below the order; at most the bits that an element of the
      * scalar field has in memory. Fewer bits cost less. Larger scalars are trusted not to be there,
      * or refused with POOL_CHECK_CANONICAL; with POOL_CHECK_REDUCE it must be 0.
@@ -135,7 +135,7 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * b < batch, where n = scalars->count / batch. n = 0 gives infinity.
  *
  * Points are a span of `point_layout` (AFFINE_FLAG, JACOBIAN, ... included) in either form, or NULL
- * with params->points. Scalars are elements of the curve's scalar field in either form. Spans may
+ * with params->bases. Scalars are elements of the curve's scalar field in either form. Spans may
  * be in host or device memory, packed or strided by a multiple of 4 bytes; the results overlap
  * neither. Packed affine points in Montgomery form on the device, at a multiple of 16 bytes, are
  * read where they are; all others are brought into that shape first. Any points and scalars are
@@ -143,7 +143,7 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * but for skewed scalars, which may cost up to twice as much; it is no constant time.
  *
  * `exec` has a use for all but on_host. Checks: POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE of the
- * scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points, not of params->points,
+ * scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points, not of params->bases,
  * which are checked where they are made. The workspace is at a multiple of 256, as large as
  * pool_msm_workspace reports. The smallest chunk has 2^10 points. Progress counts scalars. Results
  * in pageable memory are waited for with is_async, too.

@@ -39,7 +39,7 @@ static pool_status load_bases(struct bench_work *work, struct summing *summing)
     pool_exec exec = {.struct_size = sizeof(exec), .device = work->device};
     pool_span span = {.data = summing->points, .count = work->size, .form = POOL_FORM_MONTGOMERY};
 
-    return pool_bases_create(&params, &exec, &span, &summing->params.points);
+    return pool_bases_create(&params, &exec, &span, &summing->params.bases);
 }
 
 static pool_status create_buffers(struct bench_work *work, struct summing *summing)
@@ -81,7 +81,7 @@ static pool_status open_summing(struct bench_work *work)
     summing->params = (pool_msm_params){.struct_size = sizeof(summing->params),
         .curve = summing->curve,
         .batch = work->request->batch,
-        .shared_points = 1};
+        .shared_bases = 1};
     summing->exec = (pool_exec){
         .struct_size = sizeof(summing->exec), .device = work->device, .stream = work->stream};
     status = pool_random_scalars(summing->field, 2, count, POOL_FORM_STANDARD, summing->scalars);
@@ -156,7 +156,7 @@ static void close_summing(struct bench_work *work)
         return;
     pool_buffer_destroy(&summing->scalar_buffer);
     pool_buffer_destroy(&summing->workspace);
-    pool_bases_destroy(&summing->params.points);
+    pool_bases_destroy(&summing->params.bases);
     free(summing->scalars);
     free(summing->points);
     free(summing->logs);

@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pieces of a call: host memory comes on a stream of its own while the piece before it is
- * computed, then points are brought into shape, both are checked, and the buckets grow.
+ * Runs the chunks of a call: host memory is uploaded on a second stream while the previous chunk is
+ * computed; then bases are converted, operands are checked, and the products are added to the
+ * buckets.
  */
 #include "base/status.h"
 #include "msm/call.h"
 #include "stream/stream.h"
 
-/* How pieces come from the host. With one slot all is on the call's stream. */
-struct feed {
+/* The upload of chunks from the host. With one slot everything is on the call's stream. */
+struct upload {
     struct msm_call *call;
-    pool_stream *stream;
-    pool_stream *own;
-    pool_event *ready;       /* the piece is there */
+    pool_stream *stream;     /* of copies */
+    pool_stream *owned;      /* NULL with one slot */
+    pool_event *uploaded;    /* the chunk's copies */
     pool_event *consumed[2]; /* a slot has been read */
     uint64_t slot;
 };
 
-static pool_status open_feed(struct feed *feed)
+static pool_status open_upload(struct upload *upload)
 {
-    const struct memory_site *site = &feed->call->site;
+    const struct memory_site *site = &upload->call->site;
     pool_status status;
 
-    feed->stream = site->stream;
-    if (feed->call->cut.slots == 1)
+    upload->stream = site->stream;
+    if (upload->call->plan.slots == 1)
         return POOL_OK;
-    status = pool_stream_create(site->device, NULL, &feed->own);
+    status = pool_stream_create(site->device, NULL, &upload->owned);
     if (!status)
-        status = pool_event_create(site->device, 0, &feed->ready);
+        status = pool_event_create(site->device, 0, &upload->uploaded);
     for (int i = 0; !status && i < 2; i++)
-        status = pool_event_create(site->device, 0, &feed->consumed[i]);
-    /* The workspace is there in the order of the call's stream. */
+        status = pool_event_create(site->device, 0, &upload->consumed[i]);
+    /* The workspace was allocated in the order of the call's stream. */
     if (!status)
-        status = pool_event_record(feed->ready, site->stream);
+        status = pool_event_record(upload->uploaded, site->stream);
     if (!status)
-        status = pool_stream_wait_event(feed->own, feed->ready);
+        status = pool_stream_wait_event(upload->owned, upload->uploaded);
     if (!status)
-        feed->stream = feed->own;
+        upload->stream = upload->owned;
     return status;
 }
 
-/* Gives an event back; what cannot go now the pool keeps. The first failure is the answer. */
+/* Destroys an event; the pool takes over one that cannot be destroyed now. Returns the first
+ * failure. */
 static pool_status close_event(pool_event **event, pool_status status)
 {
     pool_status end = pool_event_destroy(event);
@@ -51,208 +53,208 @@ static pool_status close_event(pool_event **event, pool_status status)
     return status ? status : end;
 }
 
-/* What was copied is waited for by the call's stream, unless something failed in between. */
-static pool_status close_feed(struct feed *feed, pool_status status)
+/* The call's stream waits for the copies, unless something failed before it could. */
+static pool_status close_upload(struct upload *upload, pool_status status)
 {
     struct base_error_copy first;
     pool_status end = POOL_OK;
 
     base_error_save(&first);
-    if (status && feed->own)
-        (void)pool_stream_synchronize(feed->own);
-    end = close_event(&feed->consumed[0], end);
-    end = close_event(&feed->consumed[1], end);
-    end = close_event(&feed->ready, end);
-    pool_status gone = pool_stream_destroy(&feed->own);
-    if (feed->own)
-        stream_discard(feed->own);
+    if (status && upload->owned)
+        (void)pool_stream_synchronize(upload->owned);
+    end = close_event(&upload->consumed[0], end);
+    end = close_event(&upload->consumed[1], end);
+    end = close_event(&upload->uploaded, end);
+    pool_status destroyed = pool_stream_destroy(&upload->owned);
+    if (upload->owned)
+        stream_discard(upload->owned);
     if (status)
         base_error_restore(&first);
-    return status ? status : end ? end : gone;
+    return status ? status : end ? end : destroyed;
 }
 
-/* Host items from `first` on to a place of the workspace. */
-static pool_status copy_in(const struct feed *feed, const pool_span *span, uint64_t stride,
+/* Copies host items from `first` on to offset `at` of the workspace. */
+static pool_status copy_items(const struct upload *upload, const pool_span *span, uint64_t stride,
     uint64_t item_bytes, uint64_t first, uint64_t count, uint64_t at)
 {
     if (span->place == POOL_MEMORY_DEVICE || count == 0)
         return POOL_OK;
-    return pool_copy_to_device(feed->call->workspace, at,
+    return pool_copy_to_device(upload->call->workspace, at,
         (const uint8_t *)span->data + first * stride, (count - 1) * stride + item_bytes,
-        feed->stream);
+        upload->stream);
 }
 
-/* The number of a piece's first point in a span. */
-static uint64_t first_point(const struct msm_call *call, const struct msm_piece *piece)
+/* The index of a chunk's first point in the span, or after first_base in the handle. */
+static uint64_t first_base(const struct msm_call *call, const struct msm_chunk *chunk)
 {
-    return (call->params.shared_points ? 0 : piece->sum * call->count) + piece->first;
+    return (call->job.shares_bases ? 0 : chunk->msm * call->job.msm.count) + chunk->first;
 }
 
-static uint64_t first_scalar(const struct msm_call *call, const struct msm_piece *piece)
+static uint64_t first_scalar(const struct msm_call *call, const struct msm_chunk *chunk)
 {
-    return piece->sum * call->count + piece->first;
+    return chunk->msm * call->job.msm.count + chunk->first;
 }
 
-/* Whether this piece's points are still to be brought. */
-static bool needs_points(const struct msm_call *call, const struct msm_piece *piece)
+/* Whether the points of this chunk have not been uploaded and converted yet. */
+static bool needs_bases(const struct msm_call *call, const struct msm_chunk *chunk)
 {
-    return !call->params.points && (piece->index == 1 || !msm_cut_brings_once(call, &call->cut));
+    return call->job.has_bases_span && (chunk->index == 1 || !call->plan.uploads_bases_once);
 }
 
-static uint64_t point_slot(const struct feed *feed)
+static uint64_t base_slot(const struct upload *upload)
 {
-    return msm_cut_brings_once(feed->call, &feed->call->cut) ? 0 : feed->slot;
+    return upload->call->plan.uploads_bases_once ? 0 : upload->slot;
 }
 
-static pool_status upload(struct feed *feed, const struct msm_piece *piece)
+static pool_status upload_chunk(struct upload *upload, const struct msm_chunk *chunk)
 {
-    const struct msm_call *call = feed->call;
-    const struct msm_cut *cut = &call->cut;
+    const struct msm_call *call = upload->call;
+    const struct msm_chunk_plan *plan = &call->plan;
     pool_status status = POOL_OK;
 
-    feed->slot = cut->slots == 2 ? piece->index % 2 : 0;
-    if (feed->own && piece->index > 2)
-        status = pool_stream_wait_event(feed->own, feed->consumed[feed->slot]);
+    upload->slot = plan->slots == 2 ? chunk->index % 2 : 0;
+    if (upload->owned && chunk->index > 2)
+        status = pool_stream_wait_event(upload->owned, upload->consumed[upload->slot]);
     if (!status)
-        status =
-            copy_in(feed, &call->scalars, call->scalar_stride, call->curve->scalar_field->bytes,
-                first_scalar(call, piece), piece->sums * piece->count, cut->scalars_at[feed->slot]);
-    if (!status && needs_points(call, piece))
-        status = copy_in(feed, &call->points, call->point_stride,
-            pool_point_bytes(call->curve, call->params.point_layout), first_point(call, piece),
-            msm_piece_points(call, piece), cut->points_at[point_slot(feed)]);
-    if (!status && feed->own)
-        status = pool_event_record(feed->ready, feed->own);
-    if (!status && feed->own)
-        status = pool_stream_wait_event(call->site.stream, feed->ready);
+        status = copy_items(upload, &call->scalars, call->job.scalar_stride,
+            call->curve->scalar_field->bytes, first_scalar(call, chunk), chunk->msms * chunk->count,
+            plan->scalars_at[upload->slot]);
+    if (!status && needs_bases(call, chunk))
+        status = copy_items(upload, &call->points, call->job.base_stride,
+            pool_point_bytes(call->curve, call->params.point_layout), first_base(call, chunk),
+            msm_chunk_bases(&call->job, chunk), plan->bases_at[base_slot(upload)]);
+    if (!status && upload->owned)
+        status = pool_event_record(upload->uploaded, upload->owned);
+    if (!status && upload->owned)
+        status = pool_stream_wait_event(call->site.stream, upload->uploaded);
     return status;
 }
 
-/* Checked and imported points of a span, as the part reads them. */
-static pool_status bring_points(
-    const struct feed *feed, const struct msm_piece *piece, struct msm_chunk_operands *part)
+static struct msm_check_result check_result(const struct msm_call *call, uint64_t first_index)
 {
-    struct msm_call *call = feed->call;
-    struct msm_input_bases source = call->source;
-    const struct msm_check_result answer = {.buffer = call->workspace,
-        .offset = call->cut.answer_at,
-        .address = call->address + call->cut.answer_at,
-        .first_index = first_point(call, piece)};
-    bool is_ready = msm_input_is_converted(call->curve, &source);
+    return (struct msm_check_result){.buffer = call->workspace,
+        .offset = call->plan.check_at,
+        .address = call->address + call->plan.check_at,
+        .first_index = first_index};
+}
+
+/* Converts and checks the points of a span. */
+static pool_status prepare_span(
+    const struct upload *upload, const struct msm_chunk *chunk, struct msm_chunk_operands *operands)
+{
+    struct msm_call *call = upload->call;
+    struct msm_input_bases input = call->input;
+    const struct msm_check_result result = check_result(call, first_base(call, chunk));
+    bool converts = call->job.converts_bases;
     pool_status status = POOL_OK;
 
-    source.count = msm_piece_points(call, piece);
-    if (call->points.place == POOL_MEMORY_HOST)
-        source.data = call->address + call->cut.points_at[point_slot(feed)];
+    input.count = msm_chunk_bases(&call->job, chunk);
+    if (call->job.bases_on_host)
+        input.data = call->address + call->plan.bases_at[base_slot(upload)];
     else
-        source.data += first_point(call, piece) * call->point_stride;
-    part->bases = is_ready ? source.data : call->address + call->cut.imported_at;
-    part->base_stride = is_ready ? call->point_stride : msm_affine_bytes(call->curve);
-    part->base_batch_stride = call->params.shared_points ? 0 : call->count;
-    if (!needs_points(call, piece))
+        input.data += first_base(call, chunk) * call->job.base_stride;
+    operands->bases = converts ? call->address + call->plan.converted_at : input.data;
+    operands->base_stride = converts ? msm_affine_bytes(call->curve) : call->job.base_stride;
+    operands->base_batch_stride = call->job.shares_bases ? 0 : call->job.msm.count;
+    if (!needs_bases(call, chunk))
         return POOL_OK;
-    if (!is_ready)
-        status = msm_convert_bases(&call->run, &source, part->bases);
+    if (converts)
+        status = msm_convert_bases(&call->run, &input, operands->bases);
     if (!status)
         status = msm_check_bases(
-            &call->run, &source, &answer, part->bases, part->base_stride, call->exec.checks);
+            &call->run, &input, &result, operands->bases, operands->base_stride, call->exec.checks);
     return status;
 }
 
-static void take_handle(
-    const struct msm_call *call, const struct msm_piece *piece, struct msm_chunk_operands *part)
+static void use_handle(
+    const struct msm_call *call, const struct msm_chunk *chunk, struct msm_chunk_operands *operands)
 {
-    const struct pool_bases *points = call->params.points;
+    const struct pool_bases *bases = call->params.bases;
 
-    part->bases = points->address;
-    part->base_stride = msm_affine_bytes(call->curve);
-    part->first_base = call->params.first_point + first_point(call, piece);
-    part->base_batch_stride = call->params.shared_points ? 0 : call->count;
-    part->multiple_stride = points->count;
+    operands->bases = bases->address;
+    operands->base_stride = msm_affine_bytes(call->curve);
+    operands->first_base = call->params.first_base + first_base(call, chunk);
+    operands->base_batch_stride = call->job.shares_bases ? 0 : call->job.msm.count;
+    operands->multiple_stride = bases->count;
 }
 
-static pool_status bring_scalars(
-    const struct feed *feed, const struct msm_piece *piece, struct msm_chunk_operands *part)
+static pool_status prepare_scalars(
+    const struct upload *upload, const struct msm_chunk *chunk, struct msm_chunk_operands *operands)
 {
-    struct msm_call *call = feed->call;
-    const struct msm_check_result answer = {.buffer = call->workspace,
-        .offset = call->cut.answer_at,
-        .address = call->address + call->cut.answer_at,
-        .first_index = first_scalar(call, piece)};
+    struct msm_call *call = upload->call;
+    const struct msm_check_result result = check_result(call, first_scalar(call, chunk));
 
-    part->scalars = call->scalars.place == POOL_MEMORY_HOST
-                        ? call->address + call->cut.scalars_at[feed->slot]
-                        : (CUdeviceptr)(uintptr_t)call->scalars.data +
-                              first_scalar(call, piece) * call->scalar_stride;
-    part->scalar_stride = call->scalar_stride / 4;
-    part->scalar_batch_stride = call->count;
-    part->scalar_form = call->scalars.form;
-    part->reduces = (call->exec.checks & POOL_CHECK_REDUCE) != 0;
+    operands->scalars = call->job.scalars_on_host
+                            ? call->address + call->plan.scalars_at[upload->slot]
+                            : (CUdeviceptr)(uintptr_t)call->scalars.data +
+                                  first_scalar(call, chunk) * call->job.scalar_stride;
+    operands->scalar_stride = call->job.scalar_stride / 4;
+    operands->scalar_batch_stride = call->job.msm.count;
+    operands->scalar_form = call->scalars.form;
+    operands->reduces = (call->exec.checks & POOL_CHECK_REDUCE) != 0;
     if (!(call->exec.checks & POOL_CHECK_CANONICAL))
         return POOL_OK;
-    const struct msm_scalars scalars = {.data = part->scalars,
-        .stride = part->scalar_stride,
-        .count = piece->sums * piece->count,
-        .form = part->scalar_form,
+    const struct msm_scalars scalars = {.data = operands->scalars,
+        .stride = operands->scalar_stride,
+        .count = chunk->msms * chunk->count,
+        .form = operands->scalar_form,
         .bits = call->params.scalar_bits};
-    return msm_check_scalars(&call->run, &scalars, &answer);
+    return msm_check_scalars(&call->run, &scalars, &result);
 }
 
-static pool_status add(struct feed *feed, const struct msm_piece *piece)
+static pool_status add_chunk(struct upload *upload, const struct msm_chunk *chunk)
 {
-    struct msm_call *call = feed->call;
-    struct msm_chunk_operands part = {.count = piece->count};
-    pool_status status = POOL_OK;
+    struct msm_call *call = upload->call;
+    struct msm_chunk_operands operands = {.count = chunk->count};
+    pool_status status;
 
-    if (msm_piece_begins_run(piece)) {
-        status = msm_cut_plan(call, &call->cut, piece->sums, &call->plan);
+    if (msm_chunk_begins_sub_batch(chunk)) {
+        call->run.plan = msm_chunk_plan_of(&call->plan, chunk);
         call->run.chunks = 0;
     }
-    if (!status)
-        status = bring_scalars(feed, piece, &part);
-    if (!status && call->params.points)
-        take_handle(call, piece, &part);
+    status = prepare_scalars(upload, chunk, &operands);
+    if (!status && call->params.bases)
+        use_handle(call, chunk, &operands);
     else if (!status)
-        status = bring_points(feed, piece, &part);
+        status = prepare_span(upload, chunk, &operands);
     if (!status)
-        status = msm_run_add(&call->run, &part);
-    if (!status && feed->own)
-        status = pool_event_record(feed->consumed[feed->slot], call->site.stream);
+        status = msm_run_add(&call->run, &operands);
+    if (!status && upload->owned)
+        status = pool_event_record(upload->consumed[upload->slot], call->site.stream);
     return status;
 }
 
-static pool_status run_piece(struct feed *feed, const struct msm_piece *piece)
+static pool_status run_chunk(struct upload *upload, const struct msm_chunk *chunk)
 {
-    struct msm_call *call = feed->call;
+    struct msm_call *call = upload->call;
     pool_status status = memory_exec_cancelled("pool_msm", &call->exec);
 
     if (!status)
-        status = upload(feed, piece);
+        status = upload_chunk(upload, chunk);
     if (!status)
-        status = add(feed, piece);
-    if (!status && msm_piece_ends_run(call, piece)) {
+        status = add_chunk(upload, chunk);
+    if (!status && msm_chunk_ends_sub_batch(&call->job, chunk)) {
         status = msm_run_reduce(&call->run);
         if (!status)
-            status = msm_deliver_run(call, piece);
+            status = msm_results_store(call, chunk);
     }
     if (!status)
-        memory_exec_report(&call->exec, first_scalar(call, piece) + piece->sums * piece->count,
+        memory_exec_report(&call->exec, first_scalar(call, chunk) + chunk->msms * chunk->count,
             call->scalars.count);
     return status;
 }
 
 pool_status msm_call_run(struct msm_call *call)
 {
-    struct feed feed = {.call = call};
-    struct msm_piece piece = {0};
-    pool_status status = open_feed(&feed);
+    struct upload upload = {.call = call};
+    struct msm_chunk chunk = {0};
+    pool_status status = open_upload(&upload);
 
     call->run = (struct msm_run){.device = call->site.device,
         .stream = call->site.stream,
         .curve = call->curve,
-        .plan = &call->plan,
         .workspace = call->address};
-    while (!status && msm_cut_next(call, &call->cut, &piece))
-        status = run_piece(&feed, &piece);
-    return close_feed(&feed, status);
+    while (!status && msm_chunk_next(&call->job, &call->plan, &chunk))
+        status = run_chunk(&upload, &chunk);
+    return close_upload(&upload, status);
 }

@@ -1,260 +1,223 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a call is cut so that it fits into memory, and what lies where in its workspace.
+ * Divides a call into chunks that fit into memory and lays out its workspace. Pure.
  */
+#include "msm/chunk_plan.h"
+
 #include <string.h>
 
 #include "base/status.h"
 #include "base/text.h"
-#include "msm/call.h"
 
-enum { ALIGNMENT = 256, LEAST_COUNT = 1 << 10 };
+enum { ALIGNMENT = 256, MIN_COUNT = 1 << 10 };
 
 /*
- * Less host memory than this comes in one piece: a link brings it in 0.6 ms, and two more pieces
- * cost some 0.2 ms of further passes over the buckets.
+ * Less host memory than this is uploaded in one chunk: a link transfers it in 0.6 ms, and two more
+ * chunks cost some 0.2 ms of further passes over the buckets.
  */
-uint64_t msm_grows_from = (uint64_t)32 << 20;
+const struct msm_tuning msm_default_tuning = {.min_ramp_bytes = (uint64_t)32 << 20};
 
 static uint64_t aligned(uint64_t bytes)
 {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static bool has_host_points(const struct msm_call *call)
-{
-    return !call->params.points && call->points.place == POOL_MEMORY_HOST;
-}
-
-static bool has_host_scalars(const struct msm_call *call)
-{
-    return call->scalars.place == POOL_MEMORY_HOST;
-}
-
-static bool is_whole(const struct msm_call *call, const struct msm_cut *cut)
-{
-    return cut->count == call->count;
-}
-
-bool msm_call_combines_on_host(const struct msm_call *call)
-{
-    return !call->exec.is_async && call->params.batch <= MSM_HOST_COMBINES;
-}
-
-bool msm_cut_is_one_run(const struct msm_call *call, const struct msm_cut *cut)
-{
-    return is_whole(call, cut) ? cut->is_single : call->params.batch == 1;
-}
-
-bool msm_call_is_direct(const struct msm_call *call, const struct msm_cut *cut)
-{
-    return call->results.place == POOL_MEMORY_DEVICE && msm_cut_is_one_run(call, cut) &&
-           !msm_call_combines_on_host(call);
-}
-
-bool msm_cut_brings_once(const struct msm_call *call, const struct msm_cut *cut)
-{
-    return call->params.shared_points && is_whole(call, cut);
-}
-
-uint64_t msm_piece_points(const struct msm_call *call, const struct msm_piece *piece)
-{
-    return call->params.shared_points ? piece->count : piece->count * piece->sums;
-}
-
-bool msm_piece_begins_run(const struct msm_piece *piece)
-{
-    return piece->first == 0;
-}
-
-bool msm_piece_ends_run(const struct msm_call *call, const struct msm_piece *piece)
-{
-    return piece->first + piece->count == call->count;
-}
-
-/* The most that piece `index` takes of `total`. */
-static uint64_t most(const struct msm_cut *cut, uint64_t index, uint64_t total, uint64_t limit)
-{
-    uint64_t size = limit;
-
-    if (cut->grows && index == 0)
-        size = total / 8;
-    if (cut->grows && index == 1)
-        size = total / 8 * 3;
-    size = size < limit ? size : limit;
-    return size ? size : 1;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-bool msm_cut_next(const struct msm_call *call, const struct msm_cut *cut, struct msm_piece *piece)
+bool msm_chunk_begins_sub_batch(const struct msm_chunk *chunk)
 {
-    uint64_t index = piece->index++;
+    return chunk->first == 0;
+}
 
-    if (is_whole(call, cut)) {
-        piece->sum += piece->sums;
-        piece->count = call->count;
-        piece->sums =
-            least(most(cut, index, call->params.batch, cut->sums), call->params.batch - piece->sum);
-        return piece->sum < call->params.batch;
+bool msm_chunk_ends_sub_batch(const struct msm_chunk_job *job, const struct msm_chunk *chunk)
+{
+    return chunk->first + chunk->count == job->msm.count;
+}
+
+uint64_t msm_chunk_bases(const struct msm_chunk_job *job, const struct msm_chunk *chunk)
+{
+    return job->shares_bases ? chunk->count : chunk->count * chunk->msms;
+}
+
+/* The most that chunk `index` takes of `total`. */
+static uint64_t max_of_chunk(
+    const struct msm_chunk_plan *plan, uint64_t index, uint64_t total, uint64_t limit)
+{
+    uint64_t size = limit;
+
+    if (plan->ramps_up && index == 0)
+        size = total / 8;
+    if (plan->ramps_up && index == 1)
+        size = total / 8 * 3;
+    size = smaller(size, limit);
+    return size ? size : 1;
+}
+
+bool msm_chunk_next(
+    const struct msm_chunk_job *job, const struct msm_chunk_plan *plan, struct msm_chunk *chunk)
+{
+    uint64_t index = chunk->index++, batch = job->msm.batch, count = job->msm.count;
+
+    if (plan->has_whole_msms) {
+        chunk->msm += chunk->msms;
+        chunk->count = count;
+        chunk->msms =
+            smaller(max_of_chunk(plan, index, batch, plan->sub_batch), batch - chunk->msm);
+        return chunk->msm < batch;
     }
-    piece->sums = 1;
-    piece->first += piece->count;
-    if (piece->first == call->count) {
-        piece->first = 0;
-        piece->sum++;
+    chunk->msms = 1;
+    chunk->first += chunk->count;
+    if (chunk->first == count) {
+        chunk->first = 0;
+        chunk->msm++;
     }
-    piece->count = least(most(cut, index, call->count, cut->count), call->count - piece->first);
-    return piece->sum < call->params.batch;
+    chunk->count = smaller(max_of_chunk(plan, index, count, plan->count), count - chunk->first);
+    return chunk->msm < batch;
 }
 
-static struct msm_job job_of(const struct msm_call *call, const struct msm_cut *cut, uint64_t sums)
+static const struct msm_plan *find_plan(const struct msm_chunk_plan *plan, uint64_t msms)
 {
-    const pool_field *order = call->curve->scalar_field;
-    const struct pool_bases *points = call->params.points;
-
-    return (struct msm_job){.coordinate_words = call->curve->coordinates.bytes / 4,
-        .scalar_words = order->words,
-        .order_bits = order->bits,
-        .scalar_bits = call->params.scalar_bits,
-        .count = call->count,
-        .chunk_count = cut->count,
-        .batch = sums,
-        .precompute_factor = points ? points->levels : 1,
-        .sets_per_msm = points && points->levels > 1 ? points->groups : 0,
-        .window_bits = cut->window_bits};
+    for (uint32_t i = 0; i < plan->plan_count; i++)
+        if (plan->plans[i].job.batch == msms)
+            return &plan->plans[i];
+    return NULL;
 }
 
-pool_status msm_cut_plan(
-    const struct msm_call *call, const struct msm_cut *cut, uint64_t sums, struct msm_plan *plan)
+const struct msm_plan *msm_chunk_plan_of(
+    const struct msm_chunk_plan *plan, const struct msm_chunk *chunk)
 {
-    const struct msm_chip chip = msm_chip_of(call->site.device);
-    const struct msm_job job = job_of(call, cut, sums);
-
-    return msm_plan_make(&chip, &job, plan);
+    return find_plan(plan, chunk->msms);
 }
 
-/* Buckets may take half of the memory: more bits make them many, fewer make more entries. */
-static bool choose_window(const struct msm_call *call, uint64_t limit, struct msm_cut *cut)
+static bool plan_sub_batch(const struct msm_chip *chip, const struct msm_chunk_job *job,
+    struct msm_chunk_plan *plan, uint64_t msms, uint32_t window_bits)
 {
-    const pool_bases *points = call->params.points;
-    bool is_given = call->params.window_bits || (points && points->levels > 1);
-    struct msm_job job;
-    struct msm_plan plan;
+    struct msm_job sub_batch = job->msm;
 
-    cut->window_bits =
-        points && points->levels > 1 ? points->window_bits : call->params.window_bits;
+    sub_batch.batch = msms;
+    sub_batch.chunk_count = plan->count;
+    sub_batch.window_bits = window_bits;
+    return plan->plan_count < MSM_MAX_SUB_BATCH_SIZES && msm_plan_fits(&sub_batch) &&
+           !msm_plan_make(chip, &sub_batch, &plan->plans[plan->plan_count++]);
+}
+
+/*
+ * Plans the largest sub-batch, and with its windows those of other sizes. The buckets may take half
+ * of the memory: wider windows have more buckets, narrower ones more entries.
+ */
+static bool plan_sub_batches(const struct msm_chip *chip, const struct msm_chunk_job *job,
+    uint64_t limit, struct msm_chunk_plan *plan)
+{
+    struct msm_chunk chunk = {0};
+    uint32_t window_bits = job->msm.window_bits;
+
     for (;;) {
-        job = job_of(call, cut, cut->sums);
-        if (!msm_plan_fits(&job) || msm_cut_plan(call, cut, cut->sums, &plan))
+        plan->plan_count = 0;
+        if (!plan_sub_batch(chip, job, plan, plan->sub_batch, window_bits))
             return false;
-        cut->window_bits = plan.window_bits;
-        cut->groups = plan.sets_per_msm;
-        if (is_given || plan.bucket_offsets_at <= limit / 2 ||
-            plan.window_bits == MSM_MIN_WINDOW_BITS)
-            return true;
-        cut->window_bits--;
+        window_bits = plan->plans[0].window_bits;
+        if (job->msm.window_bits || plan->plans[0].bucket_offsets_at <= limit / 2 ||
+            window_bits == MSM_MIN_WINDOW_BITS)
+            break;
+        window_bits--;
     }
+    while (plan->has_whole_msms && msm_chunk_next(job, plan, &chunk))
+        if (!find_plan(plan, chunk.msms) &&
+            !plan_sub_batch(chip, job, plan, chunk.msms, window_bits))
+            return false;
+    return true;
 }
 
-/* The most that the plans of all runs take. */
-static uint64_t work_bytes(const struct msm_call *call, const struct msm_cut *cut)
+/* Reserves `slots` copies of `bytes` from `at` on and returns their end. */
+static uint64_t reserve_slots(uint64_t at, uint64_t slot_at[2], uint32_t slots, uint64_t bytes)
 {
-    struct msm_piece piece = {0};
-    uint64_t bytes = 0, last = 0;
-    struct msm_plan plan;
-
-    while (msm_cut_next(call, cut, &piece)) {
-        if (piece.sums == last)
-            continue;
-        last = piece.sums;
-        if (msm_cut_plan(call, cut, last, &plan))
-            return UINT64_MAX / 2;
-        bytes = plan.bytes > bytes ? plan.bytes : bytes;
-    }
-    return aligned(bytes);
-}
-
-/* Places for `slots` copies of `bytes`; returns the end. */
-static uint64_t take(uint64_t at, uint64_t places[2], uint32_t slots, uint64_t bytes)
-{
-    places[0] = at;
-    places[1] = slots > 1 ? at + aligned(bytes) : at;
+    slot_at[0] = at;
+    slot_at[1] = slots > 1 ? at + aligned(bytes) : at;
     return at + slots * aligned(bytes);
 }
 
-static void place(const struct msm_call *call, struct msm_cut *cut)
+static void plan_workspace(const struct msm_chunk_job *job, struct msm_chunk_plan *plan)
 {
-    const struct msm_piece largest = {.sums = cut->sums, .count = cut->count};
-    uint64_t points = call->params.points ? 0 : msm_piece_points(call, &largest);
-    uint64_t set_bytes = 2 * msm_affine_bytes(call->curve);
-    uint64_t checks = (call->exec.checks & (POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP)) != 0;
-    uint32_t point_slots = msm_cut_brings_once(call, cut) ? 1 : cut->slots;
-    uint64_t at = work_bytes(call, cut);
+    const struct msm_chunk largest = {.msms = plan->sub_batch, .count = plan->count};
+    const uint64_t affine_bytes = 8 * (uint64_t)job->msm.coordinate_words;
+    const uint64_t window_sums = job->msm.batch * plan->plans[0].sets_per_msm * 2 * affine_bytes;
+    uint64_t bases = job->has_bases_span ? msm_chunk_bases(job, &largest) : 0;
+    uint64_t at = 0;
 
-    at = take(at, cut->scalars_at, cut->slots,
-        has_host_scalars(call) ? cut->sums * cut->count * call->scalar_stride : 0);
-    at = take(
-        at, cut->points_at, point_slots, has_host_points(call) ? points * call->point_stride : 0);
-    cut->imported_at = at;
-    if (points && !msm_input_is_converted(call->curve, &call->source))
-        at += aligned(points * msm_affine_bytes(call->curve));
-    cut->sums_at = at;
-    if (msm_call_combines_on_host(call) && !msm_cut_is_one_run(call, cut))
-        at += aligned(call->params.batch * cut->groups * set_bytes);
-    cut->results_at = at;
-    if (!msm_call_is_direct(call, cut) &&
-        !(msm_call_combines_on_host(call) && call->results.place == POOL_MEMORY_HOST))
-        at += aligned(call->params.batch * call->result_bytes);
-    cut->answer_at = at;
-    cut->bytes = at + checks * ALIGNMENT;
+    for (uint32_t i = 0; i < plan->plan_count; i++)
+        at = plan->plans[i].bytes > at ? plan->plans[i].bytes : at;
+    at = reserve_slots(aligned(at), plan->scalars_at, plan->slots,
+        job->scalars_on_host ? plan->sub_batch * plan->count * job->scalar_stride : 0);
+    at = reserve_slots(at, plan->bases_at, plan->uploads_bases_once ? 1 : plan->slots,
+        job->bases_on_host ? bases * job->base_stride : 0);
+    plan->converted_at = at;
+    if (job->converts_bases)
+        at += aligned(bases * affine_bytes);
+    plan->window_sums_at = at;
+    if (job->combines_on_host && !plan->is_one_sub_batch)
+        at += aligned(window_sums);
+    plan->results_at = at;
+    if (!plan->writes_directly && !(job->combines_on_host && job->results_on_host))
+        at += aligned(job->msm.batch * job->result_bytes);
+    plan->check_at = at;
+    plan->bytes = at + (job->has_checks ? ALIGNMENT : 0);
 }
 
-/* False when the pieces need more than `limit`. */
-static bool try_cut(const struct msm_call *call, uint64_t limit, struct msm_cut *cut)
+/* False when chunks of this size need more than `limit`. */
+static bool plan_chunks(const struct msm_chip *chip, const struct msm_chunk_job *job,
+    uint64_t limit, struct msm_chunk_plan *plan)
 {
-    bool has_host = has_host_points(call) || has_host_scalars(call);
+    bool is_one_chunk;
 
-    cut->is_single = is_whole(call, cut) && cut->sums == call->params.batch;
-    cut->slots = has_host && !cut->is_single ? 2 : 1;
-    if (!choose_window(call, limit, cut))
+    plan->has_whole_msms = plan->count == job->msm.count;
+    is_one_chunk = plan->has_whole_msms && plan->sub_batch == job->msm.batch;
+    plan->is_one_sub_batch = plan->has_whole_msms ? is_one_chunk : job->msm.batch == 1;
+    plan->uploads_bases_once = job->shares_bases && plan->has_whole_msms;
+    plan->writes_directly =
+        !job->results_on_host && plan->is_one_sub_batch && !job->combines_on_host;
+    plan->slots = (job->bases_on_host || job->scalars_on_host) && !is_one_chunk ? 2 : 1;
+    if (!plan_sub_batches(chip, job, limit, plan))
         return false;
-    place(call, cut);
-    return cut->bytes <= limit;
+    plan_workspace(job, plan);
+    return plan->bytes <= limit;
 }
 
-static bool make_smaller(const struct msm_call *call, struct msm_cut *cut)
+/* Halves the sub-batch or, where it is one MSM, the scalars of a chunk. */
+static bool make_smaller(const struct msm_chunk_job *job, struct msm_chunk_plan *plan)
 {
-    if (cut->sums > 1) {
-        cut->sums = (cut->sums + 1) / 2;
+    if (plan->sub_batch > 1) {
+        plan->sub_batch = (plan->sub_batch + 1) / 2;
         return true;
     }
-    if (cut->count <= LEAST_COUNT)
+    if (plan->count <= MIN_COUNT)
         return false;
-    cut->count = (cut->count + 1) / 2;
-    if (cut->count < LEAST_COUNT)
-        cut->count = LEAST_COUNT;
-    return cut->count < call->count;
+    plan->count = (plan->count + 1) / 2;
+    if (plan->count < MIN_COUNT)
+        plan->count = MIN_COUNT;
+    return plan->count < job->msm.count;
 }
 
-pool_status msm_cut_make(const struct msm_call *call, uint64_t limit, struct msm_cut *cut)
+pool_status msm_chunk_plan_make(const struct msm_chip *chip, const struct msm_tuning *tuning,
+    const struct msm_chunk_job *job, uint64_t limit, struct msm_chunk_plan *plan)
 {
-    uint64_t host = (has_host_points(call) ? call->points.count * call->point_stride : 0) +
-                    (has_host_scalars(call) ? call->scalars.count * call->scalar_stride : 0);
+    uint64_t scalars = job->msm.count * job->msm.batch;
+    uint64_t bases = job->shares_bases ? job->msm.count : scalars;
+    uint64_t host_bytes = (job->bases_on_host ? bases * job->base_stride : 0) +
+                          (job->scalars_on_host ? scalars * job->scalar_stride : 0);
 
-    memset(cut, 0, sizeof(*cut));
-    cut->sums = call->params.batch;
-    cut->count = call->count;
-    cut->grows = host >= msm_grows_from;
-    if (cut->grows)
-        make_smaller(call, cut);
-    while (!try_cut(call, limit, cut))
-        if (!make_smaller(call, cut))
+    memset(plan, 0, sizeof(*plan));
+    plan->sub_batch = job->msm.batch;
+    plan->count = job->msm.count;
+    plan->ramps_up = host_bytes >= tuning->min_ramp_bytes;
+    if (plan->ramps_up)
+        make_smaller(job, plan);
+    while (!plan_chunks(chip, job, limit, plan))
+        if (!make_smaller(job, plan))
             return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
                 "the smallest chunk of the MSM takes %s; the limit is %s",
-                base_size_text(cut->bytes).text, base_size_text(limit).text);
+                base_size_text(plan->bytes).text, base_size_text(limit).text);
     return POOL_OK;
 }

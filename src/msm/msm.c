@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_msm: what is refused, and the memory that a call has. The pieces are chunk.c's.
+ * pool_msm: argument validation and workspace allocation; the chunks are run by chunk.c.
  */
 #include "base/text.h"
 #include "msm/call.h"
@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "memory/memory.h"
 
-/* Calls that take less than this ask the driver for memory without asking how much there is. */
+/* Calls that need less than this allocate without querying the free memory first. */
 #define SMALL_BYTES ((uint64_t)256 << 20)
 
 static const struct base_struct msm_params_type = BASE_STRUCT(pool_msm_params);
@@ -34,7 +34,7 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
     if (!status)
         status = base_check_ranges(call, {"point_layout", params->point_layout, 0, POOL_POINT_XYZZ},
             {"result_layout", params->result_layout, 0, POOL_POINT_XYZZ},
-            {"shared_points", params->shared_points, 0, 1});
+            {"shared_bases", params->shared_bases, 0, 1});
     if (!status && params->window_bits)
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
@@ -42,20 +42,20 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
         status = memory_exec_read(call, given_exec, &rules, exec);
     if (status)
         return status;
-    if (!params->curve && !params->points)
+    if (!params->curve && !params->bases)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `curve` and `points` are both NULL; one of them is required", call);
+            "%s: `curve` and `bases` are both NULL; one of them is required", call);
     if ((exec->checks & POOL_CHECK_REDUCE) && params->scalar_bits)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %u for `scalar_bits`; it must be 0 where scalars are reduced",
             call, params->scalar_bits);
-    if (!params->points && params->first_point)
+    if (!params->bases && params->first_base)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %llu for `first_point`; it must be 0 without `points`", call,
-            (unsigned long long)params->first_point);
-    if (params->points && (exec->checks & POOL_CHECK_SUBGROUP))
+            "%s: unsupported value %llu for `first_base`; it must be 0 without `bases`", call,
+            (unsigned long long)params->first_base);
+    if (params->bases && (exec->checks & POOL_CHECK_SUBGROUP))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0x%x for `checks`; with `params->points`, which are checked "
+            "%s: unsupported value 0x%x for `checks`; with `params->bases`, which are checked "
             "where they are made, only scalars can be",
             call, exec->checks);
     if (!params->batch)
@@ -69,50 +69,53 @@ static pool_status check_scalar_bits(const char *name, const struct msm_call *ca
         name, {"scalar_bits", call->params.scalar_bits, 0, 8 * call->curve->scalar_field->bytes});
 }
 
-/* A handle's curve and device are the call's; another curve that computes the same will do. */
-static pool_status take_handle(const char *name, struct msm_call *call)
+/* Takes curve and device from a handle; the caller's curve may be another object for the same
+ * curve. */
+static pool_status resolve_curve(const char *name, struct msm_call *call)
 {
-    const struct pool_bases *points = call->params.points;
+    const struct pool_bases *bases = call->params.bases;
 
-    if (!points) {
+    if (!bases) {
         call->curve = call->params.curve;
         return check_scalar_bits(name, call);
     }
-    call->curve = points->curve;
-    if (call->params.curve && memcmp(call->params.curve->fingerprint, points->curve->fingerprint,
-                                  sizeof(points->curve->fingerprint)) != 0)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the points are of %s, not of %s",
-            points->curve->name, call->params.curve->name);
-    if (call->exec.device && call->exec.device != points->device)
-        return base_fail(POOL_ERR_WRONG_DEVICE, "the points are on device %d, not on %d",
-            pool_device_ordinal(points->device), pool_device_ordinal(call->exec.device));
-    call->exec.device = points->device;
-    if (points->levels > 1 && call->params.window_bits &&
-        call->params.window_bits != points->window_bits)
+    call->curve = bases->curve;
+    if (call->params.curve && memcmp(call->params.curve->fingerprint, bases->curve->fingerprint,
+                                  sizeof(bases->curve->fingerprint)) != 0)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %u for `window_bits`; the tables are for %u", name,
-            call->params.window_bits, points->window_bits);
+            "%s: `bases` are points of %s and `curve` is %s", name, bases->curve->name,
+            call->params.curve->name);
+    if (call->exec.device && call->exec.device != bases->device)
+        return base_fail(POOL_ERR_WRONG_DEVICE, "%s: `bases` are on device %d and `device` is %d",
+            name, pool_device_ordinal(bases->device), pool_device_ordinal(call->exec.device));
+    call->exec.device = bases->device;
+    if (bases->levels > 1 && call->params.window_bits &&
+        call->params.window_bits != bases->window_bits)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %u for `window_bits`; `bases` are precomputed for %u", name,
+            call->params.window_bits, bases->window_bits);
     return check_scalar_bits(name, call);
 }
 
-static pool_status prepare(const char *name, const pool_msm_params *given, const pool_exec *exec,
+static pool_status read_call(const char *name, const pool_msm_params *given, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results,
     struct msm_call *call)
 {
     pool_status status;
 
     memset(call, 0, sizeof(*call));
+    call->tuning = &msm_default_tuning;
     status = read_params(name, given, exec, &call->params, &call->exec);
     if (!status)
         status = base_check_pointers(name, {"scalars", scalars}, {"results", results});
     if (status)
         return status;
-    if (!points == !call->params.points)
+    if (!points == !call->params.bases)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            points ? "%s: `points` and `params->points` are both given; one of them must be NULL"
-                   : "%s: `points` and `params->points` are both NULL; one of them is required",
+            points ? "%s: `points` and `params->bases` are both given; one of them must be NULL"
+                   : "%s: `points` and `params->bases` are both NULL; one of them is required",
             name);
-    status = take_handle(name, call);
+    status = resolve_curve(name, call);
     if (!status)
         status = memory_site_init(&call->site, call->exec.device, call->exec.stream);
     if (status)
@@ -121,59 +124,77 @@ static pool_status prepare(const char *name, const pool_msm_params *given, const
         call->points = *points;
     call->scalars = *scalars;
     call->results = *results;
-    call->result_bytes = pool_point_bytes(call->curve, call->params.result_layout);
     return POOL_OK;
 }
 
-/* The sums' scalars, points and results have to be as many as go together. */
-static pool_status check_counts(struct msm_call *call)
+/* What the plan depends on; counts and strides follow when the spans have been checked. */
+static struct msm_job msm_job_of(const struct msm_call *call)
+{
+    const pool_field *order = call->curve->scalar_field;
+    const struct pool_bases *bases = call->params.bases;
+    bool is_precomputed = bases && bases->levels > 1;
+
+    return (struct msm_job){.coordinate_words = call->curve->coordinates.bytes / 4,
+        .scalar_words = order->words,
+        .order_bits = order->bits,
+        .scalar_bits = call->params.scalar_bits,
+        .count = call->scalars.count / call->params.batch,
+        .batch = call->params.batch,
+        .precompute_factor = bases ? bases->levels : 1,
+        .sets_per_msm = is_precomputed ? bases->groups : 0,
+        .window_bits = is_precomputed ? bases->window_bits : call->params.window_bits};
+}
+
+/* The numbers of scalars, points and results must match. */
+static pool_status check_counts(const struct msm_call *call)
 {
     const pool_msm_params *params = &call->params;
-    uint64_t points;
+    uint64_t needed;
 
     if (call->scalars.count % params->batch)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu scalars are not those of %llu sums",
-            (unsigned long long)call->scalars.count, (unsigned long long)params->batch);
-    call->count = call->scalars.count / params->batch;
-    if (call->results.count != params->batch)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu sums have no %llu results",
-            (unsigned long long)params->batch, (unsigned long long)call->results.count);
-    points = params->shared_points ? call->count : call->scalars.count;
-    if (!params->points && call->points.count != points)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "there are %llu points for %llu",
-            (unsigned long long)call->points.count, (unsigned long long)points);
-    if (params->points && (params->first_point > params->points->count ||
-                              points > params->points->count - params->first_point))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu points from %llu on are more than the handle's %llu", (unsigned long long)points,
-            (unsigned long long)params->first_point, (unsigned long long)params->points->count);
+            "%llu scalars are not a multiple of a batch of %llu MSMs",
+            (unsigned long long)call->scalars.count, (unsigned long long)params->batch);
+    if (call->results.count != params->batch)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the span of results has room for %llu points; %llu MSMs have %llu results",
+            (unsigned long long)call->results.count, (unsigned long long)params->batch,
+            (unsigned long long)params->batch);
+    needed = params->shared_bases ? call->scalars.count / params->batch : call->scalars.count;
+    if (!params->bases && call->points.count != needed)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the span of points has %llu points; the scalars need %llu",
+            (unsigned long long)call->points.count, (unsigned long long)needed);
+    if (params->bases && (params->first_base > params->bases->count ||
+                             needed > params->bases->count - params->first_base))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu bases from %llu on are more than the %llu of `bases`", (unsigned long long)needed,
+            (unsigned long long)params->first_base, (unsigned long long)params->bases->count);
     return POOL_OK;
 }
 
-/* Tables made for short scalars have no multiples for longer ones: there is nothing to read. */
-static pool_status check_table(const struct msm_call *call)
+/* Bases precomputed for short scalars lack the multiples that longer scalars need. */
+static pool_status check_precomputed(const struct msm_call *call)
 {
-    const struct pool_bases *points = call->params.points;
-    struct msm_cut cut = {.count = 1};
-    struct msm_plan plan;
-    pool_status status;
+    const struct pool_bases *bases = call->params.bases;
+    const struct msm_job job = msm_job_of(call);
+    uint32_t windows;
 
-    if (!points || points->levels == 1)
+    if (!bases || bases->levels == 1)
         return POOL_OK;
-    cut.window_bits = points->window_bits;
-    status = msm_cut_plan(call, &cut, 1, &plan);
-    if (!status && plan.windows > points->levels * points->groups)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "scalars of %u bits have %u windows of %u bits, and the tables are for %u",
+    windows = msm_plan_windows(&job, bases->window_bits);
+    if (windows > bases->levels * bases->groups)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "scalars of %u bits have %u windows of %u bits; `bases` are precomputed for %u",
             call->params.scalar_bits ? call->params.scalar_bits : call->curve->scalar_field->bits,
-            plan.windows, points->window_bits, points->levels * points->groups);
-    return status;
+            windows, bases->window_bits, bases->levels * bases->groups);
+    return POOL_OK;
 }
 
 typedef pool_status (*span_check)(const struct memory_site *site, const pool_span *span,
     const struct memory_item *item, const char *what);
 
-static pool_status check_shapes(const struct memory_site *site, const pool_span *span,
+static pool_status check_shape_only(const struct memory_site *site, const pool_span *span,
     const struct memory_item *item, const char *what)
 {
     (void)site;
@@ -185,12 +206,13 @@ static pool_status check_spans(struct msm_call *call, span_check check)
     const pool_curve *curve = call->curve;
     const struct memory_item points = {
         pool_point_bytes(curve, call->params.point_layout), "points", curve->name};
-    const struct memory_item results = {call->result_bytes, "points", curve->name};
+    const struct memory_item results = {
+        pool_point_bytes(curve, call->params.result_layout), "points", curve->name};
     const struct memory_item scalars = {
         curve->scalar_field->bytes, "elements", curve->scalar_field->name};
     pool_status status = check(&call->site, &call->scalars, &scalars, "span of scalars");
 
-    if (!status && !call->params.points)
+    if (!status && !call->params.bases)
         status = check(&call->site, &call->points, &points, "span of points");
     if (!status)
         status = check(&call->site, &call->results, &results, "span of results");
@@ -199,24 +221,35 @@ static pool_status check_spans(struct msm_call *call, span_check check)
             memory_spans_overlap(&call->results, results.bytes, &call->points, points.bytes)))
         status = base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the results overlap the points or the scalars in memory");
-    call->point_stride = memory_span_stride(&call->points, points.bytes);
-    call->scalar_stride = memory_span_stride(&call->scalars, scalars.bytes);
     if (!status)
         status = check_counts(call);
     if (!status)
-        status = check_table(call);
-    if (!status && !call->params.points) {
-        msm_input_bases_init(&call->source, curve, &call->points, call->params.point_layout);
-        /* It comes to an aligned place. */
+        status = check_precomputed(call);
+    if (status)
+        return status;
+    if (!call->params.bases) {
+        msm_input_bases_init(&call->input, curve, &call->points, call->params.point_layout);
         if (call->points.place == POOL_MEMORY_HOST)
-            call->source.data = 0;
+            call->input.data = 0; /* uploaded to an aligned address */
     }
-    return status;
+    call->job = (struct msm_chunk_job){.msm = msm_job_of(call),
+        .has_bases_span = !call->params.bases,
+        .shares_bases = call->params.shared_bases,
+        .converts_bases = !call->params.bases && !msm_input_is_converted(curve, &call->input),
+        .bases_on_host = !call->params.bases && call->points.place == POOL_MEMORY_HOST,
+        .scalars_on_host = call->scalars.place == POOL_MEMORY_HOST,
+        .results_on_host = call->results.place == POOL_MEMORY_HOST,
+        .has_checks = (call->exec.checks & (POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP)) != 0,
+        .combines_on_host = !call->exec.is_async && call->params.batch <= MSM_HOST_COMBINES,
+        .base_stride = memory_span_stride(&call->points, points.bytes),
+        .scalar_stride = memory_span_stride(&call->scalars, scalars.bytes),
+        .result_bytes = results.bytes};
+    return POOL_OK;
 }
 
-/* Asynchronous results go to pinned memory in the stream's order; pageable memory can only be
+/* Asynchronous results are copied to pinned memory in stream order; pageable memory can only be
  * written by a host that waits. */
-static pool_status find_results(struct msm_call *call)
+static pool_status classify_results(struct msm_call *call)
 {
     enum memory_place place = MEMORY_PAGEABLE;
     struct device_scope scope;
@@ -227,14 +260,14 @@ static pool_status find_results(struct msm_call *call)
     status = device_enter(call->site.device, &scope);
     if (status)
         return status;
-    status =
-        device_leave(&scope, memory_place_of(scope.driver, call->results.data,
-                                 memory_span_extent(&call->results, call->result_bytes), &place));
+    status = device_leave(
+        &scope, memory_place_of(scope.driver, call->results.data,
+                    memory_span_extent(&call->results, call->job.result_bytes), &place));
     call->enqueues_results = place != MEMORY_PAGEABLE;
     return status;
 }
 
-/* A part stays free for kernels still to be loaded, and what the driver keeps for them. */
+/* 1/32 stays free for kernels that are loaded later and what the driver allocates for them. */
 static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};
@@ -245,47 +278,62 @@ static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
     return status;
 }
 
-static pool_status use_given(struct msm_call *call)
+/* The largest chunks that need at most `limit` bytes. */
+static pool_status plan_chunks(struct msm_call *call, uint64_t limit)
+{
+    const struct msm_chip chip = msm_chip_of(call->site.device);
+
+    return msm_chunk_plan_make(&chip, call->tuning, &call->job, limit, &call->plan);
+}
+
+static uint64_t memory_limit(const struct msm_call *call)
+{
+    return call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
+}
+
+static pool_status use_given_workspace(struct msm_call *call)
 {
     pool_buffer *given = call->exec.workspace;
-    pool_status status = msm_cut_make(
-        call, call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX, &call->cut);
+    pool_status status = plan_chunks(call, memory_limit(call));
 
     if (status)
         return status;
     if (pool_buffer_device(given) != call->site.device)
-        return base_fail(POOL_ERR_WRONG_DEVICE, "the workspace is memory of another device");
-    if (pool_buffer_bytes(given) < call->cut.bytes)
+        return base_fail(
+            POOL_ERR_WRONG_DEVICE, "pool_msm: `workspace` is memory of another device");
+    if (pool_buffer_bytes(given) < call->plan.bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_msm: `workspace` has %s; %s are needed",
-            base_size_text(pool_buffer_bytes(given)).text, base_size_text(call->cut.bytes).text);
+            base_size_text(pool_buffer_bytes(given)).text, base_size_text(call->plan.bytes).text);
     status = pool_buffer_address(given, &call->address);
     if (!status && call->address % 256)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "the workspace is not aligned to 256 bytes");
+        status = base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_msm: `workspace` is not aligned to 256 bytes");
     call->workspace = given;
     return status;
 }
 
-/* Less than a cut that did not fit; the failure of the last try stays where nothing smaller is. */
-static pool_status make_room(struct msm_call *call)
+/* Plans smaller chunks after an allocation failed. Where there are none, its failure is returned.
+ */
+static pool_status plan_smaller_chunks(struct msm_call *call)
 {
-    struct base_error_copy full;
+    struct base_error_copy failure;
     uint64_t limit = 0;
     pool_status status;
 
-    base_error_save(&full);
+    base_error_save(&failure);
     status = free_bytes(call, &limit);
     if (status)
         return status;
-    if (limit >= call->cut.bytes)
-        limit = call->cut.bytes / 8 * 7;
-    status = msm_cut_make(call, limit, &call->cut);
+    if (limit >= call->plan.bytes)
+        limit = call->plan.bytes / 8 * 7;
+    status = plan_chunks(call, limit);
     if (status)
-        base_error_restore(&full);
+        base_error_restore(&failure);
     return status;
 }
 
-/* What fails for other reasons than room shows here first. */
-static pool_status wake_memory(const struct msm_call *call)
+/* Creates the device's allocator first, so that other failures than a lack of memory show here. */
+static pool_status ensure_allocator(const struct msm_call *call)
 {
     struct device_memory *memory;
     struct device_scope scope;
@@ -294,57 +342,65 @@ static pool_status wake_memory(const struct msm_call *call)
     return status ? status : device_leave(&scope, memory_of(&scope, &memory));
 }
 
-/* What others take in between makes the pieces smaller, until nothing smaller is left. */
-static pool_status take_workspace(struct msm_call *call)
+/* Retries with smaller chunks when other threads allocated memory in the meantime. */
+static pool_status allocate_workspace(struct msm_call *call)
 {
-    uint64_t limit = call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
-    pool_status status = msm_cut_make(call, limit, &call->cut);
+    uint64_t limit = memory_limit(call);
+    pool_status status = plan_chunks(call, limit);
 
     if (!status)
-        status = wake_memory(call);
-    if (!status && !call->exec.memory_limit && call->cut.bytes > SMALL_BYTES) {
+        status = ensure_allocator(call);
+    if (!status && !call->exec.memory_limit && call->plan.bytes > SMALL_BYTES) {
         status = free_bytes(call, &limit);
-        if (!status && call->cut.bytes > limit)
-            status = msm_cut_make(call, limit, &call->cut);
+        if (!status && call->plan.bytes > limit)
+            status = plan_chunks(call, limit);
     }
     while (!status) {
-        status = memory_temporary(&call->site, call->cut.bytes, &call->own, &call->address);
+        status = memory_temporary(&call->site, call->plan.bytes, &call->owned, &call->address);
         if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
-        status = make_room(call);
+        status = plan_smaller_chunks(call);
     }
-    call->workspace = call->own;
+    call->workspace = call->owned;
     return status;
 }
 
-/* One binding for all the calls below: each of them then finds the context current. */
-static pool_status run_inside(struct msm_call *call)
+/* With the device's context current. */
+static pool_status run_entered(struct msm_call *call)
 {
     pool_status status = check_spans(call, memory_span_check);
 
     if (!status)
-        status = find_results(call);
+        status = classify_results(call);
     if (!status)
-        status = call->exec.workspace ? use_given(call) : take_workspace(call);
+        status = call->exec.workspace ? use_given_workspace(call) : allocate_workspace(call);
     if (status)
-        return memory_temporary_free(&call->site, &call->own, status);
+        return memory_temporary_free(&call->site, &call->owned, status);
     status = msm_call_run(call);
     if (!status)
-        status = msm_deliver_all(call);
-    status = memory_temporary_free(&call->site, &call->own, status);
+        status = msm_results_write(call);
+    status = memory_temporary_free(&call->site, &call->owned, status);
     return memory_site_end(&call->site, call->exec.is_async, status);
+}
+
+pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *params,
+    const pool_exec *exec, const pool_span *points, const pool_span *scalars,
+    const pool_span *results)
+{
+    struct device_scope scope;
+    struct msm_call call;
+    pool_status status = read_call("pool_msm", params, exec, points, scalars, results, &call);
+
+    call.tuning = tuning;
+    if (!status)
+        status = device_enter(call.site.device, &scope);
+    return status ? status : device_leave(&scope, run_entered(&call));
 }
 
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,
     const pool_span *scalars, const pool_span *results)
 {
-    struct device_scope scope;
-    struct msm_call call;
-    pool_status status = prepare("pool_msm", params, exec, points, scalars, results, &call);
-
-    if (!status)
-        status = device_enter(call.site.device, &scope);
-    return status ? status : device_leave(&scope, run_inside(&call));
+    return msm_compute(&msm_default_tuning, params, exec, points, scalars, results);
 }
 
 pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
@@ -355,14 +411,13 @@ pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *e
 
     if (!bytes)
         return base_fail_null("pool_msm_workspace", "bytes");
-    status = prepare("pool_msm_workspace", params, exec, points, scalars, results, &call);
+    status = read_call("pool_msm_workspace", params, exec, points, scalars, results, &call);
     if (!status)
-        status = check_spans(&call, check_shapes);
+        status = check_spans(&call, check_shape_only);
     if (!status)
-        status = msm_cut_make(
-            &call, call.exec.memory_limit ? call.exec.memory_limit : UINT64_MAX, &call.cut);
+        status = plan_chunks(&call, memory_limit(&call));
     if (!status)
-        *bytes = call.cut.bytes;
+        *bytes = call.plan.bytes;
     return status;
 }
 

@@ -109,6 +109,8 @@ pool_status msm_plan_make(
     const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan);
 /* Whether fewer would be needed. */
 bool msm_plan_fits(const struct msm_job *job);
+/* The windows of the job's scalars when they have `window_bits` bits each. */
+uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits);
 /* Fills plan->sort from the windows, buckets and entries of the plan. */
 void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan);
 /* The tiles of a chunk with `count` scalars per MSM: of scalars, and of one window's digits. */

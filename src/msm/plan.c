@@ -162,6 +162,13 @@ static bool plan_windows(const struct msm_job *job, struct msm_plan *plan)
     return true;
 }
 
+uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits)
+{
+    bool negates_large;
+
+    return count_windows(magnitude_bits(job, &negates_large), window_bits);
+}
+
 bool msm_plan_fits(const struct msm_job *job)
 {
     struct msm_plan plan;

@@ -229,9 +229,9 @@ static void make_points(struct work *work)
 static pool_msm_params params_of(const struct work *work)
 {
     return (pool_msm_params){.struct_size = sizeof(pool_msm_params),
-        .points = work->points,
+        .bases = work->points,
         .batch = work->row->batch,
-        .shared_points = 1,
+        .shared_bases = 1,
         .window_bits = bench.window_bits};
 }
 

@@ -197,7 +197,7 @@ static double run_once(pool_msm_params *params, pool_exec *exec, const pool_span
 {
     uint8_t got[MSM_POINT_MAX] = {0};
     pool_span result = msm_span(got, 1);
-    const pool_curve *curve = params->points ? pool_bases_curve(params->points) : params->curve;
+    const pool_curve *curve = params->bases ? pool_bases_curve(params->bases) : params->curve;
     double start = seconds(), took;
 
     assert_ok(pool_msm(params, exec, points, scalars, &result));
@@ -223,7 +223,7 @@ static double run(pool_msm_params *params, pool_exec *exec, const pool_span *poi
              : first < second && first < third ? second + third - middle
                                                : first;
     printf("  %.3f ms: %s, %llu scalars, %s\n", 1e3 * middle,
-        pool_curve_name(params->points ? pool_bases_curve(params->points) : params->curve),
+        pool_curve_name(params->bases ? pool_bases_curve(params->bases) : params->curve),
         (unsigned long long)scalars->count, what);
     return middle;
 }
@@ -336,11 +336,11 @@ static void test_tables(void **state)
         pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
         char what[64];
 
-        assert_ok(pool_bases_create(&make, &exec, &in, &params.points));
+        assert_ok(pool_bases_create(&make, &exec, &in, &params.bases));
         snprintf(what, sizeof(what), "table of %u levels, windows of %u bits",
-            pool_bases_precompute_factor(params.points), pool_bases_window_bits(params.points));
+            pool_bases_precompute_factor(params.bases), pool_bases_window_bits(params.bases));
         run(&params, &exec, NULL, &by, wanted, what);
-        assert_ok(pool_bases_destroy(&params.points));
+        assert_ok(pool_bases_destroy(&params.bases));
     }
     free_points(&points);
 }

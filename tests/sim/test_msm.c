@@ -142,7 +142,7 @@ static void test_shapes(void **state)
                 .result_place = (pool_memory_space)(n / 11 % 2)};
 
             params.batch = n % 2 ? 5 : n % 4 ? 3 : 1;
-            params.shared_points = n % 3 == 0;
+            params.shared_bases = n % 3 == 0;
             if (problem.count % params.batch == 0)
                 msm_compare(&problem, &params, &exec, &shape);
         }

@@ -71,19 +71,19 @@ static void check_sums(const struct msm_problem *problem, uint32_t factor, uint3
     pool_msm_params params = {.struct_size = sizeof(params)};
     pool_exec exec = {.struct_size = sizeof(exec)};
 
-    params.points = handle_of(problem, problem->count, factor, window_bits);
-    check_levels(problem, params.points);
+    params.bases = handle_of(problem, problem->count, factor, window_bits);
+    check_levels(problem, params.bases);
     exec.device = device;
     msm_compare(problem, &params, &exec, NULL);
     params.batch = 3;
     msm_compare(problem, &params, &exec, NULL);
-    params.shared_points = 1;
+    params.shared_bases = 1;
     msm_compare(problem, &params, &exec, NULL);
     /* The third of them in the middle. */
     struct msm_problem part = *problem;
     uint8_t got[MSM_POINT_MAX], wanted[MSM_POINT_MAX];
     params.batch = 1;
-    params.first_point = part.count = problem->count / 3;
+    params.first_base = part.count = problem->count / 3;
     part.points = msm_point(problem, part.count);
     msm_expect(&part, wanted);
     assert_ok(msm_call_shaped(&part, &params, &exec, &plain, 0, got));
@@ -95,8 +95,8 @@ static void check_sums(const struct msm_problem *problem, uint32_t factor, uint3
     msm_expect(&part, wanted);
     assert_ok(msm_call_shaped(&part, &params, &exec, &plain, 0, got));
     assert_memory_equal(got, wanted, problem->point_bytes);
-    assert_ok(pool_bases_destroy(&params.points));
-    assert_null(params.points);
+    assert_ok(pool_bases_destroy(&params.bases));
+    assert_null(params.bases);
 }
 
 static void test_tables(void **state)
@@ -266,15 +266,15 @@ static void test_files(void **state)
         assert_ok(pool_bases_save(points, path));
         assert_ok(pool_bases_fingerprint(points, first));
         assert_ok(pool_bases_destroy(&points));
-        assert_ok(pool_bases_load(&load, &here, path, &params.points));
-        assert_int_equal(params.points->levels, factor);
+        assert_ok(pool_bases_load(&load, &here, path, &params.bases));
+        assert_int_equal(params.bases->levels, factor);
         msm_compare(&problem, &params, &exec, NULL);
         assert_ok(pool_bases_find(device, first, factor, &found));
-        assert_ptr_equal(found, params.points);
+        assert_ptr_equal(found, params.bases);
         assert_ok(pool_bases_destroy(&found));
-        assert_ok(pool_bases_fingerprint(params.points, second));
+        assert_ok(pool_bases_fingerprint(params.bases, second));
         assert_memory_equal(first, second, 32);
-        assert_ok(pool_bases_destroy(&params.points));
+        assert_ok(pool_bases_destroy(&params.bases));
         msm_problem_free(&problem);
     }
 }
@@ -462,10 +462,10 @@ static void test_checked_files(void **state)
     free(bytes);
     for (int i = 0; i < 2; i++) {
         exec.checks = i ? POOL_CHECK_SUBGROUP : POOL_CHECK_ON_CURVE;
-        assert_ok(pool_bases_load(&params, &exec, path, &by.points));
-        check_levels(&problem, by.points);
+        assert_ok(pool_bases_load(&params, &exec, path, &by.bases));
+        check_levels(&problem, by.bases);
         msm_compare(&problem, &by, &by_exec, NULL);
-        assert_ok(pool_bases_destroy(&by.points));
+        assert_ok(pool_bases_destroy(&by.bases));
     }
     problem.points[64 * 13 + 40] ^= 1;
     for (uint32_t factor = 1; factor < 3; factor++) {
@@ -497,10 +497,10 @@ static void test_short_tables(void **state)
     (void)state;
     make.precompute_factor = POOL_PRECOMPUTE_ALL;
     make.scalar_bits = 20;
-    assert_ok(pool_bases_create(&make, &here, &span, &params.points));
+    assert_ok(pool_bases_create(&make, &here, &span, &params.bases));
     assert_int_equal(
         msm_call_shaped(&problem, &params, &exec, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
-    assert_says("and the tables are for");
+    assert_says("`bases` are precomputed for");
     params.scalar_bits = 60;
     assert_int_equal(
         msm_call_shaped(&problem, &params, &exec, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
@@ -509,11 +509,11 @@ static void test_short_tables(void **state)
     exec.device = device;
     params.scalar_bits = 20;
     msm_compare(&problem, &params, &exec, NULL);
-    params.window_bits = pool_bases_window_bits(params.points) + 1;
+    params.window_bits = pool_bases_window_bits(params.bases) + 1;
     assert_int_equal(
         msm_call_shaped(&problem, &params, &exec, &plain, 0, got), POOL_ERR_INVALID_ARGUMENT);
-    assert_says("the tables are for");
-    assert_ok(pool_bases_destroy(&params.points));
+    assert_says("`bases` are precomputed for");
+    assert_ok(pool_bases_destroy(&params.bases));
     msm_problem_free(&problem);
 }
 

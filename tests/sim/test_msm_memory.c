@@ -37,13 +37,13 @@ static uint64_t workspace_of(const struct msm_problem *problem, const pool_msm_p
     const pool_exec *exec, pool_point_layout result_layout)
 {
     uint64_t batch = params->batch ? params->batch : 1, bytes = 0;
-    uint64_t points = params->shared_points ? problem->count / batch : problem->count;
+    uint64_t points = params->shared_bases ? problem->count / batch : problem->count;
     pool_msm_params with = *params;
     pool_span in = msm_span(NULL, points), by = msm_span(NULL, problem->count);
     pool_span out = msm_span(NULL, batch);
 
     with.result_layout = result_layout;
-    assert_ok(pool_msm_workspace(&with, exec, params->points ? NULL : &in, &by, &out, &bytes));
+    assert_ok(pool_msm_workspace(&with, exec, params->bases ? NULL : &in, &by, &out, &bytes));
     return bytes;
 }
 
@@ -59,7 +59,7 @@ static void test_workspace(void **state)
         pool_buffer *workspace = NULL;
 
         params.batch = n % 4 == 1 ? 6 : n % 4 == 2 ? 2 : 1;
-        params.shared_points = n % 2;
+        params.shared_bases = n % 2;
         exec.checks = (n % 5 == 0 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE) |
                       (n % 7 == 0 ? POOL_CHECK_ON_CURVE : POOL_CHECK_NONE);
         bytes = workspace_of(&problem, &params, &exec, POOL_POINT_AFFINE);
@@ -78,7 +78,7 @@ static void test_workspace(void **state)
         exec.workspace = workspace;
         uint8_t *unused = calloc(6, problem.point_bytes);
         assert_int_equal(msm_call_shaped(&problem, &params, &exec, &plain,
-                             params.shared_points ? 60 / params.batch : 60, unused),
+                             params.shared_bases ? 60 / params.batch : 60, unused),
             POOL_ERR_INVALID_ARGUMENT);
         assert_says("`workspace` has");
         free(unused);
@@ -92,7 +92,7 @@ static int check_budgets(pool_msm_params params, const struct msm_problem *probl
     const struct msm_shape_of_call *shape)
 {
     uint64_t batch = params.batch ? params.batch : 1;
-    uint64_t points = params.shared_points ? problem->count / batch : problem->count;
+    uint64_t points = params.shared_bases ? problem->count / batch : problem->count;
     pool_exec exec = exec_here();
     uint64_t full = workspace_of(problem, &params, &exec, POOL_POINT_AFFINE), before = used_bytes();
     uint8_t *got = calloc(batch, problem->point_bytes);
@@ -132,11 +132,11 @@ static void test_budgets(void **state)
     fitted += check_budgets(params, &problem, &plain);
     fitted += check_budgets(params, &problem, &mixed);
     params.batch = 2;
-    params.shared_points = 1;
+    params.shared_bases = 1;
     fitted += check_budgets(params, &problem, &plain);
     params.batch = 10;
     fitted += check_budgets(params, &problem, &there);
-    params.shared_points = 0;
+    params.shared_bases = 0;
     fitted += check_budgets(params, &problem, &mixed);
     assert_true(fitted > 12);
     msm_problem_free(&problem);
@@ -160,13 +160,12 @@ static void watch_progress(void *user, uint64_t done, uint64_t total)
         pool_cancel_request(watch->cancel);
 }
 
-/* Host memory in growing pieces, all combinations of what comes from the host. */
-static void test_growing(void **state)
+/* Smaller first chunks, for all combinations of operands in host memory. */
+static void test_ramp(void **state)
 {
     (void)state;
-    msm_grows_from = 1;
     for (int n = 0; n < 24; n++) {
-        const struct msm_shape_of_call shape = {
+        const struct msm_shape_of_call shape = {.ramps_up = true,
             .layout = n % 5 == 0 ? POOL_POINT_PROJECTIVE : POOL_POINT_AFFINE,
             .form = (pool_form)(n / 2 % 2),
             .place = (pool_memory_space)(n % 3 == 1),
@@ -178,7 +177,7 @@ static void test_growing(void **state)
         struct msm_problem problem = msm_problem_random(params.curve, 4200, (uint64_t)n);
 
         params.batch = n % 6 == 1 ? 3 : n % 6 == 4 ? 7 : 1;
-        params.shared_points = n % 4 == 1;
+        params.shared_bases = n % 4 == 1;
         exec.progress = watch_progress;
         exec.user = &watch;
         msm_compare(&problem, &params, &exec, &shape);
@@ -187,12 +186,13 @@ static void test_growing(void **state)
         assert_true(watch.calls >= 3);
         msm_problem_free(&problem);
     }
-    msm_grows_from = (uint64_t)32 << 20;
 }
 
 static void test_cancel(void **state)
 {
-    static const struct msm_shape_of_call there = {.result_place = POOL_MEMORY_DEVICE};
+    static const struct msm_shape_of_call there = {
+        .ramps_up = true, .result_place = POOL_MEMORY_DEVICE};
+    static const struct msm_shape_of_call host = {.ramps_up = true};
     pool_msm_params params = params_of("bn254_g1");
     pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 3000, 1);
@@ -201,13 +201,12 @@ static void test_cancel(void **state)
     uint8_t got[64] = {7};
 
     (void)state;
-    msm_grows_from = 1;
     assert_ok(pool_cancel_create(&watch.cancel));
     exec.cancel = watch.cancel;
     exec.progress = watch_progress;
     exec.user = &watch;
     assert_int_equal(
-        msm_call_shaped(&problem, &params, &exec, &plain, 3000, got), POOL_ERR_CANCELLED);
+        msm_call_shaped(&problem, &params, &exec, &host, 3000, got), POOL_ERR_CANCELLED);
     assert_int_equal(watch.calls, 1);
     assert_int_equal(got[0], 7);
     params.batch = 10;
@@ -215,13 +214,13 @@ static void test_cancel(void **state)
         msm_call_shaped(&problem, &params, &exec, &there, 3000, got), POOL_ERR_CANCELLED);
     assert_int_equal(used_bytes(), before);
     pool_cancel_destroy(&watch.cancel);
-    msm_grows_from = (uint64_t)32 << 20;
     msm_problem_free(&problem);
 }
 
-/* A bad scalar in the last piece: nothing of the results before it is written. */
+/* A bad scalar in the last chunk: none of the results before it is written. */
 static void test_nothing_written(void **state)
 {
+    static const struct msm_tuning tuning = {.min_ramp_bytes = 1};
     pool_msm_params params = params_of("bn254_g1");
     pool_exec exec = exec_here();
     struct msm_problem problem = msm_problem_random(params.curve, 64, 2);
@@ -232,15 +231,33 @@ static void test_nothing_written(void **state)
     (void)state;
     memset(got, 7, sizeof(got));
     memset(untouched, 7, sizeof(untouched));
-    msm_grows_from = 1;
     params.batch = 8;
     exec.checks = POOL_CHECK_CANONICAL;
     memset(msm_scalar(&problem, 60), 255, 32);
-    assert_int_equal(pool_msm(&params, &exec, &in, &by, &out), POOL_ERR_BAD_DATA);
+    assert_int_equal(msm_compute(&tuning, &params, &exec, &in, &by, &out), POOL_ERR_BAD_DATA);
     assert_says("scalar 60 is not below");
     assert_memory_equal(got, untouched, sizeof(got));
-    msm_grows_from = (uint64_t)32 << 20;
     msm_problem_free(&problem);
+}
+
+/* The public query takes spans without data. */
+static void test_query(void **state)
+{
+    pool_msm_params params = params_of("bn254_g1");
+    pool_exec exec = exec_here();
+    pool_span points = msm_span(NULL, (uint64_t)1 << 33);
+    pool_span scalars = msm_span(NULL, (uint64_t)1 << 33), results = msm_span(NULL, 1);
+    uint64_t bytes = 0;
+
+    (void)state;
+    assert_ok(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes));
+    assert_true(bytes > (uint64_t)1 << 32);
+    exec.memory_limit = (uint64_t)4 << 30;
+    assert_ok(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes));
+    assert_in_range(bytes, (uint64_t)1 << 30, exec.memory_limit);
+    exec.memory_limit = 1000;
+    assert_int_equal(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes),
+        POOL_ERR_OUT_OF_DEVICE_MEMORY);
 }
 
 static void test_async(void **state)
@@ -315,8 +332,8 @@ static void test_full_device(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_budgets), cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_cancel), cmocka_unit_test(test_nothing_written),
+        cmocka_unit_test(test_budgets), cmocka_unit_test(test_ramp), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_nothing_written), cmocka_unit_test(test_query),
         cmocka_unit_test(test_async), cmocka_unit_test(test_full_device)};
 
     if (count > 1)

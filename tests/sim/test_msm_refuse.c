@@ -36,7 +36,8 @@ static void refused(struct call *call, pool_status status, const char *text)
     assert_int_equal(
         pool_msm(&call->params, &call->exec, call->points_given, &call->scalars, &call->results),
         status);
-    assert_says(text);
+    if (!strstr(pool_last_error()->message, text))
+        fail_msg("\"%s\" does not contain \"%s\"", pool_last_error()->message, text);
     for (size_t i = 0; i < sizeof(call->result); i++)
         assert_int_equal(call->result[i], 7);
 }
@@ -60,7 +61,7 @@ static void test_params(void **state)
     REFUSE(call.params.point_layout = (pool_point_layout)5,
         "pool_msm: unsupported value 5 for `point_layout`; it must be 0 to 4");
     REFUSE(call.params.result_layout = (pool_point_layout)-1, "for `result_layout`");
-    REFUSE(call.params.shared_points = 2, "value 2 for `shared_points`");
+    REFUSE(call.params.shared_bases = 2, "value 2 for `shared_bases`");
     REFUSE(call.exec.is_async = 2, "value 2 for `is_async`");
     REFUSE(call.exec.checks = 16, "value 0x10 for `checks`; the flags here are");
     REFUSE(call.exec.checks = POOL_CHECK_CANONICAL | POOL_CHECK_REDUCE, "exclude each other");
@@ -72,7 +73,7 @@ static void test_params(void **state)
         "value 9 for `scalar_bits`");
     REFUSE(call.params.scalar_bits = 257, "value 257 for `scalar_bits`; it must be 0 to 256");
     REFUSE(call.params.scalar_bits = 5000, "value 5000 for `scalar_bits`");
-    REFUSE(call.params.first_point = 3, "value 3 for `first_point`; it must be 0 without `points`");
+    REFUSE(call.params.first_base = 3, "value 3 for `first_base`; it must be 0 without `bases`");
     REFUSE_AS(POOL_ERR_NOT_BOUND, call.exec.device = NULL, "");
     assert_ok(pool_stream_create(other, NULL, &stream));
     REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.exec.stream = stream, "");
@@ -83,13 +84,13 @@ static void test_spans(void **state)
 {
     (void)state;
     REFUSE(call.points_given = NULL, "are both NULL");
-    REFUSE(call.scalars.count = COUNT - 1, "there are 12 points for 11");
-    REFUSE(call.points.count = COUNT + 1, "there are 13 points for 12");
-    REFUSE(call.params.batch = 5, "12 scalars are not those of 5 sums");
-    REFUSE(call.params.batch = 2, "2 sums have no 1 results");
-    REFUSE((call.params.batch = 2, call.params.shared_points = 1, call.results.count = 2),
-        "there are 12 points for 6");
-    REFUSE(call.results.count = 0, "1 sums have no 0 results");
+    REFUSE(call.scalars.count = COUNT - 1, "the span of points has 12 points; the scalars need 11");
+    REFUSE(call.points.count = COUNT + 1, "the span of points has 13 points; the scalars need 12");
+    REFUSE(call.params.batch = 5, "12 scalars are not a multiple of a batch of 5 MSMs");
+    REFUSE(call.params.batch = 2, "has room for 1 points; 2 MSMs have 2 results");
+    REFUSE((call.params.batch = 2, call.params.shared_bases = 1, call.results.count = 2),
+        "the span of points has 12 points; the scalars need 6");
+    REFUSE(call.results.count = 0, "has room for 0 points; 1 MSMs have 1 results");
     REFUSE(call.points.stride = 60, "the span of points has a stride of 60 bytes");
     REFUSE(call.scalars.stride = 34, "the span of scalars has a stride of 34 bytes");
     REFUSE(call.results.stride = 32, "the span of results has a stride of 32 bytes");
@@ -120,21 +121,21 @@ static void test_devices(void **state)
 
     (void)state;
     assert_ok(pool_bases_create(&make, &exec, &span, &points));
-    REFUSE(call.params.points = points, "are both given");
-    REFUSE((call.points_given = NULL, call.params.points = points,
+    REFUSE(call.params.bases = points, "are both given");
+    REFUSE((call.points_given = NULL, call.params.bases = points,
                call.params.curve = pool_curve_by_name("bn254_g2")),
-        "the points are of bn254_g1, not of bn254_g2");
+        "`bases` are points of bn254_g1 and `curve` is bn254_g2");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
-        (call.points_given = NULL, call.params.points = points, call.exec.device = other),
-        "the points are on device 0, not on 1");
-    REFUSE((call.points_given = NULL, call.params.points = points,
+        (call.points_given = NULL, call.params.bases = points, call.exec.device = other),
+        "`bases` are on device 0 and `device` is 1");
+    REFUSE((call.points_given = NULL, call.params.bases = points,
                call.exec.checks = POOL_CHECK_ON_CURVE),
-        "value 0x2 for `checks`; with `params->points`");
-    REFUSE((call.points_given = NULL, call.params.points = points, call.params.first_point = 1),
-        "12 points from 1 on are more than the handle's 12");
-    REFUSE((call.points_given = NULL, call.params.points = points,
-               call.params.first_point = UINT64_MAX),
-        "are more than the handle's 12");
+        "value 0x2 for `checks`; with `params->bases`");
+    REFUSE((call.points_given = NULL, call.params.bases = points, call.params.first_base = 1),
+        "12 bases from 1 on are more than the 12 of `bases`");
+    REFUSE((call.points_given = NULL, call.params.bases = points,
+               call.params.first_base = UINT64_MAX),
+        "are more than the 12 of `bases`");
     assert_ok(pool_bases_destroy(&points));
     assert_ok(pool_buffer_alloc(other, 1 << 20, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));

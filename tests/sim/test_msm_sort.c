@@ -35,7 +35,7 @@ static const char *text_of(const struct sort_case *one)
         "%s kind %d: %llu of %llu, %u bits, %u levels, scalars of %u bits, %s%s%s+%u+%u",
         one->curve->scalar_field->name, one->kind, (unsigned long long)one->batch,
         (unsigned long long)one->count, one->window_bits, one->levels, one->scalar_bits,
-        one->is_montgomery ? "Montgomery " : "", one->shared_points ? "shared " : "",
+        one->is_montgomery ? "Montgomery " : "", one->shared_bases ? "shared " : "",
         one->reduces ? "reduced " : "", one->extra_words, one->extra_scalars);
     return text;
 }
@@ -241,7 +241,7 @@ static void test_batches(void **state)
 
             one.batch = shapes[i].batch;
             one.levels = levels;
-            one.shared_points = levels % 4 == 3;
+            one.shared_bases = levels % 4 == 3;
             one.extra_scalars = levels % 5;
             one.extra_words = levels % 3;
             one.planned = levels == 7 ? one.count + 1000 : 0;
@@ -306,7 +306,7 @@ static void test_random(void **state)
         one.levels = 1 + sort_next(&random) % 9;
         one.kind = sort_next(&random) % SORT_KINDS;
         one.is_montgomery = sort_next(&random) % 2;
-        one.shared_points = sort_next(&random) % 2;
+        one.shared_bases = sort_next(&random) % 2;
         one.reduces = sort_next(&random) % 2;
         one.seed = (uint32_t)i;
         check(&one);

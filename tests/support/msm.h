@@ -19,7 +19,7 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "msm/msm.h"
+#include "msm/call.h"
 #include "support/assert.h"
 
 enum { MSM_POINT_MAX = 4 * 2 * POOL_FIELD_MAX_BYTES }; /* XYZZ over an extension */
@@ -106,6 +106,7 @@ static inline void msm_expect(const struct msm_problem *problem, uint8_t *result
 
 /* How operands and results of a sum lie in memory. All zeros: host, packed, standard, affine. */
 struct msm_shape_of_call {
+    bool ramps_up;            /* smaller first chunks for host memory of any size */
     pool_point_layout layout; /* of points */
     pool_form form;
     uint64_t gap; /* bytes between items, a multiple of 4 */
@@ -158,6 +159,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
     const pool_msm_params *params, const pool_exec *exec, const struct msm_shape_of_call *shape,
     uint64_t points, uint8_t *results)
 {
+    const struct msm_tuning tuning = {.min_ramp_bytes = 1};
     uint64_t batch = params->batch ? params->batch : 1;
     const pool_curve *curve = problem->curve;
     const pool_point_format format = {
@@ -183,7 +185,8 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
         scalar_stride, shape->scalar_form, &buffers[1]);
     pool_span out = msm_place(exec->device, shape->result_place, got, batch, result_format.stride,
         shape->result_form, &buffers[2]);
-    status = pool_msm(&call, exec, call.points ? NULL : &in, &by, &out);
+    status = msm_compute(shape->ramps_up ? &tuning : &msm_default_tuning, &call, exec,
+        call.bases ? NULL : &in, &by, &out);
     if (!status && exec->is_async)
         status = pool_stream_synchronize(exec->stream);
     if (!status && buffers[2])
@@ -225,8 +228,8 @@ static inline void msm_compare(const struct msm_problem *problem, const pool_msm
 {
     static const struct msm_shape_of_call plain;
     uint64_t batch = params->batch ? params->batch : 1;
-    uint64_t points = params->shared_points ? problem->count / batch : problem->count;
-    uint8_t *wanted = msm_expect_batch(problem, batch, params->shared_points);
+    uint64_t points = params->shared_bases ? problem->count / batch : problem->count;
+    uint8_t *wanted = msm_expect_batch(problem, batch, params->shared_bases);
     uint8_t *got = calloc(batch, problem->point_bytes);
 
     assert_ok(msm_call_shaped(problem, params, exec, shape ? shape : &plain, points, got));
@@ -236,7 +239,7 @@ static inline void msm_compare(const struct msm_problem *problem, const pool_msm
             print_error("%s: %llu scalars, batch %llu, shared %d, window %u, bits %u: sum %llu is "
                         "wrong\n",
                 pool_curve_name(problem->curve), (unsigned long long)problem->count,
-                (unsigned long long)batch, params->shared_points, params->window_bits,
+                (unsigned long long)batch, params->shared_bases, params->window_bits,
                 params->scalar_bits, (unsigned long long)b);
             fail();
         }

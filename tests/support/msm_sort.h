@@ -42,7 +42,7 @@ struct sort_case {
     uint32_t extra_words;   /* between scalars */
     uint32_t extra_scalars; /* between sums */
     uint32_t seed;
-    int shared_points;
+    int shared_bases;
     int is_montgomery;
     int reduces;
 };
@@ -87,7 +87,7 @@ static inline void sort_plan(
 static inline void sort_points(const struct sort_case *one, struct msm_chunk_operands *part)
 {
     part->first_base = 3;
-    part->base_batch_stride = one->shared_points ? 0 : one->count + 1;
+    part->base_batch_stride = one->shared_bases ? 0 : one->count + 1;
     part->multiple_stride = one->count + part->base_batch_stride * (one->batch - 1) + 5;
 }
 

@@ -40,8 +40,8 @@ static pool_status run_call(
         .place = POOL_MEMORY_DEVICE};
 
     if (i % 2) {
-        params.points = points;
-        params.first_point = i;
+        params.bases = points;
+        params.first_base = i;
     }
     return status ? status : pool_msm(&params, &exec, i % 2 ? NULL : &in, &by, &out);
 }

@@ -24,29 +24,22 @@ static void prepare(struct torture *torture)
 {
     pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 13);
     pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
-    msm_grows_from = (uint64_t)32 << 20;
 }
-
-/* What points.cu is launched with for points that are imported. */
-struct import {
-    struct msm_input_bases from;
-    CUdeviceptr to;
-};
 
 /* All points are infinity: a file of points is refused where they are no elements. */
 static pool_cu_result import(void *user, const pool_mock_launch *launch)
 {
-    struct import argument;
+    struct msm_convert_bases_args args;
 
     (void)user;
-    memcpy(&argument, launch->arguments[0], sizeof(argument));
-    memset((void *)(uintptr_t)argument.to, 0, argument.from.count * 8);
+    memcpy(&args, launch->arguments[0], sizeof(args));
+    memset((void *)(uintptr_t)args.bases, 0, args.input.count * 8);
     return 0;
 }
 
 static void prepare_handles(struct torture *torture)
 {
-    static const uint32_t size = sizeof(struct import);
+    static const uint32_t size = sizeof(struct msm_convert_bases_args);
     const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
         .name = "msm_convert_bases",
         .argument_bytes = &size,
@@ -55,12 +48,6 @@ static void prepare_handles(struct torture *torture)
 
     prepare(torture);
     pool_mock_add_kernel(torture->mock, &kernel);
-}
-
-static void prepare_pieces(struct torture *torture)
-{
-    prepare(torture);
-    msm_grows_from = 1;
 }
 
 static pool_status create(struct torture *torture, pool_device **device)
@@ -102,15 +89,16 @@ static pool_status sum(struct torture *torture)
 
 static pool_status sum_pieces(struct torture *torture)
 {
+    static const struct msm_tuning tuning = {.min_ramp_bytes = 1};
     uint8_t result[8 * 16];
     pool_msm_params params = {
-        .struct_size = sizeof(params), .curve = curve, .batch = 8, .shared_points = 1};
+        .struct_size = sizeof(params), .curve = curve, .batch = 8, .shared_bases = 1};
     pool_exec exec = {.struct_size = sizeof(exec)};
     pool_span in = {.data = points, .count = COUNT / 8}, by = {.data = scalars, .count = COUNT},
               out = {.data = result, .count = 8, .stride = 12};
     pool_status status = create(torture, &exec.device);
 
-    return status ? status : pool_msm(&params, &exec, &in, &by, &out);
+    return status ? status : msm_compute(&tuning, &params, &exec, &in, &by, &out);
 }
 
 static pool_status handles(struct torture *torture)
@@ -140,7 +128,7 @@ static pool_status handles(struct torture *torture)
         status = pool_bases_save(*made, path);
     if (!status)
         status = pool_bases_load(&make, &make_exec, path, (pool_bases **)&torture->objects[LOADED]);
-    params.points = torture->objects[LOADED];
+    params.bases = torture->objects[LOADED];
     return status ? status : pool_msm(&params, &exec, NULL, &by, &out);
 }
 
@@ -166,7 +154,7 @@ static const struct torture_scenario scenarios[] = {
         .absorbs = absorbed},
     {.name = "sums in pieces",
         .devices = 1,
-        .prepare = prepare_pieces,
+        .prepare = prepare,
         .run = sum_pieces,
         .finish = finish,
         .absorbs = absorbed},

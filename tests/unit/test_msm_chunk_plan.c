@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The division of calls into chunks, for thousands of sizes, batches, memory spaces and budgets:
+ * chunks cover all scalars once, each fits its plan and the budget, nothing in the workspace
+ * overlaps; and sizes far beyond any memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "msm/chunk_plan.h"
+
+static const struct msm_chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 88172645463325252u;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* A number of up to `bits` bits, all lengths alike. */
+static uint64_t random_size(uint32_t bits)
+{
+    return next_random() >> (64 - bits + next_random() % bits);
+}
+
+/* Words of a coordinate and a scalar, and bits of the order: BN254, G2 of BLS12-381, BW6-761. */
+static const uint32_t curves[][3] = {{8, 8, 254}, {24, 8, 255}, {24, 12, 377}, {8, 8, 256}};
+
+static void init_job(struct msm_chunk_job *job, uint64_t count, uint64_t batch)
+{
+    uint64_t flags = next_random();
+    const uint32_t *curve = curves[flags % 4];
+
+    *job = (struct msm_chunk_job){.msm = {.coordinate_words = curve[0],
+                                      .scalar_words = curve[1],
+                                      .order_bits = curve[2],
+                                      .scalar_bits = flags >> 4 & 3 ? 0 : 64,
+                                      .count = count,
+                                      .batch = batch,
+                                      .precompute_factor = 1,
+                                      .window_bits = flags >> 6 & 7 ? 0 : 12},
+        .has_bases_span = true,
+        .shares_bases = flags >> 2 & 1,
+        .converts_bases = flags >> 14 & 1,
+        .bases_on_host = flags >> 13 & 1,
+        .scalars_on_host = flags >> 12 & 1,
+        .results_on_host = flags >> 15 & 1,
+        .has_checks = flags >> 11 & 1,
+        .combines_on_host = flags >> 3 & 1 && batch <= MSM_HOST_COMBINES,
+        .base_stride = 4 * (2 + (flags >> 9 & 1)) * curve[0],
+        .scalar_stride = 4 * curve[1],
+        .result_bytes = 8 * curve[0]};
+}
+
+/* A range of the workspace, to be asked for overlaps. */
+struct range {
+    uint64_t start, end;
+};
+
+static void add_range(struct range *ranges, size_t *count, uint64_t start, uint64_t bytes)
+{
+    assert_int_equal(start % 256, 0);
+    if (bytes)
+        ranges[(*count)++] = (struct range){start, start + bytes};
+}
+
+static void check_layout(
+    const struct msm_chunk_job *job, const struct msm_chunk_plan *plan, uint64_t work)
+{
+    const struct msm_chunk largest = {.msms = plan->sub_batch, .count = plan->count};
+    uint64_t affine_bytes = 8 * job->msm.coordinate_words;
+    uint64_t bases = msm_chunk_bases(job, &largest);
+    struct range ranges[9];
+    size_t count = 0;
+
+    add_range(ranges, &count, 0, work);
+    for (uint32_t i = 0; i < plan->slots; i++) {
+        if (job->scalars_on_host)
+            add_range(ranges, &count, plan->scalars_at[i],
+                plan->sub_batch * plan->count * job->scalar_stride);
+        if (job->bases_on_host && (i == 0 || !plan->uploads_bases_once))
+            add_range(ranges, &count, plan->bases_at[i], bases * job->base_stride);
+    }
+    if (job->converts_bases)
+        add_range(ranges, &count, plan->converted_at, bases * affine_bytes);
+    if (job->combines_on_host && !plan->is_one_sub_batch)
+        add_range(ranges, &count, plan->window_sums_at,
+            job->msm.batch * plan->plans[0].sets_per_msm * 2 * affine_bytes);
+    if (!plan->writes_directly && !(job->combines_on_host && job->results_on_host))
+        add_range(ranges, &count, plan->results_at, job->msm.batch * job->result_bytes);
+    if (job->has_checks)
+        add_range(ranges, &count, plan->check_at, 8);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(ranges[i].end <= plan->bytes);
+        for (size_t j = 0; j < i; j++)
+            assert_true(ranges[i].end <= ranges[j].start || ranges[j].end <= ranges[i].start);
+    }
+}
+
+static void check_chunks(const struct msm_chunk_job *job, const struct msm_chunk_plan *plan)
+{
+    const uint64_t count = job->msm.count;
+    struct msm_chunk chunk = {0};
+    uint64_t msm = 0, first = 0, done = 0, work = 0;
+
+    while (msm_chunk_next(job, plan, &chunk)) {
+        const struct msm_plan *run = msm_chunk_plan_of(plan, &chunk);
+
+        assert_int_equal(chunk.msm, msm);
+        assert_int_equal(chunk.first, first);
+        assert_in_range(chunk.msms, 1, plan->sub_batch);
+        assert_true(chunk.count <= plan->count && (chunk.count > 0 || count == 0));
+        assert_true(chunk.count == count || chunk.msms == 1);
+        assert_int_equal(msm_chunk_begins_sub_batch(&chunk), first == 0);
+        assert_non_null(run);
+        assert_int_equal(run->job.batch, chunk.msms);
+        assert_int_equal(run->window_bits, plan->plans[0].window_bits);
+        assert_true(run->entries >= chunk.msms * chunk.count);
+        work = run->bytes > work ? run->bytes : work;
+        done += chunk.msms * chunk.count;
+        first += chunk.count;
+        assert_int_equal(msm_chunk_ends_sub_batch(job, &chunk), first == count);
+        if (first == count) {
+            msm += chunk.msms;
+            first = 0;
+        }
+    }
+    assert_int_equal(msm, job->msm.batch);
+    assert_int_equal(done, count * job->msm.batch);
+    check_layout(job, plan, work);
+}
+
+static void test_thousands(void **state)
+{
+    int divided = 0, refused = 0, ramps = 0;
+
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        uint64_t batch = i % 3 ? 1 + random_size(10) : 1, count = random_size(i % 7 ? 24 : 13);
+        uint64_t limit = i % 2 ? UINT64_MAX : (uint64_t)1 << 22 | random_size(34);
+        struct msm_tuning tuning = msm_default_tuning;
+        struct msm_chunk_job job;
+        struct msm_chunk_plan plan;
+
+        if (i % 5 == 0)
+            tuning.min_ramp_bytes = 1;
+        init_job(&job, count, batch);
+        if (msm_chunk_plan_make(&chip, &tuning, &job, limit, &plan)) {
+            refused++;
+            continue;
+        }
+        assert_true(plan.bytes <= limit);
+        check_chunks(&job, &plan);
+        divided += !plan.has_whole_msms || plan.sub_batch < batch;
+        ramps += plan.ramps_up;
+    }
+    assert_in_range(divided, 200, 4000);
+    assert_in_range(refused, 1, 2000);
+    assert_in_range(ramps, 200, 4000);
+}
+
+/* Beyond 2^32 bytes, entries and points. */
+static void test_giants(void **state)
+{
+    static const uint64_t counts[] = {(uint64_t)1 << 27, ((uint64_t)1 << 28) + 5, (uint64_t)1 << 31,
+        ((uint64_t)1 << 33) + 1, (uint64_t)3 << 35};
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        for (int k = 0; k < 16; k++) {
+            uint64_t limit = k % 2 ? UINT64_MAX : (uint64_t)100 << 30;
+            struct msm_chunk_job job;
+            struct msm_chunk_plan plan;
+
+            init_job(&job, counts[i], (uint64_t)k % 3 + 1);
+            assert_int_equal(
+                msm_chunk_plan_make(&chip, &msm_default_tuning, &job, limit, &plan), POOL_OK);
+            check_chunks(&job, &plan);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thousands), cmocka_unit_test(test_giants)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
