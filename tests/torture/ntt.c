@@ -90,6 +90,23 @@ static pool_status transform_parts(struct torture *torture)
     return status ? status : pool_ntt(&params, &exec, &span, &span);
 }
 
+/* One row at a time in one slot, checked. */
+static pool_status transform_limited(struct torture *torture)
+{
+    static uint32_t data[3 << 6];
+    pool_ntt_params params = {.struct_size = sizeof(params), .batch = 3, .order = POOL_NTT_NR};
+    pool_exec exec = {.struct_size = sizeof(exec),
+        .checks = POOL_CHECK_CANONICAL,
+        .memory_limit = 3 * sizeof(uint32_t) << 6};
+    pool_span span = {.data = data, .count = 3 << 6};
+    pool_status status = create(torture, &exec.device);
+
+    if (!status)
+        status = domain_of(torture, "babybear", 6);
+    params.domain = torture->objects[DOMAIN];
+    return status ? status : pool_ntt(&params, &exec, &span, &span);
+}
+
 static pool_status warm_up(struct torture *torture)
 {
     pool_device *device = NULL;
@@ -97,7 +114,9 @@ static pool_status warm_up(struct torture *torture)
 
     if (!status)
         status = domain_of(torture, "goldilocks", 12);
-    return status ? status : pool_ntt_warm_up(torture->objects[DOMAIN], device);
+    if (!status)
+        status = pool_ntt_warm_up(torture->objects[DOMAIN], device);
+    return status ? status : pool_vector_warm_up(pool_field_by_name("goldilocks"), device);
 }
 
 static pool_status vectors(struct torture *torture)
@@ -133,6 +152,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = transform_parts,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "transform within a memory limit",
+        .devices = 1,
+        .prepare = prepare,
+        .run = transform_limited,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "warming up",

@@ -38,6 +38,13 @@ static pool_cu_result compute(void *user, const pool_mock_launch *launch)
         .form = args.out_is_converted ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
     if (is_hash)
         status = poseidon_host_hash(set, &in, args.elements, &out, &progress);
+    else if (strcmp(launch->kernel, "poseidon_sponge") == 0)
+        status = poseidon_host_sponge(set,
+            &(struct poseidon_sponge){.elements = args.elements,
+                .output_elements = args.output_elements,
+                .rate = args.rate,
+                .padding = POOL_SPONGE_PAD_10},
+            &in, &out, &progress);
     else
         status = poseidon_host_permute(set, &in, &out, &progress);
     return status ? 719 : 0;
@@ -46,15 +53,15 @@ static pool_cu_result compute(void *user, const pool_mock_launch *launch)
 static void prepare(struct torture *torture)
 {
     static const uint32_t sizes[] = {sizeof(struct poseidon_args)};
-    static const char *const names[] = {
-        "poseidon_permute", "poseidon_hash", "poseidon_merkle_level", "poseidon_convert"};
+    static const char *const names[] = {"poseidon_permute", "poseidon_hash", "poseidon_sponge",
+        "poseidon_merkle_level", "poseidon_convert"};
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         const pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
             .name = names[i],
             .argument_bytes = sizes,
             .argument_count = 1,
-            .effect = i < 2 ? compute : NULL};
+            .effect = i < 3 ? compute : NULL};
         pool_mock_add_kernel(torture->mock, &kernel);
     }
     static const uint32_t check_sizes[] = {16, 8, 8};
@@ -96,6 +103,14 @@ static pool_status permute(struct torture *torture)
 
     run.checks = POOL_CHECK_CANONICAL;
     return status ? status : pool_poseidon_permute(set, &run, &in, &out);
+}
+
+static pool_status warm_up(struct torture *torture)
+{
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    return status ? status : pool_poseidon_warm_up(set, run.device);
 }
 
 static pool_status enqueue(struct torture *torture)
@@ -144,6 +159,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = permute,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "warming up",
+        .devices = 1,
+        .prepare = prepare,
+        .run = warm_up,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "asynchronous calls",
