@@ -82,7 +82,7 @@ static pool_status on_device(pool_buffer *buffer, uint64_t count, pool_span *spa
 
     if (!status)
         *span = (pool_span){
-            .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
+            .data = (void *)(uintptr_t)address, .count = count, .space = POOL_MEMORY_DEVICE};
     return status;
 }
 

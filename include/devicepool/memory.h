@@ -3,21 +3,20 @@
  * Memory: buffers on devices, pinned memory on the host, and copies between all of them.
  *
  * Streams. A function with a `stream` argument enqueues its work there and returns; with NULL it
- * runs on the device's default stream and is done when it returns. Work on different streams is not
- * ordered by the library: use events. What is refused before the driver is asked: a stream of
- * another device (POOL_ERR_WRONG_DEVICE), ranges beyond the end of a buffer or with sums that
- * overflow, host pointers where device memory is meant and the reverse, and handles that are NULL
- * or, where that can be seen, already freed (POOL_ERR_INVALID_ARGUMENT).
+ * uses the device's default stream and returns when the work is done. The library does not order
+ * work on different streams: use events. These fail before any driver call: a stream of another
+ * device (POOL_ERR_WRONG_DEVICE), ranges beyond the end of a buffer or with sums that overflow,
+ * host pointers in place of device memory and the reverse, and handles that are NULL or, where this
+ * can be detected, destroyed (POOL_ERR_INVALID_ARGUMENT).
  *
- * Secrets. Memory made with POOL_BUFFER_SECRET or POOL_PINNED_SECRET is overwritten with zeros
- * before anybody else can get it: when it is freed, when making it fails half-way, and in every
- * staging buffer that a copy from or to it went through. Should the overwriting itself fail, the
- * memory is kept back (pool_memory_info.withheld_bytes), and tried again by pool_memory_trim. The
- * flag belongs to the buffer and its slices, not to the data: a copy in another buffer is not
- * secret.
+ * Secrets. Memory created with POOL_BUFFER_SECRET or POOL_PINNED_SECRET is overwritten with zeros
+ * before it can be reused: when it is freed, when its creation fails half-way, and in every staging
+ * buffer that a copy from or to it used. If the overwriting fails, the memory is quarantined
+ * (pool_memory_info.quarantined_bytes), and pool_memory_trim tries again. The flag belongs to the
+ * buffer and its slices, not to the data: a copy in another buffer is not secret.
  *
- * Every buffer and pinned block keeps its pool from being destroyed. Every function leaves the
- * calling thread's current context as it found it. All sizes and offsets are bytes.
+ * A pool cannot be destroyed while it has buffers or pinned memory. Every function leaves the
+ * calling thread's current context unchanged. All sizes and offsets are bytes.
  */
 #ifndef DEVICEPOOL_MEMORY_H
 #define DEVICEPOOL_MEMORY_H
@@ -27,6 +26,7 @@
 
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
+#include <devicepool/span.h>
 #include <devicepool/status.h>
 #include <devicepool/stream.h>
 
@@ -40,12 +40,12 @@ extern "C" {
  */
 typedef struct pool_buffer pool_buffer;
 
-/* Page-locked host memory: allocated, or the caller's own, registered. Threads as pool_buffer. */
+/* Page-locked host memory, allocated or registered. Thread-safety as for pool_buffer. */
 typedef struct pool_pinned pool_pinned;
 
 /* Flags of a buffer. */
 #define POOL_BUFFER_ZEROED 1u /* all zeros before anything enqueued later can see it */
-#define POOL_BUFFER_SECRET 2u /* overwritten before it is given back, see above */
+#define POOL_BUFFER_SECRET 2u /* overwritten before it is released or reused, see above */
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_buffer_params {
@@ -53,9 +53,9 @@ typedef struct pool_buffer_params {
     uint64_t bytes; /* 0 is a valid, empty buffer whose address is 0 */
     uint32_t flags; /* POOL_BUFFER_… */
     /*
-     * NULL: the memory can be used on any stream when the call returns. A stream: the memory is
-     * there for work that is enqueued later on that stream (or ordered after it by an event), and
-     * the call does not wait unless the device is full.
+     * NULL: the memory can be used on any stream when the call returns. A stream: the memory can be
+     * used by work that is enqueued later on that stream (or ordered after it by an event), and the
+     * call does not wait unless the device is full.
      */
     pool_stream *stream;
 } pool_buffer_params;
@@ -64,12 +64,12 @@ typedef struct pool_buffer_params {
 POOL_API void pool_buffer_params_init(pool_buffer_params *params, size_t struct_size);
 
 /*
- * Makes a buffer from the device's memory pool; its address is a multiple of 256. The buffer is the
- * caller's, to be freed with pool_buffer_destroy. When the device is full, the call waits for frees
- * under way on `stream` and by pool_buffer_destroy, gives unused pool memory back and tries once
- * more, then POOL_ERR_OUT_OF_DEVICE_MEMORY; its text has the asked, free and reserved bytes. The
- * short forms: no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call
- * returns). Drivers without memory pools are served by plain allocations.
+ * Allocates a buffer from the device's memory pool; its address is a multiple of 256. The caller
+ * frees it with pool_buffer_destroy. When the device is full, the call waits for pending frees on
+ * `stream` and by pool_buffer_destroy, releases unused pool memory and tries once more, then
+ * returns POOL_ERR_OUT_OF_DEVICE_MEMORY with the requested, free and reserved bytes in the message.
+ * The short forms: no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call
+ * returns). Without driver support for memory pools the library uses plain allocations.
  */
 POOL_API pool_status pool_buffer_create(
     pool_device *device, const pool_buffer_params *params, pool_buffer **buffer);
@@ -79,7 +79,7 @@ POOL_API pool_status pool_buffer_from_host(
     pool_device *device, const void *data, uint64_t bytes, pool_buffer **buffer);
 
 /*
- * Wraps device memory of the caller's own (the driver's or runtime's allocation, or a part of one).
+ * Wraps device memory that the caller allocated through the driver or the runtime, or a part of it.
  * It must outlive the buffer and is not freed with it. Errors: INVALID_ARGUMENT (not device memory,
  * or the range goes beyond its allocation), WRONG_DEVICE.
  */
@@ -88,22 +88,23 @@ POOL_API pool_status pool_buffer_adopt(
 
 /*
  * A view of `bytes` bytes from `offset` of `parent` (itself possibly a slice). It holds a reference
- * on the memory: parent and slices can be freed in any order, the last one gives the memory back.
- * A slice of 0 bytes at the very end is allowed.
+ * to the memory: parent and slices can be destroyed in any order, the last one frees the memory. A
+ * slice of 0 bytes at the very end is allowed.
  */
 POOL_API pool_status pool_buffer_slice(
     pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **slice);
 
 /*
- * Frees a buffer or slice and sets *buffer to NULL; NULL and a pointer to NULL are nothing. Safe
- * while work is under way: the memory is used again only after everything that has been enqueued on
- * the default stream and on any pool_stream of the device. Work on raw streams that the library was
- * not told of (pool_stream_adopt) must be finished. Does not wait, except where the driver has no
- * memory pools. Failures as with pool_stream_destroy.
+ * Frees a buffer or slice and sets *buffer to NULL; NULL or a pointer to NULL is a no-op. Safe
+ * while work is unfinished: the memory is reused only after all work that has been enqueued on the
+ * default stream and on any pool_stream of the device. Work on raw streams that the library does
+ * not know (see pool_stream_adopt) must have finished. Does not wait, except where the driver has
+ * no memory pools. Errors as for pool_stream_destroy.
  *
- * pool_buffer_destroy_on is the cheaper form for one stream: the memory is used again after what
- * was enqueued on `stream` (NULL: the default stream); that work on other streams is finished or
- * ordered before, the caller promises. A stream of another device is refused and the buffer stays.
+ * pool_buffer_destroy_on is the cheaper form for one stream: the memory is reused after the work
+ * enqueued on `stream` (NULL: the default stream); the caller must ensure that work on other
+ * streams has finished or is ordered before. For a stream of another device it fails, and the
+ * buffer remains.
  */
 POOL_API pool_status pool_buffer_destroy(pool_buffer **buffer);
 POOL_API pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream);
@@ -117,8 +118,16 @@ POOL_API uint32_t pool_buffer_flags(const pool_buffer *buffer);
 POOL_API pool_device *pool_buffer_device(const pool_buffer *buffer);
 
 /*
- * Writes `count` times a value of 8, 16 or 32 bits from byte `offset` on, which with the buffer's
- * address must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
+ * Fills `span` for an operation: `count` packed items of form `form`, from byte `offset` of the
+ * buffer on. The span is valid as long as the buffer. Operations check the extent of the items,
+ * whose size they know; here only an offset beyond the end is POOL_ERR_INVALID_ARGUMENT.
+ */
+POOL_API pool_status pool_buffer_span(
+    const pool_buffer *buffer, uint64_t offset, uint64_t count, pool_form form, pool_span *span);
+
+/*
+ * Writes `count` copies of a value of 8, 16 or 32 bits from byte `offset` on. The buffer's address
+ * plus the offset must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
  */
 POOL_API pool_status pool_buffer_fill8(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint8_t value, pool_stream *stream);
@@ -128,46 +137,48 @@ POOL_API pool_status pool_buffer_fill32(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value, pool_stream *stream);
 
 /*
- * Copies `bytes` host bytes at `from` to `to` from byte `offset` on.
- * Pinned or registered `from`: with a stream the copy is only enqueued, `from` must stay until it
- * is done. Any other memory goes through pinned staging by up to four threads that live for the
- * call: when it returns `from` can be used again, and with a stream it waits only for room in the
- * staging buffers. From pageable memory to a secret buffer it waits until all is done.
+ * Copies `bytes` host bytes at `from` to byte `offset` of `to` and following ones.
+ * Pinned or registered `from`: with a stream the copy is only enqueued, and `from` must stay valid
+ * until it is done. Pageable memory goes through pinned staging buffers, filled by up to four
+ * threads that live for the call: when it returns `from` can be modified, and with a stream it
+ * waits only for free staging buffers. A copy from pageable memory to a secret buffer waits until
+ * it is done.
  */
 POOL_API pool_status pool_copy_to_device(
     pool_buffer *to, uint64_t offset, const void *from, uint64_t bytes, pool_stream *stream);
 
 /*
- * Copies `bytes` bytes of `from` from byte `offset` on to host memory at `to`.
- * Pinned or registered `to`: with a stream the copy is only enqueued. Any other memory: the bytes
- * are in place when the call returns, also with a stream.
+ * Copies `bytes` bytes at byte `offset` of `from` to host memory at `to`.
+ * Pinned or registered `to`: with a stream the copy is only enqueued. Pageable memory: the bytes
+ * are written when the call returns, also with a stream.
  */
 POOL_API pool_status pool_copy_to_host(
     void *to, const pool_buffer *from, uint64_t offset, uint64_t bytes, pool_stream *stream);
 
 /*
- * Copies between buffers of one device or of two. The ranges may overlap: the result is as if all
- * was read first. `stream` is of either device. Between devices the copy goes straight from one to
- * the other where the hardware can, else through the host, by the driver.
+ * Copies between buffers of one device or of two. The ranges may overlap: the result is as if the
+ * source were read completely first. `stream` belongs to either device. Between devices the driver
+ * copies directly where the hardware supports it, else through host memory.
  */
 POOL_API pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
     uint64_t from_offset, uint64_t bytes, pool_stream *stream);
 
 /*
- * Lets kernels and copies on `device` address memory of `peer`: its memory pool now and later, and
- * plain allocations. Errors: UNSUPPORTED when the hardware cannot, WRONG_DEVICE for a device of
- * another driver. Twice is fine. It lasts as long as the pool.
+ * Lets kernels and copies on `device` address memory of `peer`: present and future allocations of
+ * its memory pool, and plain allocations. Errors: UNSUPPORTED when the hardware cannot,
+ * WRONG_DEVICE for a device of another driver. Repeating the call is a no-op. Valid as long as the
+ * pool.
  */
 POOL_API pool_status pool_device_enable_peer(pool_device *device, pool_device *peer);
 
 /* Flags of pinned memory. */
-#define POOL_PINNED_SECRET 1u         /* overwritten before it is given back */
-#define POOL_PINNED_WRITE_COMBINED 2u /* allocated only: fast for the device, slow to read here */
+#define POOL_PINNED_SECRET 1u         /* overwritten before it is released or reused */
+#define POOL_PINNED_WRITE_COMBINED 2u /* for pool_pinned_create: slow for the host to read */
 
 /*
- * Page-locked host memory, usable with every device of the driver. `register` locks memory of the
- * caller's own, which must outlive the handle. Both can take long (about 0.3 ms a MB). Errors:
- * INVALID_ARGUMENT (0 bytes, an overlap with registered memory), OUT_OF_HOST_MEMORY.
+ * Page-locked host memory, usable with every device of the driver. pool_pinned_register locks
+ * memory that the caller owns, which must outlive the handle. Both can take long (about 0.3 ms per
+ * MB). Errors: INVALID_ARGUMENT (0 bytes, an overlap with registered memory), OUT_OF_HOST_MEMORY.
  */
 POOL_API pool_status pool_pinned_create(
     pool_device *device, uint64_t bytes, uint32_t flags, pool_pinned **pinned);
@@ -175,62 +186,64 @@ POOL_API pool_status pool_pinned_register(
     pool_device *device, void *data, uint64_t bytes, uint32_t flags, pool_pinned **pinned);
 
 /*
- * Frees or, registered memory, unregisters it, and sets *pinned to NULL; NULL is nothing. Memory
- * that was allocated may still be used by work that is enqueued through the library on any device
- * of the pool: it is freed when that has finished. The driver's own free waits for all work of the
- * device; this one does not: while anything is unfinished the memory is put aside, serves later
- * allocations once nothing uses it, and goes back to the driver when the devices are idle, with
- * pool_memory_trim, or when the pool is destroyed. A secret is overwritten before. Registered
- * memory is the caller's again when this returns: work that uses it must be done, and the driver
- * may wait for all other work of the device. Failures as with pool_stream_destroy.
+ * Frees allocated memory or unregisters registered memory, and sets *pinned to NULL; NULL or a
+ * pointer to NULL is a no-op. Allocated memory may still be in use by work that was enqueued
+ * through the library on any device of the pool: it is freed when that work has finished. The
+ * driver's free blocks until all work of the device has finished; this function does not: while
+ * work is unfinished the free is deferred. The memory serves later allocations once nothing uses
+ * it, and is freed when the devices are idle, by pool_memory_trim, or when the pool is destroyed. A
+ * secret is overwritten before. When the function returns for registered memory, the caller may
+ * free that memory: work that uses it must have finished, and the driver may wait for all other
+ * work of the device. Errors as for pool_stream_destroy.
  */
 POOL_API pool_status pool_pinned_destroy(pool_pinned **pinned);
 
-/* The memory, its size and device; NULL or 0 for NULL. */
+/* The memory, its size, flags and device; NULL or 0 for NULL. */
 POOL_API void *pool_pinned_data(const pool_pinned *pinned);
 POOL_API uint64_t pool_pinned_bytes(const pool_pinned *pinned);
+POOL_API uint32_t pool_pinned_flags(const pool_pinned *pinned);
 POOL_API pool_device *pool_pinned_device(const pool_pinned *pinned);
 
 /* A device's memory, all in bytes. Set struct_size before the call. */
 typedef struct pool_memory_info {
     size_t struct_size;
-    uint64_t free_bytes; /* as the driver says, for all processes */
+    uint64_t free_bytes; /* of all processes, as the driver reports it */
     uint64_t total_bytes;
-    uint64_t used_bytes;      /* in buffers of the library */
-    uint64_t used_high_bytes; /* the most since the start or the last reset */
-    uint64_t reserved_bytes;  /* taken from the device for buffers, used or kept */
-    uint64_t reserved_high_bytes;
-    uint64_t release_threshold;     /* unused bytes above this go back to the device */
-    uint64_t pinned_bytes;          /* by pool_pinned_… through this device */
+    uint64_t used_bytes;            /* in buffers of the library */
+    uint64_t used_high_water_bytes; /* maximum since the start or the last reset */
+    uint64_t reserved_bytes;        /* allocated from the device for buffers, used or unused */
+    uint64_t reserved_high_water_bytes;
+    uint64_t release_threshold;     /* unused bytes above this are released to the device */
+    uint64_t pinned_bytes;          /* pinned through this device */
     uint64_t staging_bytes;         /* pinned, for copies of pageable memory */
-    uint64_t withheld_bytes;        /* secrets that could not be overwritten, see above */
-    uint64_t buffers;               /* handles, slices and adopted ones included */
+    uint64_t quarantined_bytes;     /* secrets that could not be overwritten, see above */
+    uint64_t buffers;               /* handles, including slices and adopted buffers */
     int32_t memory_pool;            /* 1: stream-ordered, 0: plain allocations */
-    uint64_t pinned_deferred_bytes; /* freed by pool_pinned_destroy and not yet given back */
+    uint64_t pinned_deferred_bytes; /* freed by pool_pinned_destroy and not yet released */
 } pool_memory_info;
 
-/* Fills `info` (struct_size set); asks the driver for what is free and reserved. */
+/* Fills `info`, whose struct_size is set; queries the driver for free and reserved bytes. */
 POOL_API pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info);
 
-/* Makes the high marks start again from what is used and reserved now. */
+/* Resets both high-water marks to the bytes that are used and reserved now. */
 POOL_API pool_status pool_memory_reset_high_water(pool_device *device);
 
 /*
- * How many unused bytes the device's pool keeps for later buffers; UINT64_MAX, which is where it
- * starts, is all of them. POOL_ERR_UNSUPPORTED without memory pools.
+ * How many unused bytes the device's pool keeps for later buffers; the default UINT64_MAX keeps
+ * all. POOL_ERR_UNSUPPORTED without memory pools.
  */
 POOL_API pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes);
 
 /*
- * Gives unused memory back to the device until at most `keep_bytes` are reserved or nothing is
- * unused, frees idle staging buffers, and gives back pinned memory and modules that were freed
- * while work was unfinished. Waits for frees that are under way, and with them for that work.
+ * Releases unused memory to the device until at most `keep_bytes` are reserved or nothing is
+ * unused, frees idle staging buffers, and performs deferred frees of pinned memory and deferred
+ * unloads of modules. Waits for pending frees, and with them for the work that they wait for.
  */
 POOL_API pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes);
 
 /*
- * The raw memory pool of the device, for callers who allocate from it themselves. It stays the
- * library's. POOL_ERR_UNSUPPORTED without memory pools.
+ * The raw memory pool of the device, for callers that allocate from it themselves. The library
+ * still owns it. POOL_ERR_UNSUPPORTED without memory pools.
  */
 POOL_API pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle);
 

@@ -69,12 +69,13 @@ POOL_API pool_status pool_module_load(
     pool_device *device, const void *image, size_t size, pool_module **module);
 
 /*
- * Unloads and sets *module to NULL; its kernels are gone. NULL and a pointer to NULL are nothing.
- * The driver's unloading waits for all work of the device; this does not: while anything is
- * unfinished there, the module is unloaded later, when the device is idle, with pool_memory_trim,
- * or at pool_destroy.
+ * Unloads the module, destroys its kernels and sets *module to NULL; NULL or a pointer to NULL is a
+ * no-op. The driver's unload blocks until all work of the device has finished; this function does
+ * not: while work is unfinished, or the context cannot be entered, the unload is deferred until the
+ * device is idle, to pool_memory_trim or to pool_destroy. A driver error is returned, and the
+ * module is destroyed nevertheless.
  */
-POOL_API void pool_module_destroy(pool_module **module);
+POOL_API pool_status pool_module_destroy(pool_module **module);
 
 /* The device a module lives on; NULL for NULL. */
 POOL_API pool_device *pool_module_device(const pool_module *module);

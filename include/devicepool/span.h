@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the operations are handed their data: a run of equal items in host or device memory. What an
- * item is (an element, a state, a point, a leaf) and how many elements it has, each operation says.
+ * Inputs and outputs of operations: an array of equal items in host or device memory. Each
+ * operation says what an item is (an element, a state, a point, a leaf) and how many elements it
+ * has.
  */
 #ifndef DEVICEPOOL_SPAN_H
 #define DEVICEPOOL_SPAN_H
@@ -14,23 +15,23 @@
 extern "C" {
 #endif
 
-/* Which memory a span lies in. */
+/* The memory space of a span. */
 typedef enum pool_memory_space {
     POOL_MEMORY_HOST = 0,  /* any host memory, pageable or pinned */
     POOL_MEMORY_DEVICE = 1 /* memory of the device that the operation runs on */
 } pool_memory_space;
 
 /*
- * A plain value: it owns nothing, and is copied by the operation. Inputs are only read. Items must
- * not overlap each other; input and output may be the same memory only where the operation says so.
+ * A plain value that owns nothing; operations copy it. Inputs are only read. Items must not
+ * overlap; input and output may be the same memory only where the operation says so.
  */
 typedef struct pool_span {
     void *data;      /* first item: a host pointer, or a device address cast to a pointer; may be
                         NULL when count is 0 */
     uint64_t count;  /* items */
-    uint64_t stride; /* bytes from one item's start to the next one's; 0: packed */
+    uint64_t stride; /* bytes between the starts of adjacent items; 0: packed */
     pool_form form;  /* of the field elements inside */
-    pool_memory_space place; /* of `data` */
+    pool_memory_space space; /* of `data` */
 } pool_span;
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@ pool_status bench_span(pool_buffer *buffer, uint64_t items, pool_span *span)
     if (status)
         return status;
     *span = (pool_span){
-        .data = (void *)(uintptr_t)address, .count = items, .place = POOL_MEMORY_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = items, .space = POOL_MEMORY_DEVICE};
     return POOL_OK;
 }
 

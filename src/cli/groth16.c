@@ -269,7 +269,7 @@ static pool_status upload_rows(struct prover *prover, pool_span *rows)
     *rows = (pool_span){.data = (void *)(uintptr_t)address,
         .count = 3 * n,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     free(host_rows);
     return status;
 }

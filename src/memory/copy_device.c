@@ -209,7 +209,8 @@ static pool_status wait_default(pool_device *device)
 
     if (status)
         return status;
-    return device_leave(&scope, stream_synchronize(scope.driver, NULL, stream_queue_on(NULL, device)));
+    return device_leave(
+        &scope, stream_synchronize(scope.driver, NULL, stream_queue_on(NULL, device)));
 }
 
 pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,

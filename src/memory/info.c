@@ -37,20 +37,20 @@ static pool_status read_pool(struct device_memory *memory, pool_memory_info *inf
     if (!status)
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
-                        &info->reserved_high_bytes));
+                        &info->reserved_high_water_bytes));
     return status;
 }
 
 static void read_gauges(struct device_memory *memory, pool_memory_info *info)
 {
     info->used_bytes = memory_gauge_now(&memory->used);
-    info->used_high_bytes = atomic_load(&memory->used.high);
+    info->used_high_water_bytes = atomic_load(&memory->used.high);
     info->reserved_bytes = info->used_bytes;
-    info->reserved_high_bytes = info->used_high_bytes;
+    info->reserved_high_water_bytes = info->used_high_water_bytes;
     info->release_threshold = atomic_load(&memory->threshold);
     info->pinned_bytes = memory_gauge_now(&memory->pinned);
     info->staging_bytes = atomic_load(&memory->staging.bytes);
-    info->withheld_bytes = memory_gauge_now(&memory->withheld);
+    info->quarantined_bytes = memory_gauge_now(&memory->withheld);
     info->buffers = memory_gauge_now(&memory->buffers);
     info->memory_pool = memory->pool != NULL;
     info->pinned_deferred_bytes = device_deferred_pinned_bytes(memory->device);

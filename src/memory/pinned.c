@@ -271,3 +271,8 @@ pool_device *pool_pinned_device(const pool_pinned *pinned)
 {
     return pinned && !check(__func__, pinned) ? pinned->device : NULL;
 }
+
+uint32_t pool_pinned_flags(const pool_pinned *pinned)
+{
+    return pinned && !check(__func__, pinned) ? pinned->flags : 0;
+}

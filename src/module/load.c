@@ -206,13 +206,14 @@ pool_status pool_module_load(
     return status;
 }
 
-void module_free(pool_module *module, int driver_alive)
+pool_status module_free(pool_module *module, int driver_alive)
 {
     struct driver *driver = device_driver(module->device);
+    pool_status status = POOL_OK;
     struct pool_kernel *next;
 
-    if (driver_alive && DRIVER_CALL(driver, ModuleUnload(module->handle)))
-        base_log(POOL_LOG_WARN, "unloading a module failed: %s", pool_last_error()->message);
+    if (driver_alive)
+        status = DRIVER_CALL(driver, ModuleUnload(module->handle));
     for (struct pool_kernel *kernel = module->kernels; kernel; kernel = next) {
         next = kernel->next;
         base_free(kernel);
@@ -220,6 +221,7 @@ void module_free(pool_module *module, int driver_alive)
     device_deferred_free(module->deferred);
     device_lock_destroy(module->device, &module->lock);
     base_free(module);
+    return status;
 }
 
 static void defer_unload(pool_module *module)
@@ -245,31 +247,32 @@ static int can_unload_now(pool_module *module)
     return is_idle;
 }
 
-void pool_module_destroy(pool_module **module)
+pool_status pool_module_destroy(pool_module **module)
 {
     struct device_scope scope;
     struct base_error_copy first;
     pool_device *device;
     pool_module *gone;
-    pool_status status;
+    pool_status status, unloaded;
     enum device_release release;
 
     if (!module || !*module)
-        return;
+        return POOL_OK;
     gone = *module;
     *module = NULL;
     device = gone->device;
+    base_error_save(&first);
     release = device_enter_to_destroy(device, &scope, &status);
-    if (release ==
-        DEVICE_RELEASE_RETAIN) { /* the caller has given the module up, so the pool unloads it */
-        base_error_save(&first);
+    if (release == DEVICE_RELEASE_RETAIN) { /* the context cannot be entered: the pool unloads it */
         defer_unload(gone);
         base_error_restore(&first);
+        status = POOL_OK;
     }
-    module_free(gone, release == DEVICE_RELEASE_ENTERED && can_unload_now(gone));
+    unloaded = module_free(gone, release == DEVICE_RELEASE_ENTERED && can_unload_now(gone));
     if (release == DEVICE_RELEASE_ENTERED)
-        device_leave(&scope, POOL_OK);
+        status = device_leave(&scope, unloaded);
     device_dependent_removed(device, DEVICE_DEPENDENT_MODULE);
+    return status;
 }
 
 pool_device *pool_module_device(const pool_module *module)

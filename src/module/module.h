@@ -53,7 +53,7 @@ pool_status module_compile(
     pool_device *device, const pool_module_params *params, bool only_ready, pool_module **module);
 
 /* Unloads the module (with the context current, unless the driver is gone) and frees it. */
-void module_free(pool_module *module, int driver_alive);
+pool_status module_free(pool_module *module, int driver_alive);
 
 /* Inside device_enter. PTX in `image` ends with a NUL. */
 pool_status module_load_inside(struct device_scope *scope, const void *image, CUmodule *handle);

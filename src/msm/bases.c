@@ -61,7 +61,7 @@ pool_status points_begin(
 
 pool_status points_allocate(struct pool_bases *points, pool_stream *stream)
 {
-    const struct memory_site site = {points->device, stream};
+    const struct memory_site site = {.device = points->device, .stream = stream};
 
     return memory_temporary(&site, points_bytes(points), &points->buffer, &points->address);
 }
@@ -244,7 +244,7 @@ static pool_status compute(struct pool_bases *points, uint8_t *fingerprint)
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
     pool_status status = pool_stream_default(points->device, &run.stream);
-    const struct memory_site site = {points->device, run.stream};
+    const struct memory_site site = {.device = points->device, .stream = run.stream};
 
     if (!status && (!digest || !host))
         status = base_fail_memory("the fingerprint of points");

@@ -89,7 +89,7 @@ struct making {
 static pool_status take_scratch(struct making *making)
 {
     uint64_t count = making->span->count < POINTS_PART ? making->span->count : POINTS_PART;
-    uint64_t raw = making->span->place == POOL_MEMORY_HOST ? count * making->source.stride * 4 : 0;
+    uint64_t raw = making->span->space == POOL_MEMORY_HOST ? count * making->source.stride * 4 : 0;
     uint64_t doubled =
         making->points->levels > 1 ? 2 * count * msm_affine_bytes(making->points->curve) : 0;
 
@@ -113,7 +113,7 @@ static pool_status bring(struct making *making, uint64_t first, uint64_t count)
 
     part.data = (CUdeviceptr)(uintptr_t)making->span->data + first * stride;
     part.count = count;
-    if (making->span->place == POOL_MEMORY_HOST) {
+    if (making->span->space == POOL_MEMORY_HOST) {
         uint64_t size =
             (count - 1) * stride + pool_point_bytes(making->points->curve, making->params->layout);
 
@@ -214,7 +214,7 @@ pool_status points_check_loaded(
         .count = points->count,
         .form = field_device_degree(points->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
                                                                       : POOL_FORM_STANDARD,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     struct making making = {.points = points, .exec = exec, .span = &span, .site = *site};
     pool_status status;
 

@@ -77,7 +77,7 @@ static pool_status close_upload(struct upload *upload, pool_status status)
 static pool_status copy_items(const struct upload *upload, const pool_span *span, uint64_t stride,
     uint64_t item_bytes, uint64_t first, uint64_t count, uint64_t at)
 {
-    if (span->place == POOL_MEMORY_DEVICE || count == 0)
+    if (span->space == POOL_MEMORY_DEVICE || count == 0)
         return POOL_OK;
     return pool_copy_to_device(upload->call->workspace, at,
         (const uint8_t *)span->data + first * stride, (count - 1) * stride + item_bytes,

@@ -229,16 +229,16 @@ static pool_status check_spans(struct msm_call *call, span_check check)
         return status;
     if (!call->params.bases) {
         msm_input_bases_init(&call->input, curve, &call->points, call->params.point_layout);
-        if (call->points.place == POOL_MEMORY_HOST)
+        if (call->points.space == POOL_MEMORY_HOST)
             call->input.data = 0; /* uploaded to an aligned address */
     }
     call->job = (struct msm_chunk_job){.msm = msm_job_of(call),
         .has_bases_span = !call->params.bases,
         .shares_bases = call->params.shared_bases,
         .converts_bases = !call->params.bases && !msm_input_is_converted(curve, &call->input),
-        .bases_on_host = !call->params.bases && call->points.place == POOL_MEMORY_HOST,
-        .scalars_on_host = call->scalars.place == POOL_MEMORY_HOST,
-        .results_on_host = call->results.place == POOL_MEMORY_HOST,
+        .bases_on_host = !call->params.bases && call->points.space == POOL_MEMORY_HOST,
+        .scalars_on_host = call->scalars.space == POOL_MEMORY_HOST,
+        .results_on_host = call->results.space == POOL_MEMORY_HOST,
         .has_checks = (call->exec.checks & (POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP)) != 0,
         .combines_on_host = !call->exec.is_async && call->params.batch <= MSM_HOST_COMBINES,
         .base_stride = memory_span_stride(&call->points, points.bytes),
@@ -255,7 +255,7 @@ static pool_status classify_results(struct msm_call *call)
     struct device_scope scope;
     pool_status status;
 
-    if (!call->exec.is_async || call->results.place == POOL_MEMORY_DEVICE)
+    if (!call->exec.is_async || call->results.space == POOL_MEMORY_DEVICE)
         return POOL_OK;
     status = device_enter(call->site.device, &scope);
     if (status)

@@ -14,12 +14,12 @@ struct ntt_call {
     pool_span in;
     uint64_t first; /* index of its first element in the caller's span */
     pool_span out;
-    struct ntt_place place;
+    struct exec_target target;
     struct ntt_plan plan;
     struct ntt_run run;
-    struct ntt_operand source; /* the input on the device */
-    struct ntt_operand target; /* the output, where it is a copy of its own */
-    pool_buffer *workspace;    /* our own */
+    struct memory_operand source; /* the input on the device */
+    struct memory_operand result; /* the output, where it is a separate copy */
+    pool_buffer *workspace;       /* our own */
 };
 
 /*

@@ -21,7 +21,7 @@ enum { SLOTS = NTT_LANES };
 /* Another one only between tests. */
 static uint64_t part_bytes = PART_BYTES;
 
-void ntt_part_bytes_set(uint64_t bytes)
+void ntt_chunk_bytes_set(uint64_t bytes)
 {
     part_bytes = bytes ? bytes : PART_BYTES;
 }
@@ -43,7 +43,7 @@ struct chunks {
 
 static uint64_t rows_of_part(const struct ntt_call *call)
 {
-    uint64_t row = (uint64_t)call->place.field->bytes << call->run.job.log_size;
+    uint64_t row = (uint64_t)call->target.field->bytes << call->run.job.log_size;
     uint64_t rows = part_bytes / row;
 
     return rows ? rows : 1;
@@ -51,11 +51,12 @@ static uint64_t rows_of_part(const struct ntt_call *call)
 
 static bool can_be_chunked(const struct ntt_call *call)
 {
-    const pool_field *field = call->place.field;
+    const pool_field *field = call->target.field;
 
-    return call->in.place == POOL_MEMORY_HOST && call->out.place == POOL_MEMORY_HOST &&
-           ntt_span_is_packed(field, &call->in) && ntt_span_is_packed(field, &call->out) &&
-           call->params.layout == POOL_NTT_ROWS && !call->exec.workspace;
+    return call->in.space == POOL_MEMORY_HOST && call->out.space == POOL_MEMORY_HOST &&
+           memory_elements_are_packed(field, &call->in) &&
+           memory_elements_are_packed(field, &call->out) && call->params.layout == POOL_NTT_ROWS &&
+           !call->exec.workspace;
 }
 
 /* Temporary memory of a chunk of so many rows. */
@@ -175,10 +176,10 @@ pool_status ntt_lanes_close(struct ntt_lanes *lanes)
 static pool_status open_all(struct chunks *chunks)
 {
     struct ntt_call *whole = chunks->whole;
-    pool_status status = ntt_lanes_take(whole->params.domain, whole->place.device, &chunks->lanes);
+    pool_status status = ntt_lanes_take(whole->params.domain, whole->target.device, &chunks->lanes);
 
     if (!status)
-        status = pool_event_record(chunks->lanes->start, whole->place.stream);
+        status = pool_event_record(chunks->lanes->start, whole->target.stream);
     for (int i = 0; !status && i < SLOTS; i++) {
         chunks->slot[i].stream = chunks->lanes->stream[i];
         status = pool_stream_wait_event(chunks->slot[i].stream, chunks->lanes->start);
@@ -199,7 +200,7 @@ static pool_status close_all(struct chunks *chunks, pool_status status)
         pool_status end = pool_event_record(lanes->done[i], lanes->stream[i]);
 
         if (!end)
-            end = pool_stream_wait_event(chunks->whole->place.stream, lanes->done[i]);
+            end = pool_stream_wait_event(chunks->whole->target.stream, lanes->done[i]);
         if (!status && end)
             base_error_save(&first);
         status = status ? status : end;
@@ -225,10 +226,10 @@ static void cut(const struct chunks *chunks, uint64_t index, struct slot *slot)
     slot->call = *whole;
     slot->call.params.batch = rows;
     slot->call.run.job.batch = rows;
-    slot->call.place.stream = slot->stream;
-    slot->call.run.place.stream = slot->stream;
-    slot->call.in.data = (uint8_t *)whole->in.data + first * row * whole->place.field->bytes;
-    slot->call.out.data = (uint8_t *)whole->out.data + first * row * whole->place.field->bytes;
+    slot->call.target.stream = slot->stream;
+    slot->call.run.target.stream = slot->stream;
+    slot->call.in.data = (uint8_t *)whole->in.data + first * row * whole->target.field->bytes;
+    slot->call.out.data = (uint8_t *)whole->out.data + first * row * whole->target.field->bytes;
     slot->call.first = first * row;
     slot->call.in.count = slot->call.out.count = rows * row;
 }

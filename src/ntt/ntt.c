@@ -58,17 +58,17 @@ static pool_status check_count(
 
 static pool_status check_spans(const struct ntt_call *call)
 {
-    const pool_field *field = call->place.field;
-    pool_status status = ntt_span_check(&call->place, &call->in, "input");
+    const pool_field *field = call->target.field;
+    pool_status status = memory_elements_check(&call->target, &call->in, "input");
 
     if (!status)
-        status = ntt_span_check(&call->place, &call->out, "output");
+        status = memory_elements_check(&call->target, &call->out, "output");
     if (!status)
         status = check_count(&call->params, &call->in, "input");
     if (!status)
         status = check_count(&call->params, &call->out, "output");
     if (!status)
-        status = ntt_span_check_overlap(field, &call->in, &call->out, 1);
+        status = memory_elements_check_overlap(field, &call->in, &call->out, 1);
     return status;
 }
 
@@ -77,11 +77,11 @@ static void init_run(struct ntt_call *call)
     const pool_ntt_params *params = &call->params;
     bool is_inverse = params->direction == POOL_NTT_INVERSE;
 
-    call->run = (struct ntt_run){.place = call->place,
+    call->run = (struct ntt_run){.target = call->target,
         .domain = params->domain,
         .direction = params->direction,
         .form_change = (int)call->out.form - (int)call->in.form,
-        .job = {.words = call->place.field->words,
+        .job = {.words = call->target.field->words,
             .log_size = params->domain->log_size,
             .batch = params->batch,
             .order = params->order,
@@ -102,14 +102,14 @@ static pool_status prepare(const char *name, const pool_ntt_params *given, const
         return status;
     call->in = *in;
     call->out = *out;
-    return ntt_place_init(
-        &call->place, call->exec.device, call->params.domain->field, call->exec.stream);
+    call->target.field = call->params.domain->field;
+    return exec_target_init(&call->target, call->exec.device, call->exec.stream);
 }
 
 /* Bytes of all elements, packed. */
 static uint64_t bytes_of(const struct ntt_call *call)
 {
-    return call->in.count * call->place.field->bytes;
+    return call->in.count * call->target.field->bytes;
 }
 
 /* Which temporary memory a call has beside its spans. */
@@ -121,9 +121,11 @@ struct needs {
 
 static struct needs needs_of(const struct ntt_call *call)
 {
-    const pool_field *field = call->place.field;
-    bool in_fits = call->in.place == POOL_MEMORY_DEVICE && ntt_span_is_packed(field, &call->in);
-    bool out_fits = call->out.place == POOL_MEMORY_DEVICE && ntt_span_is_packed(field, &call->out);
+    const pool_field *field = call->target.field;
+    bool in_fits =
+        call->in.space == POOL_MEMORY_DEVICE && memory_elements_are_packed(field, &call->in);
+    bool out_fits =
+        call->out.space == POOL_MEMORY_DEVICE && memory_elements_are_packed(field, &call->out);
     struct needs needs = {.in = !in_fits};
     bool is_in_place = in_fits && out_fits && call->in.data == call->out.data;
 
@@ -141,7 +143,7 @@ static pool_status take_workspace(struct ntt_call *call, uint64_t bytes)
     pool_buffer *given = call->exec.workspace;
 
     return given ? pool_buffer_address(given, &call->run.workspace)
-                 : ntt_temporary(&call->place, bytes, &call->workspace, &call->run.workspace);
+                 : memory_scratch(&call->target, bytes, &call->workspace, &call->run.workspace);
 }
 
 /* What pool_ntt_workspace answers: a strided host span is first copied with what lies between. */
@@ -149,8 +151,8 @@ static uint64_t workspace_bytes(const struct ntt_call *call)
 {
     struct needs needs = needs_of(call);
     uint64_t copies = (uint64_t)(needs.in + needs.out + needs.workspace);
-    bool has_gaps =
-        call->in.place == POOL_MEMORY_HOST && !ntt_span_is_packed(call->place.field, &call->in);
+    bool has_gaps = call->in.space == POOL_MEMORY_HOST &&
+                    !memory_elements_are_packed(call->target.field, &call->in);
 
     return copies * bytes_of(call) + (has_gaps ? call->in.count * call->in.stride : 0);
 }
@@ -175,11 +177,11 @@ static pool_status check_workspace(const struct ntt_call *call)
     status = pool_buffer_address(given, &address);
     if (status)
         return status;
-    if (pool_buffer_device(given) != call->place.device)
+    if (pool_buffer_device(given) != call->target.device)
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "pool_ntt: `workspace` is memory of device %d, not %d",
             pool_device_ordinal(pool_buffer_device(given)),
-            pool_device_ordinal(call->place.device));
+            pool_device_ordinal(call->target.device));
     if (pool_buffer_bytes(given) < bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt: `workspace` has %llu bytes; pool_ntt_workspace says %llu",
@@ -194,23 +196,22 @@ static pool_status check_workspace(const struct ntt_call *call)
 /* Strided or unaligned input becomes packed; a host's copy already may be. */
 static pool_status pack_input(struct ntt_call *call)
 {
-    uint64_t bytes = call->place.field->bytes;
-    struct ntt_operand packed = {.stride = bytes, .count = call->in.count};
+    uint64_t bytes = call->target.field->bytes;
+    struct memory_operand packed = {.stride = bytes, .count = call->in.count};
     pool_status status;
 
     if (call->source.owned && call->source.stride == bytes)
         return POOL_OK;
-    status = ntt_temporary(&call->place, bytes_of(call), &packed.owned, &packed.address);
+    status = memory_scratch(&call->target, bytes_of(call), &packed.owned, &packed.address);
     if (!status)
-        status = ntt_copy(&call->place, &call->source, &packed);
-    status = ntt_operand_free(&call->place, &call->source, status);
+        status = ntt_copy(&call->target, &call->source, &packed);
+    status = memory_operand_free(&call->target, &call->source, status);
     call->source = packed;
     return status;
 }
 
 static pool_status check_input(const struct ntt_call *call)
 {
-    const struct memory_site site = {call->place.device, call->place.stream};
     const struct vector_items items = {.address = call->source.address,
         .stride = call->source.stride,
         .count = call->source.count,
@@ -218,12 +219,12 @@ static pool_status check_input(const struct ntt_call *call)
         .first = call->first,
         .what = "input"};
 
-    return vector_check_elements(&site, call->place.field, &items);
+    return vector_check_elements(&call->target, call->target.field, &items);
 }
 
 static pool_status bring_input(struct ntt_call *call, const struct needs *needs)
 {
-    pool_status status = ntt_operand_in(&call->place, &call->in, &call->source);
+    pool_status status = memory_operand_upload(&call->target, &call->in, &call->source);
 
     if (!status && call->exec.checks)
         status = check_input(call);
@@ -238,14 +239,15 @@ static pool_status bring_input(struct ntt_call *call, const struct needs *needs)
 static pool_status find_output(struct ntt_call *call, const struct needs *needs)
 {
     if (needs->out) {
-        call->target.stride = call->place.field->bytes;
-        call->target.count = call->out.count;
-        pool_status status =
-            ntt_temporary(&call->place, bytes_of(call), &call->target.owned, &call->target.address);
-        call->run.out = call->target.address;
+        call->result.stride = call->target.field->bytes;
+        call->result.count = call->out.count;
+        pool_status status = memory_scratch(
+            &call->target, bytes_of(call), &call->result.owned, &call->result.address);
+        call->run.out = call->result.address;
         return status;
     }
-    if (call->out.place == POOL_MEMORY_DEVICE && ntt_span_is_packed(call->place.field, &call->out))
+    if (call->out.space == POOL_MEMORY_DEVICE &&
+        memory_elements_are_packed(call->target.field, &call->out))
         call->run.out = (CUdeviceptr)(uintptr_t)call->out.data;
     else
         call->run.out = call->run.in;
@@ -254,24 +256,24 @@ static pool_status find_output(struct ntt_call *call, const struct needs *needs)
 
 static pool_status deliver(struct ntt_call *call)
 {
-    struct ntt_operand result = {.address = call->run.out,
-        .stride = call->place.field->bytes,
+    struct memory_operand result = {.address = call->run.out,
+        .stride = call->target.field->bytes,
         .count = call->out.count,
-        .owned = call->target.owned ? call->target.owned : call->source.owned};
-    struct ntt_operand there = {.address = (CUdeviceptr)(uintptr_t)call->out.data,
-        .stride = call->out.stride ? call->out.stride : call->place.field->bytes,
+        .owned = call->result.owned ? call->result.owned : call->source.owned};
+    struct memory_operand there = {.address = (CUdeviceptr)(uintptr_t)call->out.data,
+        .stride = call->out.stride ? call->out.stride : call->target.field->bytes,
         .count = call->out.count};
 
-    if (call->out.place == POOL_MEMORY_HOST)
-        return ntt_operand_deliver(&call->place, &result, &call->out);
-    return there.address == result.address ? POOL_OK : ntt_copy(&call->place, &result, &there);
+    if (call->out.space == POOL_MEMORY_HOST)
+        return memory_operand_download(&call->target, &result, &call->out);
+    return there.address == result.address ? POOL_OK : ntt_copy(&call->target, &result, &there);
 }
 
 pool_status ntt_call_release(struct ntt_call *call, pool_status status)
 {
-    status = ntt_temporary_free(&call->place, &call->workspace, status);
-    status = ntt_operand_free(&call->place, &call->target, status);
-    return ntt_operand_free(&call->place, &call->source, status);
+    status = memory_scratch_free(&call->target, &call->workspace, status);
+    status = memory_operand_free(&call->target, &call->result, status);
+    return memory_operand_free(&call->target, &call->source, status);
 }
 
 pool_status ntt_call_compute(struct ntt_call *call)
@@ -319,7 +321,7 @@ static pool_status run_inside(struct ntt_call *call)
     if (status)
         return status;
     status = chunking.rows ? ntt_call_enqueue_chunks(call, &chunking) : enqueue(call);
-    status = ntt_done(&call->place, call->exec.is_async, status);
+    status = exec_target_end(&call->target, call->exec.is_async, status);
     if (!status && !chunking.rows)
         memory_exec_report(&call->exec, call->in.count, call->in.count);
     return status;
@@ -333,7 +335,7 @@ pool_status pool_ntt(
     pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
 
     if (!status)
-        status = device_enter(call.place.device, &scope);
+        status = device_enter(call.target.device, &scope);
     return status ? status : device_leave(&scope, run_inside(&call));
 }
 

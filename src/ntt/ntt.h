@@ -14,6 +14,7 @@
 #include <devicepool/vector.h>
 
 #include "field/field.h"
+#include "memory/operand.h"
 #include "module/program.h"
 #include "ntt/args.h"
 #include "pool/chip.h"
@@ -149,7 +150,7 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
  * they hold, and with a failure can be called again. */
 pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct ntt_lanes **lanes);
 /* For tests: how much host memory is a part of a batch; 0 goes back to the usual. */
-void ntt_part_bytes_set(uint64_t bytes);
+void ntt_chunk_bytes_set(uint64_t bytes);
 void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes);
 pool_status ntt_lanes_close(struct ntt_lanes *lanes);
 
@@ -190,69 +191,22 @@ pool_status ntt_load_programs(
 pool_status ntt_tables_kernel(
     pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel);
 
-/* ---- span.c ---------------------------------------------------------------------------------- */
-
-/* Where an operation runs. */
-struct ntt_place {
-    pool_device *device;
-    const pool_field *field;
-    pool_stream *stream; /* never NULL */
-};
-
-/* A span that lies on the device: as given, or as a copy in a buffer of our own. */
-struct ntt_operand {
-    CUdeviceptr address;
-    uint64_t stride; /* bytes */
-    uint64_t count;
-    pool_buffer *owned;
-};
-
-static inline struct vector_arg vector_arg_of(const struct ntt_operand *operand)
+static inline struct vector_arg vector_arg_of(const struct memory_operand *operand)
 {
     return (struct vector_arg){operand->address, operand->stride / 4};
 }
 
-pool_status ntt_place_init(struct ntt_place *place, pool_device *wanted, const pool_field *field,
-    const pool_stream *stream);
-/* Form, place, stride, alignment and extent; *bytes from the first to the end of the last item. */
-pool_status ntt_span_check(const struct ntt_place *place, const pool_span *span, const char *what);
-/* Refuses memory of both that overlaps, unless it is the same items. */
-pool_status ntt_span_check_overlap(
-    const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed);
-/* Whether both are the same items. */
-bool ntt_span_is_same(const pool_field *field, const pool_span *a, const pool_span *b);
-bool ntt_span_is_packed(const pool_field *field, const pool_span *span);
-
-pool_status ntt_temporary(
-    const struct ntt_place *place, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
-/* Gives back in the order of the stream, whatever the status; returns the first failure. */
-pool_status ntt_temporary_free(
-    const struct ntt_place *place, pool_buffer **buffer, pool_status status);
-
-/* The span on the device; host memory is copied there. */
-pool_status ntt_operand_in(
-    const struct ntt_place *place, const pool_span *span, struct ntt_operand *operand);
-/* Room for the result on the device; ntt_operand_deliver brings it to a host span. */
-pool_status ntt_operand_out(
-    const struct ntt_place *place, const pool_span *span, struct ntt_operand *operand);
-pool_status ntt_operand_deliver(
-    const struct ntt_place *place, const struct ntt_operand *operand, const pool_span *span);
-pool_status ntt_operand_free(
-    const struct ntt_place *place, struct ntt_operand *operand, pool_status status);
-/* Waits, unless asynchronous and without a failure: see memory_site_end. */
-pool_status ntt_done(const struct ntt_place *place, int is_async, pool_status status);
-
 /* ---- vector.c, for the others ---------------------------------------------------------------- */
 
 /* Between operands on the device, no factors. */
-pool_status ntt_copy(
-    const struct ntt_place *place, const struct ntt_operand *from, const struct ntt_operand *to);
+pool_status ntt_copy(const struct exec_target *target, const struct memory_operand *from,
+    const struct memory_operand *to);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
 /* A transform whose input and output are packed, aligned and on the device. */
 struct ntt_run {
-    struct ntt_place place;
+    struct exec_target target;
     pool_ntt_domain *domain;
     pool_ntt_direction direction;
     struct ntt_job job;

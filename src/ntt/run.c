@@ -8,8 +8,8 @@
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 {
-    struct chip chip = chip_of(run->place.device);
-    struct ntt_tuning tuning = ntt_tuning_on(run->place.device, &run->job);
+    struct chip chip = chip_of(run->target.device);
+    struct ntt_tuning tuning = ntt_tuning_on(run->target.device, &run->job);
 
     if (!ntt_plan_make(&tuning, &chip, &run->job, plan))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -52,7 +52,7 @@ static CUdeviceptr last_pass_scale(
         constant = is_inverse ? NTT_INVERSE_SIZE_INVERSE_R : NTT_INVERSE_R;
     else if (!is_inverse)
         return 0;
-    return tables->address + (tables->layout.constants + constant) * run->place.field->bytes;
+    return tables->address + (tables->layout.constants + constant) * run->target.field->bytes;
 }
 
 static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
@@ -60,7 +60,7 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
 {
     const struct ntt_table_layout *layout = &tables->layout;
     const CUdeviceptr base = tables->address;
-    const uint64_t bytes = run->place.field->bytes;
+    const uint64_t bytes = run->target.field->bytes;
     /* The first pass multiplies every element by a low twiddle once; in an inverse NTT the entries
      * of that table include the factor 1/n. */
     bool is_scaled = pass->log_done == 0 && run->direction == POOL_NTT_INVERSE;
@@ -96,7 +96,7 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
         .count = 1,
         .arguments = arguments,
         .sizes = sizes,
-        .stream = run->place.stream,
+        .stream = run->target.stream,
         .pdl = pass->log_done != 0};
 
     return module_launch_enqueue(&launch);
@@ -104,11 +104,11 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
 
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan)
 {
-    struct ntt_tuning tuning = ntt_tuning_on(run->place.device, &run->job);
+    struct ntt_tuning tuning = ntt_tuning_on(run->target.device, &run->job);
     const struct ntt_tables *tables = NULL;
     CUdeviceptr intermediate = intermediate_memory(run, plan);
     pool_status status =
-        ntt_tables_get(run->domain, run->place.stream, run->direction, &tuning, &tables);
+        ntt_tables_get(run->domain, run->target.stream, run->direction, &tuning, &tables);
 
     for (uint32_t i = 0; !status && i < plan->count; i++) {
         bool is_last = i + 1 == plan->count;

@@ -30,9 +30,9 @@ pool_status poseidon_check_operand(
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->form`", call,
             (int)span->form, operand->name);
-    if (span->place != POOL_MEMORY_HOST && span->place != POOL_MEMORY_DEVICE)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->place`",
-            call, (int)span->place, operand->name);
+    if (span->space != POOL_MEMORY_HOST && span->space != POOL_MEMORY_DEVICE)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->space`",
+            call, (int)span->space, operand->name);
     stride = span->stride ? span->stride : item_bytes;
     if (stride < item_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -60,9 +60,9 @@ pool_status poseidon_check_operands(const char *call, const pool_field *field,
             "%s: `%s` has space for %llu items, the call writes %llu", call, out->name,
             (unsigned long long)out->span->count, (unsigned long long)results);
     if (exec->on_host &&
-        (in->span->place != POOL_MEMORY_HOST || out->span->place != POOL_MEMORY_HOST))
+        (in->span->space != POOL_MEMORY_HOST || out->span->space != POOL_MEMORY_HOST))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: with `on_host` `%s` must be in host memory", call,
-            in->span->place != POOL_MEMORY_HOST ? in->name : out->name);
+            in->span->space != POOL_MEMORY_HOST ? in->name : out->name);
     return POOL_OK;
 }

@@ -190,8 +190,8 @@ pool_status poseidon_pipeline_run(const struct poseidon_pipeline *pipeline)
         .multiple = pipeline->multiple,
         .in_bytes = state.in_bytes,
         .out_bytes = pipeline->out_bytes,
-        .uses_host_memory = pipeline->in.span->place == POOL_MEMORY_HOST ||
-                            (pipeline->out && pipeline->out->place == POOL_MEMORY_HOST)};
+        .uses_host_memory = pipeline->in.span->space == POOL_MEMORY_HOST ||
+                            (pipeline->out && pipeline->out->space == POOL_MEMORY_HOST)};
     struct base_error_copy first;
     pool_status status = POOL_OK;
 

@@ -52,7 +52,7 @@ static pool_status level_span(struct build *build, uint32_t level, pool_span *sp
         *span = (pool_span){.data = (void *)(uintptr_t)address,
             .count = nodes,
             .form = device_form(build->set),
-            .place = POOL_MEMORY_DEVICE};
+            .space = POOL_MEMORY_DEVICE};
     return status;
 }
 
@@ -169,7 +169,7 @@ static pool_status open_downloads(struct build *build)
 
     build->kept = *levels;
     build->download_site = build->site;
-    if (levels->place == POOL_MEMORY_DEVICE)
+    if (levels->space == POOL_MEMORY_DEVICE)
         return POOL_OK;
     status = poseidon_staging_alloc(
         &build->staging, &build->site, levels, build->digest_bytes, build->tree->digest_count);
@@ -232,7 +232,7 @@ static pool_status close_downloads(struct build *build, pool_status status)
     struct base_error_copy first;
     pool_status destroyed;
 
-    if (build->levels->place == POOL_MEMORY_DEVICE)
+    if (build->levels->space == POOL_MEMORY_DEVICE)
         return status;
     status = join_downloads(build, status);
     base_error_save(&first);

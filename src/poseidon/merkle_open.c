@@ -30,7 +30,7 @@ static pool_status append_digest(struct opening *opening, const pool_span *level
     unsigned char copy[POSEIDON_STATE_LIMBS * 8];
     const unsigned char *from = poseidon_span_item(levels, opening->digest_bytes, index);
 
-    if (levels->place == POOL_MEMORY_DEVICE) {
+    if (levels->space == POOL_MEMORY_DEVICE) {
         pool_status status =
             poseidon_device_read(&opening->exec, from, copy, opening->digest_bytes);
 
@@ -79,7 +79,7 @@ static pool_status append_subtree_siblings(
     uint64_t start = index - index % width;
     uint64_t rest = opening->tree.leaves - start;
     pool_merkle_params params = opening->tree.params;
-    pool_span levels = {.form = POOL_FORM_MONTGOMERY, .place = POOL_MEMORY_HOST};
+    pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
     pool_span subtree_leaves =
         poseidon_span_slice(leaves, leaf_bytes, start, rest < width ? rest : width);
     struct poseidon_tree tree;
@@ -148,7 +148,7 @@ static pool_status check_arguments(
 
     if (status)
         return status;
-    if (path->place != POOL_MEMORY_HOST)
+    if (path->space != POOL_MEMORY_HOST)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `path` must be in host memory", call);
     if (levels->count < tree->digest_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,

@@ -54,7 +54,7 @@ pool_status poseidon_check_device_span(
 {
     const struct memory_item item = {item_bytes, "items", "the parameter set"};
 
-    return span->place == POOL_MEMORY_DEVICE ? memory_span_check(site, span, &item, name) : POOL_OK;
+    return span->space == POOL_MEMORY_DEVICE ? memory_span_check(site, span, &item, name) : POOL_OK;
 }
 
 pool_span poseidon_span_slice(
@@ -142,7 +142,7 @@ pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *ex
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes)
 {
     const pool_span span = {
-        .data = (void *)(uintptr_t)from, .count = 1, .place = POOL_MEMORY_DEVICE};
+        .data = (void *)(uintptr_t)from, .count = 1, .space = POOL_MEMORY_DEVICE};
     struct memory_site site;
     pool_buffer *view = NULL;
     pool_status status = memory_site_init(&site, exec->device, exec->stream);

@@ -13,7 +13,7 @@ pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struc
     const pool_span *span, size_t item_bytes, uint64_t capacity)
 {
     *staging = (struct poseidon_staging){.item_bytes = item_bytes};
-    if (!span || span->place == POOL_MEMORY_DEVICE)
+    if (!span || span->space == POOL_MEMORY_DEVICE)
         return POOL_OK;
     if (memory_span_stride(span, item_bytes) != item_bytes) {
         staging->packed = base_calloc(capacity, item_bytes);
@@ -38,7 +38,7 @@ pool_span poseidon_staging_span(const struct poseidon_staging *staging, const po
     if (staging->buffer) {
         staged.data = (void *)(uintptr_t)staging->address;
         staged.stride = 0;
-        staged.place = POOL_MEMORY_DEVICE;
+        staged.space = POOL_MEMORY_DEVICE;
     }
     return staged;
 }

@@ -42,7 +42,7 @@ static struct cut cut_items(const pool_field *field, const struct vector_items *
         .pitch = 1};
 }
 
-static pool_status launch_checks(struct ntt_vector_call *call, const struct vector_items *items,
+static pool_status launch_checks(struct vector_call *call, const struct vector_items *items,
     const struct cut *cut, CUdeviceptr answers)
 {
     static const size_t sizes[] = {16, 8, 8};
@@ -55,29 +55,29 @@ static pool_status launch_checks(struct ntt_vector_call *call, const struct vect
         void *arguments[] = {&vector, &count, &answer};
         struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
 
-        status = ntt_vector_launch(call, "vector_check", count, &launch);
+        status = vector_launch(call, "vector_check", count, &launch);
     }
     return status;
 }
 
 /* Every answer starts as the largest number and stays so where all elements are below. */
-static pool_status find_first(struct ntt_vector_call *call, const struct vector_items *items,
+static pool_status find_first(struct vector_call *call, const struct vector_items *items,
     const struct cut *cut, uint64_t *found)
 {
     uint64_t bytes = cut->vectors * sizeof(*found);
     CUdeviceptr answers = 0;
-    pool_status status = ntt_temporary(&call->place, bytes, &call->scratch, &answers);
+    pool_status status = memory_scratch(&call->target, bytes, &call->scratch, &answers);
 
     if (!status)
         status =
-            pool_buffer_fill32(call->scratch, 0, cut->vectors * 2, UINT32_MAX, call->place.stream);
+            pool_buffer_fill32(call->scratch, 0, cut->vectors * 2, UINT32_MAX, call->target.stream);
     if (!status)
         status = launch_checks(call, items, cut, answers);
     if (!status)
-        status = pool_copy_to_host(found, call->scratch, 0, bytes, call->place.stream);
+        status = pool_copy_to_host(found, call->scratch, 0, bytes, call->target.stream);
     if (!status)
-        status = pool_stream_synchronize(call->place.stream);
-    return ntt_temporary_free(&call->place, &call->scratch, status);
+        status = pool_stream_synchronize(call->target.stream);
+    return memory_scratch_free(&call->target, &call->scratch, status);
 }
 
 pool_status vector_report_element(
@@ -93,10 +93,10 @@ pool_status vector_report_element(
 }
 
 pool_status vector_check_elements(
-    const struct memory_site *site, const pool_field *field, const struct vector_items *items)
+    const struct exec_target *target, const pool_field *field, const struct vector_items *items)
 {
-    struct ntt_vector_call call = {
-        .place = {.device = site->device, .field = field, .stream = site->stream}};
+    struct vector_call call = {
+        .target = {.device = target->device, .field = field, .stream = target->stream}};
     struct cut cut = cut_items(field, items);
     uint64_t first = UINT64_MAX, *found;
     pool_status status;

@@ -6,7 +6,7 @@
 #ifndef VECTOR_CHECK_H
 #define VECTOR_CHECK_H
 
-#include "memory/span.h"
+#include "memory/operand.h"
 
 /* Items of packed elements in device memory; a vector has one element per item. */
 struct vector_items {
@@ -23,7 +23,7 @@ struct vector_items {
  * first one. Waits for the answer.
  */
 pool_status vector_check_elements(
-    const struct memory_site *site, const pool_field *field, const struct vector_items *items);
+    const struct exec_target *target, const pool_field *field, const struct vector_items *items);
 
 /* The failure that such a check reports, also when the host has found it. */
 pool_status vector_report_element(

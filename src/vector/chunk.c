@@ -13,7 +13,7 @@
 /* Another one only between tests. */
 static uint64_t part_bytes = PART_BYTES;
 
-void ntt_vector_part_bytes_set(uint64_t bytes)
+void vector_chunk_bytes_set(uint64_t bytes)
 {
     part_bytes = bytes ? bytes : PART_BYTES;
 }
@@ -28,7 +28,7 @@ static void limit(const pool_field *field, const pool_span *span, uint64_t *most
 {
     uint64_t fit;
 
-    if (!span || span->place != POOL_MEMORY_HOST)
+    if (!span || span->space != POOL_MEMORY_HOST)
         return;
     fit = part_bytes / stride_of(field, span);
     fit = fit ? fit : 1;
@@ -50,28 +50,28 @@ static const pool_span *cut(
 /* Bytes of an argument's copy on the device; a strided one has what lies between its elements. */
 static uint64_t bytes_in(const pool_field *field, const pool_span *span, uint64_t count)
 {
-    return span && span->place == POOL_MEMORY_HOST && count
+    return span && span->space == POOL_MEMORY_HOST && count
                ? (count - 1) * stride_of(field, span) + field->bytes
                : 0;
 }
 
 /* All that a step allocates: copies, what it says itself, and the answer of a check. */
-static uint64_t bytes_of_step(const struct ntt_vector_call *call,
-    const struct ntt_vector_spans *spans, ntt_vector_bytes bytes, uint64_t count)
+static uint64_t bytes_of_step(const struct vector_call *call, const struct vector_spans *spans,
+    ntt_vector_bytes bytes, uint64_t count)
 {
-    const pool_field *field = call->place.field;
+    const pool_field *field = call->target.field;
     uint64_t all = bytes_in(field, spans->a, count) + (bytes ? bytes(field, count) : 0);
 
     if (spans->b != spans->a)
         all += bytes_in(field, spans->b, count);
-    if (spans->out && spans->out->place == POOL_MEMORY_HOST)
+    if (spans->out && spans->out->space == POOL_MEMORY_HOST)
         all += count * field->bytes;
     return all + (call->exec.checks ? sizeof(uint64_t) : 0);
 }
 
 /* Lowers *most to what the caller's limit allows: the most elements whose bytes are within it. */
-static pool_status limit_memory(const struct ntt_vector_call *call,
-    const struct ntt_vector_spans *spans, ntt_vector_bytes bytes, uint64_t *most)
+static pool_status limit_memory(const struct vector_call *call, const struct vector_spans *spans,
+    ntt_vector_bytes bytes, uint64_t *most)
 {
     uint64_t allowed = call->exec.memory_limit, low = 1, high = *most;
 
@@ -92,8 +92,8 @@ static pool_status limit_memory(const struct ntt_vector_call *call,
     return POOL_OK;
 }
 
-pool_status ntt_vector_check_limit(
-    const struct ntt_vector_call *call, const struct ntt_vector_spans *spans)
+pool_status vector_check_spans_limit(
+    const struct vector_call *call, const struct vector_spans *spans)
 {
     uint64_t bytes = bytes_of_step(call, spans, NULL, spans->a->count);
     pool_status status = memory_exec_cancelled(call->name, &call->exec);
@@ -103,10 +103,10 @@ pool_status ntt_vector_check_limit(
     return status;
 }
 
-pool_status ntt_vector_in_parts(const struct ntt_vector_call *call,
-    const struct ntt_vector_spans *spans, ntt_vector_bytes bytes, ntt_vector_step step, void *user)
+pool_status vector_run_chunks(const struct vector_call *call, const struct vector_spans *spans,
+    ntt_vector_bytes bytes, vector_chunk_function step, void *user)
 {
-    const pool_field *field = call->place.field;
+    const pool_field *field = call->target.field;
     uint64_t count = spans->out ? spans->out->count : spans->a->count, most = count, first = 0;
     pool_status status;
 
@@ -118,9 +118,9 @@ pool_status ntt_vector_in_parts(const struct ntt_vector_call *call,
         return status;
     do {
         uint64_t now = count - first < most ? count - first : most;
-        struct ntt_vector_call part = *call;
+        struct vector_call part = *call;
         pool_span a, b, out;
-        struct ntt_vector_spans cuts = {.a = cut(field, spans->a, first, now, &a),
+        struct vector_spans cuts = {.a = cut(field, spans->a, first, now, &a),
             .out = cut(field, spans->out, first, now, &out)};
 
         part.first = first;

@@ -15,8 +15,8 @@
 
 enum { BLOCK = 256 };
 
-pool_status ntt_vector_begin(
-    const pool_field *field, const pool_exec *exec, struct ntt_vector_call *call, const char *name)
+pool_status vector_begin(
+    const pool_field *field, const pool_exec *exec, struct vector_call *call, const char *name)
 {
     static const struct memory_exec_rules rules = {
         .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
@@ -28,71 +28,91 @@ pool_status ntt_vector_begin(
         status = memory_exec_read(name, exec, &rules, &call->exec);
     if (status)
         return status;
-    return ntt_place_init(&call->place, call->exec.device, field, call->exec.stream);
+    call->target.field = field;
+    return exec_target_init(&call->target, call->exec.device, call->exec.stream);
 }
 
-pool_status ntt_vector_check(const struct ntt_vector_call *call, const pool_span *in,
-    const pool_span *out, int same_is_allowed)
+pool_status vector_check_spans(
+    const struct vector_call *call, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
-    pool_status status = ntt_span_check(&call->place, in, "argument");
+    pool_status status = memory_elements_check(&call->target, in, "argument");
 
     if (!status)
-        status = ntt_span_check(&call->place, out, "result");
+        status = memory_elements_check(&call->target, out, "result");
     if (!status && in->count != out->count)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the argument has %llu elements and the result %llu", (unsigned long long)in->count,
             (unsigned long long)out->count);
     if (!status)
-        status = ntt_span_check_overlap(call->place.field, in, out, same_is_allowed);
+        status = memory_elements_check_overlap(call->target.field, in, out, same_is_allowed);
     return status;
 }
 
-pool_status ntt_vector_bring(struct ntt_vector_call *call, int index, const pool_span *span)
+pool_status vector_upload(struct vector_call *call, int index, const pool_span *span)
 {
-    const struct memory_site site = {call->place.device, call->place.stream};
-    struct ntt_operand *operand = &call->in[index];
+    struct memory_operand *operand = &call->in[index];
     struct vector_items items = {
         .elements = 1, .first = call->first, .what = index ? "vector b" : "vector a"};
-    pool_status status = ntt_operand_in(&call->place, span, operand);
+    pool_status status = memory_operand_upload(&call->target, span, operand);
 
     items.address = operand->address;
     items.stride = operand->stride;
     items.count = operand->count;
-    return status || !call->exec.checks ? status
-                                        : vector_check_elements(&site, call->place.field, &items);
+    return status || !call->exec.checks
+               ? status
+               : vector_check_elements(&call->target, call->target.field, &items);
 }
 
-pool_status ntt_vector_end(struct ntt_vector_call *call, const pool_span *out, pool_status status)
+pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
+    struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
+    const char *name)
+{
+    pool_status status = base_check_pointers(name, {"a", a}, {"out", out});
+
+    if (status)
+        return status;
+    status = vector_begin(field, exec, call, name);
+    return status ? status : vector_check_spans(call, a, out, same_is_allowed);
+}
+
+pool_status vector_upload_unary(struct vector_call *call, const pool_span *a, const pool_span *out)
+{
+    pool_status status = vector_upload(call, 0, a);
+
+    return status ? status : memory_operand_allocate(&call->target, out, &call->out);
+}
+
+pool_status vector_end(struct vector_call *call, const pool_span *out, pool_status status)
 {
     if (!status && out)
-        status = ntt_operand_deliver(&call->place, &call->out, out);
-    status = ntt_operand_free(&call->place, &call->in[0], status);
-    status = ntt_operand_free(&call->place, &call->in[1], status);
-    status = ntt_operand_free(&call->place, &call->out, status);
-    status = ntt_temporary_free(&call->place, &call->scratch, status);
-    status = ntt_temporary_free(&call->place, &call->constants, status);
-    return ntt_done(&call->place, call->exec.is_async, status);
+        status = memory_operand_download(&call->target, &call->out, out);
+    status = memory_operand_free(&call->target, &call->in[0], status);
+    status = memory_operand_free(&call->target, &call->in[1], status);
+    status = memory_operand_free(&call->target, &call->out, status);
+    status = memory_scratch_free(&call->target, &call->scratch, status);
+    status = memory_scratch_free(&call->target, &call->constants, status);
+    return exec_target_end(&call->target, call->exec.is_async, status);
 }
 
-pool_status ntt_vector_constants(
-    struct ntt_vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
+pool_status vector_upload_constants(
+    struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
 {
-    uint64_t bytes = count * call->place.field->bytes;
-    pool_status status = ntt_temporary(&call->place, bytes, &call->constants, address);
+    uint64_t bytes = count * call->target.field->bytes;
+    pool_status status = memory_scratch(&call->target, bytes, &call->constants, address);
 
     return status ? status
-                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->place.stream);
+                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
 }
 
-pool_status ntt_vector_launch(const struct ntt_vector_call *call, const char *name, uint64_t items,
-    struct module_launch *launch)
+pool_status vector_launch(
+    const struct vector_call *call, const char *name, uint64_t items, struct module_launch *launch)
 {
     pool_status status =
-        vector_kernel(call->place.device, call->place.field, name, &launch->kernel);
+        vector_kernel(call->target.device, call->target.field, name, &launch->kernel);
 
     launch->threads = launch->threads ? launch->threads : BLOCK;
     launch->blocks = items / launch->threads + (items % launch->threads != 0);
-    launch->stream = call->place.stream;
+    launch->stream = call->target.stream;
     return status ? status : module_launch_enqueue(launch);
 }
 
@@ -100,9 +120,9 @@ struct factors {
     CUdeviceptr a, b, out;
 };
 
-static pool_status combine(const struct ntt_vector_call *call, enum vector_op op,
-    const struct ntt_operand *a, const struct ntt_operand *b, const struct ntt_operand *out,
-    const struct factors *factors)
+static pool_status combine(const struct vector_call *call, enum vector_op op,
+    const struct memory_operand *a, const struct memory_operand *b,
+    const struct memory_operand *out, const struct factors *factors)
 {
     uint32_t code = (uint32_t)op;
     struct vector_arg first = vector_arg_of(a), second = vector_arg_of(b),
@@ -113,13 +133,13 @@ static pool_status combine(const struct ntt_vector_call *call, enum vector_op op
     static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
     struct module_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
 
-    return count ? ntt_vector_launch(call, "vector_apply", count, &launch) : POOL_OK;
+    return count ? vector_launch(call, "vector_apply", count, &launch) : POOL_OK;
 }
 
-pool_status ntt_copy(
-    const struct ntt_place *place, const struct ntt_operand *from, const struct ntt_operand *to)
+pool_status ntt_copy(const struct exec_target *target, const struct memory_operand *from,
+    const struct memory_operand *to)
 {
-    const struct ntt_vector_call call = {.place = *place};
+    const struct vector_call call = {.target = *target};
     const struct factors none = {0};
 
     return combine(&call, VECTOR_COPY, from, from, to, &none);
@@ -132,10 +152,10 @@ static uint64_t factor_bytes(const pool_field *field, uint64_t count)
 }
 
 /* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
-static pool_status make_factors(struct ntt_vector_call *call, const int exponents[3],
+static pool_status make_factors(struct vector_call *call, const int exponents[3],
     const uint64_t *scalar, struct factors *factors)
 {
-    const pool_field *field = call->place.field;
+    const pool_field *field = call->target.field;
     uint8_t packed[3 * POOL_FIELD_MAX_BYTES];
     CUdeviceptr address = 0;
     pool_status status;
@@ -150,7 +170,7 @@ static pool_status make_factors(struct ntt_vector_call *call, const int exponent
             field_mul(field, value, value, scalar);
         field_store_for_device(field, packed + i * field->bytes, value);
     }
-    status = ntt_vector_constants(call, packed, 3, &address);
+    status = vector_upload_constants(call, packed, 3, &address);
     factors->a = exponents[0] ? address : 0;
     factors->b = exponents[1] ? address + field->bytes : 0;
     factors->out = exponents[2] || scalar ? address + 2 * field->bytes : 0;
@@ -164,22 +184,22 @@ struct operation {
 };
 
 static pool_status run(
-    struct ntt_vector_call *call, const struct ntt_vector_spans *spans, uint64_t first, void *user)
+    struct vector_call *call, const struct vector_spans *spans, uint64_t first, void *user)
 {
     const struct operation *operation = user;
     const pool_span *a = spans->a, *b = spans->b, *out = spans->out;
-    int degree = field_device_degree(call->place.field);
+    int degree = field_device_degree(call->target.field);
     int sum[3] = {(int)out->form - (int)a->form, (int)out->form - (int)b->form, 0};
     int product[3] = {0, 0, (int)out->form - (int)a->form - (int)b->form + degree};
     int copy[3] = {0, 0, (int)out->form - (int)a->form};
     struct factors factors = {0};
-    pool_status status = ntt_vector_bring(call, 0, a);
+    pool_status status = vector_upload(call, 0, a);
 
     (void)first;
     if (!status)
-        status = b == a ? POOL_OK : ntt_vector_bring(call, 1, b);
+        status = b == a ? POOL_OK : vector_upload(call, 1, b);
     if (!status)
-        status = ntt_operand_out(&call->place, out, &call->out);
+        status = memory_operand_allocate(&call->target, out, &call->out);
     if (!status)
         status = make_factors(call,
             operation->op == VECTOR_MUL    ? product
@@ -189,25 +209,25 @@ static pool_status run(
     if (!status)
         status = combine(call, operation->op, &call->in[0], b == a ? &call->in[0] : &call->in[1],
             &call->out, &factors);
-    return ntt_vector_end(call, out, status);
+    return vector_end(call, out, status);
 }
 
 static pool_status binary(const pool_field *field, const pool_exec *exec, enum vector_op op,
     const pool_span *a, const pool_span *b, const pool_span *out, const char *name)
 {
-    const struct ntt_vector_spans spans = {a, b, out};
+    const struct vector_spans spans = {a, b, out};
     struct operation operation = {.op = op};
-    struct ntt_vector_call call;
+    struct vector_call call;
     pool_status status = base_check_pointers(name, {"a", a}, {"b", b}, {"out", out});
 
     if (status)
         return status;
-    status = ntt_vector_begin(field, exec, &call, name);
+    status = vector_begin(field, exec, &call, name);
     if (!status)
-        status = ntt_vector_check(&call, a, out, 1);
+        status = vector_check_spans(&call, a, out, 1);
     if (!status)
-        status = ntt_vector_check(&call, b, out, 1);
-    return status ? status : ntt_vector_in_parts(&call, &spans, factor_bytes, run, &operation);
+        status = vector_check_spans(&call, b, out, 1);
+    return status ? status : vector_run_chunks(&call, &spans, factor_bytes, run, &operation);
 }
 
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
@@ -228,7 +248,7 @@ pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, cons
     return binary(field, exec, VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
-pool_status ntt_vector_scalar(
+pool_status vector_load_scalar(
     const pool_field *field, const void *packed, const char *name, uint64_t *limbs)
 {
     memset(limbs, 0, FIELD_MAX_LIMBS * sizeof(*limbs));
@@ -246,20 +266,20 @@ pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, co
     const pool_span *a, const pool_span *out)
 {
     uint64_t value[FIELD_MAX_LIMBS];
-    const struct ntt_vector_spans spans = {a, a, out};
+    const struct vector_spans spans = {a, a, out};
     struct operation operation = {VECTOR_COPY, value};
-    struct ntt_vector_call call;
+    struct vector_call call;
     pool_status status;
 
     status = base_check_pointers("pool_vector_scale", {"a", a}, {"out", out});
     if (status)
         return status;
-    status = ntt_vector_begin(field, exec, &call, "pool_vector_scale");
+    status = vector_begin(field, exec, &call, "pool_vector_scale");
     if (!status)
-        status = ntt_vector_scalar(call.place.field, scalar, "pool_vector_scale", value);
+        status = vector_load_scalar(call.target.field, scalar, "pool_vector_scale", value);
     if (!status)
-        status = ntt_vector_check(&call, a, out, 1);
-    return status ? status : ntt_vector_in_parts(&call, &spans, factor_bytes, run, &operation);
+        status = vector_check_spans(&call, a, out, 1);
+    return status ? status : vector_run_chunks(&call, &spans, factor_bytes, run, &operation);
 }
 
 pool_status pool_vector_warm_up(const pool_field *field, pool_device *device)

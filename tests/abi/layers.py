@@ -25,7 +25,7 @@ LAYERS = {
     "sim/driver": ["base", "driver/attributes.h", "sim/exec/executor.h"],
     "pool": ["base", "driver", "sim/driver/sim.h"],
     "stream": ["base", "driver", "pool"],
-    "memory": ["base", "driver", "pool", "stream"],
+    "memory": ["base", "field", "driver", "pool", "stream"],
     "module": ["base", "driver", "pool", "stream"],
     # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
     "vector": OPERATIONS + ["ntt"],

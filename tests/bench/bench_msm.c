@@ -207,7 +207,7 @@ static void make_points(struct work *work)
         .window_bits = bench.window_bits};
     pool_exec exec = {.struct_size = sizeof(exec), .device = bench.device};
     pool_buffer *given = NULL;
-    pool_span span = {.count = work->n, .form = POOL_FORM_MONTGOMERY, .place = POOL_MEMORY_DEVICE};
+    pool_span span = {.count = work->n, .form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_DEVICE};
     CUdeviceptr address;
 
     make_base(work->curve, work->n >> LOG_DISTINCT ? (uint64_t)1 << LOG_DISTINCT : work->n);
@@ -250,7 +250,7 @@ static pool_span scalars_of(const struct work *work)
         return span;
     MUST(pool_buffer_address(work->scalar_buffer, &address));
     span.data = (void *)(uintptr_t)address;
-    span.place = POOL_MEMORY_DEVICE;
+    span.space = POOL_MEMORY_DEVICE;
     return span;
 }
 

@@ -86,7 +86,7 @@ static pool_span span_of(pool_buffer *buffer, uint64_t count)
 
     MUST(pool_buffer_address(buffer, &address));
     return (pool_span){
-        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = count, .space = POOL_MEMORY_DEVICE};
 }
 
 /* Random elements made on the device from a few random ones: powers of a random base, so that no

@@ -221,11 +221,11 @@ static void bench_set(const struct row *row, pool_stream *stream)
         job.in = (pool_span){.data = (void *)(uintptr_t)from,
             .count = count,
             .form = form,
-            .place = POOL_MEMORY_DEVICE};
+            .space = POOL_MEMORY_DEVICE};
         job.out = (pool_span){.data = (void *)(uintptr_t)to,
             .count = count,
             .form = form,
-            .place = POOL_MEMORY_DEVICE};
+            .space = POOL_MEMORY_DEVICE};
         OK(pool_buffer_fill8(results, 0, count * bytes, 0xa5, NULL));
         struct timing timing = measure(permute, &job, stream);
         check_permute(&job, states, results, bytes);
@@ -339,18 +339,18 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     job.leaves = (pool_span){.data = (void *)(uintptr_t)from,
         .count = count,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     job.rows = (pool_span){.data = (void *)(uintptr_t)to,
         .count = shape.digest_count,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     struct timing timing = measure(build, &job, stream);
     check_tree(&job, leaves, shape.height, shape.digest_count, bytes);
     snprintf(what, sizeof(what), "tree %u", row->arity);
     put(what, row->set, count, &timing, most == 24 ? row->peer : 0, most == 24 ? row->target : 0);
     /* leaves from pinned host memory, all rows kept on the device */
     job.leaves.data = leaves;
-    job.leaves.place = POOL_MEMORY_HOST;
+    job.leaves.space = POOL_MEMORY_HOST;
     job.run.is_async = 0;
     job.run.progress = listen;
     OK(pool_buffer_fill8(results, 0, shape.digest_count * bytes, 0, NULL));
@@ -365,7 +365,7 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     /* the rows in pinned host memory as well; compared with those on the device */
     OK(pool_pinned_create(device, shape.digest_count * bytes, 0, &home));
     job.rows.data = pool_pinned_data(home);
-    job.rows.place = POOL_MEMORY_HOST;
+    job.rows.space = POOL_MEMORY_HOST;
     timing = measure(build, &job, stream);
     check_home(results, job.rows.data, shape.digest_count * bytes);
     snprintf(what, sizeof(what), "tree %u home", row->arity);

@@ -233,7 +233,7 @@ static pool_span device_points(const struct field_of_points *points, uint32_t bi
     return (pool_span){.data = at(points->points),
         .count = (uint64_t)1 << bits,
         .form = POOL_FORM_MONTGOMERY,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
 }
 
 static pool_span device_scalars(const struct field_of_points *points, uint32_t bits)
@@ -242,7 +242,7 @@ static pool_span device_scalars(const struct field_of_points *points, uint32_t b
 
     assert_ok(pool_copy_to_device(points->on_device, 0, points->scalars,
         count * pool_curve_scalar_field(points->curve)->bytes, NULL));
-    return (pool_span){.data = at(points->on_device), .count = count, .place = POOL_MEMORY_DEVICE};
+    return (pool_span){.data = at(points->on_device), .count = count, .space = POOL_MEMORY_DEVICE};
 }
 
 static pool_msm_params params_of(const pool_curve *curve)
@@ -309,7 +309,7 @@ static void test_host(void **state)
     run(&params, &exec, &in, &by, wanted, "scalars pinned");
     assert_ok(pool_copy_to_host(on_host, points.points, 0, count * points.point_bytes, NULL));
     in.data = on_host;
-    in.place = POOL_MEMORY_HOST;
+    in.space = POOL_MEMORY_HOST;
     run(&params, &exec, &in, &by, wanted, "points pageable, scalars pinned");
     exec.memory_limit = (uint64_t)64 << 20;
     if (bits > 20)

@@ -39,7 +39,7 @@ static pool_span span_of(pool_buffer *buffer, uint64_t count)
 
     assert_ok(pool_buffer_address(buffer, &address));
     return (pool_span){
-        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = count, .space = POOL_MEMORY_DEVICE};
 }
 
 static void check_outputs(const pool_ntt_params *params, const pool_span *in, pool_buffer *out)

@@ -849,7 +849,7 @@ static void check_convert(struct msm_case *one, pool_point_layout layout, pool_f
     if (!begin(one, &stage, names[layout]))
         return;
     uint8_t *packed = harness_memory(count, bytes);
-    pool_span span = {.count = count, .form = form, .place = POOL_MEMORY_DEVICE};
+    pool_span span = {.count = count, .form = form, .space = POOL_MEMORY_DEVICE};
 
     MUST(pool_points_convert(
         one->curve, &from, one->points.packed, count, POOL_CHECK_CANONICAL, &to, packed));

@@ -224,7 +224,7 @@ static void check_subject(struct harness *harness, const struct ntt_subject *sub
         if (subject->is_large && variant >= 4)
             break;
         one.run = (struct ntt_run){
-            .place = {.device = harness->device, .field = field, .stream = harness->stream},
+            .target = {.device = harness->device, .field = field, .stream = harness->stream},
             .domain = one.domain,
             .direction = variant >> 3 & 1 ? POOL_NTT_INVERSE : POOL_NTT_FORWARD,
             .job = {.words = field->words,

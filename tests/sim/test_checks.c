@@ -33,7 +33,7 @@ static struct items items_of(uint32_t elements, int is_strided, pool_memory_spac
     for (size_t i = 0; i < COUNT; i++)
         assert_ok(
             pool_random_scalars(field, i, elements, POOL_FORM_STANDARD, items.host + i * stride));
-    items.span = (pool_span){.count = COUNT, .stride = is_strided ? stride : 0, .place = place};
+    items.span = (pool_span){.count = COUNT, .stride = is_strided ? stride : 0, .space = place};
     return items;
 }
 
@@ -52,7 +52,7 @@ static const pool_span *place(struct items *items)
     CUdeviceptr address;
 
     items->span.data = items->host;
-    if (items->span.place == POOL_MEMORY_DEVICE) {
+    if (items->span.space == POOL_MEMORY_DEVICE) {
         assert_ok(pool_buffer_destroy(&items->buffer));
         assert_ok(pool_buffer_from_host(device, items->host, items->bytes, &items->buffer));
         assert_ok(pool_buffer_address(items->buffer, &address));
@@ -173,7 +173,7 @@ static void test_long_messages(void **state)
     memset(words + (LONG + 1 + 7) * 32, 255, 64);
     assert_ok(pool_buffer_from_host(device, words, sizeof(words), &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
-    in.data = (void *)(uintptr_t)address, in.place = POOL_MEMORY_DEVICE;
+    in.data = (void *)(uintptr_t)address, in.space = POOL_MEMORY_DEVICE;
     assert_int_equal(pool_poseidon_sponge(set, &run, &sponge, &in, &out), POOL_ERR_BAD_DATA);
     assert_non_null(strstr(pool_last_error()->message, "element 7 of item 1 of the messages"));
     in.count = 1;
@@ -254,13 +254,13 @@ static void test_vectors(void **state)
 {
     (void)state;
     for (int small = 0; small < 2; small++) {
-        ntt_vector_part_bytes_set(small ? 200 : 0);
+        vector_chunk_bytes_set(small ? 200 : 0);
         for (int is_strided = 0; is_strided < 2; is_strided++) {
             check_vectors(is_strided, POOL_MEMORY_HOST);
             check_vectors(is_strided, POOL_MEMORY_DEVICE);
         }
     }
-    ntt_vector_part_bytes_set(0);
+    vector_chunk_bytes_set(0);
 }
 
 /* A batch in chunks: the index is that of the whole input. */
@@ -278,11 +278,11 @@ static void test_transforms(void **state)
     (void)state;
     assert_ok(pool_ntt_domain_create(&wanted, &params.domain));
     memset(words + 50 * 32, 255, 32);
-    ntt_part_bytes_set(2 << LOG_SIZE << 5);
+    ntt_chunk_bytes_set(2 << LOG_SIZE << 5);
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     assert_string_equal(
         pool_last_error()->message, "element 50 of the input is not below the modulus of bn254_fr");
-    ntt_part_bytes_set(0);
+    ntt_chunk_bytes_set(0);
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }

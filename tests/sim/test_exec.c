@@ -26,7 +26,7 @@ static uint64_t memory_high(void)
     pool_memory_info info = {.struct_size = sizeof(info)};
 
     assert_ok(pool_memory_get_info(device, &info));
-    return info.used_high_bytes;
+    return info.used_high_water_bytes;
 }
 
 static bool is_simulated(void)
@@ -157,7 +157,7 @@ static pool_span vector_a(void)
     if (vectors.buffer) {
         assert_ok(pool_buffer_address(vectors.buffer, &address));
         span.data = (void *)(uintptr_t)address;
-        span.place = POOL_MEMORY_DEVICE;
+        span.space = POOL_MEMORY_DEVICE;
     }
     return span;
 }
@@ -313,14 +313,14 @@ static void test_watched(void **state)
     vectors.b = ntt_random(field, 2, VECTOR);
     vectors.stride = 0;
     check_watched(transform_batch, COUNT, 1);
-    ntt_part_bytes_set((uint64_t)field->bytes << LOG_SIZE);
+    ntt_chunk_bytes_set((uint64_t)field->bytes << LOG_SIZE);
     check_watched(transform_batch, COUNT, BATCH);
-    ntt_part_bytes_set(0);
+    ntt_chunk_bytes_set(0);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         check_watched(calls[i], VECTOR, 1);
-        ntt_vector_part_bytes_set((uint64_t)field->bytes * VECTOR / 7);
+        vector_chunk_bytes_set((uint64_t)field->bytes * VECTOR / 7);
         check_watched(calls[i], VECTOR, 7);
-        ntt_vector_part_bytes_set(0);
+        vector_chunk_bytes_set(0);
     }
     check_watched(vector_transpose, VECTOR, 1);
     assert_ok(pool_ntt_domain_destroy(&transform.params.domain));

@@ -132,7 +132,7 @@ static void test_shapes(void **state)
             const struct msm_shape_of_call shape = {.layout = (pool_point_layout)(n % 5),
                 .form = (pool_form)(n / 5 % 2),
                 .gap = n % 3 ? 0 : 12,
-                .place = (pool_memory_space)(n / 2 % 2),
+                .space = (pool_memory_space)(n / 2 % 2),
                 .scalar_form = (pool_form)(n / 4 % 2),
                 .scalar_gap = n % 4 ? 0 : 20,
                 .scalar_place = (pool_memory_space)(n % 2),

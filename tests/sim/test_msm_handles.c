@@ -550,8 +550,8 @@ static void test_refusals(void **state)
     REFUSE(span.stride = 60, POOL_ERR_INVALID_ARGUMENT, "stride of 60 bytes");
     REFUSE(span.stride = 66, POOL_ERR_INVALID_ARGUMENT, "stride of 66 bytes");
     REFUSE(span.data = NULL, POOL_ERR_INVALID_ARGUMENT, "must not be NULL");
-    REFUSE(span.form = (pool_form)2, POOL_ERR_INVALID_ARGUMENT, "no form");
-    REFUSE(span.place = POOL_MEMORY_DEVICE, POOL_ERR_INVALID_ARGUMENT, "no device memory");
+    REFUSE(span.form = (pool_form)2, POOL_ERR_INVALID_ARGUMENT, "unsupported value 2 for `form`");
+    REFUSE(span.space = POOL_MEMORY_DEVICE, POOL_ERR_INVALID_ARGUMENT, "not device memory");
     REFUSE(span.count = UINT64_MAX / 2, POOL_ERR_INVALID_ARGUMENT, "too many");
     REFUSE(span.count = (uint64_t)1 << 31, POOL_ERR_INVALID_ARGUMENT, "more than 2^31 - 1");
     REFUSE((span.count = (uint64_t)1 << 30, params.precompute_factor = 4),

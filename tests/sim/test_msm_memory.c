@@ -30,7 +30,7 @@ static uint64_t used_high(void)
     pool_memory_info info = {.struct_size = sizeof(info)};
 
     assert_ok(pool_memory_get_info(device, &info));
-    return info.used_high_bytes;
+    return info.used_high_water_bytes;
 }
 
 static uint64_t workspace_of(const struct msm_problem *problem, const pool_msm_params *params,
@@ -106,7 +106,7 @@ static int check_budgets(pool_msm_params params, const struct msm_problem *probl
         if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
         assert_ok(status);
-        if (shape->place == POOL_MEMORY_HOST && shape->scalar_place == POOL_MEMORY_HOST)
+        if (shape->space == POOL_MEMORY_HOST && shape->scalar_place == POOL_MEMORY_HOST)
             assert_in_range(used_high() - before, 1, exec.memory_limit);
         msm_compare(problem, &params, &exec, shape);
         fitted++;
@@ -121,7 +121,7 @@ static void test_budgets(void **state)
     static const struct msm_shape_of_call mixed = {.layout = POOL_POINT_JACOBIAN,
                                               .scalar_place = POOL_MEMORY_DEVICE},
                                           there = {.form = POOL_FORM_MONTGOMERY,
-                                              .place = POOL_MEMORY_DEVICE,
+                                              .space = POOL_MEMORY_DEVICE,
                                               .scalar_place = POOL_MEMORY_DEVICE,
                                               .result_place = POOL_MEMORY_DEVICE};
     pool_msm_params params = params_of("bn254_g1");
@@ -168,7 +168,7 @@ static void test_ramp(void **state)
         const struct msm_shape_of_call shape = {.ramps_up = true,
             .layout = n % 5 == 0 ? POOL_POINT_PROJECTIVE : POOL_POINT_AFFINE,
             .form = (pool_form)(n / 2 % 2),
-            .place = (pool_memory_space)(n % 3 == 1),
+            .space = (pool_memory_space)(n % 3 == 1),
             .scalar_place = (pool_memory_space)(n % 3 == 2),
             .result_place = (pool_memory_space)(n % 4 == 3)};
         pool_msm_params params = params_of("bn254_g1");

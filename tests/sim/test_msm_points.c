@@ -86,7 +86,7 @@ static void check_import(const struct msm_problem *problem, pool_point_format fo
         .count = COUNT,
         .stride = format.stride,
         .form = format.form,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     msm_input_bases_init(&source, problem->curve, &span, format.layout);
     assert_ok(msm_convert_bases(&run, &source, address_of(to)));
     assert_ok(pool_copy_to_host(got, to, 0, COUNT * problem->point_bytes, NULL));
@@ -185,7 +185,7 @@ static pool_status check_points(
         .count = COUNT,
         .stride = format.stride,
         .form = format.form,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     const struct msm_check_result result = {
         .buffer = word, .address = address_of(word), .first_index = 1000};
     msm_input_bases_init(&source, problem->curve, &span, format.layout);

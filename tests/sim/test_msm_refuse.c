@@ -99,11 +99,11 @@ static void test_spans(void **state)
     REFUSE(call.points.data = NULL, "the data of the span of points must not be NULL");
     REFUSE(call.scalars.data = NULL, "the data of the span of scalars must not be NULL");
     REFUSE(call.results.data = NULL, "the data of the span of results must not be NULL");
-    REFUSE(call.scalars.form = (pool_form)2, "has no form 2");
-    REFUSE(call.points.place = (pool_memory_space)2, "has no place 2");
-    REFUSE(call.points.place = POOL_MEMORY_DEVICE, "no device memory");
+    REFUSE(call.scalars.form = (pool_form)2, "unsupported value 2 for `form`");
+    REFUSE(call.points.space = (pool_memory_space)2, "unsupported value 2 for `space`");
+    REFUSE(call.points.space = POOL_MEMORY_DEVICE, "not device memory");
     REFUSE((call.scalars.data = (uint8_t *)problem.scalars + 2,
-               call.scalars.place = POOL_MEMORY_DEVICE),
+               call.scalars.space = POOL_MEMORY_DEVICE),
         "not aligned to 4 bytes");
     REFUSE((call.scalars.count = call.points.count = UINT64_MAX / 8), "too many");
     REFUSE(call.results.data = problem.scalars, "the results overlap");
@@ -141,7 +141,7 @@ static void test_devices(void **state)
     assert_ok(pool_buffer_address(buffer, &address));
     REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.exec.workspace = buffer, "another device");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
-        (call.points.data = (void *)(uintptr_t)address, call.points.place = POOL_MEMORY_DEVICE),
+        (call.points.data = (void *)(uintptr_t)address, call.points.space = POOL_MEMORY_DEVICE),
         "is memory of device 1, not of 0");
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_buffer_alloc(device, 8 << 20, &buffer));

@@ -210,11 +210,11 @@ static void run_between(const pool_ntt_params *params, const pool_exec *exec, co
     for (int i = 0; i < 2; i++)
         assert_ok(pool_buffer_address(buffers[i], &address[i]));
     from.data =
-        from.place == POOL_MEMORY_HOST ? source + skew : (void *)(uintptr_t)(address[0] + skew);
-    to.data = to.place == POOL_MEMORY_HOST ? result + skew : (void *)(uintptr_t)(address[1] + skew);
+        from.space == POOL_MEMORY_HOST ? source + skew : (void *)(uintptr_t)(address[0] + skew);
+    to.data = to.space == POOL_MEMORY_HOST ? result + skew : (void *)(uintptr_t)(address[1] + skew);
     from.count = to.count = count;
     assert_ok(pool_ntt(params, exec, &from, &to));
-    if (to.place == POOL_MEMORY_DEVICE)
+    if (to.space == POOL_MEMORY_DEVICE)
         assert_ok(pool_copy_to_host(result, buffers[1], 0, count * out_stride + skew, NULL));
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *at = result + skew + i * out_stride;
@@ -247,9 +247,9 @@ static void shapes(const char *name, uint32_t log_size, pool_ntt_direction direc
     uint8_t *wanted = ntt_expected(&params, in);
 
     for (uint32_t way = 0; way < 64; way += way < 16 ? 1 : 5) {
-        pool_span from = {.form = (pool_form)(way & 1), .place = (pool_memory_space)(way >> 1 & 1)};
+        pool_span from = {.form = (pool_form)(way & 1), .space = (pool_memory_space)(way >> 1 & 1)};
         pool_span to = {
-            .form = (pool_form)(way >> 2 & 1), .place = (pool_memory_space)(way >> 3 & 1)};
+            .form = (pool_form)(way >> 2 & 1), .space = (pool_memory_space)(way >> 3 & 1)};
 
         from.stride = way >> 4 & 1 ? field->bytes + 4 : 0;
         to.stride = way >> 5 & 1 ? 2 * (uint64_t)field->bytes : 0;
@@ -291,7 +291,7 @@ static void in_place(pool_ntt_order order, uint32_t log_size)
     assert_ok(pool_buffer_from_host(device, in, bytes, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
     pool_span span = {
-        .data = (void *)(uintptr_t)address, .count = count, .place = POOL_MEMORY_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = count, .space = POOL_MEMORY_DEVICE};
     assert_ok(pool_ntt_workspace(&params, &exec, &span, &span, &needed));
     if (needed) {
         assert_ok(pool_buffer_alloc(device, needed - 1, &exec.workspace));

@@ -146,14 +146,14 @@ static void test_calls(void **state)
     REFUSE_ARGUMENT(call.in.stride = 2, "stride of 2");
     REFUSE_ARGUMENT(call.out.stride = 6, "stride of 6");
     REFUSE_ARGUMENT(call.out.stride = UINT64_MAX - 3, "too many");
-    REFUSE_ARGUMENT(call.in.form = (pool_form)2, "no form 2");
-    REFUSE_ARGUMENT(call.out.place = (pool_memory_space)2, "no place 2");
+    REFUSE_ARGUMENT(call.in.form = (pool_form)2, "unsupported value 2 for `form`");
+    REFUSE_ARGUMENT(call.out.space = (pool_memory_space)2, "unsupported value 2 for `space`");
     REFUSE_ARGUMENT(call.in.data = NULL, "the data of the input must not be NULL");
     REFUSE_ARGUMENT(call.in.data = call.result + 4, "overlap");
     REFUSE_ARGUMENT((call.in.data = call.result, call.in.stride = 8), "overlap");
-    REFUSE_ARGUMENT(call.in.place = POOL_MEMORY_DEVICE, "no device memory");
+    REFUSE_ARGUMENT(call.in.space = POOL_MEMORY_DEVICE, "not device memory");
     REFUSE_ARGUMENT(
-        (call.in.place = POOL_MEMORY_DEVICE, call.in.data = call.data + 2), "aligned to 4 bytes");
+        (call.in.space = POOL_MEMORY_DEVICE, call.in.data = call.data + 2), "aligned to 4 bytes");
     assert_int_equal(
         pool_ntt(&call.params, &call.exec, NULL, &call.out), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_ntt(&call.params, &call.exec, &call.in, NULL), POOL_ERR_INVALID_ARGUMENT);
@@ -265,7 +265,7 @@ static void test_failures_wait(void **state)
     for (size_t i = 0; i < 3 * sizeof(rules) / sizeof(rules[0]); i++) {
         pool_status status;
 
-        ntt_part_bytes_set(i % 3 == 1 ? 128 : 0); /* in chunks on streams of their own */
+        ntt_chunk_bytes_set(i % 3 == 1 ? 128 : 0); /* in chunks on streams of their own */
         assert_ok(pool_stream_synchronize(exec.stream));
         assert_ok(pool_stream_call(exec.stream, pause_stream, NULL));
         assert_ok(pool_sim_set_faults(rules[i / 3]));
@@ -276,7 +276,7 @@ static void test_failures_wait(void **state)
         if (status)
             assert_ok(pool_stream_query(exec.stream));
     }
-    ntt_part_bytes_set(0);
+    ntt_chunk_bytes_set(0);
     assert_true(failures > 6);
     assert_ok(pool_stream_synchronize(exec.stream));
     assert_ok(pool_pinned_destroy(&pinned));

@@ -56,7 +56,7 @@ static struct operand operand_of(
     made.span = (pool_span){.data = address,
         .count = count,
         .stride = is_strided ? stride : 0,
-        .place = kind == DEVICE ? POOL_MEMORY_DEVICE : POOL_MEMORY_HOST};
+        .space = kind == DEVICE ? POOL_MEMORY_DEVICE : POOL_MEMORY_HOST};
     return made;
 }
 
@@ -107,7 +107,7 @@ static unsigned char *expected(int operation, const struct operand *in)
     pool_span from = in->span;
     pool_span to = {.data = want, .count = out_counts[operation]};
 
-    from.data = in->host, from.place = POOL_MEMORY_HOST;
+    from.data = in->host, from.space = POOL_MEMORY_HOST;
     assert_ok(operate(operation, &on_host, &from, &to));
     return want;
 }

@@ -43,7 +43,7 @@ static void test_calls(void **state)
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_buffer_from_host(device, wide, sizeof(wide), &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
-    in.data = (void *)(uintptr_t)address, in.place = POOL_MEMORY_DEVICE;
+    in.data = (void *)(uintptr_t)address, in.space = POOL_MEMORY_DEVICE;
     out = in; /* digests over the inputs' first elements */
     run.stream = stream, run.is_async = 1;
     assert_ok(pool_poseidon_hash(set, &run, &in, 2, &out));
@@ -124,11 +124,11 @@ static void check_tree(const struct shape *shape, size_t chunk_bytes)
     assert_ok(pool_buffer_zeroed(device, bytes, &down));
     assert_ok(pool_buffer_address(up, &address));
     leaves = (pool_span){
-        .data = (void *)(uintptr_t)address, .count = shape->leaves, .place = POOL_MEMORY_DEVICE};
+        .data = (void *)(uintptr_t)address, .count = shape->leaves, .space = POOL_MEMORY_DEVICE};
     assert_ok(pool_buffer_address(down, &address));
     rows = (pool_span){.data = (void *)(uintptr_t)address,
         .count = found.digest_count,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
     check_rows(set, shape, &leaves, &rows, NULL, NULL, 0);
     assert_ok(pool_copy_to_host(got, down, 0, bytes, NULL));
     compare(set, "trees in device memory", got, want, bytes);
@@ -226,7 +226,7 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
     assert_ok(pool_buffer_from_host(device, elements, LEAVES * leaf * 32, &up));
     assert_ok(pool_buffer_address(up, &address));
     if (on_device)
-        leaves.data = (void *)(uintptr_t)address, leaves.place = POOL_MEMORY_DEVICE;
+        leaves.data = (void *)(uintptr_t)address, leaves.space = POOL_MEMORY_DEVICE;
     run.progress = listen;
     run.user = &told;
     assert_ok(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
@@ -274,7 +274,7 @@ static void test_strangers(void **state)
 
     (void)state;
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
-    pool_span in = {.data = host, .count = 1, .place = POOL_MEMORY_DEVICE};
+    pool_span in = {.data = host, .count = 1, .space = POOL_MEMORY_DEVICE};
     assert_int_equal(pool_poseidon_permute(set, &run, &in, &out), POOL_ERR_INVALID_ARGUMENT);
     assert_ok(pool_buffer_alloc(device, 64, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));

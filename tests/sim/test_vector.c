@@ -44,7 +44,7 @@ static struct given give(const uint8_t *data, uint64_t count, uint32_t way)
     given.span = (pool_span){.count = count,
         .stride = way >> 2 & 1 ? stride : 0,
         .form = (pool_form)(way & 1),
-        .place = (pool_memory_space)(way >> 1 & 1)};
+        .space = (pool_memory_space)(way >> 1 & 1)};
     given.bytes = count * stride;
     given.host = calloc(1, given.bytes + 1);
     for (uint64_t i = 0; data && i < count; i++) {
@@ -55,7 +55,7 @@ static struct given give(const uint8_t *data, uint64_t count, uint32_t way)
             memcpy(given.host + i * stride, data + i * field->bytes, field->bytes);
     }
     given.span.data = given.host;
-    if (given.span.place == POOL_MEMORY_DEVICE) {
+    if (given.span.space == POOL_MEMORY_DEVICE) {
         CUdeviceptr address = 0;
 
         assert_ok(pool_buffer_from_host(device, given.host, given.bytes, &given.buffer));
@@ -265,16 +265,16 @@ static void test_moves(void **state)
 /* The same with parts of a few hundred and of single elements. */
 static void test_parts(void **state)
 {
-    ntt_vector_part_bytes_set(4100);
+    vector_chunk_bytes_set(4100);
     test_sums_and_products(state);
     test_one_argument(state);
-    ntt_vector_part_bytes_set(1);
+    vector_chunk_bytes_set(1);
     field = ntt_field("bn254_fr");
     for (uint32_t way = 0; way < 64; way += 5) {
         check_one(5, way);
         check_binary(pool_vector_mul, field_mul, 5, way);
     }
-    ntt_vector_part_bytes_set(0);
+    vector_chunk_bytes_set(0);
 }
 
 int main(void)

@@ -110,7 +110,7 @@ struct msm_shape_of_call {
     pool_point_layout layout; /* of points */
     pool_form form;
     uint64_t gap; /* bytes between items, a multiple of 4 */
-    pool_memory_space place;
+    pool_memory_space space;
     pool_form scalar_form;
     uint64_t scalar_gap;
     pool_memory_space scalar_place;
@@ -124,7 +124,7 @@ struct msm_shape_of_call {
 static inline pool_span msm_place(pool_device *device, pool_memory_space place, void *data,
     uint64_t count, uint64_t stride, pool_form form, pool_buffer **buffer)
 {
-    pool_span span = {.data = data, .count = count, .stride = stride, .form = form, .place = place};
+    pool_span span = {.data = data, .count = count, .stride = stride, .form = form, .space = place};
     CUdeviceptr address = 0;
 
     if (place == POOL_MEMORY_DEVICE) {
@@ -180,7 +180,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
     call.point_layout = shape->layout;
     call.result_layout = shape->result_layout;
     pool_span in = msm_place(
-        exec->device, shape->place, given, points, format.stride, shape->form, &buffers[0]);
+        exec->device, shape->space, given, points, format.stride, shape->form, &buffers[0]);
     pool_span by = msm_place(exec->device, shape->scalar_place, scalars, problem->count,
         scalar_stride, shape->scalar_form, &buffers[1]);
     pool_span out = msm_place(exec->device, shape->result_place, got, batch, result_format.stride,

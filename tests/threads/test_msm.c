@@ -37,7 +37,7 @@ static pool_status run_call(
     pool_status status = pool_buffer_address(result, &address);
     pool_span out = {.data = (uint8_t *)(uintptr_t)address + i * problem.point_bytes,
         .count = 1,
-        .place = POOL_MEMORY_DEVICE};
+        .space = POOL_MEMORY_DEVICE};
 
     if (i % 2) {
         params.bases = points;

@@ -83,7 +83,7 @@ static pool_status transform_parts(struct torture *torture)
     pool_span span = {.data = data, .count = 5 << 6};
     pool_status status = create(torture, &exec.device);
 
-    ntt_part_bytes_set(sizeof(uint32_t) << 6);
+    ntt_chunk_bytes_set(sizeof(uint32_t) << 6);
     if (!status)
         status = domain_of(torture, "babybear", 6);
     params.domain = torture->objects[DOMAIN];
@@ -126,7 +126,7 @@ static pool_status vectors(struct torture *torture)
     pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64};
     pool_status status = create(torture, &params.device);
 
-    ntt_vector_part_bytes_set(sizeof(data) / 2); /* two parts */
+    vector_chunk_bytes_set(sizeof(data) / 2); /* two parts */
     if (!status)
         status = pool_vector_mul(pool_field_by_name("babybear"), &params, &in, &in, &out);
     return status ? status

@@ -287,6 +287,7 @@ static void call_memory(void)
     pool_pinned *pinned = NULL;
     CUmemoryPool handle;
     CUdeviceptr address;
+    pool_span span;
     char bytes[64] = "";
 
     REFUSED(pool_buffer_create(h.device, &params, &buffer));
@@ -298,6 +299,7 @@ static void call_memory(void)
     ANSWERS(pool_buffer_destroy(&buffer));
     ANSWERS(pool_buffer_address(h.buffer, &address));
     ANSWERS(pool_buffer_bytes(h.buffer));
+    ANSWERS(pool_buffer_span(h.buffer, 0, 0, POOL_FORM_STANDARD, &span));
     ANSWERS(pool_buffer_flags(h.buffer));
     ANSWERS(pool_buffer_device(h.buffer));
     REFUSED(pool_buffer_fill8(h.buffer, 0, 1, 0, h.stream));
@@ -311,6 +313,7 @@ static void call_memory(void)
     REFUSED(pool_pinned_register(h.device, bytes, 64, 0, &pinned));
     ANSWERS(pool_pinned_data(h.pinned));
     ANSWERS(pool_pinned_bytes(h.pinned));
+    ANSWERS(pool_pinned_flags(h.pinned));
     ANSWERS(pool_pinned_device(h.pinned));
     REFUSED(pool_memory_get_info(h.device, &info));
     REFUSED(pool_memory_reset_high_water(h.device));
@@ -473,7 +476,7 @@ static int destroy_all(void)
     if (h.points)
         DESTROYED(pool_bases_destroy(&h.points));
     DESTROYED(pool_ntt_domain_destroy(&h.domain));
-    ANSWERS(pool_module_destroy(&h.module));
+    DESTROYED(pool_module_destroy(&h.module));
     DESTROYED(pool_pinned_destroy(&h.pinned));
     DESTROYED(pool_buffer_destroy_on(&h.slice, h.stream));
     DESTROYED(pool_buffer_destroy(&h.buffer));

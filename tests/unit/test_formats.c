@@ -150,7 +150,7 @@ static void check_section(const pool_file *file, const char *name, const struct 
     if (pool_file_get_section(file, name, &section))
         fail_msg("%s", pool_last_error()->message);
     assert_int_equal(section.span.count, count);
-    assert_int_equal(section.span.place, POOL_MEMORY_HOST);
+    assert_int_equal(section.span.space, POOL_MEMORY_HOST);
     assert_true(ahead + count * section.span.stride <= part->size);
     assert_memory_equal(
         section.span.data, part->bytes + ahead, (size_t)(count * section.span.stride));

@@ -290,14 +290,14 @@ static void test_statistics(void **state)
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_memory_get_info(device, &after));
     assert_int_equal(after.used_bytes, 0);
-    assert_int_equal(after.used_high_bytes, 8 * MIB);
+    assert_int_equal(after.used_high_water_bytes, 8 * MIB);
     assert_int_equal(after.buffers, 0);
     assert_true(after.reserved_bytes >= 8 * MIB); /* kept */
     assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_reset_high_water(device));
     assert_ok(pool_memory_get_info(device, &after));
     assert_int_equal(after.reserved_bytes, 0);
-    assert_int_equal(after.used_high_bytes, 0);
+    assert_int_equal(after.used_high_water_bytes, 0);
     assert_int_equal(after.staging_bytes, 0);
     assert_ok(pool_memory_set_threshold(device, 0));
     assert_ok(pool_memory_get_info(device, &after));
@@ -393,11 +393,44 @@ static void test_pool_is_busy(void **state)
     assert_ok(pool_pinned_destroy(&pinned));
 }
 
+static void test_buffer_span(void **state)
+{
+    pool_buffer *buffer = NULL;
+    pool_pinned *pinned = NULL;
+    pool_span span = {.count = 7};
+    CUdeviceptr address = 0;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), 96, &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
+    assert_ok(pool_buffer_span(buffer, 32, 2, POOL_FORM_MONTGOMERY, &span));
+    assert_ptr_equal(span.data, (void *)(uintptr_t)(address + 32));
+    assert_int_equal(span.count, 2);
+    assert_int_equal(span.stride, 0);
+    assert_int_equal(span.form, POOL_FORM_MONTGOMERY);
+    assert_int_equal(span.space, POOL_MEMORY_DEVICE);
+    assert_ok(pool_buffer_span(buffer, 96, 0, POOL_FORM_STANDARD, &span));
+    assert_status(
+        pool_buffer_span(buffer, 97, 0, POOL_FORM_STANDARD, &span), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "unsupported value 97 for `offset`"));
+    assert_status(pool_buffer_span(buffer, 0, 0, (pool_form)7, &span), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_buffer_span(NULL, 0, 0, POOL_FORM_STANDARD, &span), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_buffer_span(buffer, 0, 0, POOL_FORM_STANDARD, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_pinned_create(memory_device(0), 64, POOL_PINNED_SECRET, &pinned));
+    assert_int_equal(pool_pinned_flags(pinned), POOL_PINNED_SECRET);
+    assert_int_equal(pool_pinned_flags(NULL), 0);
+    assert_ok(pool_pinned_destroy(&pinned));
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_nulls),
+        TEST(test_buffer_span),
         TEST(test_foreign_handles),
         TEST(test_kinds_of_buffers),
         TEST(test_impossible_size),

@@ -123,7 +123,7 @@ static void test_secret_is_withheld(void **state)
     pool_mock_clear_failures(memory_mock);
     pool_mock_set_hook(memory_mock, NULL, NULL);
     assert_ok(pool_memory_get_info(memory_device(0), &info));
-    assert_int_equal(info.withheld_bytes, 5000);
+    assert_int_equal(info.quarantined_bytes, 5000);
     assert_int_equal(info.used_bytes, 0);
     /* For the balance of this test only. */
     assert_ok(pool_bind(memory_device(0)));

@@ -477,11 +477,11 @@ static void test_spans(void **state)
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
     out.data = elements + 32, in.form = (pool_form)5;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    in.form = POOL_FORM_STANDARD, in.place = (pool_memory_space)5;
+    in.form = POOL_FORM_STANDARD, in.space = (pool_memory_space)5;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    in.place = POOL_MEMORY_DEVICE;
+    in.space = POOL_MEMORY_DEVICE;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
-    in.place = POOL_MEMORY_HOST, run.is_async = 1;
+    in.space = POOL_MEMORY_HOST, run.is_async = 1;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));
     run.on_host = 0, run.is_async = 2;
     REFUSED(pool_poseidon_hash(set, &run, &in, 2, &out));

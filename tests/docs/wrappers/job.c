@@ -17,7 +17,7 @@ static void must(pool_status status)
 
 static pool_span on_device(pool_buffer *buffer, uint64_t count)
 {
-    pool_span span = {.count = count, .place = POOL_MEMORY_DEVICE};
+    pool_span span = {.count = count, .space = POOL_MEMORY_DEVICE};
     CUdeviceptr address;
 
     must(pool_buffer_address(buffer, &address));

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What operations share about their operands: where an operation runs, checks of spans, operands in
+ * device memory, and stream-ordered scratch memory.
+ */
+#ifndef MEMORY_OPERAND_H
+#define MEMORY_OPERAND_H
+
+#include <stdbool.h>
+
+#include <devicepool/memory.h>
+#include <devicepool/span.h>
+
+#include "field/field.h"
+
+/* Where an operation runs, and the field that it computes in. */
+struct exec_target {
+    pool_device *device;
+    pool_stream *stream;     /* never NULL */
+    const pool_field *field; /* NULL where the operation has none or several */
+};
+
+/* `device` NULL: the device that the thread has bound; `stream` NULL: its default stream. Leaves
+ * the field alone. */
+pool_status exec_target_init(
+    struct exec_target *target, pool_device *device, const pool_stream *stream);
+
+/*
+ * Ends a call that has enqueued its work: waits for it, unless the call is asynchronous and nothing
+ * failed. After a failure no work may still access the caller's memory.
+ */
+pool_status exec_target_end(const struct exec_target *target, int is_async, pool_status status);
+
+/* The items of a span: "elements of bn254_fr". */
+struct memory_item {
+    uint64_t bytes;
+    const char *kind; /* plural noun */
+    const char *name; /* of the field or curve */
+};
+
+/*
+ * Fails for a span that is NULL, an unknown form or memory space, a stride that is too small or not
+ * a multiple of 4, an extent beyond the address space, data at NULL, and device memory that is not
+ * aligned to 4 bytes or belongs to another device: a kernel would fault, which ends the process's
+ * use of every GPU. Inside or outside of device_enter.
+ */
+pool_status memory_span_check(const struct exec_target *target, const pool_span *span,
+    const struct memory_item *item, const char *what);
+/* Checks only form, memory space, stride and extent. */
+pool_status memory_span_check_shape(
+    const pool_span *span, const struct memory_item *item, const char *what);
+
+static inline uint64_t memory_span_stride(const pool_span *span, uint64_t item_bytes)
+{
+    return span->stride ? span->stride : item_bytes;
+}
+
+/* Bytes from the start of the first item to the end of the last; memory_span_check has checked that
+ * they do not overflow. */
+static inline uint64_t memory_span_extent(const pool_span *span, uint64_t item_bytes)
+{
+    return span->count ? (span->count - 1) * memory_span_stride(span, item_bytes) + item_bytes : 0;
+}
+
+/* Whether the extents of two spans have a byte in common. */
+bool memory_spans_overlap(
+    const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes);
+
+/* Scratch memory for work that is enqueued later on the target's stream. */
+pool_status memory_scratch(
+    const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
+/* Frees it in the order of the stream, whatever the status; returns the first failure. */
+pool_status memory_scratch_free(
+    const struct exec_target *target, pool_buffer **buffer, pool_status status);
+
+/* ---- spans of elements of the target's field --------------------------------------------------
+ */
+
+/* memory_span_check for elements; `what` is the span's name in messages. */
+pool_status memory_elements_check(
+    const struct exec_target *target, const pool_span *span, const char *what);
+/* Fails when the extents of both overlap, unless both are the same elements and that is allowed. */
+pool_status memory_elements_check_overlap(
+    const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed);
+bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b);
+/* Whether they are packed and, on the device, aligned for vector loads. */
+bool memory_elements_are_packed(const pool_field *field, const pool_span *span);
+
+/* Elements in device memory: the caller's, or a copy in `owned`. */
+struct memory_operand {
+    CUdeviceptr address;
+    uint64_t stride; /* bytes */
+    uint64_t count;
+    pool_buffer *owned;
+};
+
+/* An input: host memory is copied to the device. */
+pool_status memory_operand_upload(
+    const struct exec_target *target, const pool_span *span, struct memory_operand *operand);
+/* An output: for host memory a packed buffer is allocated, which memory_operand_download copies. */
+pool_status memory_operand_allocate(
+    const struct exec_target *target, const pool_span *span, struct memory_operand *operand);
+pool_status memory_operand_download(
+    const struct exec_target *target, const struct memory_operand *operand, const pool_span *span);
+pool_status memory_operand_free(
+    const struct exec_target *target, struct memory_operand *operand, pool_status status);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Permutations of vectors: bit reversal and transposition. */
+#include "vector/vector.h"
+
+#include "base/status.h"
+
+enum { TRANSPOSE_TILE = 16 };
+
+/* Forms that differ: a first copy has the factor, and the permutation follows it. */
+static pool_status same_form(const pool_span *a, const pool_span *out, const char *name)
+{
+    return a->form == out->form ? POOL_OK
+                                : base_fail(POOL_ERR_INVALID_ARGUMENT,
+                                      "%s moves elements and does not change their form", name);
+}
+
+pool_status pool_vector_bit_reverse(
+    const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
+{
+    struct vector_call call;
+    struct vector_arg from, to;
+    uint32_t log_count;
+    void *arguments[] = {&from, &to, &log_count};
+    static const size_t sizes[] = {16, 16, 4};
+    struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
+    pool_status status =
+        vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_bit_reverse");
+
+    if (!status)
+        status = same_form(a, out, "pool_vector_bit_reverse");
+    if (!status && (a->count == 0 || (a->count & (a->count - 1))))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_vector_bit_reverse: %llu elements are no power of two",
+            (unsigned long long)a->count);
+    if (status)
+        return status;
+    log_count = (uint32_t)__builtin_ctzll(a->count);
+    status = vector_check_spans_limit(&call, &(struct vector_spans){.a = a, .out = out});
+    if (!status)
+        status = vector_upload_unary(&call, a, out);
+    from = vector_arg_of(&call.in[0]);
+    to = vector_arg_of(&call.out);
+    if (!status)
+        status = vector_launch(&call, "vector_bit_reverse", a->count, &launch);
+    status = vector_end(&call, out, status);
+    if (!status)
+        memory_exec_report(&call.exec, a->count, a->count);
+    return status;
+}
+
+pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
+    uint64_t columns, const pool_span *a, const pool_span *out)
+{
+    struct vector_call call;
+    struct vector_arg from, to;
+    uint64_t count;
+    void *arguments[] = {&from, &to, &rows, &columns};
+    static const size_t sizes[] = {16, 16, 8, 8};
+    struct module_launch launch = {.count = 4,
+        .arguments = arguments,
+        .sizes = sizes,
+        .threads = TRANSPOSE_TILE * TRANSPOSE_TILE};
+    pool_status status = vector_begin_unary(field, exec, &call, a, out, 0, "pool_vector_transpose");
+
+    if (!status)
+        status = same_form(a, out, "pool_vector_transpose");
+    if (!status && (__builtin_mul_overflow(rows, columns, &count) || count != a->count))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_vector_transpose: %llu elements are not %llu rows of %llu",
+            (unsigned long long)a->count, (unsigned long long)rows, (unsigned long long)columns);
+    if (status)
+        return status;
+    status = vector_check_spans_limit(&call, &(struct vector_spans){.a = a, .out = out});
+    if (!status)
+        status = vector_upload_unary(&call, a, out);
+    from = vector_arg_of(&call.in[0]);
+    to = vector_arg_of(&call.out);
+    if (!status && count) {
+        uint64_t down = (rows - 1) / TRANSPOSE_TILE + 1,
+                 across = (columns - 1) / TRANSPOSE_TILE + 1;
+
+        status =
+            down > INT32_MAX / across
+                ? base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_transpose: too many tiles")
+                : vector_launch(&call, "vector_transpose", down * across * launch.threads, &launch);
+    }
+    status = vector_end(&call, out, status);
+    if (!status)
+        memory_exec_report(&call.exec, a->count, a->count);
+    return status;
+}
