@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel of one's own with shared memory, shuffles, a header in memory and a define: the sum of
+ * A kernel of a program's own with shared memory, shuffles, a header in memory and a define: the sum of
  * an array in two launches, a block's sum each, with the block size that the driver suggests.
  *
  *   reduction [DEVICES]

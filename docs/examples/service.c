@@ -10,7 +10,7 @@
  * on standard error. SIGTERM, and the end of the input, drain: no new jobs, all accepted ones are
  * answered, everything is given back.
  *
- * Exit codes: 0 drained; 75 the process has lost its GPUs to a sticky fault, or cannot give back
+ * Exit codes: 0 drained; 75 the process has lost its GPUs to a sticky fault, or cannot release
  * what a hanging kernel holds, and wants to be started again by its supervisor; 77 no device; 1
  * another failure at the start or the end.
  *

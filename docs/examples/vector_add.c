@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vector addition on every device of a pool: jobs are handed out round robin, each on a stream of
+ * Vector addition on every device of a pool: jobs are assigned round robin, each on a stream of
  * its own, and waited for with a deadline.
  *
  *   vector_add [DEVICES]

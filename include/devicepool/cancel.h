@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asking long work to end: one object that the waiting side holds and another thread trips.
+ * Asking long work to end: one object that the waiting side holds and another thread fires.
  */
 #ifndef DEVICEPOOL_CANCEL_H
 #define DEVICEPOOL_CANCEL_H
@@ -19,7 +19,7 @@ typedef struct pool_cancel pool_cancel;
 
 /*
  * Makes one, the caller's, not requested yet; requests it; tells whether it is requested, 1 or 0;
- * frees it and sets *cancel to NULL (NULL is nothing).
+ * frees it and sets *cancel to NULL (NULL is a no-op).
  */
 POOL_API pool_status pool_cancel_create(pool_cancel **cancel);
 POOL_API void pool_cancel_request(pool_cancel *cancel);

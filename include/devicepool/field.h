@@ -108,7 +108,7 @@ POOL_API uint32_t pool_field_two_adicity(
 POOL_API pool_status pool_field_fingerprint(
     const pool_field *field, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 
-/* Write one element each; the modulus is written as an integer. */
+/* Write each one element; the modulus is written as an integer. */
 POOL_API pool_status pool_field_modulus(const pool_field *field, void *modulus);
 POOL_API pool_status pool_field_generator(const pool_field *field, pool_form form, void *generator);
 

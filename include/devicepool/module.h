@@ -134,8 +134,8 @@ typedef struct pool_launch_shape {
 } pool_launch_shape;
 
 /*
- * A kernel that starts early may be brought to the device, and run up to its griddepcontrol.wait,
- * while the kernel before it in the stream is still running: CUDA's programmatic dependent launch.
+ * With `pdl` (programmatic dependent launch) a kernel may be scheduled, and run up to its
+ * griddepcontrol.wait, while the preceding kernel of the stream is still running.
  * It hides a microsecond or two a launch. The kernel has to execute griddepcontrol.wait, in all its
  * threads, before it reads what earlier work wrote or writes anything; from then on it is as if it
  * had been launched in order. Compiled for less than compute capability 9.0 a kernel cannot have

@@ -19,7 +19,7 @@ extern "C" {
 
 /*
  * Points that stay in a device's memory as kernels read them, so that a service loads its
- * structured reference string once a device: with tables of multiples, where asked for, which make
+ * structured reference string once a device: with precomputed bases, where asked for, which make
  * every sum over them cheaper. Immutable: any number of threads and jobs may use one at once.
  * Counts references. It keeps its pool from being destroyed.
  */
@@ -62,7 +62,7 @@ POOL_API pool_bases *pool_bases_retain(pool_bases *points);
 
 /*
  * Gives one reference back, frees the memory with the last one and sets *points to NULL. Sums over
- * it that are enqueued end first. NULL is nothing.
+ * it that are enqueued end first. NULL is a no-op.
  */
 POOL_API pool_status pool_bases_destroy(pool_bases **points);
 

@@ -62,12 +62,12 @@ POOL_API pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain);
 
 /*
  * Gives one reference back, frees the domain and its tables on all devices with the last one, and
- * sets *domain to NULL. NULL is nothing. Work that was enqueued before is not disturbed. The tables
+ * sets *domain to NULL. NULL is a no-op. Work that was enqueued before is not disturbed. The tables
  * keep the pools of their devices from being destroyed: destroy domains first.
  */
 POOL_API pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain);
 
-/* Facts. With NULL: 0 or NULL. Root and coset generator are one element each. */
+/* Facts. With NULL: 0 or NULL. Root and coset generator are each one element. */
 POOL_API const pool_field *pool_ntt_domain_field(const pool_ntt_domain *domain);
 POOL_API uint32_t pool_ntt_domain_log_size(const pool_ntt_domain *domain);
 POOL_API pool_status pool_ntt_domain_root(
@@ -110,7 +110,7 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
 /*
  * Transforms batch * 2^log_size elements from `in` to `out`. Each may be in host or device memory,
  * packed or strided, in either form; forms that differ cost one multiplication an element, no
- * further trip through memory. `out` may be exactly `in` (same data, same stride); any other
+ * further pass over memory. `out` may be exactly `in` (same data, same stride); any other
  * overlap in memory is refused. Host memory in batches of rows goes through the device in parts;
  * one transform, and a batch of columns, need room there as a whole. The first use of a field on a
  * device compiles its kernels, the first use of a domain makes tables there; both block, also with

@@ -39,7 +39,7 @@ typedef struct pool_fault_kernel {
     CUstream stream; /* NULL: the default stream */
 } pool_fault_kernel;
 
-/* What a fault hook is told. The texts and kernels live for the call only. */
+/* What a fault hook receives. The texts and kernels live for the call only. */
 typedef struct pool_fault {
     pool_error_class error_class; /* DEVICE or PROCESS */
     int driver_code;
@@ -102,7 +102,7 @@ POOL_API void pool_params_init(pool_params *params, size_t struct_size);
 POOL_API pool_status pool_create(device_pool **pool, const pool_params *params);
 
 /*
- * Destroys the pool and sets *pool to NULL; NULL and a pointer to NULL are nothing. Refused with
+ * Destroys the pool and sets *pool to NULL; NULL and a pointer to NULL are no-ops. Refused with
  * POOL_ERR_BUSY, the pool staying as it was, while threads hold a binding or buffers, streams or
  * modules of it exist; the text counts them. Work that is still enqueued ends first, as the driver
  * waits for it: a kernel that never ends keeps this from returning. After a sticky fault, in a
@@ -141,7 +141,7 @@ POOL_API void pool_text_free(char **text);
  * devices are skipped without favouring their neighbour. `pool_best_device` is the one with most
  * free memory: what the driver says, sampled at most every 10 ms, and what the library keeps unused
  * there; of a lazy device without a context the driver tells nothing, so all of it counts as free.
- * Free memory is shared out among those who ask: a device that was handed out n times in the last
+ * Free memory is shared out among those who ask: a device that was assigned n times in the last
  * 10 to 20 ms counts with its free memory divided by n + 1, so that threads that ask at once do not
  * all get the same one before their memory shows. Equals go round robin. Both: POOL_ERR_NO_DEVICE
  * when none is usable. Neither makes a context.

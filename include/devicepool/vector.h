@@ -65,7 +65,7 @@ POOL_API pool_status pool_vector_powers(
     const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out);
 
 /*
- * value = a[0] + a[1] point + a[2] point^2 + ... `point` and `value` are one element each in host
+ * value = a[0] + a[1] point + a[2] point^2 + ... `point` and `value` are each one element in host
  * memory, in standard form. Waits for the result whatever is_async says. No elements give 0.
  */
 POOL_API pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec,

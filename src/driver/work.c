@@ -223,7 +223,7 @@ pool_status driver_work_poll(struct driver_work *work, int all)
         is_busy |= code == POOL_CU_NOT_READY || driver_queue_unfinished(at);
     }
     pthread_mutex_unlock(&work->lock);
-    /* Not under the lock: a sticky code is told to the fault hook. */
+    /* Not under the lock: a sticky code is notified to the fault hook. */
     if (failure)
         return driver_check(work->driver, failure, "cuStreamQuery");
     return is_busy ? POOL_ERR_NOT_READY : POOL_OK;

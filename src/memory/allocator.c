@@ -205,12 +205,12 @@ release:
 }
 
 /* Memory that must not be given back is kept, counted, and tried again by trim and at the end. */
-static void withhold(
+static void quarantine(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
-    struct memory_withheld *entry = base_calloc(1, sizeof(*entry));
+    struct memory_quarantined *entry = base_calloc(1, sizeof(*entry));
 
-    memory_gauge_add(&memory->withheld, request->bytes);
+    memory_gauge_add(&memory->quarantined, request->bytes);
     base_log(POOL_LOG_WARN, "device %d: a block of %s could not be overwritten and is quarantined",
         pool_device_ordinal(memory->device), base_size_text(request->bytes).text);
     if (!entry)
@@ -218,19 +218,19 @@ static void withhold(
     entry->address = address;
     entry->request = *request;
     entry->request.ordered = 0;
-    pthread_mutex_lock(&memory->withheld_lock);
-    entry->next = memory->withheld_list;
-    memory->withheld_list = entry;
-    pthread_mutex_unlock(&memory->withheld_lock);
+    pthread_mutex_lock(&memory->quarantined_lock);
+    entry->next = memory->quarantined_list;
+    memory->quarantined_list = entry;
+    pthread_mutex_unlock(&memory->quarantined_lock);
 }
 
-void memory_withhold(struct memory_block *block)
+void memory_quarantine(struct memory_block *block)
 {
     struct memory_request request = {
         .bytes = block->bytes, .secret = (block->flags & POOL_BUFFER_SECRET) != 0};
 
     memory_gauge_sub(&block->memory->used, block->bytes);
-    withhold(block->memory, &request, block->address);
+    quarantine(block->memory, &request, block->address);
 }
 
 /* Overwrites a secret; `stream` is where its last use is over. */
@@ -266,7 +266,7 @@ static pool_status release_plain(
         if (!status)
             status = DRIVER_CALL(memory->driver, StreamSynchronize(NULL));
         if (status) {
-            withhold(memory, request, address);
+            quarantine(memory, request, address);
             return status;
         }
     }
@@ -285,7 +285,7 @@ static pool_status release_to_pool(
         if (first) { /* the order could not be enqueued, so it is made by waiting */
             status = DRIVER_CLEANUP(driver, CtxSynchronize());
             if (status) {
-                withhold(memory, request, address);
+                quarantine(memory, request, address);
                 return first;
             }
         }
@@ -293,7 +293,7 @@ static pool_status release_to_pool(
     if (request->secret) {
         status = overwrite(memory, address, request->bytes, stream);
         if (status) {
-            withhold(memory, request, address);
+            quarantine(memory, request, address);
             return first ? first : status;
         }
     }
@@ -318,19 +318,19 @@ pool_status memory_release(
     return release_to_pool(memory, request, address);
 }
 
-/* Inside device_enter. What fails again is withheld again. */
-static void release_withheld(struct device_memory *memory)
+/* Inside device_enter. What fails again is quarantined again. */
+static void release_quarantined(struct device_memory *memory)
 {
-    struct memory_withheld *entry;
+    struct memory_quarantined *entry;
 
-    pthread_mutex_lock(&memory->withheld_lock);
-    entry = memory->withheld_list;
-    memory->withheld_list = NULL;
-    pthread_mutex_unlock(&memory->withheld_lock);
+    pthread_mutex_lock(&memory->quarantined_lock);
+    entry = memory->quarantined_list;
+    memory->quarantined_list = NULL;
+    pthread_mutex_unlock(&memory->quarantined_lock);
     while (entry) {
-        struct memory_withheld *next = entry->next;
+        struct memory_quarantined *next = entry->next;
 
-        memory_gauge_sub(&memory->withheld, entry->request.bytes);
+        memory_gauge_sub(&memory->quarantined, entry->request.bytes);
         memory_gauge_add(&memory->used, entry->request.bytes);
         (void)memory_release(memory, &entry->request, entry->address);
         base_free(entry);
@@ -338,15 +338,15 @@ static void release_withheld(struct device_memory *memory)
     }
 }
 
-static void forget_withheld(struct device_memory *memory)
+static void forget_quarantined(struct device_memory *memory)
 {
-    while (memory->withheld_list) {
-        struct memory_withheld *entry = memory->withheld_list;
+    while (memory->quarantined_list) {
+        struct memory_quarantined *entry = memory->quarantined_list;
 
-        memory->withheld_list = entry->next;
+        memory->quarantined_list = entry->next;
         base_free(entry);
     }
-    device_lock_destroy(memory->device, &memory->withheld_lock);
+    device_lock_destroy(memory->device, &memory->quarantined_lock);
 }
 
 static pool_status make_memory(pool_device *device, void **object)
@@ -358,13 +358,13 @@ static pool_status make_memory(pool_device *device, void **object)
         return base_fail_memory("the memory of a device");
     memory->device = device;
     memory->driver = device_driver(device);
-    /* The streams are made before, and so unmade after, the memory that waits on them. */
+    /* The streams are made before, and so destroyed after, the memory that waits on them. */
     status = stream_registry_of(device, &memory->streams);
     if (!status)
         status = memory_staging_init(&memory->staging);
     if (status)
         goto free_memory;
-    if (pthread_mutex_init(&memory->withheld_lock, NULL)) {
+    if (pthread_mutex_init(&memory->quarantined_lock, NULL)) {
         status = base_fail_memory("a lock");
         goto free_staging;
     }
@@ -380,7 +380,7 @@ static pool_status make_memory(pool_device *device, void **object)
 destroy_stream:
     DRIVER_CLEANUP_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
 destroy_lock:
-    pthread_mutex_destroy(&memory->withheld_lock);
+    pthread_mutex_destroy(&memory->quarantined_lock);
 free_staging:
     memory_staging_free(memory, 0);
 free_memory:
@@ -396,12 +396,12 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
     memory_staging_free(memory, driver_alive);
     memory_close_peers(memory, driver_alive);
     if (driver_alive) {
-        release_withheld(memory);
+        release_quarantined(memory);
         if (memory->pool)
             (void)DRIVER_CLEANUP(memory->driver, MemPoolDestroy(memory->pool));
         (void)DRIVER_CLEANUP(memory->driver, StreamDestroy(memory->alloc_order));
     }
-    forget_withheld(memory);
+    forget_quarantined(memory);
     base_free(memory);
 }
 
@@ -428,7 +428,7 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
     status = memory_of(&scope, &memory);
     if (!status) {
         status = memory_staging_trim(memory);
-        release_withheld(memory);
+        release_quarantined(memory);
     }
     if (!status) {
         status = trim_pool(memory, keep_bytes < SIZE_MAX ? keep_bytes : SIZE_MAX);

@@ -349,7 +349,7 @@ void memory_discard(pool_buffer *made)
     (void)pool_buffer_destroy(&left);
     base_error_restore(&first);
     if (left) {
-        memory_withhold(block);
+        memory_quarantine(block);
         free_handle(left);
         base_free(block);
     }

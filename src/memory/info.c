@@ -50,7 +50,7 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
     info->release_threshold = atomic_load(&memory->threshold);
     info->pinned_bytes = memory_gauge_now(&memory->pinned);
     info->staging_bytes = atomic_load(&memory->staging.bytes);
-    info->quarantined_bytes = memory_gauge_now(&memory->withheld);
+    info->quarantined_bytes = memory_gauge_now(&memory->quarantined);
     info->buffers = memory_gauge_now(&memory->buffers);
     info->memory_pool = memory->pool != NULL;
     info->pinned_deferred_bytes = device_deferred_pinned_bytes(memory->device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this room share: a device's memory, the allocation under buffers, staging.
+ * What the files of this layer share: a device's memory, the allocation under buffers, staging.
  */
 #ifndef MEMORY_MEMORY_H
 #define MEMORY_MEMORY_H
@@ -82,10 +82,10 @@ struct device_memory {
     struct memory_gauge used;
     atomic_uint_least64_t kept; /* the most used since unused memory was last given back */
     struct memory_gauge pinned;
-    struct memory_gauge withheld;
+    struct memory_gauge quarantined;
     struct memory_gauge buffers;
-    pthread_mutex_t withheld_lock;
-    struct memory_withheld *withheld_list; /* guarded by withheld_lock */
+    pthread_mutex_t quarantined_lock;
+    struct memory_quarantined *quarantined_list; /* guarded by quarantined_lock */
     struct memory_staging staging;
     struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
     unsigned peer_count;
@@ -115,9 +115,9 @@ pool_status memory_allocate(
 pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address);
 
-/* Memory that could not be made safe to give back. */
-struct memory_withheld {
-    struct memory_withheld *next;
+/* Memory that could not be overwritten and is not returned to the driver. */
+struct memory_quarantined {
+    struct memory_quarantined *next;
     CUdeviceptr address;
     struct memory_request request;
 };
@@ -134,7 +134,7 @@ struct memory_block {
 };
 
 /* Takes over memory that cannot be given back now. */
-void memory_withhold(struct memory_block *block);
+void memory_quarantine(struct memory_block *block);
 
 /* Undoes a making whose caller will not get the buffer; the first failure stays the detail. */
 void memory_discard(pool_buffer *made);
@@ -187,7 +187,7 @@ pool_status memory_stage_in(struct device_memory *memory, const struct memory_tr
 /* When it returns the host bytes are in place. */
 pool_status memory_stage_out(struct device_memory *memory, const struct memory_transfer *transfer);
 
-/* A ring for one's own use: all its slots are one block of pinned memory, nothing in flight. */
+/* A ring for exclusive use: all its slots are one block of pinned memory, nothing in flight. */
 pool_status memory_ring_take(struct device_memory *memory, struct memory_ring **ring);
 void memory_ring_give(struct device_memory *memory, struct memory_ring *ring);
 /* For a ring that the device may still use and nobody can wait for: it is never used again. */

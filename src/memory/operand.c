@@ -93,11 +93,11 @@ pool_status memory_span_check_shape(
     uint64_t stride = memory_span_stride(span, item->bytes), bytes;
 
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "unsupported value %d for `form` of the %s", (int)span->form, what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "unsupported value %d for `form` of the %s",
+            (int)span->form, what);
     if (span->space != POOL_MEMORY_HOST && span->space != POOL_MEMORY_DEVICE)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "unsupported value %d for `space` of the %s", (int)span->space, what);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "unsupported value %d for `space` of the %s",
+            (int)span->space, what);
     if (stride < item->bytes || stride % 4)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the %s has a stride of %llu bytes: %s of %s have %llu, and strides are multiples of 4",

@@ -89,7 +89,7 @@ static int is_safe(int directory, char *reason, size_t reason_size)
     int got;
 
     if (base_fstat(directory, &facts)) {
-        snprintf(reason, reason_size, "cannot read its facts: %s", strerror(errno));
+        snprintf(reason, reason_size, "cannot read its attributes: %s", strerror(errno));
         return 0;
     }
     if (facts.st_uid != geteuid()) {

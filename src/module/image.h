@@ -26,7 +26,7 @@ struct module_image {
 
 struct module_image *module_image_new(enum module_form form, size_t size); /* NULL: no memory */
 struct module_image *module_image_retain(struct module_image *image);
-void module_image_release(struct module_image *image); /* NULL is nothing */
+void module_image_release(struct module_image *image); /* NULL is a no-op */
 
 /* What is to be compiled: the caller's texts, and for which chip in which form. */
 struct module_request {

@@ -208,7 +208,7 @@ static pool_status read_file(struct search *search, int file, const char *path, 
     return add_text(search, text);
 }
 
-/* A path that the compiler may try. What is not there, or no file, is nothing. */
+/* A path that the compiler may try. A path that does not exist or is not a file is skipped. */
 static pool_status try_path(struct search *search, const char *directory, const char *name)
 {
     struct text text = {0};

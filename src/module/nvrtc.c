@@ -35,7 +35,7 @@ struct compiler {
     size_t size;
 };
 
-/* A failure that is the compiler's own is told, not recorded: another maker may be there. */
+/* A failure of the compiler itself is reported in `reason`, not recorded: prebuilt PTX may serve. */
 static pool_status check(const struct compiler *compiler, nvrtc_result result, const char *call)
 {
     if (!driver_nvrtc_is_broken(result))

@@ -4,6 +4,7 @@
  */
 #include "module/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -115,6 +116,12 @@ static pool_status compile_program(pool_device *device, const struct module_prog
         return status;
     status = module_compile(device, &params, only_ready, module);
     base_free((void *)(uintptr_t)params.headers);
+    if (status == POOL_ERR_NO_COMPILER && program->subject) {
+        char reason[512];
+
+        snprintf(reason, sizeof(reason), "%s", pool_last_error()->message);
+        return base_fail(POOL_ERR_NO_COMPILER, "the kernels of %s: %s", program->subject, reason);
+    }
     return status;
 }
 

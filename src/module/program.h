@@ -15,6 +15,7 @@ struct module_program {
     const char *file;                /* below ptx/: "poseidon/permute.cu" */
     const char *variant;             /* for lists: distinguishes programs of the same file and
                                       * subject; NULL: none */
+    const char *subject;             /* name of the field, curve or parameter set; NULL: none */
     const pool_module_header *texts; /* generated; the file includes them by name */
     size_t text_count;
     const char *const *defines;

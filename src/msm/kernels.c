@@ -99,6 +99,7 @@ static pool_status visit_program(
     const pool_module_header sources[] = {{"curve.cuh", curve_source}, {"fr.cuh", scalar_source}};
     const char *const defines[] = {threads, blocks};
     const struct module_program visited = {.file = programs[program].file,
+        .subject = pool_curve_name(curve),
         .texts = sources,
         .text_count = programs[program].uses_curve ? 2 : 0,
         .defines = defines,

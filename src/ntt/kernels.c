@@ -125,7 +125,10 @@ static pool_status generate_program(const void *subject, const struct module_pro
     if (status)
         return status;
     const pool_module_header source = {.name = "fr.cuh", .text = field_source};
-    struct module_program program = {.file = key->file, .texts = &source, .text_count = 1};
+    struct module_program program = {.file = key->file,
+        .subject = pool_field_name(subject),
+        .texts = &source,
+        .text_count = 1};
     if (is_pass) {
         snprintf(radix, sizeof(radix), "NTT_RADIX=%u", key->parameters[LOG_RADIX]);
         snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << key->parameters[LOG_THREADS]);

@@ -235,7 +235,7 @@ static pool_status bring_input(struct ntt_call *call, const struct needs *needs)
     return status;
 }
 
-/* Where the last trip writes. */
+/* Where the last pass writes. */
 static pool_status find_output(struct ntt_call *call, const struct needs *needs)
 {
     if (needs->out) {

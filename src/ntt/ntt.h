@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this room share: domains and their tables, the plan of a transform, kernels of
+ * What the files of this layer share: domains and their tables, the plan of a transform, kernels of
  * a field on a device, operands on the device.
  */
 #ifndef NTT_NTT_H

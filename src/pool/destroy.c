@@ -99,7 +99,7 @@ pool_status pool_destroy(device_pool **pool)
 
     if (!pool || !*pool)
         return POOL_OK;
-    /* In a forked child those who hold something are not there to give it back. */
+    /* In a forked child the threads that hold bindings do not exist. */
     if ((*pool)->generation == driver_fork_generation()) {
         status = check_idle(*pool);
         if (status)

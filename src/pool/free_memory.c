@@ -50,7 +50,7 @@ static pool_status sample_all(device_pool *pool)
 }
 
 /*
- * A sample does not show yet what jobs take that were given a device a moment before it, so these
+ * A sample does not show yet what jobs take that were assigned a device just before it, so these
  * count for one interval more. `before` 1: sampled early, because a context was made.
  */
 static void age_choices(device_pool *pool, uint64_t before, uint64_t now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Faults: what makes a device or the whole pool useless, who is told, and how the pool stands. All
+ * Faults: what makes a device or the whole pool useless, who is notified, and how the pool stands. All
  * questions are answered from memory, so that they also work when the driver does not.
  */
 #include <stdio.h>

@@ -83,7 +83,7 @@ void device_pool_set_turn(device_pool *pool, uint64_t turn)
 }
 
 /*
- * Notes that the device is handed out, so that whoever asks before the job's memory shows knows of
+ * Notes that the device is assigned, so that whoever asks before the job's memory shows knows of
  * it. 0: somebody else was faster since its share was `seen`, and the choice has to be made anew.
  * After a few times it does not matter any more.
  */

@@ -60,6 +60,7 @@ static struct module_program_key program_key(const pool_poseidon *set, enum prog
 
 /* The generated sources that all programs of a parameter set include. */
 struct sources {
+    const char *name; /* of the parameter set; borrowed */
     char *field;
     char *dot_products;
     char *parameters;
@@ -77,6 +78,7 @@ static pool_status generate_sources(const pool_poseidon *set, struct sources *so
     const uint32_t lengths[] = {set->width - 1, set->width};
     pool_status status = field_emit_generate(set->field, "fr", &sources->field);
 
+    sources->name = set->name;
     if (!status)
         status = field_emit_generate_dots(set->field, "fr", lengths, 2, &sources->dot_products);
     if (!status)
@@ -89,7 +91,8 @@ static pool_status visit_program(
 {
     const pool_module_header headers[] = {{"fr.cuh", sources->field},
         {"fr_dot.cuh", sources->dot_products}, {"parameters.cuh", sources->parameters}};
-    const struct module_program program = {.file = file, .texts = headers, .text_count = 3};
+    const struct module_program program = {
+        .file = file, .subject = sources->name, .texts = headers, .text_count = 3};
 
     return visit(user, &program);
 }

@@ -24,7 +24,10 @@ pool_status vector_generate(const void *subject, const struct module_program_key
     if (status)
         return status;
     const pool_module_header source = {.name = "fr.cuh", .text = field_source};
-    const struct module_program program = {.file = key->file, .texts = &source, .text_count = 1};
+    const struct module_program program = {.file = key->file,
+        .subject = pool_field_name(subject),
+        .texts = &source,
+        .text_count = 1};
     status = visit(user, &program);
     base_free(field_source);
     return status;

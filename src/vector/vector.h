@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of a vector function: what the files of this folder share.
+ * One call of a vector function: what the files of this layer share.
  */
 #ifndef VECTOR_VECTOR_H
 #define VECTOR_VECTOR_H

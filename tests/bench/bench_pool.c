@@ -109,37 +109,37 @@ static double time_alone(work work, long calls)
     return (double)(base_clock_ns() - start) / (double)calls;
 }
 
-struct crew {
+struct team {
     work work;
     long calls;
     pthread_barrier_t start;
 };
 
-static void *crew_member(void *arg)
+static void *team_member(void *arg)
 {
-    struct crew *crew = arg;
+    struct team *team = arg;
 
-    pthread_barrier_wait(&crew->start);
-    crew->work(crew->calls);
+    pthread_barrier_wait(&team->start);
+    team->work(team->calls);
     return NULL;
 }
 
 /* Wall time of all threads by all their calls: the pace of the shared counter. */
-static double time_crew(work work, long calls)
+static double time_team(work work, long calls)
 {
-    struct crew crew = {.work = work, .calls = calls};
+    struct team team = {.work = work, .calls = calls};
     pthread_t threads[THREADS];
     uint64_t start;
 
-    pthread_barrier_init(&crew.start, NULL, THREADS + 1);
+    pthread_barrier_init(&team.start, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, crew_member, &crew))
+        if (pthread_create(&threads[i], NULL, team_member, &team))
             die("pthread_create");
-    pthread_barrier_wait(&crew.start);
+    pthread_barrier_wait(&team.start);
     start = base_clock_ns();
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    pthread_barrier_destroy(&crew.start);
+    pthread_barrier_destroy(&team.start);
     return (double)(base_clock_ns() - start) / (double)(calls * THREADS);
 }
 
@@ -159,8 +159,8 @@ static void measure_choosing(void)
     for (int i = -1; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
 
-        bare[at] = time_crew(bare_add, THREAD_CALLS);
-        ours[at] = time_crew(next_device, THREAD_CALLS);
+        bare[at] = time_team(bare_add, THREAD_CALLS);
+        ours[at] = time_team(next_device, THREAD_CALLS);
     }
     x = median(ours, RUNS);
     y = median(bare, RUNS);

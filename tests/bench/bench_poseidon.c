@@ -245,7 +245,7 @@ struct building {
     pool_span rows;
 };
 
-/* How often a watcher was told something since the last time that all was done. */
+/* How often a watcher was reported something since the last time that all was done. */
 static uint64_t told;
 static uint64_t told_until_done;
 
@@ -359,7 +359,7 @@ static void bench_tree(const struct tree_row *row, pool_stream *stream)
     snprintf(what, sizeof(what), "tree %u host", row->arity);
     put(what, row->set, count, &timing, 0, 0);
     if (told_until_done < 2) {
-        fprintf(stderr, "%s: nobody was told how far it was\n", row->set);
+        fprintf(stderr, "%s: nobody was reported how far it was\n", row->set);
         exit(1);
     }
     /* the rows in pinned host memory as well; compared with those on the device */

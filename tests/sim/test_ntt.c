@@ -2,7 +2,7 @@
 /*
  * Transforms on devices, simulated ones unless `--device` names others, against the plain
  * reference: all orders, directions, cosets and layouts, small sizes whole and larger ones by
- * turns, in trips of every kind.
+ * turns, in passes of every kind.
  */
 #include "support/ntt.h"
 #include "support/pool.h"
@@ -61,8 +61,8 @@ static void test_warm_up(void **state)
     }
 }
 
-/* Tiny tiles and tables, so that small sizes take many trips and two-level tables. */
-static void test_many_trips(void **state)
+/* Tiny tiles and tables, so that small sizes take many passes and two-level tables. */
+static void test_many_passes(void **state)
 {
     static const struct ntt_tuning tunings[] = {
         {.log_radix = 2, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1},
@@ -272,7 +272,7 @@ static void test_shapes(void **state)
     shapes("bn254_fr", 5, POOL_NTT_FORWARD, 0);
     shapes("goldilocks", 6, POOL_NTT_INVERSE, 1);
     ntt_tuning_set(&tuning);
-    shapes("babybear", 8, POOL_NTT_INVERSE, 0); /* two trips and tables with 1/n */
+    shapes("babybear", 8, POOL_NTT_INVERSE, 0); /* two passes and tables with 1/n */
     ntt_tuning_set(&none);
 }
 
@@ -342,7 +342,7 @@ static void test_chunks(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small_sizes),
-        cmocka_unit_test(test_warm_up), cmocka_unit_test(test_many_trips),
+        cmocka_unit_test(test_warm_up), cmocka_unit_test(test_many_passes),
         cmocka_unit_test(test_tunings), cmocka_unit_test(test_fields),
         cmocka_unit_test(test_shifts), cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_in_place), cmocka_unit_test(test_chunks)};

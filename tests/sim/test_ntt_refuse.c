@@ -52,7 +52,7 @@ static void test_domains(void **state)
         POOL_ERR_INVALID_ARGUMENT, "reserved");
 }
 
-/* A root of one's own choice and another system's convention are used. */
+/* A root of custom choice and another system's convention are used. */
 static void test_roots(void **state)
 {
     const pool_field *bls = ntt_field("bls12_381_fr");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Poseidon on a device against the host: `test_poseidon sim` on simulated devices, without an
- * argument on the machine's own. Random states of every set, built in or one's own, hashes and
- * sponges; a second argument says how a set's name begins, "own" are those of one's own.
+ * argument on the machine's own. Random states of every parameter set, built in or custom, hashes
+ * and sponges; a second argument is the prefix of the names to test, "own" selects custom sets.
  */
 #include "support/poseidon.h"
 
@@ -140,8 +140,8 @@ static void test_sponges(void **state)
     }
 }
 
-/* Sets of one's own over every field, narrow and wide, plain matrices of random elements: the sums
- * of products meet every amount of room above the modulus. */
+/* Custom sets over every field, narrow and wide, with matrices of random elements, so that sums of
+ * products meet every amount of headroom above the modulus. */
 static void check_own(
     const pool_field *field, uint32_t width, pool_poseidon_kind kind, uint32_t full, bool is_final)
 {

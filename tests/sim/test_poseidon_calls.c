@@ -187,7 +187,7 @@ static void test_chunks(void **state)
         check_tree(&shapes[i], 500);
 }
 
-/* What a watcher was told. */
+/* What a watcher was notified. */
 struct told {
     uint64_t calls;
     uint64_t done;

@@ -680,7 +680,7 @@ static void test_garbage(void **state)
     }
 INITS(INIT_CALL)
 
-/* Nothing is written beyond the size that an init is told. */
+/* Nothing is written beyond the size that an init is reported. */
 static void test_inits(void **state)
 {
 #define INIT_ROW(type) init_##type,

@@ -323,13 +323,13 @@ static void test_hung_kernel(void **state)
     assert_true(base_clock_ns() - start < SECOND);
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(deferred_bytes(at(pool, 1)), BYTES);
-    /* Nobody knows whether the kernel uses it, so it is not handed out again. */
+    /* Nobody knows whether the kernel uses it, so it is not assigned again. */
     OK(pool_pinned_create(at(pool, 0), BYTES, 0, &pinned[0]));
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(pool_stream_query(hung), POOL_ERR_NOT_READY);
     OK(pool_sim_resume());
     OK(pool_stream_synchronize(hung));
-    /* The next free finds all idle and gives back what was put aside. */
+    /* The next free finds all idle and releases what was put aside. */
     OK(pool_pinned_destroy(&pinned[0]));
     assert_int_equal(deferred_bytes(at(pool, 0)), 0);
     OK(pool_memory_trim(at(pool, 1), 0));

@@ -59,7 +59,7 @@ static int make(struct made *made)
     return failures;
 }
 
-static void unmake(const struct made *made)
+static void destroy(const struct made *made)
 {
     if (!made->context)
         return;
@@ -91,7 +91,7 @@ static void test_calls(void **state)
         base_alloc_set_hook(fail_one, NULL);
         failures = make(&made);
         base_alloc_set_hook(NULL, NULL);
-        unmake(&made);
+        destroy(&made);
         sim_close();
         assert_int_equal(pool_sim_leaks(0, &leaks, NULL), POOL_OK);
         assert_int_equal(leaks, 0);

@@ -97,7 +97,7 @@ static void test_poison_ends_with_the_driver(void **state)
     assert_int_equal(pool_sim_set_faults("cuMemGetInfo=719"), POOL_OK);
     sleep_ms(20); /* the sample of free memory has become stale */
     assert_int_equal(pool_best_device(pool, &device), POOL_ERR_PROCESS_POISONED);
-    assert_int_equal(pool_get_health(other, &health), POOL_OK); /* the other pool is told */
+    assert_int_equal(pool_get_health(other, &health), POOL_OK); /* the other pool is reported */
     assert_int_equal(health.harmed, POOL_CLASS_PROCESS);
     assert_int_equal(health.driver_code, 719);
     assert_int_equal(pool_next_device(other, &device), POOL_ERR_PROCESS_POISONED);

@@ -166,7 +166,7 @@ static void test_nested_divergence(void **state)
                                "INNER: add.u32 %r, %r, 1;\n"
                                "OUTER:\n" STORE;
     expect_deadlock(body, 32, "shfl", "waits for lanes 1, 3, 5, 7, 9, 11, 13, 15, gone");
-    /* Of two that skip, those at the inner join are told. */
+    /* Of two that skip, those at the inner join are distinguished. */
     static const char full[] = " @!%p bra OUTER;\n @!%q bra INNER;\n bar.warp.sync 0xffffffff;\n"
                                "INNER: add.u32 %r, %r, 1;\nOUTER:\n" STORE;
     expect_deadlock(full, 32, "bar.warp", "waits for lanes 1, 3, 5, 7, 9, 11, 13, 15, gone");

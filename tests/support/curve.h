@@ -80,7 +80,7 @@ static inline size_t tested_curve_count(void)
     return pool_curve_count() + CUSTOM_CURVES;
 }
 
-/* Built-in curves first, then custom ones; give back with pool_curve_destroy. */
+/* Built-in curves first, then custom ones; free with pool_curve_destroy. */
 static inline pool_curve *tested_curve(size_t index)
 {
     if (index < pool_curve_count())

@@ -55,7 +55,7 @@ static inline size_t tested_field_count(void)
     return pool_field_count() + CUSTOM_COUNT;
 }
 
-/* Built-in fields first, then the custom ones; give back with pool_field_destroy. */
+/* Built-in fields first, then the custom ones; free with pool_field_destroy. */
 static inline pool_field *tested_field(size_t index)
 {
     pool_field_params params = {.struct_size = sizeof(params)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fault latch from many threads at once: one first cause, everybody is told once, nobody is
+ * The fault latch from many threads at once: one first cause, everybody is notified once, nobody is
  * told after having left; and opening and closing a driver from many threads.
  */
 #include <pthread.h>
@@ -34,7 +34,7 @@ struct worker {
     unsigned seed;
     atomic_int told;
     atomic_int has_left;
-    int first_code; /* that the thread's own failing call was told */
+    int first_code; /* that the thread's own failing call was notified */
 };
 
 static void on_fault(void *user, const struct driver_fault *fault)

@@ -114,7 +114,7 @@ static void test_threads(void **state)
     msm_problem_free(&problem);
 }
 
-/* Threads find a handle, or not, while its owner gives it back. */
+/* Threads find a handle, or not, while its owner releases it. */
 static void *seek(void *argument)
 {
     struct worker *worker = argument;

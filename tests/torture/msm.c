@@ -14,7 +14,7 @@
 
 enum { POOL, POINTS, LOADED, FOUND, STREAM, COUNT = 64 };
 
-/* One word a coordinate and a scalar: the smallest kernels that there are. */
+/* One word per coordinate and a scalar: the smallest kernels that there are. */
 static pool_curve *curve;
 static uint8_t points[COUNT * 8], scalars[COUNT * 4];
 static char path[64];

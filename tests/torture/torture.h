@@ -40,7 +40,7 @@ struct torture_scenario {
     /* The first status that is not POOL_OK, as a careful user's code would return it. */
     pool_status (*run)(struct torture *torture);
     /*
-     * Gives back all that is in `objects`, in the state in which `run` left it. When it says
+     * Releases all that is in `objects`, in the state in which `run` left it. When it says
      * something else than POOL_OK the failures stop and it is called again; then it has to succeed.
      */
     pool_status (*finish)(struct torture *torture);

@@ -36,7 +36,7 @@ static const struct {
 #undef X
 };
 
-/* Zeros are a right call of these: give back nothing, counts that nobody asks for, no faults. */
+/* Zeros are a right call of these: release nothing, counts that nobody asks for, no faults. */
 static const char *const takes_zeros[] = {"pool_destroy", "pool_stream_destroy",
     "pool_event_destroy", "pool_module_destroy", "pool_buffer_destroy", "pool_buffer_destroy_on", "pool_pinned_destroy",
     "pool_ntt_domain_destroy", "pool_bases_destroy", "pool_cache_clear", "pool_cache_verify",

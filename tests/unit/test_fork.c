@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Children forked while a thread that they do not have holds a lock of the library: they can log,
- * take built-in sets, fields and curves, are told of the fork, and can compile.
+ * take built-in sets, fields and curves, are notified of the fork, and can compile.
  */
 #include "support/mock_pool.h"
 

@@ -219,7 +219,7 @@ struct worker {
     const char *failed;
 };
 
-/* No asserts off the main thread: what went wrong is told to it. */
+/* No asserts off the main thread: what went wrong is reported to it. */
 static void *work(void *argument)
 {
     struct worker *me = argument;

@@ -109,7 +109,7 @@ static void test_secret_without_pools(void **state)
 }
 
 /* A secret that cannot be overwritten is not given back. */
-static void test_secret_is_withheld(void **state)
+static void test_secret_is_quarantined(void **state)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};
     pool_buffer *buffer = make_secret(5000, POOL_BUFFER_SECRET);
@@ -261,7 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_secret_is_wiped),
         TEST_WITHOUT_POOLS(test_secret_without_pools),
-        TEST(test_secret_is_withheld),
+        TEST(test_secret_is_quarantined),
         TEST(test_secret_made_halfway),
         TEST(test_staging_of_secrets),
         TEST(test_secret_between_devices),

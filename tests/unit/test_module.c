@@ -320,7 +320,7 @@ static void test_launch_with_much_shared_memory(void **state)
     pool_module_destroy(&module);
 }
 
-/* Launches "fill" to start early and returns whether the driver was told. */
+/* Launches "fill" to use programmatic dependent launch and returns whether the driver was passed. */
 static int pdl(void)
 {
     pool_launch_shape shape = {

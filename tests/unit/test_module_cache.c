@@ -140,7 +140,7 @@ static uint64_t bytes_in_directory(void)
     return bytes_there;
 }
 
-static void test_round_trip(void **state)
+static void test_store_and_load(void **state)
 {
     struct module_image *expected = image_of(1000);
     struct module_key key = key_of(1);
@@ -536,7 +536,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_root, drop_root)
-        CASE(test_round_trip),
+        CASE(test_store_and_load),
         CASE(test_every_truncation_is_a_miss),
         CASE(test_every_flipped_bit_is_a_miss),
         CASE(test_damaged_entry_is_deleted),

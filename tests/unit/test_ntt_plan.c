@@ -19,7 +19,7 @@ static const struct chip chips[] = {
 };
 static const uint32_t words[] = {1, 2, 4, 8, 12, 24};
 
-static void check_trip(const struct ntt_tuning *tuning, const struct chip *chip,
+static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, const struct ntt_pass *pass)
 {
     uint32_t tile = pass->log_length + pass->log_tile_width;
@@ -58,14 +58,14 @@ static void check_plan(
         done += plan.pass[i].log_length;
         gathers += (plan.pass[i].flags & NTT_REVERSED_INPUT) != 0;
         scatters += (plan.pass[i].flags & NTT_NATURAL_OUTPUT) != 0;
-        check_trip(tuning, chip, job, &plan.pass[i]);
+        check_pass(tuning, chip, job, &plan.pass[i]);
     }
     assert_int_equal(done, job->log_size);
     assert_int_equal(gathers, takes_reversed);
     assert_int_equal(scatters, gives_natural);
     assert_int_equal((plan.pass[0].flags & NTT_COSET_INPUT) != 0, job->coset_in);
     assert_int_equal((plan.pass[plan.count - 1].flags & NTT_COSET_OUTPUT) != 0, job->coset_out);
-    /* In place and out of place: a workspace exactly where a trip would read what it wrote. */
+    /* In place and out of place: a workspace exactly where a pass would read what it wrote. */
     assert_int_equal(
         ntt_run_needs_workspace(&plan, 1, 0), plan.count > 1 && (takes_reversed || gives_natural));
     if (job->order == POOL_NTT_NR)
@@ -129,7 +129,7 @@ static void test_tunings(void **state)
     static const struct {
         uint32_t words, log_size;
         uint64_t batch;
-        uint32_t radix, trips;
+        uint32_t radix, passes;
     } cases[] = {{8, 16, 1, 1, 2}, {8, 16, 2, 2, 2}, {8, 14, 4, 1, 2}, {8, 17, 1, 2, 3},
         {8, 9, 132, 1, 1}, {8, 9, 133, 2, 1}, {2, 20, 1, 5, 2}, {2, 20, 1000, 5, 2},
         {2, 18, 1, 4, 2}, {2, 21, 1, 4, 3}, {2, 28, 1, 5, 3}, {1, 20, 1, 5, 2}, {12, 16, 1, 2, 2}};
@@ -143,7 +143,7 @@ static void test_tunings(void **state)
 
         assert_int_equal(tuning.log_radix, cases[i].radix);
         assert_true(ntt_plan_make(&tuning, &chips[2], &job, &plan));
-        assert_int_equal(plan.count, cases[i].trips);
+        assert_int_equal(plan.count, cases[i].passes);
     }
 }
 

@@ -109,6 +109,7 @@ static int use_broken(void *argument)
                 strstr(pool_last_error()->message, fault->advises));
     CHILD_CHECK(heard.warnings == 1 && heard.errors == 1);
     CHILD_CHECK(warm_up("pallas") == POOL_ERR_NO_COMPILER);
+    CHILD_CHECK(strstr(pool_last_error()->message, "pallas"));
     CHILD_CHECK(fake->created == fake->destroyed);
 
     /* Nothing of it stays on disk: a compiler that works is used. */

@@ -395,7 +395,7 @@ static void test_enter(void **state)
     assert_int_equal(device_leave(&outer, POOL_ERR_TIMEOUT), POOL_ERR_TIMEOUT);
     assert_ok(pool_unbind(a));
 
-    /* The first failure is the one that is told. */
+    /* The first failure is the one that is notified. */
     assert_ok(device_enter(a, &outer));
     pool_mock_fail(world.mock, "cuCtxPopCurrent", 1, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
     base_fail(POOL_ERR_IO, "first");
@@ -418,7 +418,7 @@ static void test_enter(void **state)
     world_end(&world);
 }
 
-static int made, unmade;
+static int made, destroyed;
 static pool_status make_answer;
 
 static pool_status make_thing(pool_device *device, void **object)
@@ -435,7 +435,7 @@ static void destroy_thing(pool_device *device, void *object, int driver_alive)
 {
     (void)device;
     if (object == &made && driver_alive)
-        unmade++;
+        destroyed++;
 }
 
 static const struct device_resource_type thing = {"a thing", make_thing, destroy_thing};
@@ -449,8 +449,8 @@ static void destroy_on_top(pool_device *device, void *object, int driver_alive)
 {
     (void)device;
     (void)driver_alive;
-    if (object == &made && unmade == 0)
-        unmade += 100;
+    if (object == &made && destroyed == 0)
+        destroyed += 100;
 }
 
 static const struct device_resource_type on_top = {"on top of it", make_on_top, destroy_on_top};
@@ -471,7 +471,7 @@ static void test_kept(void **state)
     assert_int_equal(made, 1);
     assert_int_equal(pool_mock_depth(world.mock), 0);
     world_end(&world);
-    assert_int_equal(unmade, 101);
+    assert_int_equal(destroyed, 101);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool/: faults and who is told, fork, the description, facts; every call with NULL.
+ * pool/: faults and who is reported, fork, the description, facts; every call with NULL.
  */
 #include "support/mock_pool.h"
 

@@ -89,7 +89,7 @@ static int set_up(void **state)
 
     (void)state;
     begin(SIDE);
-    strcpy(root, "/tmp/devicepool-crew-XXXXXX");
+    strcpy(root, "/tmp/devicepool-parallel-XXXXXX");
     if (!mkdtemp(root))
         return -1;
     snprintf(directory, sizeof(directory), "%s/cache", root);
@@ -271,7 +271,7 @@ static void test_each_fails(void **state)
 }
 
 /* The first program and the third fail, one of them later. Nothing new is begun, and the first
- * one's failure is told. */
+ * one's failure is reported. */
 static const char *late;
 
 static nvrtc_result fail_late(unsigned number, const char *name, int (*cancelled)(void *), void *of)

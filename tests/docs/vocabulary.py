@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fails where names, comments, messages or pages use a retired word instead of the term of
+docs/glossary.md.   vocabulary.py ROOT [--count]
+
+A line that has to use such a word in another sense says so at its end: "vocabulary: ok".
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# What was retired, and the term to use. Word boundaries count underscores as parts of names.
+RETIRED = [
+    (r"crews?", "thread pool, worker"),
+    (r"trips?", "pass"),
+    (r"folders?", "directory"),
+    (r"(?<!there )(?:is|are) nothing", "no-op"),
+    (r"no place for", "X must not be NULL"),
+    (r"unmakes?|unmaking|unmade", "destroy"),
+    (r"withheld|withholds?", "quarantined"),
+    (r"starts? early|let_next_kernel_start|wait_for_earlier_work", "programmatic dependent launch"),
+    (r"points kept|kept points", "bases"),
+    (r"tables? of multiples", "precomputed bases"),
+    (r"turns_(?:of|between)|turn_outputs|the turns", "twiddles"),
+    (r"raise_all|raised lanes?|raises all|lanes? raised", "S-box"),
+    (r"landings?", "staging buffer"),
+    (r"rooms|this room|room's", "layer"),
+    (r"crowds?|crowded", "oversized partition"),
+    (r"burnt", "consumed"),
+    (r"wish(?:es|ed)?", "scripted behaviour"),
+    (r"(?:device|pool|the|its) facts", "properties"),
+    (r"one's own|of his own|his choice", "custom, private"),
+    (r"(?:an|a|one) (?:element|entry|word|device|launch) (?:an|a|each)", "per"),
+    (r"gives? (?:it )?back|gave back|is told|are told|was told", "returns, releases; is notified"),
+    (r"handed (?:in|over|out)|hands? (?:in|over|out|on)", "pass, transfer"),
+]
+SKIPPED = ("tests/vectors/", "docs/performance/", "ptx/prebuilt/", "docs/CHANGELOG.md",
+           "tests/docs/vocabulary.py", "docs/glossary.md")
+TEXT = re.compile(r"\.(?:c|h|cpp|cu|cuh|def|md|py|sh|build|bash|1|map|svg)$")
+
+
+def main():
+    root = sys.argv[1]
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard"],
+                            capture_output=True, text=True, check=False)
+    if listed.returncode:  # a release tarball has no repository
+        files = [os.path.relpath(os.path.join(folder, name), root)
+                 for folder, _, names in os.walk(root) for name in names]
+    else:
+        files = listed.stdout.split("\n")
+    expression = re.compile("|".join(r"(?P<w%d>(?<![A-Za-z])(?:%s)(?![A-Za-z]))" % (i, words)
+                                     for i, (words, _) in enumerate(RETIRED)), re.IGNORECASE)
+    counts = collections.Counter()
+    for path in sorted(set(files)):
+        if not TEXT.search(path) or path.startswith(SKIPPED) or path.startswith("build"):
+            continue
+        try:
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                lines = file.read().split("\n")
+        except (OSError, UnicodeDecodeError):
+            continue
+        for number, line in enumerate(lines, 1):
+            if "vocabulary: ok" in line:
+                continue
+            for match in expression.finditer(line):
+                term = RETIRED[int(match.lastgroup[1:])][1]
+                counts[path] += 1
+                if "--count" not in sys.argv:
+                    print("%s:%d: \"%s\": say %s" % (path, number, match.group(0), term))
+    if "--count" in sys.argv:
+        for path, count in counts.most_common():
+            print("%4d %s" % (count, path))
+    print("%d files, %d retired words" % (len(set(files)), sum(counts.values())))
+    return 1 if counts else 0
+
+
+sys.exit(main())
