@@ -286,9 +286,14 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Macros have strings of all kinds; those with assembly or words in them are no headers. */
-static bool is_like_file(const char *at, const char *end)
+/* Macros have strings of all kinds; assembly, sentences and pragmas are not names of headers. */
+static bool is_like_file(const char *line, const char *at, const char *end)
 {
+    static const char pragma[] = "_Pragma(";
+    const size_t length = sizeof(pragma) - 1;
+
+    if ((size_t)(at - 1 - line) >= length && strncmp(at - 1 - length, pragma, length) == 0)
+        return false;
     for (; at < end; at++)
         if (!is_word(*at) && !strchr("./+-", *at))
             return false;
@@ -311,7 +316,7 @@ static pool_status read_names(struct search *search, const char *directory, cons
         end = memchr(at + 1, *at == '"' ? '"' : '>', (size_t)(line + length - at - 1));
         if (!end)
             continue;
-        if (end == at + 1 || end - at > PATH_MAX || (defines && !is_like_file(at + 1, end)))
+        if (end == at + 1 || end - at > PATH_MAX || (defines && !is_like_file(line, at + 1, end)))
             continue;
         memcpy(name, at + 1, (size_t)(end - at - 1));
         name[end - at - 1] = '\0';

@@ -12,7 +12,7 @@ shift 3
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
 export DEVICEPOOL_CACHE=off
-least_edges=300
+least_edges=150
 failed=0
 
 CC=$clang "$meson" setup "$directory/build" "$source" -Dfuzz=true -Dtests=enabled -Dcli=false \

@@ -362,7 +362,7 @@ static void test_batch(void **state)
     make_sum(&points, UNIFORM, bits, wanted);
     pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
     params.batch = 1u << LOG_BATCH;
-    assert_ok(pool_msm(&params, NULL, &in, &by, &results));
+    assert_ok(pool_msm(&params, &exec, &in, &by, &results));
     params.batch = 1;
     for (uint64_t b = 0; b < 1u << LOG_BATCH; b++) {
         pool_span part_in = in, part_by = by;
