@@ -371,7 +371,7 @@ static void test_batch(void **state)
         part_in.data = (uint8_t *)in.data + b * one * points.point_bytes;
         part_by.data = (uint8_t *)by.data + b * one * 32;
         if (b % 16 == 0) {
-            assert_ok(pool_msm(&params, NULL, &part_in, &part_by, &result));
+            assert_ok(pool_msm(&params, &exec, &part_in, &part_by, &result));
             assert_memory_equal(single, all + b * points.point_bytes, points.point_bytes);
         }
         assert_ok(pool_point_add(points.curve, NULL, total, all + b * points.point_bytes, total));
