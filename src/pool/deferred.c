@@ -176,8 +176,13 @@ struct device_deferred *device_reuse_deferred_pinned(
         *best = found->next;
     }
     pthread_mutex_unlock(&device->deferred_lock);
-    if (found && found->is_secret)
+    if (!found)
+        return NULL;
+    if (found->is_secret)
         base_wipe(found->handle, (size_t)found->bytes);
+    base_free(found->marks); /* the block is deferred anew when it is destroyed again */
+    found->marks = NULL;
+    found->mark_count = 0;
     return found;
 }
 
