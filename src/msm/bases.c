@@ -61,9 +61,9 @@ pool_status points_begin(
 
 pool_status points_allocate(struct pool_bases *points, pool_stream *stream)
 {
-    const struct memory_site site = {.device = points->device, .stream = stream};
+    const struct exec_target site = {.device = points->device, .stream = stream};
 
-    return memory_temporary(&site, points_bytes(points), &points->buffer, &points->address);
+    return memory_scratch(&site, points_bytes(points), &points->buffer, &points->address);
 }
 
 static void free_host(struct pool_bases *points)
@@ -244,15 +244,15 @@ static pool_status compute(struct pool_bases *points, uint8_t *fingerprint)
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
     pool_status status = pool_stream_default(points->device, &run.stream);
-    const struct memory_site site = {.device = points->device, .stream = run.stream};
+    const struct exec_target site = {.device = points->device, .stream = run.stream};
 
     if (!status && (!digest || !host))
         status = base_fail_memory("the fingerprint of points");
     if (!status)
-        status = memory_temporary(&site, bytes, &scratch, &address);
+        status = memory_scratch(&site, bytes, &scratch, &address);
     if (!status)
         status = digest_points(points, &run, scratch, host, digest);
-    status = memory_temporary_free(&site, &scratch, status);
+    status = memory_scratch_free(&site, &scratch, status);
     if (digest) {
         struct base_error_copy first;
         base_error_save(&first);

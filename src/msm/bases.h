@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "memory/exec.h"
-#include "memory/span.h"
+#include "memory/operand.h"
 #include "msm/convert.h"
 
 struct pool_bases {
@@ -64,6 +64,6 @@ pool_status points_params_copy(const char *call, const pool_bases_params *given,
     const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
 /* What exec->checks asks for of points from a file, whose multiples are computed anew then. */
 pool_status points_check_loaded(
-    struct pool_bases *points, const pool_exec *exec, const struct memory_site *site);
+    struct pool_bases *points, const pool_exec *exec, const struct exec_target *site);
 
 #endif

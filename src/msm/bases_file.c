@@ -343,7 +343,7 @@ static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYT
 }
 
 static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
-    const struct memory_site *site, struct transfer *transfer, pool_bases **points)
+    const struct exec_target *site, struct transfer *transfer, pool_bases **points)
 {
     uint8_t header[HEADER_BYTES];
     pool_status status = points_begin(site->device, curve, 0, &transfer->points);
@@ -371,14 +371,14 @@ pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *giv
     pool_bases *made = NULL;
     pool_bases_params params;
     pool_exec exec;
-    struct memory_site site;
+    struct exec_target site;
     struct device_scope scope;
     pool_status status = points_params_copy("pool_bases_load", given, given_exec, &params, &exec);
 
     if (!status && (!path || !points))
         status = base_fail_null("pool_bases_load", path ? "points" : "path");
     if (!status)
-        status = memory_site_init(&site, exec.device, exec.stream);
+        status = exec_target_init(&site, exec.device, exec.stream);
     if (!status)
         status = device_enter(site.device, &scope);
     if (status)

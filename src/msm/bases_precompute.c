@@ -38,7 +38,7 @@ pool_status points_params_copy(const char *call, const pool_bases_params *given,
 /* How the table is cut, by the plan of a sum over all points. */
 static pool_status set_table(const pool_bases_params *params, struct pool_bases *points)
 {
-    const struct msm_chip chip = msm_chip_of(points->device);
+    const struct chip chip = chip_of(points->device);
     const pool_field *order = points->curve->scalar_field;
     struct msm_job job = {.coordinate_words = points->curve->coordinates.bytes / 4,
         .scalar_words = order->words,
@@ -79,7 +79,7 @@ struct making {
     const pool_span *span;
     struct msm_input_bases source;
     struct msm_run run;
-    struct memory_site site;
+    struct exec_target site;
     pool_buffer *scratch;
     CUdeviceptr answer; /* of checks; the raw points and the multiples are behind it */
     CUdeviceptr raw;
@@ -94,8 +94,8 @@ static pool_status take_scratch(struct making *making)
         making->points->levels > 1 ? 2 * count * msm_affine_bytes(making->points->curve) : 0;
 
     raw = (raw + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    pool_status status = memory_temporary(
-        &making->site, ALIGNMENT + raw + doubled, &making->scratch, &making->answer);
+    pool_status status =
+        memory_scratch(&making->site, ALIGNMENT + raw + doubled, &making->scratch, &making->answer);
     making->raw = making->answer + ALIGNMENT;
     making->doubled = making->raw + raw;
     return status;
@@ -176,7 +176,7 @@ static pool_status make_all(struct making *making)
         status = take_scratch(making);
     if (!status)
         status = make_parts(making);
-    status = memory_temporary_free(&making->site, &making->scratch, status);
+    status = memory_scratch_free(&making->site, &making->scratch, status);
     base_error_save(&first);
     end = pool_stream_synchronize(making->run.stream);
     if (status)
@@ -208,7 +208,7 @@ static pool_status check_parts(struct making *making)
 }
 
 pool_status points_check_loaded(
-    struct pool_bases *points, const pool_exec *exec, const struct memory_site *site)
+    struct pool_bases *points, const pool_exec *exec, const struct exec_target *site)
 {
     const pool_span span = {.data = (void *)(uintptr_t)points->address,
         .count = points->count,
@@ -226,12 +226,12 @@ pool_status points_check_loaded(
     status = take_scratch(&making);
     if (!status)
         status = check_parts(&making);
-    status = memory_temporary_free(&making.site, &making.scratch, status);
+    status = memory_scratch_free(&making.site, &making.scratch, status);
     return status ? status : pool_stream_synchronize(site->stream);
 }
 
 static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
-    const struct memory_site *site, const pool_span *span, pool_bases **points)
+    const struct exec_target *site, const pool_span *span, pool_bases **points)
 {
     struct making making = {.params = params, .exec = exec, .span = span, .site = *site};
     pool_status status = points_begin(site->device, params->curve, span->count, &making.points);
@@ -256,7 +256,7 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     pool_bases *made = NULL;
     pool_bases_params params;
     pool_exec exec;
-    struct memory_site site;
+    struct exec_target site;
     struct device_scope scope;
     pool_status status = points_params_copy("pool_bases_create", given, given_exec, &params, &exec);
 
@@ -265,7 +265,7 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     status = base_check_pointers("pool_bases_create", {"points", span}, {"handle", points});
     if (status)
         return status;
-    status = memory_site_init(&site, exec.device, exec.stream);
+    status = exec_target_init(&site, exec.device, exec.stream);
     const struct memory_item item = {
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
     if (!status)

@@ -6,7 +6,7 @@
 #define MSM_CALL_H
 
 #include "memory/exec.h"
-#include "memory/span.h"
+#include "memory/operand.h"
 #include "msm/bases.h"
 #include "msm/chunk_plan.h"
 #include "msm/convert.h"
@@ -15,7 +15,7 @@ struct msm_call {
     pool_msm_params params; /* batch at least 1 */
     pool_exec exec;
     const struct msm_tuning *tuning;
-    struct memory_site site;
+    struct exec_target site;
     const pool_curve *curve;
     pool_span points; /* all zeros with a handle */
     pool_span scalars;

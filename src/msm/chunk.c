@@ -20,7 +20,7 @@ struct upload {
 
 static pool_status open_upload(struct upload *upload)
 {
-    const struct memory_site *site = &upload->call->site;
+    const struct exec_target *site = &upload->call->site;
     pool_status status;
 
     upload->stream = site->stream;

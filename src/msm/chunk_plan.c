@@ -92,7 +92,7 @@ const struct msm_plan *msm_chunk_plan_of(
     return find_plan(plan, chunk->msms);
 }
 
-static bool plan_sub_batch(const struct msm_chip *chip, const struct msm_chunk_job *job,
+static bool plan_sub_batch(const struct chip *chip, const struct msm_chunk_job *job,
     struct msm_chunk_plan *plan, uint64_t msms, uint32_t window_bits)
 {
     struct msm_job sub_batch = job->msm;
@@ -108,7 +108,7 @@ static bool plan_sub_batch(const struct msm_chip *chip, const struct msm_chunk_j
  * Plans the largest sub-batch, and with its windows those of other sizes. The buckets may take half
  * of the memory: wider windows have more buckets, narrower ones more entries.
  */
-static bool plan_sub_batches(const struct msm_chip *chip, const struct msm_chunk_job *job,
+static bool plan_sub_batches(const struct chip *chip, const struct msm_chunk_job *job,
     uint64_t limit, struct msm_chunk_plan *plan)
 {
     struct msm_chunk chunk = {0};
@@ -167,8 +167,8 @@ static void plan_workspace(const struct msm_chunk_job *job, struct msm_chunk_pla
 }
 
 /* False when chunks of this size need more than `limit`. */
-static bool plan_chunks(const struct msm_chip *chip, const struct msm_chunk_job *job,
-    uint64_t limit, struct msm_chunk_plan *plan)
+static bool plan_chunks(const struct chip *chip, const struct msm_chunk_job *job, uint64_t limit,
+    struct msm_chunk_plan *plan)
 {
     bool is_one_chunk;
 
@@ -200,7 +200,7 @@ static bool make_smaller(const struct msm_chunk_job *job, struct msm_chunk_plan 
     return plan->count < job->msm.count;
 }
 
-pool_status msm_chunk_plan_make(const struct msm_chip *chip, const struct msm_tuning *tuning,
+pool_status msm_chunk_plan_make(const struct chip *chip, const struct msm_tuning *tuning,
     const struct msm_chunk_job *job, uint64_t limit, struct msm_chunk_plan *plan)
 {
     uint64_t scalars = job->msm.count * job->msm.batch;

@@ -65,7 +65,7 @@ struct msm_chunk {
 };
 
 /* The largest chunks whose workspace has at most `limit` bytes; POOL_ERR_OUT_OF_DEVICE_MEMORY. */
-pool_status msm_chunk_plan_make(const struct msm_chip *chip, const struct msm_tuning *tuning,
+pool_status msm_chunk_plan_make(const struct chip *chip, const struct msm_tuning *tuning,
     const struct msm_chunk_job *job, uint64_t limit, struct msm_chunk_plan *plan);
 /* Advances to the next chunk; false past the last one. */
 bool msm_chunk_next(

@@ -16,7 +16,7 @@
 #include "curve/emit_curve.h"
 #include "field/emit_field.h"
 #include "module/program.h"
-#include "module/program_index.h"
+#include "module/registry.h"
 #include "stream/stream.h"
 
 enum program {
@@ -73,16 +73,6 @@ static const struct {
     [MSM_CHECK_SCALARS] = {CHECK, "msm_check_scalars"},
 };
 
-struct msm_chip msm_chip_of(const pool_device *device)
-{
-    const pool_device_info *info = device_properties(device);
-
-    return (struct msm_chip){
-        .multiprocessors = info->multiprocessors > 0 ? (uint32_t)info->multiprocessors : 1,
-        .shared_bytes = info->shared_bytes_per_block_optin ? info->shared_bytes_per_block_optin
-                                                           : info->shared_bytes_per_block};
-}
-
 /* Generates the sources of a program and passes it to `visit`. */
 static pool_status visit_program(
     const pool_curve *curve, enum program program, module_program_visit visit, void *user)
@@ -120,9 +110,9 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
     return status;
 }
 
-static struct module_tag program_key(const pool_curve *curve, enum program program)
+static struct module_program_key program_key(const pool_curve *curve, enum program program)
 {
-    struct module_tag key = {.file = programs[program].file};
+    struct module_program_key key = {.file = programs[program].file};
 
     if (programs[program].uses_curve)
         memcpy(key.fingerprint, curve->fingerprint, sizeof(key.fingerprint));
@@ -138,16 +128,16 @@ struct program_list {
 static pool_status load_program(void *user, size_t index, bool only_ready, bool *is_loaded)
 {
     const struct program_list *list = user;
-    struct module_tag key = program_key(list->curve, list->programs[index]);
+    struct module_program_key key = program_key(list->curve, list->programs[index]);
     pool_module *module = NULL;
     struct module_building building = {
         .device = list->device, .module = &module, .only_ready = only_ready};
-    pool_status status = module_known_find(list->device, &key, &module);
+    pool_status status = module_registry_find(list->device, &key, &module);
 
     if (!status && !module) {
         status = visit_program(list->curve, list->programs[index], module_program_build, &building);
         if (!status && module)
-            status = module_known_add(list->device, &key, module);
+            status = module_registry_alias(list->device, &key, module);
     }
     *is_loaded = module != NULL;
     return status;
@@ -185,14 +175,14 @@ static pool_status load_with_others(
 pool_status msm_kernel_get(
     pool_device *device, const pool_curve *curve, enum msm_kernel name, pool_kernel **kernel)
 {
-    struct module_tag key = program_key(curve, kernels[name].program);
+    struct module_program_key key = program_key(curve, kernels[name].program);
     pool_module *module = NULL;
-    pool_status status = module_known_find(device, &key, &module);
+    pool_status status = module_registry_find(device, &key, &module);
 
     if (!status && !module) {
         status = load_with_others(device, curve, kernels[name].program);
         if (!status)
-            status = module_known_find(device, &key, &module);
+            status = module_registry_find(device, &key, &module);
     }
     return status ? status : pool_kernel_get(module, kernels[name].name, kernel);
 }

@@ -117,7 +117,7 @@ static pool_status read_call(const char *name, const pool_msm_params *given, con
             name);
     status = resolve_curve(name, call);
     if (!status)
-        status = memory_site_init(&call->site, call->exec.device, call->exec.stream);
+        status = exec_target_init(&call->site, call->exec.device, call->exec.stream);
     if (status)
         return status;
     if (points)
@@ -191,10 +191,10 @@ static pool_status check_precomputed(const struct msm_call *call)
     return POOL_OK;
 }
 
-typedef pool_status (*span_check)(const struct memory_site *site, const pool_span *span,
+typedef pool_status (*span_check)(const struct exec_target *site, const pool_span *span,
     const struct memory_item *item, const char *what);
 
-static pool_status check_shape_only(const struct memory_site *site, const pool_span *span,
+static pool_status check_shape_only(const struct exec_target *site, const pool_span *span,
     const struct memory_item *item, const char *what)
 {
     (void)site;
@@ -281,7 +281,7 @@ static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
 /* The largest chunks that need at most `limit` bytes. */
 static pool_status plan_chunks(struct msm_call *call, uint64_t limit)
 {
-    const struct msm_chip chip = msm_chip_of(call->site.device);
+    const struct chip chip = chip_of(call->site.device);
 
     return msm_chunk_plan_make(&chip, call->tuning, &call->job, limit, &call->plan);
 }
@@ -356,7 +356,7 @@ static pool_status allocate_workspace(struct msm_call *call)
             status = plan_chunks(call, limit);
     }
     while (!status) {
-        status = memory_temporary(&call->site, call->plan.bytes, &call->owned, &call->address);
+        status = memory_scratch(&call->site, call->plan.bytes, &call->owned, &call->address);
         if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
         status = plan_smaller_chunks(call);
@@ -375,12 +375,12 @@ static pool_status run_entered(struct msm_call *call)
     if (!status)
         status = call->exec.workspace ? use_given_workspace(call) : allocate_workspace(call);
     if (status)
-        return memory_temporary_free(&call->site, &call->owned, status);
+        return memory_scratch_free(&call->site, &call->owned, status);
     status = msm_call_run(call);
     if (!status)
         status = msm_results_write(call);
-    status = memory_temporary_free(&call->site, &call->owned, status);
-    return memory_site_end(&call->site, call->exec.is_async, status);
+    status = memory_scratch_free(&call->site, &call->owned, status);
+    return exec_target_end(&call->site, call->exec.is_async, status);
 }
 
 pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *params,

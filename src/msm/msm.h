@@ -21,17 +21,11 @@
 #include "curve/curve.h"
 #include "module/program.h"
 #include "msm/args.h"
-#include "pool/device.h"
+#include "pool/chip.h"
 
 static_assert(MSM_MAX_WORDS == FIELD_MAX_WORDS, "ptx/msm/args.h");
 
 /* ---- plan.c, sort_plan.c: pure --------------------------------------------------------------- */
-
-/* The properties of a chip that a plan depends on. */
-struct msm_chip {
-    uint32_t multiprocessors;
-    uint64_t shared_bytes; /* largest per block */
-};
 
 struct msm_job {
     uint32_t coordinate_words; /* 32-bit words of a coordinate; of both parts for an extension */
@@ -106,15 +100,15 @@ struct msm_plan {
 
 /* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
 pool_status msm_plan_make(
-    const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan);
+    const struct chip *chip, const struct msm_job *job, struct msm_plan *plan);
 /* Whether fewer would be needed. */
 bool msm_plan_fits(const struct msm_job *job);
 /* The windows of the job's scalars when they have `window_bits` bits each. */
 uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits);
 /* Fills plan->sort from the windows, buckets and entries of the plan. */
-void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan);
+void msm_sort_plan_make(const struct chip *chip, struct msm_plan *plan);
 /* The tiles of a chunk with `count` scalars per MSM: of scalars, and of one window's digits. */
-void msm_sort_tile(const struct msm_chip *chip, const struct msm_plan *plan, uint64_t count,
+void msm_sort_tile(const struct chip *chip, const struct msm_plan *plan, uint64_t count,
     struct msm_tiling *scalars, struct msm_tiling *digits);
 
 /* The launch bounds of msm_accumulate for coordinates of `coordinate_words` words. */
@@ -147,8 +141,6 @@ enum msm_kernel {
 
 /* Programs of a curve, and those of them that every MSM needs. */
 enum { MSM_PROGRAMS = 9, MSM_REQUIRED_PROGRAMS = 7 };
-
-struct msm_chip msm_chip_of(const pool_device *device);
 
 /* Visits every program of a curve; they are the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);

@@ -129,7 +129,7 @@ static void plan_workspace(struct msm_plan *plan)
     plan->bytes = plan->scratch_at + aligned(largest(scratch, plan->sort.bytes));
 }
 
-static void plan_threads(const struct msm_chip *chip, struct msm_plan *plan)
+static void plan_threads(const struct chip *chip, struct msm_plan *plan)
 {
     struct msm_accumulate_bounds bounds = msm_accumulate_bounds_for(plan->job.coordinate_words);
     uint64_t resident = (uint64_t)chip->multiprocessors * bounds.threads * bounds.blocks;
@@ -176,8 +176,7 @@ bool msm_plan_fits(const struct msm_job *job)
     return plan_windows(job, &plan);
 }
 
-pool_status msm_plan_make(
-    const struct msm_chip *chip, const struct msm_job *job, struct msm_plan *plan)
+pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, struct msm_plan *plan)
 {
     if (job->window_bits &&
         (job->window_bits < MSM_MIN_WINDOW_BITS || job->window_bits > MSM_MAX_WINDOW_BITS))

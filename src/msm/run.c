@@ -132,8 +132,7 @@ static pool_status reduce_tree(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
     uint32_t levels = plan->window_bits - 1 - plan->log_segment;
-    uint64_t resident_nodes = (uint64_t)msm_chip_of(run->device).multiprocessors
-                              << (TREE_LEVELS - 1);
+    uint64_t resident_nodes = (uint64_t)chip_of(run->device).multiprocessors << (TREE_LEVELS - 1);
     pool_status status = POOL_OK;
 
     for (uint32_t done = 0; !status && done < levels;) {

@@ -37,7 +37,7 @@ void msm_sort_args_init(
     const struct msm_sort_plan *sort = &plan->sort;
     const CUdeviceptr scratch = run->workspace + plan->scratch_at;
     const uint32_t c = plan->window_bits;
-    struct msm_chip chip = msm_chip_of(run->device);
+    struct chip chip = chip_of(run->device);
 
     *args = (struct msm_sort_args){
         .scalars = chunk->scalars,

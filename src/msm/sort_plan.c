@@ -82,18 +82,18 @@ static uint64_t uniform_capacity(const struct msm_plan *plan, uint32_t log_parti
     return larger(mean + 8 * (uint64_t)square_root(mean) + 64, MIN_CAPACITY);
 }
 
-static uint64_t shared_words(const struct msm_chip *chip)
+static uint64_t shared_words(const struct chip *chip)
 {
     return (larger(chip->shared_bytes, MIN_SHARED_BYTES) - STATIC_SHARED_BYTES) / 4;
 }
 
-static bool fits(const struct msm_chip *chip, const struct msm_plan *plan, uint32_t log_partition)
+static bool fits(const struct chip *chip, const struct msm_plan *plan, uint32_t log_partition)
 {
     return ((uint64_t)1 << log_partition) + uniform_capacity(plan, log_partition) <=
            shared_words(chip);
 }
 
-static uint32_t choose_log_partition(const struct msm_chip *chip, const struct msm_plan *plan)
+static uint32_t choose_log_partition(const struct chip *chip, const struct msm_plan *plan)
 {
     uint32_t bucket_bits = plan->window_bits - 1;
     uint32_t log_partition = MAX_LOG_PARTITION;
@@ -129,7 +129,7 @@ static uint64_t set_buckets(const struct msm_plan *plan)
     return (uint64_t)1 << (plan->window_bits - 1);
 }
 
-static void plan_tiles(const struct msm_chip *chip, struct msm_plan *plan)
+static void plan_tiles(const struct chip *chip, struct msm_plan *plan)
 {
     struct msm_sort_plan *sort = &plan->sort;
     uint64_t words = shared_words(chip);
@@ -194,7 +194,7 @@ static uint32_t bucket_threads(uint32_t capacity)
     return capacity > MIN_CAPACITY ? BUCKET_THREADS : BUCKET_THREADS / 2;
 }
 
-void msm_sort_plan_make(const struct msm_chip *chip, struct msm_plan *plan)
+void msm_sort_plan_make(const struct chip *chip, struct msm_plan *plan)
 {
     struct msm_sort_plan *sort = &plan->sort;
 
@@ -232,7 +232,7 @@ static uint64_t max_msms_in(const struct msm_plan *plan, uint64_t bins)
     return bins > 2 ? larger(1, ((bins - 2) << plan->sort.log_partition) / buckets) : 1;
 }
 
-void msm_sort_tile(const struct msm_chip *chip, const struct msm_plan *plan, uint64_t count,
+void msm_sort_tile(const struct chip *chip, const struct msm_plan *plan, uint64_t count,
     struct msm_tiling *scalars, struct msm_tiling *digits)
 {
     const struct msm_sort_plan *sort = &plan->sort;

@@ -10,7 +10,7 @@
 #include "vector/check.h"
 
 struct slot {
-    struct memory_site site;
+    struct exec_target site;
     pool_stream *stream; /* NULL: the slot uses the call's stream */
     pool_event *done;    /* recorded after all work of the slot */
     struct poseidon_staging input;
@@ -118,7 +118,7 @@ static pool_status complete_chunk(const struct poseidon_pipeline *pipeline, stru
 }
 
 /* `chunk` is in device memory; its first item is item `first` of the input. */
-static pool_status check_chunk(const struct state *state, const struct memory_site *site,
+static pool_status check_chunk(const struct state *state, const struct exec_target *site,
     const pool_span *chunk, uint64_t first)
 {
     const struct poseidon_pipeline *pipeline = state->pipeline;

@@ -13,11 +13,11 @@ struct build {
     const pool_poseidon *set;
     const struct poseidon_tree *tree;
     const pool_exec *exec;
-    struct memory_site site;
+    struct exec_target site;
     pool_span kept;                   /* the kept levels in device memory */
     const pool_span *levels;          /* the caller's span of them */
     struct poseidon_staging staging;  /* if that is in host memory */
-    struct memory_site download_site; /* with its own stream then */
+    struct exec_target download_site; /* with its own stream then */
     pool_event *computed;             /* recorded after the last computed level */
     pool_buffer *scratch[2];          /* levels that are not kept, alternating */
     size_t digest_bytes;
@@ -47,7 +47,7 @@ static pool_status level_span(struct build *build, uint32_t level, pool_span *sp
     if (*buffer)
         status = pool_buffer_address(*buffer, &address);
     else
-        status = memory_temporary(&build->site, nodes * build->digest_bytes, buffer, &address);
+        status = memory_scratch(&build->site, nodes * build->digest_bytes, buffer, &address);
     if (!status)
         *span = (pool_span){.data = (void *)(uintptr_t)address,
             .count = nodes,
@@ -57,7 +57,7 @@ static pool_status level_span(struct build *build, uint32_t level, pool_span *sp
 }
 
 /* Enqueues the computation of nodes of a level from their children. */
-static pool_status enqueue_nodes(const struct build *build, const struct memory_site *site,
+static pool_status enqueue_nodes(const struct build *build, const struct exec_target *site,
     uint32_t level, const pool_span *children, const pool_span *nodes)
 {
     const pool_poseidon *set = build->set;
@@ -77,7 +77,7 @@ static pool_status enqueue_nodes(const struct build *build, const struct memory_
 }
 
 /* Level 0 of some leaves: hashed, converted, or the leaves themselves if they need neither. */
-static pool_status enqueue_leaf_digests(struct build *build, const struct memory_site *site,
+static pool_status enqueue_leaf_digests(struct build *build, const struct exec_target *site,
     const pool_span *leaves, uint64_t first, pool_span *digests)
 {
     const struct poseidon_tree *tree = build->tree;
@@ -102,7 +102,7 @@ static pool_status enqueue_leaf_digests(struct build *build, const struct memory
 }
 
 /* Levels 0 and 1 of a chunk of the leaves. */
-static pool_status compute_leaf_chunk(void *user, const struct memory_site *site,
+static pool_status compute_leaf_chunk(void *user, const struct exec_target *site,
     const pool_span *leaves, const pool_span *out, uint64_t first)
 {
     struct build *build = user;
@@ -282,7 +282,7 @@ static pool_status build_tree(struct build *build, const pool_span *leaves)
         status = compute_and_download_levels(build);
     status = close_downloads(build, status);
     for (int i = 0; i < 2; i++)
-        status = memory_temporary_free(&build->site, &build->scratch[i], status);
+        status = memory_scratch_free(&build->site, &build->scratch[i], status);
     return status;
 }
 
@@ -306,12 +306,12 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
             "pool_poseidon_merkle_build: digests of %s have %u words; devices support up to %d, "
             "the host any number",
             set->name, node_words, POSEIDON_NODE_WORDS);
-    status = memory_site_init(&build.site, exec->device, exec->stream);
+    status = exec_target_init(&build.site, exec->device, exec->stream);
     if (!status)
         status = poseidon_check_device_span(&build.site, leaves, leaf_bytes, "leaves");
     if (!status)
         status = poseidon_check_device_span(&build.site, levels, build.digest_bytes, "levels");
     if (status)
         return status;
-    return memory_site_end(&build.site, exec->is_async, build_tree(&build, leaves));
+    return exec_target_end(&build.site, exec->is_async, build_tree(&build, leaves));
 }

@@ -22,7 +22,7 @@ static bool is_aligned(const pool_poseidon *set, CUdeviceptr address, uint64_t s
 }
 
 pool_status poseidon_operation_enqueue(const struct poseidon_operation *operation,
-    const struct memory_site *site, const pool_span *in, const pool_span *out)
+    const struct exec_target *site, const pool_span *in, const pool_span *out)
 {
     const pool_poseidon *set = operation->set;
     struct poseidon_args args = operation->args;
@@ -50,7 +50,7 @@ void poseidon_operation_set_sponge(
 }
 
 pool_status poseidon_check_device_span(
-    const struct memory_site *site, const pool_span *span, size_t item_bytes, const char *name)
+    const struct exec_target *site, const pool_span *span, size_t item_bytes, const char *name)
 {
     const struct memory_item item = {item_bytes, "items", "the parameter set"};
 
@@ -67,7 +67,7 @@ pool_span poseidon_span_slice(
     return slice;
 }
 
-static pool_status compute_chunk(void *user, const struct memory_site *site, const pool_span *in,
+static pool_status compute_chunk(void *user, const struct exec_target *site, const pool_span *in,
     const pool_span *out, uint64_t first)
 {
     (void)first;
@@ -91,7 +91,7 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
         .compute = compute_chunk,
         .user = operation,
         .progress = &progress};
-    pool_status status = memory_site_init(&pipeline.site, exec->device, exec->stream);
+    pool_status status = exec_target_init(&pipeline.site, exec->device, exec->stream);
 
     operation->set = set;
     operation->in_bytes = (size_t)in->elements * set->field->bytes;
@@ -105,7 +105,7 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
             poseidon_check_device_span(&pipeline.site, out->span, operation->out_bytes, out->name);
     if (status)
         return status;
-    return memory_site_end(&pipeline.site, exec->is_async, poseidon_pipeline_run(&pipeline));
+    return exec_target_end(&pipeline.site, exec->is_async, poseidon_pipeline_run(&pipeline));
 }
 
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
@@ -143,9 +143,9 @@ pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *
 {
     const pool_span span = {
         .data = (void *)(uintptr_t)from, .count = 1, .space = POOL_MEMORY_DEVICE};
-    struct memory_site site;
+    struct exec_target site;
     pool_buffer *view = NULL;
-    pool_status status = memory_site_init(&site, exec->device, exec->stream);
+    pool_status status = exec_target_init(&site, exec->device, exec->stream);
 
     if (!status)
         status = poseidon_check_device_span(&site, &span, bytes, "tree");

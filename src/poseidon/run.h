@@ -6,7 +6,7 @@
 #ifndef POSEIDON_RUN_H
 #define POSEIDON_RUN_H
 
-#include "memory/span.h"
+#include "memory/operand.h"
 #include "poseidon/arguments.h"
 #include "poseidon/kernels.h"
 #include "poseidon/progress.h"
@@ -31,14 +31,14 @@ struct poseidon_operation {
 
 /* Enqueues the computation of out->count items. Both spans are in the device's memory. */
 pool_status poseidon_operation_enqueue(const struct poseidon_operation *operation,
-    const struct memory_site *site, const pool_span *in, const pool_span *out);
+    const struct exec_target *site, const pool_span *in, const pool_span *out);
 /* Sets the arguments that a sponge needs. */
 void poseidon_operation_set_sponge(
     struct poseidon_operation *operation, const struct poseidon_sponge *sponge);
 
 /* Refuses a span in device memory that is not the device's or is misaligned. */
 pool_status poseidon_check_device_span(
-    const struct memory_site *site, const pool_span *span, size_t item_bytes, const char *name);
+    const struct exec_target *site, const pool_span *span, size_t item_bytes, const char *name);
 /* `count` items of a span from item `first` on. */
 pool_span poseidon_span_slice(
     const pool_span *span, size_t item_bytes, uint64_t first, uint64_t count);
@@ -56,17 +56,17 @@ struct poseidon_staging {
 };
 
 /* For up to `capacity` items of `span`, which may be NULL. */
-pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struct memory_site *site,
+pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struct exec_target *site,
     const pool_span *span, size_t item_bytes, uint64_t capacity);
 pool_status poseidon_staging_free(
-    struct poseidon_staging *staging, const struct memory_site *site, pool_status status);
+    struct poseidon_staging *staging, const struct exec_target *site, pool_status status);
 /* The items of `span` in device memory: the staging memory, or `span` itself. */
 pool_span poseidon_staging_span(const struct poseidon_staging *staging, const pool_span *span);
 pool_status poseidon_staging_upload(
-    const struct poseidon_staging *staging, const struct memory_site *site, const pool_span *span);
+    const struct poseidon_staging *staging, const struct exec_target *site, const pool_span *span);
 /* From item `first` of the staging memory on. */
 pool_status poseidon_staging_download(const struct poseidon_staging *staging,
-    const struct memory_site *site, uint64_t first, const pool_span *span);
+    const struct exec_target *site, uint64_t first, const pool_span *span);
 
 /* ---- chunk.c --------------------------------------------------------------------------------- */
 
@@ -76,7 +76,7 @@ pool_status poseidon_staging_download(const struct poseidon_staging *staging,
  */
 struct poseidon_pipeline {
     const pool_poseidon *set;
-    struct memory_site site;
+    struct exec_target site;
     struct poseidon_operand in;
     const pool_span *out; /* NULL: the computation stores its results itself */
     size_t out_bytes;     /* per item */
@@ -86,7 +86,7 @@ struct poseidon_pipeline {
     bool checks;          /* elements must be below p */
     /* Enqueues the computation of a chunk, which is in device memory; its first item is item
      * `first` of the whole input. `out` is NULL if the pipeline's is. */
-    pool_status (*compute)(void *user, const struct memory_site *site, const pool_span *in,
+    pool_status (*compute)(void *user, const struct exec_target *site, const pool_span *in,
         const pool_span *out, uint64_t first);
     void *user;
     struct poseidon_progress *progress;

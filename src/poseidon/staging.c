@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "poseidon/run.h"
 
-pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struct memory_site *site,
+pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struct exec_target *site,
     const pool_span *span, size_t item_bytes, uint64_t capacity)
 {
     *staging = (struct poseidon_staging){.item_bytes = item_bytes};
@@ -20,15 +20,15 @@ pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struc
         if (!staging->packed)
             return base_fail_memory("a buffer for strided items");
     }
-    return memory_temporary(site, capacity * item_bytes, &staging->buffer, &staging->address);
+    return memory_scratch(site, capacity * item_bytes, &staging->buffer, &staging->address);
 }
 
 pool_status poseidon_staging_free(
-    struct poseidon_staging *staging, const struct memory_site *site, pool_status status)
+    struct poseidon_staging *staging, const struct exec_target *site, pool_status status)
 {
     base_free(staging->packed);
     staging->packed = NULL;
-    return memory_temporary_free(site, &staging->buffer, status);
+    return memory_scratch_free(site, &staging->buffer, status);
 }
 
 pool_span poseidon_staging_span(const struct poseidon_staging *staging, const pool_span *span)
@@ -44,7 +44,7 @@ pool_span poseidon_staging_span(const struct poseidon_staging *staging, const po
 }
 
 pool_status poseidon_staging_upload(
-    const struct poseidon_staging *staging, const struct memory_site *site, const pool_span *span)
+    const struct poseidon_staging *staging, const struct exec_target *site, const pool_span *span)
 {
     size_t bytes = staging->item_bytes;
     const void *from = staging->packed ? staging->packed : span->data;
@@ -57,7 +57,7 @@ pool_status poseidon_staging_upload(
 }
 
 pool_status poseidon_staging_download(const struct poseidon_staging *staging,
-    const struct memory_site *site, uint64_t first, const pool_span *span)
+    const struct exec_target *site, uint64_t first, const pool_span *span)
 {
     size_t bytes = staging->item_bytes;
     void *to = staging->packed ? staging->packed : span->data;

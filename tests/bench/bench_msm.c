@@ -257,7 +257,7 @@ static pool_span scalars_of(const struct work *work)
 static void prepare(struct work *work)
 {
     const pool_curve *curve = work->curve;
-    const struct msm_chip chip = msm_chip_of(bench.device);
+    const struct chip chip = chip_of(bench.device);
     const struct pool_bases *points = work->points;
     const struct msm_job job = {.coordinate_words = (uint32_t)curve->coordinates.bytes / 4,
         .scalar_words = curve->scalar_field->words,

@@ -167,7 +167,7 @@ static void run_row(const struct row *row)
         .window_bits = row->window_bits,
         .levels = row->levels,
         .seed = 1};
-    struct msm_chip chip = msm_chip_of(bench.device);
+    struct chip chip = chip_of(bench.device);
     struct msm_plan plan;
     struct msm_run run = {
         .device = bench.device, .stream = bench.stream, .curve = one.curve, .plan = &plan};

@@ -900,7 +900,7 @@ static void plan(struct msm_case *one)
 {
     const struct msm_subject *subject = one->subject;
     const pool_field *field = one->curve->scalar_field;
-    struct msm_chip chip = msm_chip_of(one->harness->device);
+    struct chip chip = chip_of(one->harness->device);
     const struct msm_job job = {.coordinate_words = one->curve->coordinates.bytes / 4,
         .scalar_words = field->words,
         .order_bits = field->bits,

@@ -108,7 +108,7 @@ static void run_sort(const struct sort_case *one, const uint32_t *words,
 
 static void check(const struct sort_case *one)
 {
-    struct msm_chip chip = msm_chip_of(device);
+    struct chip chip = chip_of(device);
     uint32_t *words = make_scalars(one);
     struct msm_plan plan;
     struct sorted sorted;

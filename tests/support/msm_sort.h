@@ -55,7 +55,7 @@ static inline uint32_t sort_bits(const struct sort_case *one)
 }
 
 static inline void sort_plan(
-    const struct sort_case *one, const struct msm_chip *chip, struct msm_plan *plan)
+    const struct sort_case *one, const struct chip *chip, struct msm_plan *plan)
 {
     const pool_field *field = one->curve->scalar_field;
     uint64_t count = one->planned ? one->planned : one->count;

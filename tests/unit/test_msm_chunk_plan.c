@@ -14,7 +14,7 @@
 
 #include "msm/chunk_plan.h"
 
-static const struct msm_chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
+static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
 
 static uint64_t next_random(void)
 {

@@ -15,7 +15,7 @@
 
 enum { ITEMS = 16, OWN_SHARED = 512 /* at most, of the kernels themselves */ };
 
-static const struct msm_chip chips[] = {
+static const struct chip chips[] = {
     {.multiprocessors = 132, .shared_bytes = 227 << 10},
     {.multiprocessors = 108, .shared_bytes = 163 << 10},
     {.multiprocessors = 84, .shared_bytes = 99 << 10},
@@ -28,7 +28,7 @@ static uint64_t at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static int make(const struct msm_chip *chip, uint32_t bits, uint32_t c, uint32_t levels,
+static int make(const struct chip *chip, uint32_t bits, uint32_t c, uint32_t levels,
     uint64_t count, uint64_t batch, struct msm_plan *plan)
 {
     memset(plan, 0, sizeof(*plan));
@@ -85,7 +85,7 @@ static uint64_t check_tiles(
     return most_bins;
 }
 
-static void check_part(const struct msm_chip *chip, const struct msm_plan *plan, uint64_t count)
+static void check_part(const struct chip *chip, const struct msm_plan *plan, uint64_t count)
 {
     const struct msm_sort_plan *sort = &plan->sort;
     struct msm_tiling scalars, digits;
@@ -99,7 +99,7 @@ static void check_part(const struct msm_chip *chip, const struct msm_plan *plan,
     assert_in_range((uint64_t)digits.tiles * plan->windows, 1, INT32_MAX);
 }
 
-static void check(const struct msm_chip *chip, const struct msm_plan *plan)
+static void check(const struct chip *chip, const struct msm_plan *plan)
 {
     const struct msm_sort_plan *sort = &plan->sort;
     uint64_t lows = (uint64_t)1 << sort->log_partition, at;
