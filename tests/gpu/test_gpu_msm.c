@@ -2,7 +2,8 @@
 /*
  * Large sums on a real device, each checked exactly: the points' discrete logarithms d_i are known,
  * so the result has to be (sum k_i d_i) G. Uniform and skewed scalars, G1 and G2, on the device and
- * from the host, in batches, over tables, within small budgets. Exit 77 without a device.
+ * from the host, in batches, over precomputed bases and over bases from a file, within small
+ * budgets. Exit 77 without a device.
  *
  * --device sim and --most BITS make it small; --timing prints what each took, median of three.
  */
@@ -10,6 +11,7 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "field/integer.h"
 #include "support/pool.h"
@@ -345,6 +347,82 @@ static void test_tables(void **state)
     free_points(&points);
 }
 
+/* An MSM over bases that were saved, and loaded again with a check of the subgroup. */
+static void check_saved_bases(
+    const char *name, uint32_t precompute_factor, uint32_t bits, const char *path)
+{
+    struct field_of_points points = make_points(name, bits);
+    pool_bases_params make = {
+        .struct_size = sizeof(make), .curve = points.curve, .precompute_factor = precompute_factor};
+    const pool_bases_params load = {.struct_size = sizeof(load), .curve = points.curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    pool_msm_params params = {.struct_size = sizeof(params)};
+    pool_span in = device_points(&points, points.bits);
+    uint8_t wanted[MSM_POINT_MAX];
+    uint32_t stored_factor;
+    char what[80];
+
+    make_sum(&points, UNIFORM, points.bits, wanted);
+    assert_ok(pool_bases_create(&make, &exec, &in, &params.bases));
+    stored_factor = pool_bases_precompute_factor(params.bases);
+    assert_ok(pool_bases_save(params.bases, path));
+    assert_ok(pool_bases_destroy(&params.bases));
+    exec.checks = POOL_CHECK_SUBGROUP;
+    assert_ok(pool_bases_load(&load, &exec, path, &params.bases));
+    assert_int_equal(pool_bases_precompute_factor(params.bases), stored_factor);
+    assert_int_equal(pool_bases_count(params.bases), in.count);
+    exec.checks = POOL_CHECK_NONE;
+    pool_span scalars = device_scalars(&points, points.bits);
+    snprintf(what, sizeof(what), "bases from a file, precompute factor %u", stored_factor);
+    run(&params, &exec, NULL, &scalars, wanted, what);
+    assert_ok(pool_bases_destroy(&params.bases));
+    free_points(&points);
+}
+
+/* (0, 2) is on BLS12-381's G1 and has order 3. Only a check of the subgroup refuses its file. */
+static void check_bases_outside_subgroup(const char *path)
+{
+    enum { COUNT = 9, OUTSIDE = 5 };
+    const pool_curve *curve = pool_curve_by_name("bls12_381_g1");
+    const size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
+    const pool_bases_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    uint8_t *points = malloc(COUNT * bytes);
+    pool_span span = msm_span(points, COUNT);
+    pool_bases *bases = NULL;
+
+    assert_ok(pool_random_points(curve, 3, COUNT, NULL, points, NULL));
+    memset(points + OUTSIDE * bytes, 0, bytes);
+    points[OUTSIDE * bytes + bytes / 2] = 2;
+    exec.checks = POOL_CHECK_ON_CURVE;
+    assert_ok(pool_bases_create(&params, &exec, &span, &bases));
+    assert_ok(pool_bases_save(bases, path));
+    assert_ok(pool_bases_destroy(&bases));
+    assert_ok(pool_bases_load(&params, &exec, path, &bases));
+    assert_ok(pool_bases_destroy(&bases));
+    exec.checks = POOL_CHECK_SUBGROUP;
+    assert_int_equal(pool_bases_load(&params, &exec, path, &bases), POOL_ERR_BAD_DATA);
+    assert_says("point 5 is not in the subgroup");
+    assert_null(bases);
+    free(points);
+}
+
+static void test_saved_bases(void **state)
+{
+    const uint32_t bits = most_bits < 16 ? most_bits : 16;
+    char directory[] = "/tmp/devicepool-bases-XXXXXX", path[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/bases", directory);
+    check_saved_bases("bn254_g1", POOL_PRECOMPUTE_ALL, bits, path);
+    check_saved_bases("bls12_381_g1", 1, bits, path);
+    check_saved_bases("bls12_381_g2", 2, bits, path);
+    check_bases_outside_subgroup(path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
+}
+
 /* Sums of a batch are the sums one by one. */
 static void test_batch(void **state)
 {
@@ -384,7 +462,8 @@ static void test_batch(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_host), cmocka_unit_test(test_g2), cmocka_unit_test(test_g1)};
+        cmocka_unit_test(test_saved_bases), cmocka_unit_test(test_host), cmocka_unit_test(test_g2),
+        cmocka_unit_test(test_g1)};
 
     device_text = "0";
     for (int i = 1; i < count; i++) {
