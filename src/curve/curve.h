@@ -97,20 +97,10 @@ bool curve_jacobian_equal(
 bool curve_jacobian_is_on_curve(const pool_curve *curve, const struct curve_jacobian *p);
 
 /* xyzz.c */
-void curve_xyzz_set_infinity(const pool_curve *curve, struct curve_xyzz *p);
-bool curve_xyzz_is_infinity(const pool_curve *curve, const struct curve_xyzz *p);
-void curve_xyzz_from_affine(
-    const pool_curve *curve, struct curve_xyzz *p, const struct curve_affine *q);
 void curve_xyzz_from_jacobian(
     const pool_curve *curve, struct curve_xyzz *p, const struct curve_jacobian *q);
 void curve_xyzz_to_jacobian(
     const pool_curve *curve, struct curve_jacobian *p, const struct curve_xyzz *q);
-void curve_xyzz_double(
-    const pool_curve *curve, struct curve_xyzz *twice, const struct curve_xyzz *p);
-void curve_xyzz_add(const pool_curve *curve, struct curve_xyzz *sum, const struct curve_xyzz *p,
-    const struct curve_xyzz *q);
-void curve_xyzz_add_affine(const pool_curve *curve, struct curve_xyzz *sum,
-    const struct curve_xyzz *p, const struct curve_affine *q);
 
 /* multiply.c: the scalar is any integer of `count` limbs. */
 void curve_multiply(const pool_curve *curve, struct curve_jacobian *product,

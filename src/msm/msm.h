@@ -231,20 +231,4 @@ enum { MSM_HOST_COMBINES = 4 };
 void msm_combine_on_host(const pool_curve *curve, const struct msm_plan *plan,
     const void *window_sums, void *results, const pool_point_format *format);
 
-/* ---- reference.c: the plain answers, on the host --------------------------------------------- */
-
-struct msm_reference {
-    const pool_curve *curve;
-    pool_point_format points;
-    pool_point_format result;
-    pool_form scalar_form;  /* in standard form any integer, else below the order */
-    uint64_t scalar_stride; /* bytes; 0: packed */
-};
-
-/* By buckets, and each product by doubling and adding. */
-pool_status msm_reference_run(const struct msm_reference *reference, uint64_t count,
-    const void *points, const void *scalars, void *result);
-pool_status msm_reference_plain(const struct msm_reference *reference, uint64_t count,
-    const void *points, const void *scalars, void *result);
-
 #endif

@@ -223,18 +223,4 @@ bool ntt_run_needs_workspace(
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan);
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan);
 
-/* ---- reference.c: the plain answer ----------------------------------------------------------- */
-
-struct ntt_reference {
-    const pool_ntt_domain *domain;
-    pool_ntt_direction direction;
-    pool_ntt_order order;
-    pool_ntt_layout layout;
-    uint64_t batch;
-    int coset;
-};
-
-/* Packed elements of one form in, out of the same form; in and out may be the same. */
-pool_status ntt_reference_run(const struct ntt_reference *reference, const void *in, void *out);
-
 #endif

@@ -49,19 +49,18 @@ static void check_on_device(
 /* The same sum by every way that there is. */
 static void check_sum(const struct msm_problem *problem, const uint8_t *expected, const char *name)
 {
-    const struct msm_reference reference = {.curve = problem->curve};
     uint8_t result[MSM_POINT_MAX];
 
-    assert_ok(
-        msm_reference_run(&reference, problem->count, problem->points, problem->scalars, result));
+    assert_ok(msm_reference_buckets(
+        problem->curve, problem->count, problem->points, problem->scalars, result));
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong by buckets", name);
     if (device)
         check_on_device(problem, expected, name);
     if (problem->count > 600)
         return;
-    assert_ok(
-        msm_reference_plain(&reference, problem->count, problem->points, problem->scalars, result));
+    assert_ok(msm_reference_double_and_add(
+        problem->curve, problem->count, problem->points, problem->scalars, result));
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong by double and add", name);
 }

@@ -57,7 +57,7 @@ void point_unpack(const pool_curve *curve, pool_point_layout layout, const void 
         unpack_coordinate(curve, packed, 3, xyzz.zzz);
     } else if (field_extension_is_zero(&curve->coordinates, xyzz.x) &&
                field_extension_is_zero(&curve->coordinates, xyzz.y)) {
-        curve_xyzz_set_infinity(curve, &xyzz);
+        field_extension_set_zero(&curve->coordinates, xyzz.zz);
     } else {
         field_extension_set_one(&curve->coordinates, xyzz.zz);
         field_extension_set_one(&curve->coordinates, xyzz.zzz);

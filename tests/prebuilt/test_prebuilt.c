@@ -4,6 +4,7 @@
  * pool says that it is in use, and what is not among them fails with the text that helps.
  *   test_prebuilt [--device DEVICES]     (default: sim:1,cc=75; "0" is a GPU)
  */
+#include "support/msm_reference.h"
 #include "support/ntt.h"
 
 #include "module/prebuilt.h"
@@ -100,7 +101,6 @@ static void check_msm(const char *name)
 {
     enum { COUNT = 33 };
     const pool_curve *curve = pool_curve_by_name(name);
-    const struct msm_reference reference = {.curve = curve};
     pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
     pool_exec exec = {.struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_ON_CURVE};
     size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
@@ -111,7 +111,7 @@ static void check_msm(const char *name)
 
     assert_ok(pool_msm_warm_up(curve, device));
     assert_ok(pool_random_points(curve, 9, COUNT, NULL, points, NULL));
-    assert_ok(msm_reference_run(&reference, COUNT, points, scalars, want));
+    assert_ok(msm_reference_buckets(curve, COUNT, points, scalars, want));
     assert_ok(pool_msm(&params, &exec, &point_span, &scalar_span, &result));
     assert_memory_equal(got, want, bytes);
     free(points);

@@ -263,7 +263,6 @@ static void assert_pair(const struct small *s, const pool_curve *curve, int i, i
 {
     struct curve_affine p, q, expected, got;
     struct curve_jacobian pj, qj, sum;
-    struct curve_xyzz px, qx, sx;
 
     to_affine(curve, &p, &s->points[i]);
     to_affine(curve, &q, &s->points[j]);
@@ -273,8 +272,6 @@ static void assert_pair(const struct small *s, const pool_curve *curve, int i, i
     curve_jacobian_from_affine(curve, &qj, &q);
     rescale_jacobian(curve, &pj, (uint64_t)i);
     rescale_jacobian(curve, &qj, (uint64_t)(1000 + j));
-    curve_xyzz_from_jacobian(curve, &px, &pj);
-    curve_xyzz_from_jacobian(curve, &qx, &qj);
 
     curve_jacobian_add(curve, &sum, &pj, &qj);
     curve_jacobian_to_affine(curve, &got, &sum);
@@ -282,21 +279,9 @@ static void assert_pair(const struct small *s, const pool_curve *curve, int i, i
     curve_jacobian_add_affine(curve, &sum, &pj, &q);
     curve_jacobian_to_affine(curve, &got, &sum);
     assert_true(curve_affine_equal(curve, &got, &expected));
-    curve_xyzz_add(curve, &sx, &px, &qx);
-    curve_xyzz_to_jacobian(curve, &sum, &sx);
-    curve_jacobian_to_affine(curve, &got, &sum);
-    assert_true(curve_affine_equal(curve, &got, &expected));
-    curve_xyzz_add_affine(curve, &sx, &px, &q);
-    curve_xyzz_to_jacobian(curve, &sum, &sx);
-    curve_jacobian_to_affine(curve, &got, &sum);
-    assert_true(curve_affine_equal(curve, &got, &expected));
     if (i == j) {
         curve_jacobian_double(curve, &pj, &pj);
         curve_jacobian_to_affine(curve, &got, &pj);
-        assert_true(curve_affine_equal(curve, &got, &expected));
-        curve_xyzz_double(curve, &px, &px);
-        curve_xyzz_to_jacobian(curve, &sum, &px);
-        curve_jacobian_to_affine(curve, &got, &sum);
         assert_true(curve_affine_equal(curve, &got, &expected));
     }
     curve_jacobian_from_affine(curve, &pj, &p);

@@ -21,6 +21,7 @@
 #include "driver/nvrtc.h"
 #include "msm/call.h"
 #include "support/assert.h"
+#include "support/msm_reference.h"
 
 enum { MSM_POINT_MAX = 4 * 2 * POOL_FIELD_MAX_BYTES }; /* XYZZ over an extension */
 
@@ -98,10 +99,8 @@ static inline void msm_set_scalar(const struct msm_problem *problem, uint64_t in
 /* By buckets on the host, as an affine point in standard form. */
 static inline void msm_expect(const struct msm_problem *problem, uint8_t *result)
 {
-    const struct msm_reference reference = {.curve = problem->curve};
-
-    assert_ok(
-        msm_reference_run(&reference, problem->count, problem->points, problem->scalars, result));
+    assert_ok(msm_reference_buckets(
+        problem->curve, problem->count, problem->points, problem->scalars, result));
 }
 
 /* How operands and results of a sum lie in memory. All zeros: host, packed, standard, affine. */

@@ -21,6 +21,7 @@
 #include "driver/nvrtc.h"
 #include "ntt/ntt.h"
 #include "support/assert.h"
+#include "support/ntt_reference.h"
 
 /* For what is not among the prebuilt programs: true, and said, on a host without NVRTC. */
 static inline bool ntt_needs_compiler(const char *what)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The plain answer: textbook radix-2 transforms on the host, one after another. Tests compare the
- * kernels with it; nothing here is fast.
- */
+/* Textbook radix-2 NTTs on the host: see ntt_reference.h. */
+#include "support/ntt_reference.h"
+
+#include <stdlib.h>
+
+#include "base/status.h"
 #include "ntt/ntt.h"
 
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/status.h"
-
-static uint64_t reverse(uint64_t x, uint32_t bits)
+static uint64_t reverse_bits(uint64_t x, uint32_t bits)
 {
     uint64_t reversed = 0;
 
@@ -19,17 +16,15 @@ static uint64_t reverse(uint64_t x, uint32_t bits)
     return reversed;
 }
 
-/* Where item i of transform t is, in elements. */
-static size_t place_of(const struct ntt_reference *reference, uint64_t t, uint64_t i)
+/* The index of element i of transform t in the batch. */
+static size_t index_of(const struct ntt_reference *reference, uint64_t t, uint64_t i)
 {
-    uint64_t place = reference->layout == POOL_NTT_COLUMNS ? i * reference->batch + t
-                                                           : (t << reference->domain->log_size) + i;
-
-    return (size_t)place;
+    return reference->layout == POOL_NTT_COLUMNS ? i * reference->batch + t
+                                                 : (t << reference->domain->log_size) + i;
 }
 
-/* x[i] times scale times g^i. */
-static void shift(const struct ntt_reference *reference, uint64_t *x, const uint64_t *scale)
+/* Multiplies x[i] by scale and, for a coset of generator g, by g^i. */
+static void scale_coset(const struct ntt_reference *reference, uint64_t *x, const uint64_t *scale)
 {
     const pool_field *field = reference->domain->field;
     uint64_t factor[FIELD_MAX_LIMBS];
@@ -42,8 +37,8 @@ static void shift(const struct ntt_reference *reference, uint64_t *x, const uint
     }
 }
 
-/* Bit-reversed to natural, in place. */
-static void transform(const struct ntt_reference *reference, uint64_t *x)
+/* From bit-reversed to natural order, in place. */
+static void apply_butterflies(const struct ntt_reference *reference, uint64_t *x)
 {
     const pool_ntt_domain *domain = reference->domain;
     const pool_field *field = domain->field;
@@ -70,26 +65,26 @@ static void transform(const struct ntt_reference *reference, uint64_t *x)
     }
 }
 
-static void run_one(
+static void transform_one(
     const struct ntt_reference *reference, uint64_t t, const uint8_t *in, uint8_t *out, uint64_t *x)
 {
     const pool_ntt_domain *domain = reference->domain;
     const pool_field *field = domain->field;
     uint64_t n = (uint64_t)1 << domain->log_size;
-    bool takes_reversed = reference->order == POOL_NTT_RN || reference->order == POOL_NTT_RR;
-    bool gives_reversed = reference->order == POOL_NTT_NR || reference->order == POOL_NTT_RR;
+    bool in_is_reversed = reference->order == POOL_NTT_RN || reference->order == POOL_NTT_RR;
+    bool out_is_reversed = reference->order == POOL_NTT_NR || reference->order == POOL_NTT_RR;
     uint64_t one[FIELD_MAX_LIMBS];
 
     field_set_one(field, one);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t from = takes_reversed ? reverse(i, domain->log_size) : i;
+        uint64_t from = in_is_reversed ? reverse_bits(i, domain->log_size) : i;
 
-        field_load(field, x + i * field->limbs, in + place_of(reference, t, from) * field->bytes);
+        field_load(field, x + i * field->limbs, in + index_of(reference, t, from) * field->bytes);
     }
     if (reference->direction == POOL_NTT_FORWARD)
-        shift(reference, x, one);
+        scale_coset(reference, x, one);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t j = reverse(i, domain->log_size), swap[FIELD_MAX_LIMBS];
+        uint64_t j = reverse_bits(i, domain->log_size), swap[FIELD_MAX_LIMBS];
 
         if (i < j) {
             field_copy(field, swap, x + i * field->limbs);
@@ -97,25 +92,25 @@ static void run_one(
             field_copy(field, x + j * field->limbs, swap);
         }
     }
-    transform(reference, x);
+    apply_butterflies(reference, x);
     if (reference->direction == POOL_NTT_INVERSE)
-        shift(reference, x, domain->inverse_size);
+        scale_coset(reference, x, domain->inverse_size);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t to = gives_reversed ? reverse(i, domain->log_size) : i;
+        uint64_t to = out_is_reversed ? reverse_bits(i, domain->log_size) : i;
 
-        field_store(field, out + place_of(reference, t, to) * field->bytes, x + i * field->limbs);
+        field_store(field, out + index_of(reference, t, to) * field->bytes, x + i * field->limbs);
     }
 }
 
 pool_status ntt_reference_run(const struct ntt_reference *reference, const void *in, void *out)
 {
     const pool_ntt_domain *domain = reference->domain;
-    uint64_t *x = base_calloc((size_t)1 << domain->log_size, domain->field->limbs * sizeof(*x));
+    uint64_t *x = calloc((size_t)1 << domain->log_size, domain->field->limbs * sizeof(*x));
 
     if (!x)
-        return base_fail_memory("a transform on the host");
+        return base_fail_memory("a reference NTT");
     for (uint64_t t = 0; t < reference->batch; t++)
-        run_one(reference, t, in, out, x);
-    base_free(x);
+        transform_one(reference, t, in, out, x);
+    free(x);
     return POOL_OK;
 }
