@@ -225,27 +225,43 @@ typedef struct pool_memory_info {
 /* Fills `info`, whose struct_size is set; queries the driver for free and reserved bytes. */
 POOL_API pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info);
 
-/* Resets both high-water marks to the bytes that are used and reserved now. */
+/*
+ * Resets both high-water marks to the bytes that are used and reserved now; of a pool of the caller
+ * (pool_memory_adopt) only the first.
+ */
 POOL_API pool_status pool_memory_reset_high_water(pool_device *device);
 
 /*
  * How many unused bytes the device's pool keeps for later buffers; the default UINT64_MAX keeps
- * all. POOL_ERR_UNSUPPORTED without memory pools.
+ * all. POOL_ERR_UNSUPPORTED without memory pools, and for a pool of the caller's, whose threshold
+ * the caller sets.
  */
 POOL_API pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes);
 
 /*
- * Releases unused memory to the device until at most `keep_bytes` are reserved or nothing is
- * unused, frees idle staging buffers, and performs deferred frees of pinned memory and deferred
- * unloads of modules. Waits for pending frees, and with them for the work that they wait for.
+ * Releases unused memory to the device until at most `keep_bytes` (for a pool of the caller: or its
+ * release threshold) are reserved or nothing is unused, frees idle staging buffers, and performs
+ * deferred frees of pinned memory and deferred unloads of modules. Waits for pending frees, and
+ * with them for the work that they wait for.
  */
 POOL_API pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes);
 
 /*
- * The raw memory pool of the device, for callers that allocate from it themselves. The library
- * still owns it. POOL_ERR_UNSUPPORTED without memory pools.
+ * The raw memory pool of the device, for callers that allocate from it themselves: the library's,
+ * which still owns it, or the one of pool_memory_adopt. POOL_ERR_UNSUPPORTED without memory pools.
  */
 POOL_API pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle);
+
+/*
+ * Allocates the device's later buffers, workspaces and resident data from a memory pool of the
+ * caller's, which must outlive them and the device_pool; NULL returns to the library's own pool.
+ * Memory that exists stays in the pool that it came from. The library neither destroys the pool nor
+ * changes its attributes, and trims it down to its release threshold at most; devices that may
+ * address this device's memory (pool_device_enable_peer) are granted access to it. Allocates and
+ * frees one byte to find out the pool's device. Errors: WRONG_DEVICE; INVALID_ARGUMENT for a handle
+ * that the driver refuses or a pool of host memory; UNSUPPORTED without memory pools.
+ */
+POOL_API pool_status pool_memory_adopt(pool_device *device, CUmemoryPool handle);
 
 #ifdef __cplusplus
 }

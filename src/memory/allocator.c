@@ -49,7 +49,7 @@ static void tell_unused(struct device_memory *memory)
 
 void memory_note_kept(struct device_memory *memory, uint64_t reserved_bytes)
 {
-    if (memory->pool) {
+    if (memory->own_pool) {
         atomic_store_explicit(&memory->kept, reserved_bytes, memory_order_relaxed);
         tell_unused(memory);
     }
@@ -65,25 +65,26 @@ static pool_status make_pool(struct device_memory *memory)
     pool_cu_result code;
     pool_status status;
 
-    memory->pool = NULL;
+    memory->own_pool = NULL;
     if (!device_properties(memory->device)->memory_pools || !api->MemPoolCreate ||
         !api->MemPoolDestroy || !api->MemPoolTrimTo || !api->MemPoolSetAttribute ||
         !api->MemPoolGetAttribute || !api->MemAllocFromPoolAsync || !api->MemFreeAsync)
         return POOL_OK;
-    code = api->MemPoolCreate(&memory->pool, &props);
+    code = api->MemPoolCreate(&memory->own_pool, &props);
     if (code == POOL_CU_NOT_SUPPORTED) {
-        memory->pool = NULL;
+        memory->own_pool = NULL;
         return POOL_OK;
     }
     status = driver_check(memory->driver, code, "cuMemPoolCreate");
     if (status)
         return status;
     status = DRIVER_CALL(memory->driver,
-        MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all));
+        MemPoolSetAttribute(memory->own_pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all));
     if (status)
-        DRIVER_CLEANUP_QUIETLY(memory->driver, MemPoolDestroy(memory->pool));
+        DRIVER_CLEANUP_QUIETLY(memory->driver, MemPoolDestroy(memory->own_pool));
     else
         atomic_store(&memory->threshold, keep_all);
+    atomic_store(&memory->pool, status ? NULL : memory->own_pool);
     return status;
 }
 
@@ -91,10 +92,11 @@ static pool_cu_result allocate_once(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
     const pool_cuda_api *api = &memory->driver->api;
+    CUmemoryPool pool = atomic_load_explicit(&memory->pool, memory_order_acquire);
 
-    if (!memory->pool)
+    if (!pool)
         return api->MemAlloc(address, (size_t)request->bytes);
-    return api->MemAllocFromPoolAsync(address, (size_t)request->bytes, memory->pool,
+    return api->MemAllocFromPoolAsync(address, (size_t)request->bytes, pool,
         request->ordered ? request->stream : memory->alloc_order);
 }
 
@@ -120,22 +122,42 @@ static pool_status report_full(struct device_memory *memory, uint64_t asked)
         (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
 }
 
-/* Waits for frees under way and gives all unused memory back. */
-static pool_status trim_pool(struct device_memory *memory, uint64_t keep_bytes)
+/* Trims the pool and reports the bytes that it still reserves. */
+static pool_status trim_pool(
+    struct device_memory *memory, CUmemoryPool pool, uint64_t keep_bytes, uint64_t *reserved)
 {
-    pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+    pool_status status = DRIVER_CALL_FOR(memory->driver, MemPoolTrimTo(pool, (size_t)keep_bytes),
+        "%s", base_size_text(keep_bytes).text);
 
-    if (!status && memory->pool)
-        status = DRIVER_CALL_FOR(memory->driver, MemPoolTrimTo(memory->pool, (size_t)keep_bytes),
-            "%s", base_size_text(keep_bytes).text);
-    if (!status && memory->pool) {
-        uint64_t reserved;
-
+    if (!status)
         status = DRIVER_CALL(memory->driver,
-            MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+            MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, reserved));
+    return status;
+}
+
+pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
+{
+    CUmemoryPool pool = atomic_load(&memory->pool);
+    pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+    uint64_t reserved = 0, threshold = 0;
+
+    if (status || !pool)
+        return status;
+    if (keep_bytes > SIZE_MAX)
+        keep_bytes = SIZE_MAX;
+    if (pool == memory->own_pool) {
+        status = trim_pool(memory, pool, keep_bytes, &reserved);
+    } else {
+        status = trim_pool(memory, memory->own_pool, 0, &reserved);
         if (!status)
-            memory_note_kept(memory, reserved);
+            status = DRIVER_CALL(memory->driver,
+                MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+        if (!status)
+            status =
+                trim_pool(memory, pool, keep_bytes < threshold ? threshold : keep_bytes, &reserved);
     }
+    if (!status)
+        memory_note_kept(memory, reserved);
     return status;
 }
 
@@ -150,7 +172,7 @@ static pool_status allocate_retrying(
         if (request->ordered) /* its own frees may be what is missing */
             status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
         if (!status)
-            status = trim_pool(memory, 0);
+            status = memory_trim_pools(memory, 0);
         if (status)
             return status;
         code = allocate_once(memory, request, address);
@@ -397,8 +419,8 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
     memory_close_peers(memory, driver_alive);
     if (driver_alive) {
         release_quarantined(memory);
-        if (memory->pool)
-            (void)DRIVER_CLEANUP(memory->driver, MemPoolDestroy(memory->pool));
+        if (memory->own_pool)
+            (void)DRIVER_CLEANUP(memory->driver, MemPoolDestroy(memory->own_pool));
         (void)DRIVER_CLEANUP(memory->driver, StreamDestroy(memory->alloc_order));
     }
     forget_quarantined(memory);
@@ -431,7 +453,7 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
         release_quarantined(memory);
     }
     if (!status) {
-        status = trim_pool(memory, keep_bytes < SIZE_MAX ? keep_bytes : SIZE_MAX);
+        status = memory_trim_pools(memory, keep_bytes);
         device_release_deferred(memory->device, 1); /* after the streams that have ended */
     }
     return device_leave(&scope, status);

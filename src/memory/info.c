@@ -38,6 +38,10 @@ static pool_status read_pool(struct device_memory *memory, pool_memory_info *inf
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
                         &info->reserved_high_water_bytes));
+    if (!status && memory_is_pool_adopted(memory)) /* the caller may have changed it */
+        status = DRIVER_CALL(
+            driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+                        &info->release_threshold));
     return status;
 }
 
@@ -87,7 +91,7 @@ pool_status pool_memory_reset_high_water(pool_device *device)
     if (status)
         return status;
     atomic_store(&memory->used.high, memory_gauge_now(&memory->used));
-    if (memory->pool)
+    if (memory->pool && !memory_is_pool_adopted(memory))
         status = DRIVER_CALL(memory->driver,
             MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &zero));
     return device_leave(&scope, status);
@@ -109,6 +113,11 @@ pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes)
         return status;
     if (!memory->pool)
         status = no_pool(memory);
+    else if (memory_is_pool_adopted(memory))
+        status = base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_memory_set_threshold: the memory pool of device %d is the caller's; set its "
+            "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD with cuMemPoolSetAttribute",
+            pool_device_ordinal(device));
     else
         status = DRIVER_CALL(memory->driver,
             MemPoolSetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes));

@@ -74,8 +74,11 @@ struct device_memory {
     pool_device *device;
     struct driver *driver;
     struct stream_registry *streams;
-    CUmemoryPool pool;    /* NULL: the driver has none, plain allocations */
-    CUstream alloc_order; /* work that is waited for at once, allocations mostly */
+    /* New allocations come from it: `own_pool`, or the caller's. NULL: plain allocations, always.
+     */
+    _Atomic(CUmemoryPool) pool;
+    CUmemoryPool own_pool; /* created and destroyed here; NULL: the driver has no memory pools */
+    CUstream alloc_order;  /* work that is waited for at once, allocations mostly */
     CUdevice handle;
     CUcontext context;
     atomic_uint_least64_t threshold;
@@ -163,10 +166,22 @@ pool_status memory_place_of(
 
 /* Makes `memory` addressable by `peer`'s device; *direct 0: the hardware cannot. */
 pool_status memory_open_to(struct device_memory *memory, struct device_memory *peer, int *direct);
+/* Makes allocations of memory->pool, which has just been replaced, addressable by the same peers as
+ * before. */
+pool_status memory_open_pool_to_peers(struct device_memory *memory);
 pool_status memory_of_both(pool_device *first, pool_device *second,
     struct device_memory **first_memory, struct device_memory **second_memory);
 /* Forgets all links and, with a driver, switches off what memory_open_to switched on. */
 void memory_close_peers(struct device_memory *memory, int driver_alive);
+
+/* Waits for pending frees and releases unused memory down to `keep_bytes`; the caller's pool not
+ * below its release threshold. */
+pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes);
+/* 1 while allocations come from a pool of the caller's. */
+static inline int memory_is_pool_adopted(struct device_memory *memory)
+{
+    return atomic_load(&memory->pool) != memory->own_pool;
+}
 
 /* Staging. All inside device_enter of `memory`'s device. */
 pool_status memory_staging_init(struct memory_staging *staging);

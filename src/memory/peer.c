@@ -55,10 +55,28 @@ static pool_status open_pool(struct device_memory *memory, CUdevice peer)
     pool_cu_mem_access access = {.location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = peer},
         .flags = DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE};
 
-    if (!memory->pool || !memory->driver->api.MemPoolSetAccess)
+    CUmemoryPool pool = atomic_load(&memory->pool);
+
+    if (!pool || !memory->driver->api.MemPoolSetAccess)
         return POOL_OK;
     return DRIVER_CALL_FOR(
-        memory->driver, MemPoolSetAccess(memory->pool, &access, 1), "for device %d", peer);
+        memory->driver, MemPoolSetAccess(pool, &access, 1), "for device %d", peer);
+}
+
+pool_status memory_open_pool_to_peers(struct device_memory *memory)
+{
+    CUdevice peers[MEMORY_PEERS_MAX];
+    unsigned count = 0;
+    pool_status status = POOL_OK;
+
+    base_lock(&peer_lock);
+    for (unsigned i = 0; i < memory->peer_count; i++)
+        if (memory->peers[i].is_open)
+            peers[count++] = memory->peers[i].memory->handle;
+    base_unlock(&peer_lock);
+    for (unsigned i = 0; i < count && !status; i++)
+        status = open_pool(memory, peers[i]);
+    return status;
 }
 
 /* Plain allocations. Somebody else in the process may have switched it on. */
@@ -95,6 +113,7 @@ static pool_status open_both(
 pool_status memory_open_to(struct device_memory *memory, struct device_memory *peer, int *direct)
 {
     struct memory_peer *entry;
+    CUmemoryPool pool;
     int can = 0, known, switched = 0;
     pool_status status;
 
@@ -113,9 +132,12 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
     if (status || !can)
         return status;
     /* Two threads may both come here; the driver takes the second time as it should. */
-    status = open_both(memory, peer, &switched);
-    if (!status || switched)
-        note_open(memory, peer, switched);
+    do { /* once more if pool_memory_adopt has replaced the pool before it could see the link */
+        pool = atomic_load(&memory->pool);
+        status = open_both(memory, peer, &switched);
+        if (!status || switched)
+            note_open(memory, peer, switched);
+    } while (!status && pool != atomic_load(&memory->pool));
     if (status)
         return status == POOL_ERR_UNSUPPORTED ? POOL_OK : status;
     *direct = 1;

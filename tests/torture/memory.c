@@ -8,7 +8,7 @@
 #include "memory/memory.h"
 #include "torture/torture.h"
 
-enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT, MODULE };
+enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT, MODULE, OTHER_POOL };
 
 #define AT(type, index) ((type **)&torture->objects[index])
 
@@ -43,6 +43,7 @@ static pool_status finish(struct torture *torture)
         pool_event_destroy(AT(pool_event, OTHER_EVENT)),
         pool_stream_destroy(AT(pool_stream, STREAM)),
         pool_destroy(AT(device_pool, POOL)),
+        pool_destroy(AT(device_pool, OTHER_POOL)),
     };
 
     for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
@@ -209,6 +210,24 @@ static pool_status adopted(struct torture *torture)
     return pool_buffer_adopt(device, address, 4096, AT(pool_buffer, SECOND));
 }
 
+/* The memory pool of another device_pool stands for a pool of the caller's. */
+static pool_status adopted_pool(struct torture *torture)
+{
+    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_device *device, *owner;
+    CUmemoryPool handle;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_create(AT(device_pool, OTHER_POOL), &params));
+    STEP(pool_device_at(*AT(device_pool, OTHER_POOL), 0, &owner));
+    STEP(pool_memory_handle(owner, &handle));
+    STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
+    STEP(pool_memory_adopt(device, handle));
+    STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, THIRD)));
+    STEP(pool_memory_trim(device, 0));
+    return pool_memory_adopt(device, NULL);
+}
+
 static pool_status statistics(struct torture *torture)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};
@@ -302,6 +321,7 @@ int main(void)
         SCENARIO("pinned memory", 1, NULL, pinned, finish, memory_absorbs),
         SCENARIO("deferred frees", 1, NULL, deferred, finish_deferred, deferred_absorbs),
         SCENARIO("adopted memory", 1, NULL, adopted, finish, memory_absorbs),
+        SCENARIO("adopted memory pool", 1, NULL, adopted_pool, finish, memory_absorbs),
         SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
         SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),
     };

@@ -320,6 +320,7 @@ static void call_memory(void)
     REFUSED(pool_memory_set_threshold(h.device, 0));
     REFUSED(pool_memory_trim(h.device, 0));
     REFUSED(pool_memory_handle(h.device, &handle));
+    REFUSED(pool_memory_adopt(h.device, NULL));
 }
 
 static void call_modules(void)

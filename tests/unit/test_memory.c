@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/attributes.h"
+
 #define MIB ((size_t)1 << 20)
 
 static void test_nulls(void **state)
@@ -68,6 +70,7 @@ static void test_nulls(void **state)
     REFUSED(pool_memory_trim(NULL, 0));
     REFUSED(pool_memory_handle(NULL, &handle));
     REFUSED(pool_memory_handle(device, NULL));
+    REFUSED(pool_memory_adopt(NULL, NULL));
     /* Wrong sizes and flags. */
     params.flags = 1u << 31;
     REFUSED(pool_buffer_create(device, &params, &other));
@@ -304,6 +307,101 @@ static void test_statistics(void **state)
     assert_int_equal(after.release_threshold, 0);
 }
 
+static CUmemoryPool create_pool(pool_device *device)
+{
+    const pool_cuda_api *api = memory_driver(device);
+    pool_cu_mem_pool_props props = {.allocation_type = DRIVER_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = pool_device_ordinal(device)}};
+    uint64_t keep_all = UINT64_MAX;
+    CUmemoryPool handle = NULL;
+
+    assert_int_equal(api->MemPoolCreate(&handle, &props), 0);
+    assert_int_equal(
+        api->MemPoolSetAttribute(handle, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all), 0);
+    return handle;
+}
+
+static uint64_t attribute_of(pool_device *device, CUmemoryPool handle, pool_cu_enum attribute)
+{
+    uint64_t value = 0;
+
+    assert_int_equal(memory_driver(device)->MemPoolGetAttribute(handle, attribute, &value), 0);
+    return value;
+}
+
+/* Allocations come from the caller's pool, which is neither trimmed below its threshold nor
+ * destroyed. */
+static void test_adopted_pool(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    CUmemoryPool mine = create_pool(device), own = NULL, handle = NULL;
+    pool_buffer *before = NULL, *buffer = NULL;
+    unsigned char *bytes = memory_host(8 * MIB);
+    uint64_t four = 4 * MIB;
+
+    (void)state;
+    assert_ok(pool_memory_handle(device, &own));
+    memory_pattern(bytes, 8 * MIB, 1);
+    assert_ok(pool_buffer_from_host(device, bytes, 8 * MIB, &before));
+    assert_ok(pool_memory_adopt(device, mine));
+    assert_ok(pool_memory_handle(device, &handle));
+    assert_ptr_equal(handle, mine);
+    assert_ok(pool_buffer_alloc(device, 8 * MIB, &buffer));
+    assert_true(attribute_of(device, mine, DRIVER_MEMPOOL_ATTR_USED_MEM_CURRENT) >= 8 * MIB);
+    assert_ok(pool_copy_device(buffer, 0, before, 0, 8 * MIB, NULL));
+    memset(bytes, 0, 8 * MIB);
+    assert_ok(pool_copy_to_host(bytes, buffer, 0, 8 * MIB, NULL));
+    memory_check_pattern(bytes, 8 * MIB, 1);
+    assert_ok(pool_buffer_destroy(&before));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_memory_trim(device, 0));
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_true(info.release_threshold == UINT64_MAX);
+    assert_true(info.reserved_bytes >= 8 * MIB); /* the threshold of the caller's pool */
+    assert_int_equal(attribute_of(device, own, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+    /* The library does not change the pool; what the caller changes is reported. */
+    assert_status(pool_memory_set_threshold(device, 0), POOL_ERR_UNSUPPORTED);
+    assert_says("cuMemPoolSetAttribute");
+    assert_ok(pool_memory_reset_high_water(device));
+    assert_true(attribute_of(device, mine, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD) == UINT64_MAX);
+    assert_int_equal(memory_driver(device)->MemPoolSetAttribute(
+                         mine, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &four),
+        0);
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_int_equal(info.release_threshold, 4 * MIB);
+    /* Back to the library's own pool. */
+    assert_ok(pool_memory_adopt(device, NULL));
+    assert_ok(pool_buffer_alloc(device, MIB, &buffer));
+    assert_int_equal(attribute_of(device, mine, DRIVER_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_true(info.release_threshold == UINT64_MAX);
+    assert_ok(pool_memory_set_threshold(device, UINT64_MAX));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_int_equal(memory_driver(device)->MemPoolDestroy(mine), 0);
+    free(bytes);
+}
+
+static void test_adopted_pool_of_another_device(void **state)
+{
+    pool_device *device = memory_device(0);
+    CUmemoryPool own = NULL, handle = NULL, other;
+    pool_status status;
+
+    (void)state;
+    if (pool_device_count(memory_pool) < 2)
+        skip();
+    other = create_pool(memory_device(1));
+    assert_ok(pool_memory_handle(device, &own));
+    status = pool_memory_adopt(device, other);
+    assert_true(status == POOL_ERR_WRONG_DEVICE || status == POOL_ERR_INVALID_ARGUMENT);
+    assert_says("memory pool of device");
+    assert_ok(pool_memory_handle(device, &handle));
+    assert_ptr_equal(handle, own);
+    assert_int_equal(attribute_of(device, other, DRIVER_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    assert_int_equal(memory_driver(device)->MemPoolDestroy(other), 0);
+}
+
 /* The driver below the pool of test_secrets, and what was in memory when it was given back. */
 static struct {
     pool_cuda_api below;
@@ -438,6 +536,8 @@ int main(int argc, char **argv)
         TEST(test_fills),
         TEST(test_adopt),
         TEST(test_statistics),
+        TEST(test_adopted_pool),
+        TEST(test_adopted_pool_of_another_device),
         TEST(test_secrets),
         TEST(test_pool_is_busy),
     };

@@ -83,6 +83,7 @@ static void test_without_pools(void **state)
     assert_int_equal(info.reserved_bytes, 64);
     assert_status(pool_memory_set_threshold(device, 0), POOL_ERR_UNSUPPORTED);
     assert_status(pool_memory_handle(device, &handle), POOL_ERR_UNSUPPORTED);
+    assert_status(pool_memory_adopt(device, NULL), POOL_ERR_UNSUPPORTED);
     assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_reset_high_water(device));
     assert_ok(pool_buffer_destroy(&buffer));
@@ -110,6 +111,37 @@ static void test_peers(void **state)
     assert_int_equal(memory_calls("cuCtxEnablePeerAccess"), 2);
     assert_ok(pool_buffer_destroy(&here));
     assert_ok(pool_buffer_destroy(&there));
+}
+
+/* A pool that is adopted later is as accessible as the one before; if it cannot be, that one
+ * stays. */
+static void test_adopted_pool_and_peers(void **state)
+{
+    pool_cu_mem_pool_props props = {.allocation_type = 1, .location = {.type = 1, .id = 0}};
+    const pool_cuda_api *api = pool_mock_table(memory_mock);
+    CUmemoryPool mine = NULL, own, handle;
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), 64, &buffer));
+    assert_ok(pool_device_enable_peer(memory_device(1), memory_device(0)));
+    assert_ok(pool_memory_handle(memory_device(0), &own));
+    assert_int_equal(api->MemPoolCreate(&mine, &props), 0);
+    pool_mock_reset_calls(memory_mock);
+    pool_mock_fail(memory_mock, "cuMemPoolSetAccess", 1, POOL_CU_NOT_SUPPORTED, POOL_MOCK_ONCE);
+    assert_int_not_equal(pool_memory_adopt(memory_device(0), mine), POOL_OK);
+    assert_ok(pool_memory_handle(memory_device(0), &handle));
+    assert_ptr_equal(handle, own);
+    assert_ok(pool_memory_adopt(memory_device(0), mine));
+    assert_int_equal(memory_calls("cuMemPoolSetAccess"), 2);
+    assert_ok(pool_memory_adopt(memory_device(0), mine)); /* again: no change */
+    assert_status(
+        pool_memory_adopt(memory_device(0), (CUmemoryPool)state), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("is not a memory pool of device 0");
+    /* The device_pool ends without the caller's pool: its memory has to be freed before. */
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_destroy(&memory_pool));
+    assert_int_equal(api->MemPoolDestroy(mine), 0);
 }
 
 /* Freeing waits on the device for all streams, and not at all on the host. */
@@ -382,6 +414,7 @@ int main(void)
         TEST(test_full_of_unused),
         TEST_WITHOUT_POOLS(test_without_pools),
         TEST(test_peers),
+        TEST(test_adopted_pool_and_peers),
         TEST(test_free_while_in_use),
         TEST(test_free_of_shared),
         TEST(test_host_memory_fails),

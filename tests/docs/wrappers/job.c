@@ -25,6 +25,14 @@ static pool_span on_device(pool_buffer *buffer, uint64_t count)
     return span;
 }
 
+static CUmemoryPool my_memory_pool(pool_device *its_device)
+{
+    CUmemoryPool handle;
+
+    must(pool_memory_handle(its_device, &handle));
+    return handle;
+}
+
 static device_pool *pool;
 static pool_device *device;
 static pool_stream *producer, *consumer;
