@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
@@ -114,6 +115,8 @@ static pool_status allocate(
     if (pool->devices)
         init_devices(pool, source);
     status = pool->devices ? device_set_allocate(pool) : base_fail_memory("the pool's devices");
+    if (!status)
+        status = monitor_create(&pool->monitor);
     if (status) {
         device_pool_free(pool);
         return status;
@@ -122,8 +125,24 @@ static pool_status allocate(
     return POOL_OK;
 }
 
+/* Pools that are never freed; the list keeps them reachable for tools that look for leaks. */
+static struct base_lock leaked_lock = BASE_LOCK_INIT;
+static device_pool *leaked_pools; /* guarded by leaked_lock */
+
+static void leak_pool(device_pool *pool)
+{
+    base_lock(&leaked_lock);
+    pool->next_leaked = leaked_pools;
+    leaked_pools = pool;
+    base_unlock(&leaked_lock);
+}
+
 void device_pool_free(device_pool *pool)
 {
+    if (pool->is_leaked) {
+        leak_pool(pool);
+        return;
+    }
     for (size_t i = 0; i < pool->count; i++)
         driver_work_close(&pool->devices[i].work);
     if (pool->generation == driver_fork_generation()) {
@@ -135,6 +154,7 @@ void device_pool_free(device_pool *pool)
         pthread_mutex_destroy(&pool->sample_lock);
         pthread_mutex_destroy(&pool->state_lock);
     }
+    monitor_free(pool->monitor);
     device_set_free(pool);
     base_free(pool->devices);
     base_free(pool);

@@ -9,6 +9,10 @@
 #include "base/status.h"
 #include "pool/pool.h"
 
+/* How long pool_destroy waits for a task of the monitor, which may be in a slow driver call such as
+ * the creation of a context. */
+#define MONITOR_STOP_NS 5000000000u
+
 /* What a driver call would be good for: nothing in a forked child or after a sticky fault. */
 static int is_driver_alive(const device_pool *pool)
 {
@@ -92,25 +96,57 @@ static pool_status check_idle(const device_pool *pool)
         dependents[DEVICE_DEPENDENT_MODULE]);
 }
 
+/* In a forked child the threads that hold bindings do not exist. */
+static pool_status check_can_destroy(device_pool *pool)
+{
+    if (pool->generation != driver_fork_generation())
+        return POOL_OK;
+    if (monitor_is_current(pool->monitor))
+        return base_fail(POOL_ERR_BUSY,
+            "pool_destroy was called by a callback of the pool's own monitor thread, which has to "
+            "end first");
+    return check_idle(pool);
+}
+
+/* The monitor's tasks use the devices, so it ends before them. */
+static void stop_monitor(device_pool *pool)
+{
+    if (monitor_stop(pool->monitor, MONITOR_STOP_NS))
+        return;
+    base_log(POOL_LOG_WARN,
+        "pool_destroy: the monitor thread has not returned from a driver call or a callback for "
+        "%.0f s; the pool's host memory is not freed",
+        MONITOR_STOP_NS / 1e9);
+    pool->is_leaked = true;
+}
+
 pool_status pool_destroy(device_pool **pool)
 {
     struct driver *driver;
     pool_status status;
+    bool is_leaked;
 
     if (!pool || !*pool)
         return POOL_OK;
-    /* In a forked child the threads that hold bindings do not exist. */
-    if ((*pool)->generation == driver_fork_generation()) {
-        status = check_idle(*pool);
-        if (status)
-            return status;
-    }
-    status = destroy_all_resources(*pool);
+    status = check_can_destroy(*pool);
     if (status)
         return status;
+    stop_monitor(*pool);
+    status = destroy_all_resources(*pool);
+    if (status) {
+        struct base_error_copy first;
+
+        base_error_save(&first);
+        if (!(*pool)->is_leaked)
+            (void)monitor_restart((*pool)->monitor);
+        base_error_restore(&first);
+        return status;
+    }
     driver = (*pool)->driver;
+    is_leaked = (*pool)->is_leaked;
     device_pool_stop(*pool);
-    driver_close(&driver);
+    if (!is_leaked)
+        driver_close(&driver);
     *pool = NULL;
     return POOL_OK;
 }

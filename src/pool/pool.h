@@ -12,11 +12,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include <devicepool/pool.h>
 
 #include "driver/work.h"
 #include "pool/device.h"
+#include "pool/monitor.h"
 
 /* Members that many threads write are this far apart: two cache lines, as processors fetch them in
  * pairs. */
@@ -87,6 +89,9 @@ struct device_pool {
     int is_lazy;
     pool_fault_hook fault_hook;
     void *fault_user;
+    struct monitor *monitor;
+    bool is_leaked;                  /* its memory is never freed: a thread may still use it */
+    struct device_pool *next_leaked; /* guarded by the lock of that list */
 
     _Alignas(CACHE_LINE) atomic_uint_fast64_t turn;     /* of round robin */
     _Alignas(CACHE_LINE) atomic_uint_fast64_t tie_turn; /* among equals of the other policies */
@@ -163,7 +168,7 @@ pool_status device_context_pop(struct driver *driver, CUcontext context, int *is
 
 /* --- create.c, destroy.c --- */
 
-/* Frees host memory. */
+/* Frees host memory; a pool with is_leaked is put into a list instead. */
 void device_pool_free(device_pool *pool);
 /* Releases the driver's objects, as far as it still works, then frees host memory; the driver stays
  * open. */
