@@ -3,6 +3,7 @@
 #include "base/arena.h"
 
 #include "base/alloc.h"
+#include "base/math.h"
 
 #include <stdint.h>
 
@@ -23,7 +24,7 @@ void *base_arena_alloc(struct base_arena *arena, size_t size)
         return NULL;
     size = (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
     if (size > arena->left) {
-        size_t bytes = size > ARENA_CHUNK_BYTES ? size : ARENA_CHUNK_BYTES;
+        size_t bytes = base_max(size, ARENA_CHUNK_BYTES);
         struct base_arena_chunk *chunk = base_calloc(1, sizeof(*chunk) + bytes);
         if (!chunk)
             return NULL;

@@ -3,6 +3,7 @@
  * Threads that take tasks from one counter.
  */
 #include "base/parallel.h"
+#include "base/math.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,7 +27,7 @@ unsigned base_parallel_threads(void)
 {
     unsigned processors = base_processors();
 
-    return processors > MAX_PLACES ? MAX_PLACES : processors;
+    return (unsigned)base_min(processors, MAX_PLACES);
 }
 
 /* Tasks start in order, so all tasks before the first failed one have been started: which one that
@@ -77,7 +78,7 @@ pool_status base_parallel_run(const struct base_parallel *job)
     if (!job->count)
         return POOL_OK;
     pthread_mutex_init(&work.lock, NULL);
-    started = start_helpers(&work, threads, (places < job->count ? places : job->count) - 1);
+    started = start_helpers(&work, threads, base_min(places, job->count) - 1);
     work_on(&work);
     while (started)
         pthread_join(threads[--started], NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/params.h"
+#include "base/math.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ pool_status base_struct_read(const struct base_struct *type, const char *call, c
                 "%s: %s->struct_size is %zu and byte %zu is not 0: a member that this version of "
                 "the library, whose %s has %zu bytes, does not know",
                 call, argument, size, i, type->name, current);
-    memcpy(known, given, size < current ? size : current);
+    memcpy(known, given, base_min(size, current));
     memcpy(known, &current, sizeof(current));
     return POOL_OK;
 }
@@ -68,7 +69,7 @@ void base_struct_write(const struct base_struct *type, const void *known, void *
 
     memcpy(&size, info, sizeof(size));
     memcpy((char *)info + sizeof(size), (const char *)known + sizeof(size),
-        (size < current ? size : current) - sizeof(size));
+        base_min(size, current) - sizeof(size));
     if (size > current)
         memset((char *)info + current, 0, size - current);
 }
@@ -129,6 +130,6 @@ pool_status base_check_array(
     if (__builtin_mul_overflow(count - 1, stride, &all) ||
         __builtin_add_overflow(all, bytes, &all) || all > PTRDIFF_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: %llu %s of %s do not fit in memory", call,
-            (unsigned long long)count, name, base_size_text(stride > bytes ? stride : bytes).text);
+            (unsigned long long)count, name, base_size_text(base_max(stride, bytes)).text);
     return POOL_OK;
 }

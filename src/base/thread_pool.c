@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/processors.h"
 #include "base/thread.h"
 
@@ -84,7 +85,7 @@ bool base_thread_pool_create(unsigned count, struct base_thread_pool **pool)
         return false;
     if (count == 0)
         count = base_processors();
-    count = count > MAX_THREADS ? MAX_THREADS : count;
+    count = (unsigned)base_min(count, MAX_THREADS);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->begin, NULL);
     pthread_cond_init(&made->end, NULL);
@@ -123,7 +124,7 @@ unsigned base_thread_pool_acquire(struct base_thread_pool *pool, unsigned wanted
         pool->is_acquired = true;
     pthread_mutex_unlock(&pool->lock);
     unsigned available = pool->thread_count + 1;
-    return is_free ? (wanted < available ? wanted : available) : 1;
+    return is_free ? (unsigned)base_min(wanted, available) : 1;
 }
 
 void base_thread_pool_run(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "curve/curve.h"
@@ -135,7 +136,7 @@ pool_status pool_random_points(const pool_curve *curve, uint64_t seed, size_t co
     const pool_point_format *format, void *points, void *scalars)
 {
     struct table table = {0};
-    size_t entries = count < TABLE ? count : TABLE;
+    size_t entries = base_min(count, TABLE);
     pool_point_format given;
     pool_status status;
 

@@ -6,13 +6,15 @@
  */
 #include "field/emit_rows.h"
 
+#include "base/math.h"
+
 /* Words of x per reduction: as many as fit in registers next to its accumulators. */
 enum { PART_WORDS = 96, PART_PRODUCTS = 24 };
 
 static uint32_t part_of(const struct field_emit_writer *writer)
 {
     uint32_t products = PART_WORDS / writer->words;
-    return products < PART_PRODUCTS ? products : PART_PRODUCTS;
+    return (uint32_t)base_min(products, PART_PRODUCTS);
 }
 
 static void put_head(struct field_emit_writer *writer, uint32_t products)

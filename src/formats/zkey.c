@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/math.h"
 #include "curve/curve.h"
 #include "formats/formats.h"
 
@@ -85,7 +86,7 @@ static pool_status read_counts(pool_file *file, struct formats_reader *reader)
         return formats_fail_data(file, offset,
             "%" PRIu64 " public signals among %" PRIu64 " variables, one of which is constant",
             public_signals, variables);
-    if (!domain_size || domain_size & (domain_size - 1))
+    if (!base_is_power_of_two(domain_size))
         return formats_fail_data(
             file, offset + 8, "the domain's size %" PRIu64 " is not a power of two", domain_size);
     file->info.variables = variables;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
@@ -44,7 +45,7 @@ static void tell_unused(struct device_memory *memory)
     while (kept < used && !atomic_compare_exchange_weak(&memory->kept, &kept, used))
         ;
     unused = kept > used ? kept - used : 0;
-    device_set_unused(memory->device, unused < threshold ? unused : threshold);
+    device_set_unused(memory->device, base_min(unused, threshold));
 }
 
 void memory_note_kept(struct device_memory *memory, uint64_t reserved_bytes)

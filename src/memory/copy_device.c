@@ -3,6 +3,7 @@
  * Copies between buffers: on one device, with overlap, and from device to device.
  */
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/cleanup.h"
@@ -33,7 +34,7 @@ static uint64_t piece_start(const struct pair *pair, uint64_t size, uint64_t i, 
 static pool_status copy_pieces(
     struct driver *driver, const struct pair *pair, uint64_t size, CUdeviceptr scratch)
 {
-    uint64_t pieces = (pair->bytes - 1) / size + 1;
+    uint64_t pieces = base_ceil_div(pair->bytes, size);
     pool_status status = POOL_OK;
 
     for (uint64_t i = 0; !status && i < pieces; i++) {
@@ -61,7 +62,7 @@ static pool_status copy_scratch(struct device_scope *scope, const struct pair *p
     CUdeviceptr scratch;
     pool_status status, released;
 
-    request.bytes = pair->bytes < SCRATCH_BYTES ? pair->bytes : SCRATCH_BYTES;
+    request.bytes = base_min(pair->bytes, SCRATCH_BYTES);
     status = memory_of(scope, &memory);
     if (!status)
         status = memory_allocate(memory, &request, &scratch);
@@ -144,7 +145,7 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
     size = memory_ring_bytes(ring);
     for (uint64_t done = 0; !status && done < copy->pair.bytes; done += size) {
         uint64_t left = copy->pair.bytes - done;
-        size_t bytes = (size_t)(left < size ? left : size);
+        size_t bytes = base_min(left, size);
 
         status = copy_half(copy->from, out, ring->slots, copy->pair.from + done, bytes, 1);
         if (!status)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -132,7 +133,7 @@ static void stop_helpers(struct job *job)
 /* Under the lock. */
 static void open_up_to(struct job *job, uint64_t open)
 {
-    job->open = open < job->pieces ? open : job->pieces;
+    job->open = base_min(open, job->pieces);
     pthread_cond_broadcast(&job->opened);
 }
 
@@ -228,7 +229,7 @@ static pool_status run_outward(struct job *job)
         uint64_t may_issue = job->contiguous + slots;
         int can_move, waiting;
 
-        may_issue = may_issue < job->pieces ? may_issue : job->pieces;
+        may_issue = base_min(may_issue, job->pieces);
         can_move = job->next < job->open;
         waiting = !can_move && job->issued >= may_issue;
         if (waiting && job->arrived == job->issued) {
@@ -295,7 +296,7 @@ static pool_status run(
 
     if (status)
         return status;
-    job.pieces = (transfer->bytes - 1) / job.ring->shape.piece_bytes + 1;
+    job.pieces = base_ceil_div(transfer->bytes, job.ring->shape.piece_bytes);
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.opened, NULL);
     pthread_cond_init(&job.moved, NULL);

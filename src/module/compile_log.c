@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 
 /* Places shown, lines around each, and characters of a line: an error text is to be read. */
 #define MAX_PLACES 4
@@ -58,7 +59,7 @@ static void print_place(FILE *out, const struct place *place, const char *text)
 
         if (line + AROUND >= place->line && line <= place->line + AROUND)
             fprintf(out, "%s%5u | %.*s\n", line == place->line ? ">" : " ", line,
-                (int)(length < MAX_COLUMNS ? length : MAX_COLUMNS), text);
+                (int)base_min(length, MAX_COLUMNS), text);
         text += length;
         text += *text == '\n';
         line++;

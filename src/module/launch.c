@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -20,7 +21,7 @@ static const struct base_struct shape_type = BASE_STRUCT(pool_launch_shape);
 
 pool_status pool_launch_shape_for(uint64_t n, pool_launch_shape *shape)
 {
-    uint64_t blocks = n / SHAPE_BLOCK + (n % SHAPE_BLOCK != 0);
+    uint64_t blocks = base_ceil_div(n, SHAPE_BLOCK);
 
     pool_launch_shape made = {.grid = {1, 1, 1}, .block = {SHAPE_BLOCK, 1, 1}};
     pool_status status = base_struct_check(&shape_type, "pool_launch_shape_for", "shape", shape);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
@@ -237,7 +238,7 @@ static pool_status digest_points(const struct pool_bases *points, const struct m
 static pool_status compute(struct pool_bases *points, uint8_t *fingerprint)
 {
     struct msm_run run = {.device = points->device, .curve = points->curve};
-    uint64_t part = points->count < POINTS_PART ? points->count : POINTS_PART;
+    uint64_t part = base_min(points->count, POINTS_PART);
     uint64_t bytes = part * msm_affine_bytes(points->curve);
     struct base_sha256 *digest = base_sha256_begin();
     uint8_t *host = base_calloc((size_t)bytes + 1, 1);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "msm/bases.h"
@@ -63,7 +64,7 @@ static pool_status set_table(const pool_bases_params *params, struct pool_bases 
     points->asked = params->precompute_factor;
     points->window_bits = plan.window_bits;
     points->groups = plan.sets_per_msm;
-    points->levels = (plan.windows + plan.sets_per_msm - 1) / plan.sets_per_msm;
+    points->levels = (uint32_t)base_ceil_div(plan.windows, plan.sets_per_msm);
     if (points->count > INT32_MAX / points->levels)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%llu points at %u levels are more than 2^31 - 1", (unsigned long long)points->count,
@@ -88,7 +89,7 @@ struct making {
 
 static pool_status take_scratch(struct making *making)
 {
-    uint64_t count = making->span->count < POINTS_PART ? making->span->count : POINTS_PART;
+    uint64_t count = base_min(making->span->count, POINTS_PART);
     uint64_t raw = making->span->space == POOL_MEMORY_HOST ? count * making->source.stride * 4 : 0;
     uint64_t doubled =
         making->points->levels > 1 ? 2 * count * msm_affine_bytes(making->points->curve) : 0;

@@ -6,17 +6,13 @@
  */
 #include "msm/msm.h"
 
+#include "base/math.h"
 #include "base/status.h"
 
 enum {
     TREE_LEVELS = 6, /* a block has a quad for T and one for Q of each of 32 nodes */
     QUAD_LANES = 4,
 };
-
-static uint64_t blocks_for(uint64_t threads, uint64_t block)
-{
-    return (threads + block - 1) / block;
-}
 
 /* Infinity is all zeros. */
 pool_status msm_run_clear(const struct msm_run *run)
@@ -64,7 +60,7 @@ static pool_status merge(const struct msm_run *run, uint32_t level)
     };
     const struct msm_launch launch = {
         .kernel = MSM_BUCKET_MERGE,
-        .blocks = blocks_for(args.count, MSM_MERGE_THREADS),
+        .blocks = base_ceil_div(args.count, MSM_MERGE_THREADS),
         .threads = MSM_MERGE_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
@@ -90,7 +86,7 @@ pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk
     };
     const struct msm_launch launch = {
         .kernel = MSM_ACCUMULATE,
-        .blocks = blocks_for(plan->threads, threads),
+        .blocks = base_ceil_div(plan->threads, threads),
         .threads = threads,
         .args = &args,
         .args_bytes = sizeof(args),
@@ -115,7 +111,7 @@ static pool_status reduce_segments(const struct msm_run *run)
     };
     const struct msm_launch launch = {
         .kernel = MSM_REDUCE_SEGMENTS,
-        .blocks = blocks_for(args.count, MSM_SEGMENT_THREADS),
+        .blocks = base_ceil_div(args.count, MSM_SEGMENT_THREADS),
         .threads = MSM_SEGMENT_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
@@ -188,7 +184,7 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
     };
     const struct msm_launch launch = {
         .kernel = MSM_WINDOW_COMBINE,
-        .blocks = blocks_for(plan->job.batch, MSM_COMBINE_THREADS / QUAD_LANES),
+        .blocks = base_ceil_div(plan->job.batch, MSM_COMBINE_THREADS / QUAD_LANES),
         .threads = MSM_COMBINE_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),

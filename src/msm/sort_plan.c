@@ -5,6 +5,8 @@
  */
 #include "msm/msm.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 /*
@@ -27,6 +29,7 @@ enum {
     FEW_SETS = 4,
     MAX_LOG_PARTITION = 12,
     MAX_THREADS = 1024,
+    ALIGNMENT = 256, /* of what the workspace holds */
     DIGIT_THREADS = 512,
     BUCKET_THREADS = 512,
     SCALAR_BLOCKS = 10,
@@ -36,26 +39,6 @@ enum {
     MIN_SHARED_BYTES = 48 << 10,
     STATIC_SHARED_BYTES = 1 << 10, /* the kernels' static variables; some 150 bytes */
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t ratio_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static uint64_t aligned(uint64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
 
 static uint32_t square_root(uint64_t x)
 {
@@ -79,12 +62,12 @@ static uint64_t uniform_capacity(const struct msm_plan *plan, uint32_t log_parti
 {
     uint64_t mean = mean_entries(plan, log_partition);
 
-    return larger(mean + 8 * (uint64_t)square_root(mean) + 64, MIN_CAPACITY);
+    return base_max(mean + 8 * (uint64_t)square_root(mean) + 64, MIN_CAPACITY);
 }
 
 static uint64_t shared_words(const struct chip *chip)
 {
-    return (larger(chip->shared_bytes, MIN_SHARED_BYTES) - STATIC_SHARED_BYTES) / 4;
+    return (base_max(chip->shared_bytes, MIN_SHARED_BYTES) - STATIC_SHARED_BYTES) / 4;
 }
 
 static bool fits(const struct chip *chip, const struct msm_plan *plan, uint32_t log_partition)
@@ -121,7 +104,7 @@ static uint32_t choose_log_partition(const struct chip *chip, const struct msm_p
 /* The most partitions that `buckets` neighbouring buckets can overlap, wherever they begin. */
 static uint64_t max_bins(const struct msm_plan *plan, uint64_t buckets)
 {
-    return smaller((buckets >> plan->sort.log_partition) + 2, plan->sort.partitions);
+    return base_min((buckets >> plan->sort.log_partition) + 2, plan->sort.partitions);
 }
 
 static uint64_t set_buckets(const struct msm_plan *plan)
@@ -137,8 +120,8 @@ static void plan_tiles(const struct chip *chip, struct msm_plan *plan)
     uint64_t scalars = (plan->job.scalar_words + (uint64_t)1) * MSM_DIGITS_THREADS;
 
     sort->scalar_bins =
-        (uint32_t)(bins + scalars <= words ? larger(bins, smaller(words - scalars, 4096)) : 0);
-    sort->digit_bins = (uint32_t)larger(max_bins(plan, set_buckets(plan)), 512);
+        (uint32_t)(bins + scalars <= words ? base_max(bins, base_min(words - scalars, 4096)) : 0);
+    sort->digit_bins = (uint32_t)base_max(max_bins(plan, set_buckets(plan)), 512);
     sort->digit_threads =
         plan->window_bits - 1 > sort->log_partition + WIDE_BITS ? MAX_THREADS : DIGIT_THREADS;
     while (2 * (sort->digit_bins + (uint64_t)MSM_SORT_ITEMS * sort->digit_threads) > words)
@@ -155,12 +138,14 @@ static void plan_tiles(const struct chip *chip, struct msm_plan *plan)
 static void plan_scratch(struct msm_plan *plan)
 {
     struct msm_sort_plan *sort = &plan->sort;
-    uint64_t at = aligned(4 * (uint64_t)sort->partitions + sizeof(struct msm_sort_state));
+    uint64_t at =
+        base_round_up(4 * (uint64_t)sort->partitions + sizeof(struct msm_sort_state), ALIGNMENT);
 
-    sort->max_oversized = smaller(sort->partitions, plan->entries / (sort->block_capacity + 1));
-    sort->oversized_at = at, at += aligned(sizeof(struct msm_oversized) * sort->max_oversized);
-    sort->partitioned_entries_at = at, at += aligned(4 * plan->entries);
-    sort->partitioned_buckets_at = at, at += aligned(2 * plan->entries);
+    sort->max_oversized = base_min(sort->partitions, plan->entries / (sort->block_capacity + 1));
+    sort->oversized_at = at,
+    at += base_round_up(sizeof(struct msm_oversized) * sort->max_oversized, ALIGNMENT);
+    sort->partitioned_entries_at = at, at += base_round_up(4 * plan->entries, ALIGNMENT);
+    sort->partitioned_buckets_at = at, at += base_round_up(2 * plan->entries, ALIGNMENT);
     sort->bytes = at;
 }
 
@@ -200,8 +185,8 @@ void msm_sort_plan_make(const struct chip *chip, struct msm_plan *plan)
 
     memset(sort, 0, sizeof(*sort));
     sort->log_partition = choose_log_partition(chip, plan);
-    sort->partitions = (uint32_t)ratio_up(plan->buckets, (uint64_t)1 << sort->log_partition);
-    sort->block_capacity = (uint32_t)smaller(uniform_capacity(plan, sort->log_partition),
+    sort->partitions = (uint32_t)base_ceil_div(plan->buckets, (uint64_t)1 << sort->log_partition);
+    sort->block_capacity = (uint32_t)base_min(uniform_capacity(plan, sort->log_partition),
         shared_words(chip) - ((uint64_t)1 << sort->log_partition));
     sort->bucket_threads = bucket_threads(sort->block_capacity);
     plan_tiles(chip, plan);
@@ -213,14 +198,14 @@ void msm_sort_plan_make(const struct chip *chip, struct msm_plan *plan)
 static struct msm_tiling tile_batch(
     const struct msm_plan *plan, uint64_t count, uint64_t wanted, uint64_t max_msms)
 {
-    uint64_t msms = larger(1, smaller(smaller(wanted / count, max_msms), plan->job.batch));
-    uint64_t per_msm = msms > 1 ? 1 : ratio_up(count, wanted);
+    uint64_t msms = base_max(1, base_min(base_min(wanted / count, max_msms), plan->job.batch));
+    uint64_t per_msm = msms > 1 ? 1 : base_ceil_div(count, wanted);
 
     return (struct msm_tiling){
-        .tiles = (uint32_t)(ratio_up(plan->job.batch, msms) * per_msm),
+        .tiles = (uint32_t)(base_ceil_div(plan->job.batch, msms) * per_msm),
         .tiles_per_msm = (uint32_t)per_msm,
         .msms_per_tile = (uint32_t)msms,
-        .scalars_per_tile = (uint32_t)(msms > 1 ? msms * count : ratio_up(count, per_msm)),
+        .scalars_per_tile = (uint32_t)(msms > 1 ? msms * count : base_ceil_div(count, per_msm)),
     };
 }
 
@@ -229,7 +214,7 @@ static uint64_t max_msms_in(const struct msm_plan *plan, uint64_t bins)
 {
     uint64_t buckets = plan->sets_per_msm * set_buckets(plan);
 
-    return bins > 2 ? larger(1, ((bins - 2) << plan->sort.log_partition) / buckets) : 1;
+    return bins > 2 ? base_max(1, ((bins - 2) << plan->sort.log_partition) / buckets) : 1;
 }
 
 void msm_sort_tile(const struct chip *chip, const struct msm_plan *plan, uint64_t count,
@@ -238,8 +223,8 @@ void msm_sort_tile(const struct chip *chip, const struct msm_plan *plan, uint64_
     const struct msm_sort_plan *sort = &plan->sort;
     uint64_t total = count * plan->job.batch;
     uint64_t blocks = (uint64_t)SCALAR_BLOCKS * chip->multiprocessors;
-    uint64_t per_block = larger(MSM_DIGITS_THREADS,
-        ratio_up(ratio_up(total, blocks), MSM_DIGITS_THREADS) * MSM_DIGITS_THREADS);
+    uint64_t per_block = base_max(MSM_DIGITS_THREADS,
+        base_ceil_div(base_ceil_div(total, blocks), MSM_DIGITS_THREADS) * MSM_DIGITS_THREADS);
 
     *scalars = tile_batch(
         plan, count, per_block, sort->scalar_bins ? max_msms_in(plan, sort->scalar_bins) : 1);

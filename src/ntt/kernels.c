@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "field/emit_field.h"
 #include "vector/kernels.h"
@@ -76,7 +77,7 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
     struct ntt_build build = {.log_radix = tuning->log_radix,
         .log_threads = tuning->log_threads,
         .blocks = tuning->blocks};
-    uint32_t bits = tuning->log_radix < log_size ? tuning->log_radix : log_size;
+    uint32_t bits = (uint32_t)base_min(tuning->log_radix, log_size);
     uint64_t power[FIELD_MAX_LIMBS];
 
     if (field->kind != FIELD_KIND_GOLDILOCKS || tuning->log_radix > MAX_SHIFT_LOG_RADIX)
@@ -125,10 +126,8 @@ static pool_status generate_program(const void *subject, const struct module_pro
     if (status)
         return status;
     const pool_module_header source = {.name = "fr.cuh", .text = field_source};
-    struct module_program program = {.file = key->file,
-        .subject = pool_field_name(subject),
-        .texts = &source,
-        .text_count = 1};
+    struct module_program program = {
+        .file = key->file, .subject = pool_field_name(subject), .texts = &source, .text_count = 1};
     if (is_pass) {
         snprintf(radix, sizeof(radix), "NTT_RADIX=%u", key->parameters[LOG_RADIX]);
         snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << key->parameters[LOG_THREADS]);
@@ -151,8 +150,7 @@ static pool_status generate_program(const void *subject, const struct module_pro
 static pool_status visit_passes(const pool_field *field, const struct ntt_tuning *tuning,
     module_program_visit visit, void *user)
 {
-    uint32_t radix =
-        tuning->log_radix < field->two_adicity ? tuning->log_radix : field->two_adicity;
+    uint32_t radix = (uint32_t)base_min(tuning->log_radix, field->two_adicity);
     uint64_t root[FIELD_MAX_LIMBS] = {0};
     pool_status status = POOL_OK;
 

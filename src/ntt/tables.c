@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "memory/memory.h"
@@ -106,7 +107,7 @@ static pool_status enqueue_powers(const struct table_job *job, uint64_t at, uint
 {
     uint64_t count = (uint64_t)1 << log_count;
     uint64_t stride = job->domain->field->words;
-    uint32_t log_threads = log_count < LOG_THREADS ? log_count : LOG_THREADS;
+    uint32_t log_threads = (uint32_t)base_min(log_count, LOG_THREADS);
     CUdeviceptr out = address_of(job, at);
     CUdeviceptr powers_of_two =
         address_of(job, job->tables->layout.powers_of_two + (uint64_t)base * NTT_POWERS_OF_TWO);

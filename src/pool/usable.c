@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "pool/pool.h"
 
@@ -55,7 +56,7 @@ void device_set_publish(device_pool *pool)
         set->limit = UINT64_MAX / set->count / set->count * set->count;
     }
     atomic_store_explicit(&pool->usable, set, memory_order_release);
-    if (set->count == pool->count && (set->count & (set->count - 1)) == 0)
+    if (set->count == pool->count && base_is_power_of_two(set->count))
         atomic_store_explicit(&pool->whole_count, set->count, memory_order_release);
     pthread_mutex_unlock(&pool->state_lock);
 }

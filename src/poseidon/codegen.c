@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "field/emit.h"
 #include "poseidon/kernels.h"
@@ -172,8 +173,7 @@ static struct cheap_factor find_cheap_factor(const pool_field *field, const uint
     uint64_t candidate[FIELD_MAX_LIMBS];
     uint64_t negated[FIELD_MAX_LIMBS];
     bool has_div_pow2 = field->kind == FIELD_KIND_GOLDILOCKS || field->bits < 32;
-    uint32_t log_quotient_max =
-        field->two_adicity < LOG_QUOTIENT_MAX ? field->two_adicity : LOG_QUOTIENT_MAX;
+    uint32_t log_quotient_max = (uint32_t)base_min(field->two_adicity, LOG_QUOTIENT_MAX);
 
     if (!has_div_pow2)
         log_quotient_max = 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 
@@ -135,7 +136,7 @@ pool_status poseidon_tree_init(const char *call, const pool_poseidon *set,
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: the kept levels of %llu leaves have more than 2^64 digests", call,
                 (unsigned long long)leaves);
-        nodes = nodes / tree->arity + (nodes % tree->arity != 0);
+        nodes = base_ceil_div(nodes, tree->arity);
     }
     status = compute_padding(set, &params, tree);
     if (status)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "poseidon/arguments.h"
@@ -54,7 +55,7 @@ static pool_status compute_next_level(const pool_poseidon *set, const struct pos
         }
         poseidon_hash_one(
             set, children, tree->arity * set->digest_elements, digests + parent * limbs);
-        status = poseidon_progress_add(progress, rest < tree->arity ? rest : tree->arity);
+        status = poseidon_progress_add(progress, base_min(rest, tree->arity));
     }
     return status;
 }

@@ -4,6 +4,7 @@
  * pipeline in chunks, with which the level above them is computed. Kept levels that the caller
  * wants in host memory are downloaded while the next ones are computed.
  */
+#include "base/math.h"
 #include "base/status.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
@@ -117,7 +118,7 @@ static pool_status compute_leaf_chunk(void *user, const struct exec_target *site
     if (status)
         return status;
     nodes = poseidon_span_slice(
-        &level, build->digest_bytes, first / arity, (leaves->count + arity - 1) / arity);
+        &level, build->digest_bytes, first / arity, base_ceil_div(leaves->count, arity));
     return enqueue_nodes(build, site, 1, &digests, &nodes);
 }
 

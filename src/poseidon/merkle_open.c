@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
@@ -81,7 +82,7 @@ static pool_status append_subtree_siblings(
     pool_merkle_params params = opening->tree.params;
     pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
     pool_span subtree_leaves =
-        poseidon_span_slice(leaves, leaf_bytes, start, rest < width ? rest : width);
+        poseidon_span_slice(leaves, leaf_bytes, start, base_min(rest, width));
     struct poseidon_tree tree;
     pool_status status;
 

@@ -2,6 +2,7 @@
 /* Permutations of vectors: bit reversal and transposition. */
 #include "vector/vector.h"
 
+#include "base/math.h"
 #include "base/status.h"
 
 enum { TRANSPOSE_TILE = 16 };
@@ -28,7 +29,7 @@ pool_status pool_vector_bit_reverse(
 
     if (!status)
         status = same_form(a, out, "pool_vector_bit_reverse");
-    if (!status && (a->count == 0 || (a->count & (a->count - 1))))
+    if (!status && !base_is_power_of_two(a->count))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_vector_bit_reverse: %llu elements are no power of two",
             (unsigned long long)a->count);

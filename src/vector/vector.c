@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "vector/check.h"
@@ -111,7 +112,7 @@ pool_status vector_launch(
         vector_kernel(call->target.device, call->target.field, name, &launch->kernel);
 
     launch->threads = launch->threads ? launch->threads : BLOCK;
-    launch->blocks = items / launch->threads + (items % launch->threads != 0);
+    launch->blocks = base_ceil_div(items, launch->threads);
     launch->stream = call->target.stream;
     return status ? status : module_launch_enqueue(launch);
 }

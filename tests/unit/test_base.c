@@ -22,10 +22,35 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/math.h"
 #include "base/sha256.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+
+static void test_math(void **state)
+{
+    (void)state;
+    assert_int_equal(base_min(3, UINT64_MAX), 3);
+    assert_true(base_max(3, UINT64_MAX) == UINT64_MAX);
+    assert_int_equal(base_ceil_div(0, 7), 0);
+    assert_int_equal(base_ceil_div(14, 7), 2);
+    assert_int_equal(base_ceil_div(15, 7), 3);
+    assert_true(base_ceil_div(UINT64_MAX, 2) == (uint64_t)1 << 63);
+    assert_int_equal(base_round_up(0, 256), 0);
+    assert_int_equal(base_round_up(1, 256), 256);
+    assert_int_equal(base_round_up(12, 6), 12);
+    assert_true(base_round_up(UINT64_MAX, UINT64_MAX) == UINT64_MAX);
+    assert_false(base_is_power_of_two(0));
+    assert_true(base_is_power_of_two(1));
+    assert_false(base_is_power_of_two(12));
+    assert_true(base_is_power_of_two((uint64_t)1 << 63));
+    assert_int_equal(base_log2_ceil(0), 0);
+    assert_int_equal(base_log2_ceil(1), 0);
+    assert_int_equal(base_log2_ceil(2), 1);
+    assert_int_equal(base_log2_ceil(5), 3);
+    assert_int_equal(base_log2_ceil(UINT64_MAX), 64);
+}
 
 static void test_status_classes(void **state)
 {
@@ -361,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thread_pool),
+        cmocka_unit_test(test_math),
         cmocka_unit_test(test_status_classes),
         cmocka_unit_test(test_size_texts),
         cmocka_unit_test(test_text_copy),

@@ -3,6 +3,7 @@
  * Creation and destruction of the simulated driver's contexts.
  */
 #include "base/alloc.h"
+#include "base/math.h"
 #include "sim/driver/state.h"
 
 /* A real context uses 524 MiB (H200, driver 580); on a device with little memory a simulated one
@@ -41,7 +42,7 @@ static uint64_t context_cost(void)
 {
     uint64_t share = sim_state.config.memory_bytes / CONTEXT_SHARE;
 
-    return share < CONTEXT_BYTES ? share : CONTEXT_BYTES;
+    return base_min(share, CONTEXT_BYTES);
 }
 
 /* Activates the context: charges its memory and creates its default stream. */

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "sim/driver/state.h"
 
 /* Minimum number of unallocated bytes after each allocation. */
@@ -156,11 +157,6 @@ static bool reserve_region(struct sim_region *region)
     return false;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t step)
-{
-    return (value + step - 1) / step * step;
-}
-
 /* The first address between `from` and `end` with room for `bytes` and a guard zone; 0: none. */
 static uint64_t find_free_range(uint64_t from, uint64_t end, uint64_t bytes, uint64_t align)
 {
@@ -172,7 +168,7 @@ static uint64_t find_free_range(uint64_t from, uint64_t end, uint64_t bytes, uin
     for (;; at++) {
         uint64_t limit = at < map.count && map.items[at]->base < end ? map.items[at]->base : end;
 
-        start = round_up(start, align);
+        start = base_round_up(start, align);
         if (start < limit && limit - start >= bytes + GUARD)
             return start;
         if (limit == end)
@@ -206,13 +202,12 @@ pool_cu_result sim_memory_allocate(struct sim_context *context, enum sim_memory_
     made = base_calloc(1, sizeof(*made));
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
-    made->base =
-        allocate_range(&device->region, bytes, align > SIM_ALIGNMENT ? align : SIM_ALIGNMENT);
+    made->base = allocate_range(&device->region, bytes, base_max(align, SIM_ALIGNMENT));
     if (!made->base) {
         base_free(made);
         return POOL_CU_OUT_OF_MEMORY;
     }
-    memset((void *)(uintptr_t)made->base, PATTERN, bytes < PATTERN_BYTES ? bytes : PATTERN_BYTES);
+    memset((void *)(uintptr_t)made->base, PATTERN, base_min(bytes, PATTERN_BYTES));
     made->bytes = bytes;
     made->charged = charged;
     made->kind = kind;
@@ -244,7 +239,7 @@ pool_cu_result sim_memory_register(struct sim_context *context, enum sim_memory_
 /* Returns whole pages to the host and overwrites the remaining bytes. */
 static void discard_contents(const struct sim_allocation *allocation)
 {
-    uint64_t first = round_up(allocation->base, PAGE);
+    uint64_t first = base_round_up(allocation->base, PAGE);
     uint64_t end = (allocation->base + allocation->bytes) / PAGE * PAGE;
     uint64_t bytes = allocation->bytes;
 
@@ -261,7 +256,7 @@ void sim_memory_release(struct sim_allocation *allocation)
     remove_from_map(allocation);
     switch (allocation->kind) {
     case SIM_MEMORY_PINNED:
-        munmap((void *)(uintptr_t)allocation->base, round_up(allocation->bytes, PAGE));
+        munmap((void *)(uintptr_t)allocation->base, base_round_up(allocation->bytes, PAGE));
         break;
     case SIM_MEMORY_REGISTERED:
         break;

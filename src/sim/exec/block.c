@@ -4,19 +4,15 @@
 #include "sim/exec/block.h"
 
 #include "base/alloc.h"
+#include "base/math.h"
 
 #include <string.h>
-
-static size_t round_up(size_t size)
-{
-    return (size + 63) / 64 * 64;
-}
 
 static void fill_vreg(
     struct sim_warp *warp, const struct sim_vreg *vreg, unsigned lane, uint64_t value)
 {
     unsigned char *at = warp->frame + vreg->offset + (size_t)lane * vreg->width;
-    memcpy(at, &value, vreg->width < 8 ? vreg->width : 8);
+    memcpy(at, &value, base_min(vreg->width, 8));
 }
 
 static uint64_t constant_value(const struct sim_run *run, const struct sim_vreg *vreg)
@@ -152,9 +148,9 @@ static void start_warp(struct sim_block *block, uint32_t index, bool is_fresh)
 static struct sim_block *create_block(struct sim_core *core)
 {
     const struct sim_run *run = core->run;
-    size_t warps = run->warps_per_block, shared = round_up((size_t)run->shared_bytes + 16);
-    size_t frame = round_up(run->kernel->frame_bytes),
-           local = round_up((size_t)run->local_stride * SIM_LANES);
+    size_t warps = run->warps_per_block, shared = base_round_up((size_t)run->shared_bytes + 16, 64);
+    size_t frame = base_round_up(run->kernel->frame_bytes, 64),
+           local = base_round_up((size_t)run->local_stride * SIM_LANES, 64);
     bool is_checked = run->launch->checks & SIM_CHECK_SHARED_INIT;
     struct sim_block *block = base_calloc(1, sizeof(*block));
     unsigned char *memory =

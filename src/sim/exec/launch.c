@@ -7,6 +7,7 @@
 #include "sim/exec/block.h"
 
 #include "base/alloc.h"
+#include "base/math.h"
 
 #include <string.h>
 
@@ -133,7 +134,7 @@ static void run_blocks(struct sim_core *core, struct residents *residents)
 static void run_cooperative_blocks(struct sim_core *core, struct residents *residents)
 {
     const struct sim_run *run = core->run;
-    uint64_t share = (run->block_count + run->core_count - 1) / run->core_count;
+    uint64_t share = base_ceil_div(run->block_count, run->core_count);
     residents->list = base_calloc(share + 1, sizeof(*residents->list));
     if (!residents->list) {
         sim_fault_run(core->run, SIM_FAULT_NO_MEMORY);
@@ -208,8 +209,8 @@ static bool init_run(struct sim_run *run, const struct sim_launch *launch)
     /* 16 bytes of slack per call level; an odd number of cache lines, so that lanes map to
      * different cache sets. */
     run->local_bytes =
-        (kernel->local_bytes + stack + 15) / 16 * 16 + (kernel->is_recursive ? 0 : 256);
-    run->local_stride = (run->local_bytes + 63) / 64 * 64;
+        (uint32_t)base_round_up(kernel->local_bytes + stack, 16) + (kernel->is_recursive ? 0 : 256);
+    run->local_stride = (uint32_t)base_round_up(run->local_bytes, 64);
     run->local_stride += run->local_stride / 64 % 2 == 0 ? 64 : 0;
     run->fuel = FUEL;
     if (launch->instruction_limit && launch->instruction_limit / 16 < FUEL)
@@ -220,7 +221,7 @@ static bool init_run(struct sim_run *run, const struct sim_launch *launch)
     if (run->parameters && kernel->parameter_bytes)
         memcpy(run->parameters, launch->parameters, kernel->parameter_bytes);
     if (run->parameters)
-        run->workspace = run->parameters + (kernel->parameter_bytes + 63) / 64 * 64;
+        run->workspace = run->parameters + base_round_up(kernel->parameter_bytes, 64);
     return run->parameters != NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "sim/exec/program.h"
 
 #include "base/alloc.h"
+#include "base/math.h"
 
 #include <string.h>
 
@@ -76,6 +77,6 @@ void sim_program_write_variables(const struct sim_program *program, const uint64
             value += SIM_CODE_BASE + (uint64_t)(initial->target + 1) * SIM_CODE_STEP;
         value >>= initial->shift;
         memcpy((unsigned char *)(uintptr_t)addresses[initial->variable] + initial->offset, &value,
-            initial->size < 8 ? initial->size : 8);
+            base_min(initial->size, 8));
     }
 }

@@ -2,6 +2,8 @@
 /* Kernels and functions: signatures, launch directives and bodies. */
 #include "sim/ptx/parser.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 enum {
@@ -66,7 +68,7 @@ static struct ptx_function *find_or_add_function(struct ptx_parser *parser, bool
     if (symbol && (symbol->kind != PTX_SYMBOL_FUNCTION ||
                       parser->functions[symbol->id]->is_entry != is_entry))
         ptx_fail(parser, SIM_LOAD_INVALID, token->line, "'%.*s' is declared twice",
-            (int)(token->length < 80 ? token->length : 80), token->text);
+            (int)base_min(token->length, 80), token->text);
     if (symbol)
         return parser->functions[symbol->id];
     symbol = ptx_symbol_add(parser, token->text, token->length, PTX_SYMBOL_FUNCTION);
@@ -128,7 +130,7 @@ static void lay_out_parameters(struct ptx_parser *parser, struct ptx_function *f
     uint64_t offset = 0;
     for (uint32_t i = 0; i < function->formal_count; i++) {
         struct ptx_symbol *symbol = function->formals[i];
-        offset = (offset + symbol->align - 1) / symbol->align * symbol->align;
+        offset = base_round_up(offset, symbol->align);
         symbol->offset = offset;
         offset += symbol->size;
         if (offset > MAX_PARAMETER_BYTES)

@@ -3,6 +3,8 @@
  * of the body. */
 #include "sim/ptx/parser.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 struct label_table {
@@ -60,6 +62,6 @@ void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_function *function
         }
         if (!is_found)
             ptx_fail(parser, SIM_LOAD_INVALID, reference->line, "'%.*s' is not declared",
-                (int)(reference->length < 80 ? reference->length : 80), reference->name);
+                (int)base_min(reference->length, 80), reference->name);
     }
 }

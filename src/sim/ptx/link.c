@@ -4,6 +4,7 @@
 #include "sim/ptx/lower.h"
 
 #include "base/alloc.h"
+#include "base/math.h"
 
 #include <string.h>
 
@@ -176,14 +177,14 @@ static void lay_out_shared(struct ptx_lowering *lowering, const struct call_grap
                 open_align = symbol->align;
             if (symbol->is_extern || offsets[symbol->id] != UINT32_MAX)
                 continue;
-            next = (next + symbol->align - 1) / symbol->align * symbol->align;
+            next = base_round_up(next, symbol->align);
             offsets[symbol->id] = (uint32_t)next;
             next += symbol->size;
             if (next > (1u << 24))
                 ptx_fail(parser, SIM_LOAD_INVALID, symbol->line, "shared variables beyond 16 MiB");
         }
     }
-    uint64_t open = (next + open_align - 1) / open_align * open_align;
+    uint64_t open = base_round_up(next, open_align);
     bool has_open = false;
     for (uint32_t r = 0; r < count; r++)
         for (uint32_t k = 0; k < graph->shared_count[reached[r]]; k++) {
@@ -304,8 +305,8 @@ static void copy_variables(struct ptx_lowering *lowering)
         const struct ptx_symbol *symbol = parser->variables[i];
         if (symbol->is_extern)
             ptx_fail(parser, SIM_LOAD_UNRESOLVED, symbol->line,
-                "variable '%.*s' is defined nowhere",
-                (int)(symbol->length < 100 ? symbol->length : 100), symbol->name);
+                "variable '%.*s' is defined nowhere", (int)base_min(symbol->length, 100),
+                symbol->name);
         program->variables[i] =
             (struct sim_variable){ptx_copy_string(parser, symbol->name, symbol->length),
                 symbol->size, symbol->align, i, symbol->space == PTX_CONST};
@@ -341,11 +342,11 @@ static void size_transfer_area(struct ptx_lowering *lowering)
         in = function->is_entry ? 0 : in;
         for (uint32_t i = 0; i < function->call_parameter_count; i++) {
             uint64_t vregs = (function->call_parameters[i]->size + 3) / 4;
-            call = vregs > call ? vregs : call;
+            call = base_max(vregs, call);
         }
-        largest = in > largest ? in : largest;
-        largest = out > largest ? out : largest;
-        largest = call > largest ? call : largest;
+        largest = base_max(in, largest);
+        largest = base_max(out, largest);
+        largest = base_max(call, largest);
     }
     if (largest > 4096)
         ptx_fail(lowering->parser, SIM_LOAD_UNSUPPORTED, 0, "function parameters beyond 16 KiB");

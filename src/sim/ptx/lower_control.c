@@ -2,6 +2,8 @@
 /* Branches, calls, barriers and warp-wide operations. */
 #include "sim/ptx/lower.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 enum { WORD_D = 2, WORD_AUX = 7 };
@@ -159,7 +161,7 @@ __attribute__((noreturn)) static void fail_undefined_function(
 static void emit_call(struct ptx_lowering *lowering, const struct ptx_operand *callee)
 {
     uint32_t frame = lowering->function->local_bytes;
-    frame = (frame + 15) / 16 * 16;
+    frame = (uint32_t)base_round_up(frame, 16);
     if (callee->kind == PTX_OPERAND_REGISTER) {
         uint32_t a = ptx_source(lowering, callee, PTX_U64);
         ptx_emit(lowering, SIM_CALL_INDIRECT, PTX_NONE, frame, a, 0, 0, 0);

@@ -3,13 +3,7 @@
  * variables are memory. */
 #include "sim/ptx/lower.h"
 
-static uint32_t log2_of(uint32_t value)
-{
-    uint32_t bits = 0;
-    while (value > 1u << bits)
-        bits++;
-    return bits;
-}
+#include "base/math.h"
 
 static enum sim_access_space current_space(struct ptx_lowering *lowering)
 {
@@ -104,8 +98,7 @@ static void check_in_bounds(struct ptx_lowering *lowering, const struct ptx_oper
     if (offset > operand->symbol->size || size > operand->symbol->size - offset ||
         offset % size != 0)
         ptx_bad(lowering, SIM_LOAD_INVALID, "access outside the parameter '%.*s'",
-            (int)(operand->symbol->length < 80 ? operand->symbol->length : 80),
-            operand->symbol->name);
+            (int)base_min(operand->symbol->length, 80), operand->symbol->name);
 }
 
 void ptx_vreg_from_words(struct ptx_lowering *lowering, uint32_t d, uint32_t width, uint32_t from,
@@ -181,9 +174,10 @@ static void emit_access(struct ptx_lowering *lowering, enum sim_kind kind,
     uint32_t count)
 {
     bool is_signed = type == PTX_S8 || type == PTX_S16 || type == PTX_S32;
-    uint32_t flags = address->flags | log2_of(ptx_type_size(type)) << SIM_ACCESS_SIZE_SHIFT |
+    uint32_t flags = address->flags | base_log2_ceil(ptx_type_size(type)) << SIM_ACCESS_SIZE_SHIFT |
                      (is_signed ? (uint32_t)SIM_ACCESS_SIGNED : 0u) |
-                     log2_of(width) << SIM_ACCESS_LANE_SHIFT | count << SIM_ACCESS_COUNT_SHIFT;
+                     base_log2_ceil(width) << SIM_ACCESS_LANE_SHIFT |
+                     count << SIM_ACCESS_COUNT_SHIFT;
     ptx_emit(lowering, kind, PTX_NONE, vregs[0], address->vreg, flags, 0, address->offset);
     if (count == 1)
         return;
@@ -361,7 +355,7 @@ void ptx_lower_atom(struct ptx_lowering *lowering)
     uint32_t d = is_red ? SIM_VREG_UNUSED : ptx_target(lowering, ptx_operand(lowering, 0), type);
     ptx_emit(lowering, SIM_ATOM, PTX_NONE, d, address.vreg, b, c, address.offset);
     uint32_t words = ptx_emit_words(lowering);
-    lowering->program->ops[words].words[0] = address.flags | log2_of(ptx_type_size(type))
+    lowering->program->ops[words].words[0] = address.flags | base_log2_ceil(ptx_type_size(type))
                                                                  << SIM_ACCESS_SIZE_SHIFT;
     lowering->program->ops[words].words[1] = (uint32_t)op;
     lowering->program->ops[words].words[2] = (uint32_t)type;

@@ -2,6 +2,7 @@
 /* The top of the grammar (version, target, functions and variables) and the parser's helper
  * functions. */
 #include "base/alloc.h"
+#include "base/math.h"
 #include "sim/exec/program.h"
 #include "sim/ptx/parser.h"
 
@@ -94,7 +95,7 @@ void ptx_unexpected(struct ptx_parser *parser, const char *wanted)
     if (token->kind == PTX_TOKEN_END)
         ptx_fail(parser, SIM_LOAD_INVALID, token->line, "%s expected, the text ends", wanted);
     char shown[49];
-    uint32_t n = token->length < 48 ? token->length : 48;
+    uint32_t n = (uint32_t)base_min(token->length, 48);
     for (uint32_t i = 0; i < n; i++)
         shown[i] = token->text[i] >= ' ' && token->text[i] < 127 ? token->text[i] : '?';
     shown[n] = '\0';
@@ -235,8 +236,8 @@ static void parse_item(struct ptx_parser *parser)
         ptx_parse_variables(parser, PTX_SHARED, is_extern);
     else if (parser->token.kind == PTX_TOKEN_WORD)
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
-            "directive '%.*s' is not supported",
-            (int)(parser->token.length < 60 ? parser->token.length : 60), parser->token.text);
+            "directive '%.*s' is not supported", (int)base_min(parser->token.length, 60),
+            parser->token.text);
     else
         ptx_unexpected(parser, "directive");
 }

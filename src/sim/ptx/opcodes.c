@@ -2,6 +2,7 @@
 /* The opcode table. Shapes are explained in lower_integer.c. */
 #include "sim/ptx/opcodes.h"
 
+#include "base/math.h"
 #include "sim/ptx/lower.h"
 
 #include <string.h>
@@ -140,7 +141,7 @@ const struct ptx_opcode *ptx_opcode_find(const char *name, uint32_t length)
         uint32_t middle = (low + high) / 2;
         const char *other = opcodes[middle].name;
         size_t other_length = strlen(other);
-        int order = memcmp(name, other, length < other_length ? length : other_length);
+        int order = memcmp(name, other, base_min(length, other_length));
         if (order == 0)
             order = (length > other_length) - (length < other_length);
         if (order == 0)

@@ -3,6 +3,8 @@
  * scratch registers for intermediate values. */
 #include "sim/ptx/lower.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 enum { FRAME_LIMIT = 1 << 28 };
@@ -10,7 +12,7 @@ enum { FRAME_LIMIT = 1 << 28 };
 uint32_t ptx_width(enum ptx_type type)
 {
     uint32_t size = ptx_type_size(type);
-    return size < 2 ? 2 : size;
+    return (uint32_t)base_max(size, 2);
 }
 
 enum ptx_type ptx_int_of_width(uint32_t width)
@@ -24,7 +26,7 @@ uint32_t ptx_frame_allocate(struct ptx_lowering *lowering, uint32_t bytes)
     if (bytes > FRAME_LIMIT - offset)
         ptx_fail(lowering->parser, SIM_LOAD_UNSUPPORTED, 0,
             "registers of the module beyond 256 MiB a warp");
-    lowering->frame_next += (bytes + 63) / 64 * 64;
+    lowering->frame_next += (uint32_t)base_round_up(bytes, 64);
     return offset;
 }
 
@@ -182,7 +184,7 @@ static uint32_t symbol_vreg(
         return vreg;
     }
     ptx_bad(lowering, SIM_LOAD_UNSUPPORTED, "address of the function parameter '%.*s'",
-        (int)(symbol->length < 80 ? symbol->length : 80), symbol->name);
+        (int)base_min(symbol->length, 80), symbol->name);
 }
 
 static uint32_t constant_source(

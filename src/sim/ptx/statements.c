@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Function bodies: blocks, labels, guards, mnemonics and operands. */
 #include "sim/ptx/opcodes.h"
+
+#include "base/math.h"
 #include "sim/ptx/parser.h"
 
 #include <string.h>
@@ -18,7 +20,7 @@ static void split_mnemonic(struct ptx_parser *parser, struct ptx_mnemonic *mnemo
     mnemonic->opcode = ptx_opcode_find(p, stem);
     if (!mnemonic->opcode)
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line, "unknown opcode '%.*s'",
-            (int)(mnemonic->length < 80 ? mnemonic->length : 80), mnemonic->text);
+            (int)base_min(mnemonic->length, 80), mnemonic->text);
     for (p += stem; p < end;) {
         const char *word = ++p;
         while (p < end && *p != '.')
@@ -30,8 +32,8 @@ static void split_mnemonic(struct ptx_parser *parser, struct ptx_mnemonic *mnemo
         if ((type == PTX_NONE && modifier == PTX_M_NONE) || mnemonic->type_count == PTX_MAX_TYPES ||
             mnemonic->modifier_count == PTX_MAX_MODIFIERS)
             ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
-                "unknown type or modifier '.%.*s' in '%.*s'", (int)(length < 40 ? length : 40),
-                word, (int)(mnemonic->length < 80 ? mnemonic->length : 80), mnemonic->text);
+                "unknown type or modifier '.%.*s' in '%.*s'", (int)base_min(length, 40), word,
+                (int)base_min(mnemonic->length, 80), mnemonic->text);
         if (type != PTX_NONE) {
             mnemonic->types[mnemonic->type_count++] = (uint8_t)type;
         } else {
@@ -141,7 +143,7 @@ static void parse_name(struct ptx_parser *parser, struct ptx_operand *operand)
             set_symbol(parser, operand, symbol);
         } else if (token->text[0] == '%') {
             ptx_fail(parser, SIM_LOAD_INVALID, token->line, "register '%.*s' is not known",
-                (int)(token->length < 80 ? token->length : 80), token->text);
+                (int)base_min(token->length, 80), token->text);
         } else {
             operand->kind = PTX_OPERAND_LABEL;
             operand->id = add_reference(parser);
@@ -275,7 +277,7 @@ static void define_label(struct ptx_parser *parser, const struct ptx_token *name
     struct ptx_function *function = parser->function;
     if (ptx_symbol_in_scope(parser, name->text, name->length))
         ptx_fail(parser, SIM_LOAD_INVALID, name->line, "'%.*s' is declared twice",
-            (int)(name->length < 80 ? name->length : 80), name->text);
+            (int)base_min(name->length, 80), name->text);
     struct ptx_symbol *symbol = ptx_symbol_add(parser, name->text, name->length, PTX_SYMBOL_LABEL);
     function->labels = ptx_grow(parser, function->labels, function->label_count,
         &function->label_capacity, sizeof(*function->labels));
@@ -352,8 +354,8 @@ static bool parse_declaration(struct ptx_parser *parser)
         ptx_parse_variables(parser, PTX_CONST, is_extern);
     else
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
-            "directive '%.*s' is not supported",
-            (int)(parser->token.length < 60 ? parser->token.length : 60), parser->token.text);
+            "directive '%.*s' is not supported", (int)base_min(parser->token.length, 60),
+            parser->token.text);
     return true;
 }
 

@@ -2,6 +2,8 @@
 /* Declarations of variables in every state space, with their initialisers, and of registers. */
 #include "sim/ptx/parser.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 /* Larger than any device's memory; keeps sums of sizes far from overflow. */
@@ -17,7 +19,7 @@ static enum ptx_type parse_type(struct ptx_parser *parser)
         if (token->kind != PTX_TOKEN_WORD)
             ptx_unexpected(parser, "type");
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, token->line, "type '%.*s' is not supported",
-            (int)(token->length < 60 ? token->length : 60), token->text);
+            (int)base_min(token->length, 60), token->text);
     }
     ptx_advance(parser);
     return type;
@@ -35,7 +37,7 @@ static uint32_t parse_vector_size(struct ptx_parser *parser)
 static uint32_t parse_align(struct ptx_parser *parser)
 {
     uint64_t align = ptx_expect_integer(parser);
-    if (align == 0 || align > 65536 || (align & (align - 1)) != 0)
+    if (align > 65536 || !base_is_power_of_two(align))
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "alignment is not a power of two");
     return (uint32_t)align;
 }
@@ -100,7 +102,7 @@ static void parse_address(struct ptx_parser *parser, struct ptx_symbol *symbol, 
     if (!target || (target->kind != PTX_SYMBOL_VARIABLE && target->kind != PTX_SYMBOL_FUNCTION))
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line,
             "initialiser names '%.*s', which is not declared",
-            (int)(parser->token.length < 80 ? parser->token.length : 80), parser->token.text);
+            (int)base_min(parser->token.length, 80), parser->token.text);
     if (target->kind == PTX_SYMBOL_VARIABLE && target->space != PTX_GLOBAL &&
         target->space != PTX_CONST)
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "initialiser is no global address");
@@ -182,8 +184,7 @@ static void place_local(struct ptx_parser *parser, struct ptx_symbol *symbol)
 {
     struct ptx_function *function = parser->function;
     if (symbol->space == PTX_LOCAL) {
-        uint64_t offset =
-            (function->local_bytes + (uint64_t)symbol->align - 1) / symbol->align * symbol->align;
+        uint64_t offset = base_round_up(function->local_bytes, symbol->align);
         if (offset + symbol->size > (1u << 20))
             ptx_fail(
                 parser, SIM_LOAD_INVALID, symbol->line, "local variables beyond 1 MiB a thread");
@@ -266,7 +267,7 @@ struct ptx_symbol *ptx_parse_variable(
     if (old && !(old->kind == PTX_SYMBOL_VARIABLE && old->is_extern) &&
         !(is_formal && old->length == 1 && old->name[0] == '_'))
         ptx_fail(parser, SIM_LOAD_INVALID, parser->token.line, "'%.*s' is declared twice",
-            (int)(parser->token.length < 80 ? parser->token.length : 80), parser->token.text);
+            (int)base_min(parser->token.length, 80), parser->token.text);
     struct ptx_symbol *symbol =
         ptx_symbol_add(parser, parser->token.text, parser->token.length, PTX_SYMBOL_VARIABLE);
     symbol->type = type;
@@ -312,7 +313,7 @@ static void add_register(struct ptx_parser *parser, enum ptx_type type)
     const struct ptx_symbol *old = ptx_symbol_in_scope(parser, name.text, name.length);
     if (old)
         ptx_fail(parser, SIM_LOAD_INVALID, name.line, "'%.*s' is declared twice",
-            (int)(name.length < 80 ? name.length : 80), name.text);
+            (int)base_min(name.length, 80), name.text);
     struct ptx_symbol *symbol = ptx_symbol_add(
         parser, name.text, name.length, is_range ? PTX_SYMBOL_RANGE : PTX_SYMBOL_REGISTER);
     symbol->type = type;
