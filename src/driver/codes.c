@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Result codes: name, class, the status that they become, and a sentence for people. Knows no
- * driver: a pure table.
+ * The driver's result codes: name, class, corresponding pool_status, and an explanation. A pure
+ * table that makes no driver call.
  */
 #include <stddef.h>
 
 #include "driver/internal.h"
 
-/* SHUTDOWN is a class in the list only: the process is ending, so the process is what it harms. */
+/* SHUTDOWN is a class of this list only; its codes belong to class PROCESS. */
 #define POOL_CLASS_SHUTDOWN POOL_CLASS_PROCESS
 
-/* What most codes of a class become. */
+/* The status of most codes of a class. */
 #define STATUS_NONE POOL_OK
 #define STATUS_CALL POOL_ERR_DRIVER
 #define STATUS_DEVICE POOL_ERR_DEVICE_UNUSABLE
@@ -29,7 +29,7 @@ static const struct code_row {
 #undef ROW
 };
 
-/* Codes that become something more exact than their class says. */
+/* Codes with a more specific status than their class's. */
 static const struct exact_row {
     pool_cu_code code;
     pool_status status;
@@ -69,8 +69,8 @@ static const struct hint_row {
     pool_cu_code code;
     const char *text;
 } hint_rows[] = {
-    {POOL_CU_INVALID_VALUE, "the driver refused an argument"},
-    {POOL_CU_OUT_OF_MEMORY, "the memory is used up"},
+    {POOL_CU_INVALID_VALUE, "the driver rejected an argument"},
+    {POOL_CU_OUT_OF_MEMORY, "out of memory"},
     {POOL_CU_NOT_INITIALIZED, "the driver is not initialised in this process"},
     {POOL_CU_DEINITIALIZED, "the driver is shutting down because the process ends"},
     {POOL_CU_STUB_LIBRARY, "the library is the toolkit's stub for linking, not a driver"},
@@ -79,27 +79,27 @@ static const struct hint_row {
         "the device is busy in exclusive mode, prohibited or in a bad state (nvidia-smi -q)"},
     {POOL_CU_NO_DEVICE, "no GPU is visible to this process: see nvidia-smi, CUDA_VISIBLE_DEVICES "
                         "and, in a container, the GPUs passed to it"},
-    {POOL_CU_INVALID_DEVICE, "there is no such device, or it cannot do what was asked"},
+    {POOL_CU_INVALID_DEVICE, "there is no such device, or it does not support the operation"},
     {POOL_CU_DEVICE_NOT_LICENSED, "the device has no licence (vGPU)"},
     {POOL_CU_INVALID_IMAGE, "this is neither PTX nor a cubin"},
     {POOL_CU_INVALID_CONTEXT, "no context is current on this thread, or it was destroyed"},
     {POOL_CU_NO_BINARY_FOR_GPU, "the image has no code for this chip"},
     {POOL_CU_ECC_UNCORRECTABLE, "device memory had an uncorrectable ECC error"},
-    {POOL_CU_INVALID_PTX, "the driver's PTX compiler refused the text"},
+    {POOL_CU_INVALID_PTX, "the driver's PTX compiler rejected the source"},
     {POOL_CU_NVLINK_UNCORRECTABLE, "NVLink had an uncorrectable error"},
     {POOL_CU_JIT_COMPILER_NOT_FOUND, "libnvidia-ptxjitcompiler is not installed with the driver"},
     {POOL_CU_UNSUPPORTED_PTX_VERSION, "the PTX is of a newer version than the driver knows"},
-    {POOL_CU_JIT_COMPILATION_DISABLED, "compiling PTX is switched off (CUDA_DISABLE_PTX_JIT)"},
+    {POOL_CU_JIT_COMPILATION_DISABLED, "compilation of PTX is disabled (CUDA_DISABLE_PTX_JIT)"},
     {POOL_CU_CONTAINED, "a contained memory error ended the process's work on the GPU"},
     {POOL_CU_INVALID_HANDLE, "a stream, event, module or function does not exist any more"},
     {POOL_CU_NOT_FOUND, "no such symbol"},
     {POOL_CU_ILLEGAL_ADDRESS, "a kernel read or wrote memory that it does not own"},
     {POOL_CU_LAUNCH_OUT_OF_RESOURCES,
-        "the launch asks for more registers, threads or shared memory than there are"},
+        "the launch needs more registers, threads or shared memory than the device has"},
     {POOL_CU_LAUNCH_TIMEOUT, "a kernel ran longer than the watchdog of the display allows"},
     {POOL_CU_ASSERT, "a device assert failed"},
-    {POOL_CU_HARDWARE_STACK_ERROR, "a kernel broke its call stack"},
-    {POOL_CU_ILLEGAL_INSTRUCTION, "a kernel met an illegal instruction"},
+    {POOL_CU_HARDWARE_STACK_ERROR, "a kernel corrupted its call stack"},
+    {POOL_CU_ILLEGAL_INSTRUCTION, "a kernel executed an illegal instruction"},
     {POOL_CU_MISALIGNED_ADDRESS, "a kernel read or wrote at a misaligned address"},
     {POOL_CU_INVALID_ADDRESS_SPACE, "a kernel used an address of the wrong address space"},
     {POOL_CU_INVALID_PC, "a kernel jumped to an address without code"},
@@ -109,18 +109,18 @@ static const struct hint_row {
     {POOL_CU_NOT_PERMITTED, "the operation is not allowed for this user or in this state"},
     {POOL_CU_SYSTEM_NOT_READY,
         "the system is not ready: with NVSwitch the fabric manager service must run"},
-    {POOL_CU_SYSTEM_DRIVER_MISMATCH, "libcuda and the kernel module are of different versions: "
+    {POOL_CU_SYSTEM_DRIVER_MISMATCH, "libcuda and the kernel module have different versions: "
                                      "after a driver update reload the module or reboot"},
     {POOL_CU_COMPAT_NOT_SUPPORTED_ON_DEVICE,
-        "the forward-compatibility libcuda does not work with this GPU: take the cuda-compat "
-        "package off the library path"},
-    {POOL_CU_MPS_CONNECTION_FAILED, "the MPS daemon does not answer"},
-    {POOL_CU_MPS_RPC_FAILURE, "the MPS daemon does not answer"},
+        "the forward-compatibility libcuda does not work with this GPU: remove the cuda-compat "
+        "package from the library path"},
+    {POOL_CU_MPS_CONNECTION_FAILED, "the MPS daemon does not respond"},
+    {POOL_CU_MPS_RPC_FAILURE, "the MPS daemon does not respond"},
     {POOL_CU_MPS_SERVER_NOT_READY, "the MPS server is not ready to take clients"},
-    {POOL_CU_MPS_MAX_CLIENTS_REACHED, "the MPS server has no room for another client"},
+    {POOL_CU_MPS_MAX_CLIENTS_REACHED, "the MPS server accepts no further client"},
     {POOL_CU_MPS_CLIENT_TERMINATED, "the MPS server ended this client"},
     {POOL_CU_EXTERNAL_DEVICE, "an external device that takes part in GPU work failed"},
-    {POOL_CU_UNKNOWN, "the driver gives no cause; the kernel log (dmesg, NVRM: Xid) often does"},
+    {POOL_CU_UNKNOWN, "the driver reports no cause; the kernel log (dmesg, NVRM: Xid) often does"},
 };
 
 static const struct code_row *find_row(pool_cu_result code)

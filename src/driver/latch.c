@@ -44,7 +44,8 @@ void driver_state_unlock(void)
 static pool_status poisoned_failure(const struct driver *driver, const char *call)
 {
     return base_fail_driver(POOL_ERR_PROCESS_POISONED, driver->fault.code, driver->fault.name, call,
-        "a sticky fault has ended this process's use of every GPU, only a new process can go on; "
+        "a sticky fault has ended this process's use of every GPU, only a new process can "
+        "continue; "
         "the first cause: %s",
         driver->fault.message);
 }
@@ -53,7 +54,7 @@ static pool_status forked_failure(const char *call)
 {
     return base_fail_driver(POOL_ERR_FORKED, 0, "", call,
         "CUDA does not work in a child of fork(): the driver was opened by the parent process; "
-        "make pools after exec, or fork before the first pool is made");
+        "create pools after exec, or fork before the first pool is created");
 }
 
 pool_status driver_unusable(struct driver *driver)
@@ -81,7 +82,7 @@ static const char *code_name(struct driver *driver, pool_cu_result code, const c
     return name;
 }
 
-/* A driver call as text, "cuMemAlloc(2 GiB)", and the device whose context it used. */
+/* A driver call as a string, "cuMemAlloc(2 GiB)", and the device whose context it used. */
 struct call_text {
     char call[128];
     int device; /* ordinal, -1: not known, or the call needs no context */
@@ -141,7 +142,7 @@ static void fill_fault(struct driver *driver, pool_cu_result code, const struct 
     snprintf(fault->call, sizeof(fault->call), "%s", call->call);
     snprintf(fault->message, sizeof(fault->message), "%s%s failed: %s (%u)%s%s", fault->call,
         call->where, fault->name, code, hint[0] ? ": " : "", hint);
-    driver_work_blame(driver, fault);
+    driver_work_explain(driver, fault);
 }
 
 /* Calls the listeners one after another; the list may change between two of them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens libcuda and resolves its functions at the versions whose C types we declare. Says exactly
- * what is wrong with the installation where that does not work.
+ * Opens libcuda and resolves its functions at the versions whose C types we declare. Failures say
+ * what is wrong with the installation.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ DRIVER_NOTE_DLOPEN(libcuda_note,
     "[{\"feature\":\"cuda\",\"description\":\"CUDA devices\","
     "\"priority\":\"recommended\",\"soname\":[\"" LIBRARY_NAME "\"]}]");
 
-/* cuGetProcAddress as of CUDA 11.3, and with a reason as of 12.0. */
+/* cuGetProcAddress as of CUDA 11.3; as of 12.0 it also returns the reason of a failure. */
 typedef pool_cu_result (*proc_address)(
     const char *symbol, void **function, int version, uint64_t flags);
 typedef pool_cu_result (*proc_address_v2)(
@@ -100,7 +100,7 @@ void driver_kernel_module_version(char *text, size_t size)
     if (!file)
         return;
     if (fgets(line, sizeof(line), file)) {
-        /* The first word that is a number with a point: "… Kernel Module  580.82.07  Release". */
+        /* The first word that is a number with a dot: "… Kernel Module  580.82.07  Release". */
         for (char *word = strtok_r(line, " \t\n", &rest); word;
              word = strtok_r(NULL, " \t\n", &rest))
             if (isdigit((unsigned char)word[0]) && strchr(word, '.')) {
@@ -114,15 +114,15 @@ void driver_kernel_module_version(char *text, size_t size)
 pool_status driver_stub_failure(const char *path)
 {
     return base_fail(POOL_ERR_NO_DRIVER,
-        "%s is the CUDA toolkit's stub library, made for linking only: take its directory out of "
-        "LD_LIBRARY_PATH and install the NVIDIA driver, which brings the real " LIBRARY_NAME,
+        "%s is the CUDA toolkit's stub library for linking: remove its directory from "
+        "LD_LIBRARY_PATH and install the NVIDIA driver, which contains the real " LIBRARY_NAME,
         path[0] ? path : LIBRARY_NAME);
 }
 
 static pool_status open_failure(const char *name, const char *reason)
 {
     char module[64];
-    /* The reason begins with the file it is about, which can also be a library that this one needs.
+    /* The reason begins with the name of the missing file, which may be a dependency of this one.
      */
     int missing = strncmp(reason, name, strlen(name)) == 0 && strstr(reason, "No such file");
 
@@ -137,7 +137,7 @@ static pool_status open_failure(const char *name, const char *reason)
     if (missing)
         return base_fail(POOL_ERR_NO_DRIVER,
             "%s was not found and no NVIDIA kernel module is loaded: install the NVIDIA driver, or "
-            "ask for simulated devices (\"sim\") (%s)",
+            "use simulated devices (\"sim\") (%s)",
             name, reason);
     return base_fail(POOL_ERR_NO_DRIVER, "%s could not be loaded: %s", name, reason);
 }

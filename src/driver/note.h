@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records for packagers which libraries a file opens at run time, in an ELF note as "dlopen()
+ * Records in an ELF note which libraries a file opens at run time, for packagers, as "dlopen()
  * Metadata for ELF Files" of systemd.io defines it. `readelf -n` and dlopen-notes show it.
  */
 #ifndef DRIVER_NOTE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads NVRTC, and turns its results into statuses.
+ * Finds and loads NVRTC, and converts its result codes into statuses.
  */
 #include "driver/nvrtc.h"
 
@@ -24,7 +24,7 @@
 /* The first version with cubin output, the list of chips and everything else in the table. */
 #define VERSION_MIN 11020
 
-/* Newest first; from 11.2 on every 11.x has that soname, and libnvrtc.so is a toolkit's link. */
+/* Newest first. All versions from 11.2 to 11.8 have the soname libnvrtc.so.11.2. */
 static const char *const names[] = {
     "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
@@ -34,12 +34,12 @@ DRIVER_NOTE_DLOPEN(nvrtc_note,
     "\"priority\":\"recommended\",\"soname\":[\"libnvrtc.so.13\",\"libnvrtc.so.12\","
     "\"libnvrtc.so.11.2\"]}]");
 
-/* Where toolkits lie that are not in the library path: variable or fixed directory, and below it.
- */
-static const struct place {
+/* Toolkits outside the library path: an environment variable or fixed directory, and the
+ * subdirectory in it. */
+static const struct search_path {
     const char *variable;
     const char *directory;
-} places[] = {
+} search_paths[] = {
     {"CUDA_HOME", "lib64"},
     {"CUDA_HOME", "lib"},
     {"CUDA_PATH", "lib64"},
@@ -47,7 +47,7 @@ static const struct place {
     {NULL, "/usr/local/cuda/lib64"},
     {NULL, "/usr/local/cuda/lib"},
 };
-#define PLACE_COUNT (sizeof(places) / sizeof(places[0]))
+#define PLACE_COUNT (sizeof(search_paths) / sizeof(search_paths[0]))
 
 #define SYMBOL_NEEDED 1
 #define SYMBOL_EXTRA 0
@@ -67,13 +67,13 @@ static struct base_lock open_lock = BASE_LOCK_INIT;
 static struct nvrtc compiler; /* written under open_lock, before is_open */
 static atomic_int is_open;
 
-/* Why the candidates so far did not do: the first that was there at all, else nothing. */
+/* The problem of the first library that was found but cannot be used. */
 struct search {
     struct nvrtc found;
     char problem[1024];
 };
 
-__attribute__((format(printf, 2, 3))) static void note_problem(
+__attribute__((format(printf, 2, 3))) static void record_problem(
     struct search *search, const char *format, ...)
 {
     va_list arguments;
@@ -100,7 +100,7 @@ static const char *fill_table(void *library, struct nvrtc_api *api)
     return missing;
 }
 
-static int accept(struct search *search, void *library)
+static int accept_library(struct search *search, void *library)
 {
     struct nvrtc *found = &search->found;
     const char *missing = fill_table(library, &found->api);
@@ -108,13 +108,13 @@ static int accept(struct search *search, void *library)
 
     driver_library_path(library, found->path, sizeof(found->path));
     if (!found->api.Version || found->api.Version(&major, &minor) != DRIVER_NVRTC_SUCCESS) {
-        note_problem(search, "%s does not tell its version", found->path);
+        record_problem(search, "%s does not report its version", found->path);
         return 0;
     }
     found->version = major * 1000 + minor * 10;
     if (found->version < VERSION_MIN || missing) {
-        note_problem(search, "%s is NVRTC %d.%d%s%s; at least %d.%d is needed", found->path, major,
-            minor, missing ? " and lacks " : "", missing ? missing : "", VERSION_MIN / 1000,
+        record_problem(search, "%s is NVRTC %d.%d%s%s; at least %d.%d is needed", found->path,
+            major, minor, missing ? " and lacks " : "", missing ? missing : "", VERSION_MIN / 1000,
             VERSION_MIN % 1000 / 10);
         return 0;
     }
@@ -129,44 +129,44 @@ static int try_file(struct search *search, const char *name)
     if (!library) {
         reason = dlerror();
         if (!reason || strncmp(reason, name, strlen(name)) != 0 || !strstr(reason, "No such file"))
-            note_problem(search, "%s could not be loaded: %s", name, reason ? reason : "");
+            record_problem(search, "%s could not be loaded: %s", name, reason ? reason : "");
         return 0;
     }
-    if (accept(search, library))
+    if (accept_library(search, library))
         return 1;
     dlclose(library);
     return 0;
 }
 
-static int try_place(struct search *search, const struct place *place)
+static int try_search_path(struct search *search, const struct search_path *search_path)
 {
-    const char *root = place->variable ? base_env(place->variable) : NULL;
+    const char *root = search_path->variable ? base_env(search_path->variable) : NULL;
     char file[PATH_MAX];
 
-    if (place->variable && (!root || root[0] != '/'))
+    if (search_path->variable && (!root || root[0] != '/'))
         return 0;
     for (size_t i = 0; i < NAME_COUNT; i++) {
         snprintf(file, sizeof(file), "%s%s%s/%s", root ? root : "", root ? "/" : "",
-            place->directory, names[i]);
+            search_path->directory, names[i]);
         if (try_file(search, file))
             return 1;
     }
     return 0;
 }
 
-static int try_everywhere(struct search *search)
+static int search_all_paths(struct search *search)
 {
     for (size_t i = 0; i < NAME_COUNT; i++)
         if (try_file(search, names[i]))
             return 1;
     for (size_t i = 0; i < PLACE_COUNT; i++)
-        if (try_place(search, &places[i]))
+        if (try_search_path(search, &search_paths[i]))
             return 1;
     return 0;
 }
 
-/* The path of the builtins library that NVRTC opens by itself while it compiles. */
-static void builtins_path(const struct nvrtc *nvrtc, char *path, size_t size)
+/* The path of the builtins library, which NVRTC opens when it compiles. */
+static void find_builtins(const struct nvrtc *nvrtc, char *path, size_t size)
 {
     const char *slash = strrchr(nvrtc->path, '/');
 
@@ -175,7 +175,7 @@ static void builtins_path(const struct nvrtc *nvrtc, char *path, size_t size)
         nvrtc->version % 1000 / 10);
 }
 
-/* False, and why in `reason`. */
+/* Returns 0 with the reason if no usable NVRTC is found. */
 static int search_compiler(struct search *search, char *reason, size_t size)
 {
     const char *wanted = base_env(COMPILER_VARIABLE);
@@ -183,8 +183,8 @@ static int search_compiler(struct search *search, char *reason, size_t size)
 
     memset(search, 0, sizeof(*search));
     if (is_named && strcmp(wanted, "off") == 0)
-        snprintf(reason, size, COMPILER_VARIABLE "=off: NVRTC is not to be used");
-    else if (is_named ? try_file(search, wanted) : try_everywhere(search))
+        snprintf(reason, size, COMPILER_VARIABLE "=off disables NVRTC");
+    else if (is_named ? try_file(search, wanted) : search_all_paths(search))
         return 1;
     else if (is_named)
         snprintf(reason, size, COMPILER_VARIABLE " names %s, which cannot be used: %s", wanted,
@@ -193,23 +193,24 @@ static int search_compiler(struct search *search, char *reason, size_t size)
         snprintf(reason, size, "no usable NVRTC: %s", search->problem);
     else
         snprintf(reason, size,
-            "NVRTC was not found: install libnvrtc with its libnvrtc-builtins beside it (package "
+            "NVRTC was not found: install libnvrtc with its libnvrtc-builtins in the same "
+            "directory (package "
             "cuda-nvrtc-13-0 or cuda-nvrtc-12-x of the CUDA repository, or the pip package "
-            "nvidia-cuda-nvrtc), or let " COMPILER_VARIABLE " name the file libnvrtc.so.13");
+            "nvidia-cuda-nvrtc), or set " COMPILER_VARIABLE " to the file libnvrtc.so.13");
     return 0;
 }
 
-/* Says which it is, and warns of what a compilation will lack. */
-static void announce(const struct nvrtc *found)
+/* Logs which library is used, and warns if its builtins library is missing. */
+static void log_compiler(const struct nvrtc *found)
 {
     char builtins[PATH_MAX];
 
     base_log(POOL_LOG_INFO, "NVRTC %d.%d from %s", found->version / 1000,
         found->version % 1000 / 10, found->path);
-    builtins_path(found, builtins, sizeof(builtins));
+    find_builtins(found, builtins, sizeof(builtins));
     if (access(builtins, R_OK) != 0)
-        base_log(
-            POOL_LOG_WARN, "%s is not there; NVRTC will need it from the library path", builtins);
+        base_log(POOL_LOG_WARN, "%s does not exist; NVRTC will search for it in the library path",
+            builtins);
 }
 
 const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
@@ -225,7 +226,7 @@ const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
         found = search_compiler(&search, reason, size);
         if (found) {
             driver_nvrtc_find_includes(&search.found);
-            announce(&search.found);
+            log_compiler(&search.found);
             compiler = search.found;
             atomic_store_explicit(&is_open, 1, memory_order_release);
         }
@@ -293,15 +294,15 @@ void driver_nvrtc_describe(
     char builtins[PATH_MAX] = "", what[PATH_MAX + 80] = "";
 
     if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
-        builtins_path(nvrtc, builtins, sizeof(builtins));
+        find_builtins(nvrtc, builtins, sizeof(builtins));
         snprintf(what, sizeof(what),
             ": NVRTC could not open its builtins library, which belongs at %s", builtins);
     }
     snprintf(text, size, "%s failed: %s (%u) in NVRTC %d.%d of %s%s%s", call,
         driver_nvrtc_result_name(result), result, nvrtc->version / 1000, nvrtc->version % 1000 / 10,
         nvrtc->path, what,
-        driver_nvrtc_is_broken(result) ? "; install NVRTC anew, or let " COMPILER_VARIABLE
-                                         " name another (off: none)"
+        driver_nvrtc_is_broken(result) ? "; reinstall NVRTC, or set " COMPILER_VARIABLE
+                                         " to another library (off: none)"
                                        : "");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVRTC, the run-time compiler: its functions as a table, found and loaded when first asked for. It
+ * NVRTC, the run-time compiler: its functions as a table, found and loaded at the first use. It
  * needs no driver and no device.
  */
 #ifndef DRIVER_NVRTC_H
@@ -82,34 +82,35 @@ struct nvrtc {
     struct nvrtc_api api; /* SetFlowCallback is NULL before CUDA 12.8 */
     int version;          /* 13000 is CUDA 13.0 */
     char path[256];       /* the library file */
-    /* Include directories of its toolkit, as far as they are there; then "". */
+    /* The include directories of its toolkit that exist; the rest are "". */
     char includes[DRIVER_NVRTC_INCLUDES][256];
 };
 
-/* Fills `includes` from `path` and `version`: see docs/compiler.md for where it looks. */
+/* Fills `includes` from `path` and `version`; docs/compiler.md lists the searched directories. */
 void driver_nvrtc_find_includes(struct nvrtc *nvrtc);
 
 /*
- * The compiler. Looks for what DEVICEPOOL_NVRTC names or, when that is not set, for the usual names
- * (newest first) in the library path and then in the toolkit directories; with "off" it looks for
- * none. Loaded once and never unloaded; a failure is not remembered. POOL_ERR_NO_COMPILER says what
- * was found or what to install. Any thread.
+ * The compiler: the library that DEVICEPOOL_NVRTC names or, if that is not set, the usual names
+ * (newest first) in the library path and then in the toolkit directories; with "off" there is none.
+ * It is loaded once and never unloaded; failures are not cached. The message of
+ * POOL_ERR_NO_COMPILER says what was found or what to install. Any thread.
  */
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
 
-/* The same where none is no failure: NULL, and that text in `reason`. */
+/* The same for callers to whom a missing compiler is no error: NULL, with the message in `reason`.
+ */
 enum { DRIVER_NVRTC_REASON = 2048 };
 const struct nvrtc *driver_nvrtc_find(char *reason, size_t size);
 
 /*
- * Turns a result into a status; a failure fills the thread's detail. For ERROR_COMPILATION the
- * caller does better by itself: it has the log.
+ * Converts a result into a status; a failure sets the thread's error detail. ERROR_COMPILATION is
+ * left to the caller, which has the compilation log.
  */
 pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, nvrtc_result result, const char *call);
 
 /*
- * Whether a result says that the compiler itself does not work, whatever it is given: that is
- * POOL_ERR_NO_COMPILER. And the text for it, with what to do, as driver_nvrtc_check has it.
+ * Whether a result means that the compiler itself does not work, whatever the input; its status is
+ * POOL_ERR_NO_COMPILER. driver_nvrtc_describe writes driver_nvrtc_check's message for a result.
  */
 bool driver_nvrtc_is_broken(nvrtc_result result);
 void driver_nvrtc_describe(

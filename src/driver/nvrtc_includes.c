@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The include directories of the toolkit that an NVRTC belongs to: cooperative_groups.h, mma.h,
- * cuda_fp16.h and the like, which NVRTC does not carry itself.
+ * The include directories of the toolkit to which an NVRTC belongs: cooperative_groups.h, mma.h,
+ * cuda_fp16.h and other headers that NVRTC does not contain.
  */
 #include "driver/nvrtc.h"
 
@@ -15,10 +15,10 @@
 #include "base/env.h"
 #include "base/file.h"
 
-/* A header that every toolkit's include directory has, with its version in CUDART_VERSION. */
+/* A header of every toolkit's include directory, which defines CUDART_VERSION. */
 #define MARK "cuda_runtime_api.h"
 
-static void add(struct nvrtc *nvrtc, const char *directory)
+static void add_directory(struct nvrtc *nvrtc, const char *directory)
 {
     for (size_t i = 0; i < DRIVER_NVRTC_INCLUDES; i++) {
         size_t size = sizeof(nvrtc->includes[i]);
@@ -33,8 +33,8 @@ static void add(struct nvrtc *nvrtc, const char *directory)
     }
 }
 
-/* CUDART_VERSION of the headers there, 0 when there are none. */
-static int version_of(const char *directory)
+/* CUDART_VERSION of the headers in the directory, 0 if there are none. */
+static int read_version(const char *directory)
 {
     static const char name[] = "#define CUDART_VERSION";
     char path[PATH_MAX], text[1 << 14] = "";
@@ -45,7 +45,7 @@ static int version_of(const char *directory)
     if (snprintf(path, sizeof(path), "%s/" MARK, directory) >= (int)sizeof(path))
         return 0;
     file = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
-    /* The line stands after a licence and long comments. */
+    /* The definition follows a licence and long comments. */
     while (file >= 0 && !version && (size = read(file, text, sizeof(text) - 1)) > 0) {
         text[size] = '\0';
         at = strstr(text, name);
@@ -58,7 +58,8 @@ static int version_of(const char *directory)
     return version;
 }
 
-/* `below` of `root`, with the C++ core libraries that CUDA 13 has in a directory of their own. */
+/* Adds the directory `below` of `root`, and its cccl directory, where CUDA 13 has the C++ core
+ * libraries. */
 static int try_root(struct nvrtc *nvrtc, const char *root, const char *below)
 {
     char directory[PATH_MAX - 32], path[PATH_MAX];
@@ -71,17 +72,17 @@ static int try_root(struct nvrtc *nvrtc, const char *root, const char *below)
         return 0;
     snprintf(directory, sizeof(directory), "%s", real);
     free(real);
-    if (version_of(directory) / 1000 != nvrtc->version / 1000)
+    if (read_version(directory) / 1000 != nvrtc->version / 1000)
         return 0;
-    add(nvrtc, directory);
+    add_directory(nvrtc, directory);
     snprintf(path, sizeof(path), "%s/cccl", directory);
     if (access(path, X_OK) == 0)
-        add(nvrtc, path);
+        add_directory(nvrtc, path);
     /* pip: nvidia/cuda_runtime/include and nvidia/cuda_cccl/include. */
     snprintf(path, sizeof(path), "%s/../../cuda_cccl/include/cuda", directory);
     if (access(path, X_OK) == 0) {
         snprintf(path, sizeof(path), "%s/../../cuda_cccl/include", directory);
-        add(nvrtc, path);
+        add_directory(nvrtc, path);
     }
     return 1;
 }

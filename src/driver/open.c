@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and closing drivers: one struct driver for each caller's table and one for the library,
- * shared by all who open it.
+ * Opening and closing drivers: one struct driver per caller's table and one for libcuda, each
+ * shared by all its users.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #include "base/status.h"
 #include "driver/internal.h"
 
-/* Lets one thread at a time open drivers; cuInit can take a second, so it is not the state lock. */
+/* Serialises opening. It is not the state lock, because cuInit can take a second. */
 static struct base_lock open_lock = BASE_LOCK_INIT;
 
 static struct driver *drivers; /* guarded by the state lock */
 
-/* The open driver of `table` with one more reference, or NULL. */
-static struct driver *take_open(const pool_cuda_api *table)
+/* Adds a reference to the open driver of `table`; NULL if it is not open. */
+static struct driver *reference_open(const pool_cuda_api *table)
 {
     struct driver *driver;
 
@@ -31,7 +31,7 @@ static struct driver *take_open(const pool_cuda_api *table)
     return driver;
 }
 
-/* What cuInit's answer says about the host. */
+/* The status for a result of cuInit. */
 static pool_status init_status(pool_cu_result code)
 {
     switch (code) {
@@ -79,7 +79,7 @@ static pool_status initialise(struct driver *driver)
 
     if (code != POOL_CU_SUCCESS) {
         status = init_failure(driver, code);
-        /* The stub holds the real library's name: it has to go before that can be loaded. */
+        /* The stub has the real library's name, so it is unloaded before that can be loaded. */
         if (code == POOL_CU_STUB_LIBRARY)
             driver_library_unload(driver);
         return status;
@@ -87,13 +87,13 @@ static pool_status initialise(struct driver *driver)
     code = driver->api.DriverGetVersion(&driver->version);
     if (code != POOL_CU_SUCCESS)
         return base_fail_driver(driver_status_of(code), (int)code, driver_code_name(code),
-            "cuDriverGetVersion", "%s does not tell its version: %s (%u)", driver->path,
+            "cuDriverGetVersion", "%s does not report its version: %s (%u)", driver->path,
             driver_code_name(code), code);
     return POOL_OK;
 }
 
-static pool_status make(
-    const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **made)
+static pool_status create_driver(
+    const pool_cuda_api *table, const char *name, void (*release)(void), struct driver **created)
 {
     struct driver *driver = base_calloc(1, sizeof(*driver));
     pool_status status;
@@ -119,12 +119,12 @@ static pool_status make(
     driver->next = drivers;
     drivers = driver;
     driver_state_unlock();
-    *made = driver;
+    *created = driver;
     return POOL_OK;
 }
 
-/* The library is never unloaded, and a fault that poisoned it is the process's for good. */
-static int stays(const struct driver *driver)
+/* libcuda is never unloaded, because a fault that poisoned it lasts as long as the process. */
+static int is_permanent(const struct driver *driver)
 {
     return !driver->source;
 }
@@ -137,7 +137,7 @@ static void close_reference(struct driver *closing)
         return;
     driver_fork_check();
     driver_state_lock();
-    if (--closing->references == 0 && !stays(closing)) {
+    if (--closing->references == 0 && !is_permanent(closing)) {
         while (*link && *link != closing)
             link = &(*link)->next;
         if (*link)
@@ -162,8 +162,8 @@ pool_status driver_open_internal(
 
     driver_fork_check();
     base_lock(&open_lock);
-    found = take_open(table);
-    status = found ? driver_usable(found) : make(table, name, release, &found);
+    found = reference_open(table);
+    status = found ? driver_usable(found) : create_driver(table, name, release, &found);
     base_unlock(&open_lock);
     if (status) {
         close_reference(found);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of driver functions as rows of data, and the taking over of a caller's own table.
+ * The list of driver functions as an array, and the copying of a caller's table.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@ const struct driver_symbol driver_symbols[] = {
 const size_t driver_symbol_count = sizeof(driver_symbols) / sizeof(driver_symbols[0]);
 
 /*
- * A caller's struct_size above this is not a table of any version: each function takes a pointer's
- * size and the driver has some 600 of them.
+ * No version of the table is larger than this: each function occupies one pointer, and the driver
+ * has about 600 functions.
  */
 #define TABLE_BYTES_MAX 65536
 

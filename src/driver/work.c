@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work in flight: queues, the last launches by name, and what they say when a fault shows.
+ * Work in flight: queues, the last launches by name, and the search for a fault's cause.
  */
 #include "driver/work.h"
 
@@ -12,7 +12,8 @@
 #include "base/status.h"
 #include "driver/internal.h"
 
-/* Kernels named for one device in a first cause, so that one device does not fill the list. */
+/* The maximum number of kernels per device in a first cause, so that one device does not fill the
+ * list. */
 #define NAMED_PER_DEVICE 4
 
 pool_status driver_work_open(
@@ -53,7 +54,7 @@ void driver_work_close(struct driver_work *work)
         next = at->next;
         base_free(at);
     }
-    /* In a forked child a thread that is not there may hold the lock. */
+    /* In a forked child the lock may be held by a thread that does not exist there. */
     if (work->driver->generation == driver_fork_generation())
         pthread_mutex_destroy(&work->lock);
     work->driver = NULL;
@@ -78,7 +79,7 @@ const char *driver_work_name(struct driver_work *work, const char *name)
     return at ? at->text : NULL;
 }
 
-struct driver_queue *driver_queue_take(struct driver_work *work, void *stream)
+struct driver_queue *driver_queue_acquire(struct driver_work *work, void *stream)
 {
     struct driver_queue *at;
 
@@ -101,14 +102,14 @@ struct driver_queue *driver_queue_take(struct driver_work *work, void *stream)
     return at;
 }
 
-void driver_queue_give(
-    struct driver_work *work, struct driver_queue *queue, void *heir, int is_done)
+void driver_queue_release(
+    struct driver_work *work, struct driver_queue *queue, void *successor, int is_done)
 {
     pthread_mutex_lock(&work->lock);
     if (is_done)
         driver_work_reached(
             (struct driver_mark){queue, atomic_load_explicit(&queue->begun, memory_order_relaxed)});
-    atomic_store_explicit(&queue->stream, heir, memory_order_relaxed);
+    atomic_store_explicit(&queue->stream, successor, memory_order_relaxed);
     queue->is_used = 0;
     pthread_mutex_unlock(&work->lock);
 }
@@ -121,8 +122,8 @@ void driver_work_end(struct driver_work *work)
     }
 }
 
-/* Raises `value` to `to`; what it was before. */
-static uint64_t raise_to(atomic_uint_least64_t *value, uint64_t to)
+/* Increases `value` to `to` if it is less, and returns the previous value. */
+static uint64_t advance_to(atomic_uint_least64_t *value, uint64_t to)
 {
     uint64_t now = atomic_load_explicit(value, memory_order_relaxed);
 
@@ -136,7 +137,7 @@ void driver_work_launch(struct driver_work *work, struct driver_queue *queue, co
     struct driver_ticket *ticket)
 {
     uint64_t position = atomic_fetch_add_explicit(&queue->begun, 1, memory_order_relaxed) + 1;
-    uint64_t before = raise_to(&queue->launched, position);
+    uint64_t before = advance_to(&queue->launched, position);
     uint64_t number = atomic_fetch_add_explicit(&work->launches, 1, memory_order_relaxed) + 1;
     struct driver_launch *launch = &work->last[number % DRIVER_WORK_LAUNCHES];
 
@@ -149,7 +150,7 @@ void driver_work_launch(struct driver_work *work, struct driver_queue *queue, co
     *ticket = (struct driver_ticket){queue, launch, number, position, before};
 }
 
-void driver_work_refused(const struct driver_ticket *ticket)
+void driver_work_failed(const struct driver_ticket *ticket)
 {
     struct driver_queue *queue = ticket->queue;
     uint64_t number = ticket->number, position = ticket->position, one_less = position - 1;
@@ -161,11 +162,11 @@ void driver_work_refused(const struct driver_ticket *ticket)
 
 void driver_work_reached(struct driver_mark mark)
 {
-    raise_to(&mark.queue->finished, mark.position);
+    advance_to(&mark.queue->finished, mark.position);
 }
 
 uint32_t driver_work_unfinished(
-    const struct driver_work *work, struct driver_mark *marks, uint32_t room)
+    const struct driver_work *work, struct driver_mark *marks, uint32_t capacity)
 {
     uint32_t count = 0;
 
@@ -173,7 +174,7 @@ uint32_t driver_work_unfinished(
          at = at->next) {
         if (!driver_queue_unfinished(at))
             continue;
-        if (marks && count == room)
+        if (marks && count == capacity)
             break;
         if (marks)
             marks[count] =
@@ -214,7 +215,7 @@ pool_status driver_work_poll(struct driver_work *work, int all)
         if (!driver_queue_unfinished(at) && !(all && at->is_used))
             continue;
         code = api->StreamQuery(atomic_load_explicit(&at->stream, memory_order_relaxed));
-        /* The owner of an adopted stream may have destroyed it: then it has no work either. */
+        /* The owner of an adopted stream may have destroyed it; it then has no unfinished work. */
         if (code == POOL_CU_SUCCESS || code == POOL_CU_INVALID_HANDLE ||
             code == POOL_CU_CONTEXT_IS_DESTROYED)
             driver_work_reached(mark);
@@ -223,14 +224,14 @@ pool_status driver_work_poll(struct driver_work *work, int all)
         is_busy |= code == POOL_CU_NOT_READY || driver_queue_unfinished(at);
     }
     pthread_mutex_unlock(&work->lock);
-    /* Not under the lock: a sticky code is notified to the fault hook. */
+    /* After the lock is released, because a sticky code calls the fault hook. */
     if (failure)
         return driver_check(work->driver, failure, "cuStreamQuery");
     return is_busy ? POOL_ERR_NOT_READY : POOL_OK;
 }
 
-/* Codes that only a kernel can cause; other sticky ones may be anything's fault. */
-static int is_of_a_kernel(int code)
+/* Codes that only a kernel can cause; other sticky codes may have other causes. */
+static int is_kernel_fault(int code)
 {
     static const pool_cu_code codes[] = {POOL_CU_ILLEGAL_ADDRESS, POOL_CU_LAUNCH_TIMEOUT,
         POOL_CU_ASSERT, POOL_CU_HARDWARE_STACK_ERROR, POOL_CU_ILLEGAL_INSTRUCTION,
@@ -250,8 +251,8 @@ static int has_unfinished_kernel(const struct driver_queue *queue)
     return atomic_load_explicit(&queue->launched, memory_order_acquire) > finished;
 }
 
-/* One more launch of that kernel there; the last of a full list stands for all that follow. */
-static void name_kernel(struct driver_fault *fault, const struct driver_work *work,
+/* Counts a launch of the kernel on the queue's stream; kernels beyond a full list are omitted. */
+static void add_kernel(struct driver_fault *fault, const struct driver_work *work,
     const struct driver_queue *queue, const char *kernel)
 {
     void *stream = atomic_load_explicit(&queue->stream, memory_order_relaxed);
@@ -276,7 +277,7 @@ static void name_kernel(struct driver_fault *fault, const struct driver_work *wo
     snprintf(at->name, sizeof(at->name), "%s", kernel);
 }
 
-/* Reads one of the last launches; 0: it has finished, or another one is being written there. */
+/* Reads one of the last launches; 0 if it has finished or its entry is being overwritten. */
 static int read_launch(struct driver_work *work, uint64_t number, const struct driver_queue **queue,
     const char **kernel)
 {
@@ -292,8 +293,8 @@ static int read_launch(struct driver_work *work, uint64_t number, const struct d
            position > atomic_load_explicit(&(*queue)->finished, memory_order_acquire);
 }
 
-/* The last launches, oldest first, and the last kernel of a queue whose launches are all older. */
-static int name_kernels(struct driver_work *work, struct driver_fault *fault)
+/* Adds the last launches, oldest first, and the last kernel of each queue without any of them. */
+static int add_kernels(struct driver_work *work, struct driver_fault *fault)
 {
     uint64_t last = atomic_load_explicit(&work->launches, memory_order_acquire);
     uint64_t first = last > DRIVER_WORK_LAUNCHES ? last - DRIVER_WORK_LAUNCHES + 1 : 1;
@@ -303,7 +304,7 @@ static int name_kernels(struct driver_work *work, struct driver_fault *fault)
 
     for (uint64_t number = first; number <= last; number++)
         if (read_launch(work, number, &queue, &kernel))
-            name_kernel(fault, work, queue, kernel);
+            add_kernel(fault, work, queue, kernel);
     for (queue = atomic_load_explicit(&work->queues, memory_order_acquire); queue;
          queue = queue->next) {
         void *stream = atomic_load_explicit(&queue->stream, memory_order_relaxed);
@@ -316,7 +317,7 @@ static int name_kernels(struct driver_work *work, struct driver_fault *fault)
             is_named |= fault->kernels[i].work == work && fault->kernels[i].stream == stream;
         kernel = atomic_load_explicit(&queue->kernel, memory_order_relaxed);
         if (!is_named && kernel)
-            name_kernel(fault, work, queue, kernel);
+            add_kernel(fault, work, queue, kernel);
     }
     return is_unfinished;
 }
@@ -332,21 +333,20 @@ __attribute__((format(printf, 2, 3))) static void append(
     va_end(arguments);
 }
 
-/* What is known first, so that a long list cannot push it out of a short text. */
-static void explain(struct driver_fault *fault)
+/* Writes the known cause first, so that a long list of kernels does not truncate it. */
+static void describe_cause(struct driver_fault *fault)
 {
     const struct driver_work *work = NULL;
 
     if (!fault->kernel_count) {
-        append(fault,
-            "; no kernel launched through the library was unfinished, so the cause is not "
-            "known");
+        append(fault, "; no kernel launched through the library was unfinished, so the cause is "
+                      "unknown");
         return;
     }
     if (fault->culprit >= 0)
         append(fault, "; the cause is work of device %d", fault->culprit);
     else
-        append(fault, "; which device's work is the cause is not certain");
+        append(fault, "; it is not certain which device's work is the cause");
     append(fault, "; unfinished");
     for (unsigned i = 0; i < fault->kernel_count; i++) {
         const struct driver_fault_kernel *at = &fault->kernels[i];
@@ -360,20 +360,20 @@ static void explain(struct driver_fault *fault)
     }
 }
 
-void driver_work_blame(const struct driver *driver, struct driver_fault *fault)
+void driver_work_explain(const struct driver *driver, struct driver_fault *fault)
 {
     fault->culprit = -1;
     fault->kernel_count = 0;
     fault->unfinished_devices = 0;
     for (struct driver_work *work = driver->works; work; work = work->next) {
-        if (!name_kernels(work, fault))
+        if (!add_kernels(work, fault))
             continue;
         /* Two pools may have the same device. */
         if (!fault->unfinished_devices || work->device != fault->culprit)
             fault->unfinished_devices++;
         fault->culprit = work->device;
     }
-    if (fault->unfinished_devices != 1 || !is_of_a_kernel(fault->code))
+    if (fault->unfinished_devices != 1 || !is_kernel_fault(fault->code))
         fault->culprit = -1;
-    explain(fault);
+    describe_cause(fault);
 }

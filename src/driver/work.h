@@ -70,13 +70,13 @@ void driver_work_close(struct driver_work *work);
 const char *driver_work_name(struct driver_work *work, const char *name);
 
 /* A queue for a new stream; NULL: out of memory. */
-struct driver_queue *driver_queue_take(struct driver_work *work, void *stream);
+struct driver_queue *driver_queue_acquire(struct driver_work *work, void *stream);
 /*
- * The stream ends. Its unfinished work completes with `heir`, which waits for it; with `is_done` no
- * work is unfinished. The stream is not queried any more.
+ * The stream ends. Its unfinished work completes with `successor`, which waits for it; with
+ * `is_done` no work is unfinished. The stream is not queried any more.
  */
-void driver_queue_give(
-    struct driver_work *work, struct driver_queue *queue, void *heir, int is_done);
+void driver_queue_release(
+    struct driver_work *work, struct driver_queue *queue, void *successor, int is_done);
 
 /* The device's streams are destroyed: none of them is queried any more. */
 void driver_work_end(struct driver_work *work);
@@ -103,7 +103,7 @@ void driver_work_launch(struct driver_work *work, struct driver_queue *queue, co
     struct driver_ticket *ticket);
 
 /* The launch failed and was not enqueued; to be called before the failure is reported. */
-void driver_work_refused(const struct driver_ticket *ticket);
+void driver_work_failed(const struct driver_ticket *ticket);
 
 /*
  * A position in a queue. The mark is taken before a wait or query, and driver_work_reached is
@@ -162,6 +162,6 @@ pool_status driver_work_poll(struct driver_work *work, int all);
  * Records in the fault which work was unfinished on which device and the culprit, if it is certain,
  * and appends both to the message. Called with the state lock held.
  */
-void driver_work_blame(const struct driver *driver, struct driver_fault *fault);
+void driver_work_explain(const struct driver *driver, struct driver_fault *fault);
 
 #endif

@@ -157,7 +157,7 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
     driver_work_launch(device_work(scope->device), queue, kernel->work_name, &ticket);
     code = enqueue(scope->driver, kernel, shape, arguments, stream ? stream->handle : NULL, &call);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
-        driver_work_refused(&ticket);
+        driver_work_failed(&ticket);
     driver_work_returned(queue);
     return DRIVER_CHECK_FOR(scope->driver, code, call,
         "\"%s\", %u x %u x %u blocks of %u x %u x %u threads", kernel->name, shape->grid[0],

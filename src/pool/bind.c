@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Binding: push on bind, pop on unbind, and for each thread a record of what it bound, so that
- * pairs that do not match are noticed and a pool knows what keeps it from being destroyed.
+ * Binding: bind pushes the device's context and unbind pops it. A record per thread of the devices
+ * that it has bound detects unbalanced pairs and the bindings that prevent a pool's destruction.
  *
- * A pair costs the driver's push and pop and no more calls: what came off is looked at afterwards
- * and put back when it was not ours. Nor does it cost an atomic addition, which threads that bind
- * the same device would contend for: each thread writes its own record only, and whoever wants to
- * know how many bindings there are reads them all.
+ * A pair makes two driver calls, push and pop: the popped context is compared afterwards and pushed
+ * back if it is another one. A pair makes no atomic addition, for which threads that bind the same
+ * device would contend: each thread writes only its own record, and device_pool_bindings reads all
+ * records.
  */
 #include <pthread.h>
 
@@ -16,17 +16,17 @@
 #include "base/status.h"
 #include "pool/pool.h"
 
-/* Nesting deeper than this takes more memory; nothing known nests deeper than three. */
-#define FIRST_ROOM 8
+/* The record grows beyond this depth; no known program nests deeper than three. */
+#define FIRST_CAPACITY 8
 
-/* What one thread has bound, the last one on top. Written by its thread, read by all. */
+/* The devices that one thread has bound, the last one on top. Only that thread writes it. */
 struct binding_stack {
     _Atomic(pool_device *) *devices; /* replaced under stacks_lock */
     atomic_uint depth;
-    unsigned room;
+    unsigned capacity;
     atomic_uint generation; /* a forked child starts with nothing bound */
     struct binding_stack *next;
-    struct binding_stack **link; /* what points to this one */
+    struct binding_stack **link; /* the pointer to this record */
 };
 
 static _Thread_local struct binding_stack *thread_stack __attribute__((tls_model("initial-exec")));
@@ -52,10 +52,7 @@ static int is_of_this_process(const struct binding_stack *stack)
            driver_fork_generation();
 }
 
-/*
- * Thread exit: the thread's context stack ends with it, so only the books are put right: what is in
- * no record is not bound.
- */
+/* Thread exit: the driver discards the thread's context stack, so only the record is removed. */
 static void close_stack(void *value)
 {
     struct binding_stack *stack = value;
@@ -70,7 +67,7 @@ static void close_stack(void *value)
     base_free(stack);
 }
 
-static void make_key(void)
+static void create_key(void)
 {
     has_key = pthread_key_create(&stack_key, close_stack) == 0;
 }
@@ -79,7 +76,7 @@ static pool_status open_stack(void)
 {
     struct binding_stack *stack;
 
-    pthread_once(&key_once, make_key);
+    pthread_once(&key_once, create_key);
     stack = base_calloc(1, sizeof(*stack));
     if (!has_key || !stack || pthread_setspecific(stack_key, stack)) {
         base_free(stack);
@@ -99,21 +96,21 @@ static pool_status open_stack(void)
 
 static pool_status grow_stack(struct binding_stack *stack)
 {
-    unsigned room = stack->room ? 2 * stack->room : FIRST_ROOM;
+    unsigned capacity = stack->capacity ? 2 * stack->capacity : FIRST_CAPACITY;
     _Atomic(pool_device *) *devices;
 
     base_lock(&stacks_lock);
-    devices = base_realloc(stack->devices, room, sizeof(*devices));
+    devices = base_realloc(stack->devices, capacity, sizeof(*devices));
     if (devices) {
         stack->devices = devices;
-        stack->room = room;
+        stack->capacity = capacity;
     }
     base_unlock(&stacks_lock);
     return devices ? POOL_OK : base_fail_memory("the thread's record of bindings");
 }
 
-/* Room for one more binding, made before anything is pushed. */
-static pool_status make_room(void)
+/* Allocates the entry of one more binding, before anything is pushed. */
+static pool_status reserve_entry(void)
 {
     pool_status status = thread_stack ? POOL_OK : open_stack();
 
@@ -123,7 +120,7 @@ static pool_status make_room(void)
         atomic_store(&thread_stack->depth, 0);
         atomic_store(&thread_stack->generation, driver_fork_generation());
     }
-    return depth_of(thread_stack) < thread_stack->room ? POOL_OK : grow_stack(thread_stack);
+    return depth_of(thread_stack) < thread_stack->capacity ? POOL_OK : grow_stack(thread_stack);
 }
 
 /* The device that this thread bound last, or NULL. */
@@ -136,7 +133,7 @@ static pool_device *top_of_stack(void)
     return entry_of(stack, depth_of(stack) - 1);
 }
 
-static void remember(struct binding_stack *stack, pool_device *device)
+static void push_entry(struct binding_stack *stack, pool_device *device)
 {
     unsigned depth = depth_of(stack);
 
@@ -144,7 +141,7 @@ static void remember(struct binding_stack *stack, pool_device *device)
     atomic_store_explicit(&stack->depth, depth + 1, memory_order_release);
 }
 
-static void forget_top(void)
+static void pop_entry(void)
 {
     atomic_store_explicit(&thread_stack->depth, depth_of(thread_stack) - 1, memory_order_release);
 }
@@ -160,10 +157,10 @@ pool_status pool_bind(pool_device *device)
     status = device_context_get(device, &context);
     if (status)
         return status;
-    if (__builtin_expect(!thread_stack || depth_of(thread_stack) == thread_stack->room ||
+    if (__builtin_expect(!thread_stack || depth_of(thread_stack) == thread_stack->capacity ||
                              !is_of_this_process(thread_stack),
             0)) {
-        status = make_room();
+        status = reserve_entry();
         if (status)
             return status;
     }
@@ -171,12 +168,12 @@ pool_status pool_bind(pool_device *device)
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
         return device_classify(device, DRIVER_CHECK_FOR(device->driver, code, "cuCtxPushCurrent",
                                            "device %d", device->properties.ordinal));
-    remember(thread_stack, device);
+    push_entry(thread_stack, device);
     return POOL_OK;
 }
 
-/* Once the process is lost the driver's answers do not count: the books are closed all the same. */
-static pool_status unbind_lost(pool_device *device)
+/* In a poisoned process the driver's results are ignored; the record is updated all the same. */
+static pool_status unbind_poisoned(pool_device *device)
 {
     CUcontext popped = NULL;
     pool_status status = device_pool_refusal(device->pool);
@@ -186,7 +183,7 @@ static pool_status unbind_lost(pool_device *device)
     device->driver->api.CtxPopCurrent(&popped);
     if (popped && popped != atomic_load(&device->context))
         device->driver->api.CtxPushCurrent(popped);
-    forget_top();
+    pop_entry();
     return status;
 }
 
@@ -209,17 +206,17 @@ pool_status pool_unbind(pool_device *device)
                 "pool_unbind of device %d (%s): this thread has nothing bound",
                 device->properties.ordinal, device->properties.uuid);
         return base_fail(POOL_ERR_UNBALANCED,
-            "pool_unbind of device %d (%s): this thread bound device %d (%s) last, which has to be "
+            "pool_unbind of device %d (%s): this thread bound device %d (%s) last, which must be "
             "unbound first",
             device->properties.ordinal, device->properties.uuid, top->properties.ordinal,
             top->properties.uuid);
     }
     if (__builtin_expect(!device_pool_is_usable(device->pool), 0))
-        return unbind_lost(device);
+        return unbind_poisoned(device);
     status = device_context_pop(
         device->driver, atomic_load_explicit(&device->context, memory_order_relaxed), &is_off);
     if (is_off)
-        forget_top();
+        pop_entry();
     return __builtin_expect(status != POOL_OK, 0) ? device_classify(device, status) : POOL_OK;
 }
 
@@ -229,13 +226,13 @@ pool_status device_or_bound(pool_device *wanted, pool_device **device)
 
     if (!found)
         return base_fail(POOL_ERR_NOT_BOUND,
-            "no device was named and this thread has none bound: pool_bind comes first");
+            "device is NULL and this thread has no device bound: call pool_bind first");
     *device = found;
     return POOL_OK;
 }
 
-/* What the task bound and did not unbind would leave the thread on the wrong device. */
-static pool_status take_off_leftovers(unsigned depth)
+/* Bindings that the task did not undo would leave the wrong device current on the thread. */
+static pool_status unbind_leftovers(unsigned depth)
 {
     unsigned left = 0;
 
@@ -248,7 +245,8 @@ static pool_status take_off_leftovers(unsigned depth)
         left++;
     }
     return left ? base_fail(POOL_ERR_UNBALANCED,
-                      "pool_run_on: the task returned with %u bindings of its own, now taken off",
+                      "pool_run_on: the task returned without unbinding %u of its bindings; they "
+                      "were unbound",
                       left)
                 : POOL_OK;
 }
@@ -269,14 +267,14 @@ pool_status pool_run_on(pool_device *device, pool_task task, void *arg)
     status = task(device, arg);
     if (status)
         base_error_save(&first);
-    unbound = take_off_leftovers(depth);
+    unbound = unbind_leftovers(depth);
     if (depth_of(thread_stack) == depth) {
         pool_status last = pool_unbind(device);
 
         unbound = unbound ? unbound : last;
     } else if (!unbound) {
         unbound = base_fail(POOL_ERR_UNBALANCED,
-            "pool_run_on: the task took the binding of device %d (%s) off",
+            "pool_run_on: the task unbound device %d (%s), which pool_run_on had bound",
             device->properties.ordinal, device->properties.uuid);
     }
     if (!status)

@@ -7,7 +7,7 @@
 
 struct chip {
     uint32_t multiprocessors; /* at least 1 */
-    uint64_t shared_bytes;    /* the most shared memory that a block can have */
+    uint64_t shared_bytes;    /* the maximum shared memory per block */
 };
 
 static inline struct chip chip_of(const pool_device *device)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts: making one exactly once, giving it back, and being inside of it for the length of a
+ * Contexts: creating each exactly once, releasing it, and making it current for the duration of a
  * call of the library (device_enter, device_leave).
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "driver/attributes.h"
 #include "pool/pool.h"
 
-/* The device that this thread is inside of: a fault that shows now showed there. */
+/* The device that this thread has entered: a fault detected now showed there. */
 static _Thread_local pool_device *acting __attribute__((tls_model("initial-exec")));
 
 pool_device *device_entered(void)
@@ -19,38 +19,39 @@ pool_device *device_entered(void)
     return acting;
 }
 
-/* cuCtxCreate leaves the new context on top of the caller's: it has to come off again. */
-static pool_status create_own(pool_device *device, CUcontext *context)
+/* cuCtxCreate leaves the new context on top of the thread's stack, so it is popped again. */
+static pool_status create_context(pool_device *device, CUcontext *context)
 {
     struct driver *driver = device->driver;
-    CUcontext made = NULL;
+    CUcontext created = NULL;
     int is_off;
-    pool_status status = DRIVER_CALL_FOR(driver,
-        CtxCreate(&made, device->pool->context_flags, device->handle), "device %d", device->handle);
+    pool_status status =
+        DRIVER_CALL_FOR(driver, CtxCreate(&created, device->pool->context_flags, device->handle),
+            "device %d", device->handle);
 
     if (status)
         return status;
-    status = device_context_pop(driver, made, &is_off);
+    status = device_context_pop(driver, created, &is_off);
     if (status) {
-        /* Destroying takes it off the stack too, where popping did not. */
+        /* Destroying the context also removes it from the stack. */
         if (pool_status_class(status) != POOL_CLASS_PROCESS)
-            driver->api.CtxDestroy(made);
+            driver->api.CtxDestroy(created);
         return status;
     }
-    *context = made;
+    *context = created;
     return POOL_OK;
 }
 
-static pool_status create(pool_device *device, CUcontext *context)
+static pool_status create_or_retain(pool_device *device, CUcontext *context)
 {
     if (device->pool->context_mode == POOL_CONTEXT_OWN)
-        return create_own(device, context);
+        return create_context(device, context);
     return DRIVER_CALL_FOR(device->driver, DevicePrimaryCtxRetain(context, device->handle),
         "device %d", device->handle);
 }
 
 /* Called with context_lock held. */
-static pool_status make_locked(pool_device *device, CUcontext *context)
+static pool_status create_locked(pool_device *device, CUcontext *context)
 {
     pool_device *outer = acting;
     pool_status status;
@@ -59,24 +60,24 @@ static pool_status make_locked(pool_device *device, CUcontext *context)
     if (*context)
         return POOL_OK;
     acting = device;
-    status = create(device, context);
+    status = create_or_retain(device, context);
     acting = outer;
     if (status)
         return status;
-    base_log(POOL_LOG_INFO, "device %d (%s): context made", device->properties.ordinal,
+    base_log(POOL_LOG_INFO, "device %d (%s): context created", device->properties.ordinal,
         device->properties.uuid);
     atomic_store_explicit(&device->context, *context, memory_order_release);
-    /* Its free memory can be asked now: whoever wants the best device next shall do so. */
+    /* Its free memory can be queried now; 1 makes the next pool_best_device sample it. */
     if (atomic_load_explicit(&device->pool->sampled_at, memory_order_relaxed))
         atomic_store_explicit(&device->pool->sampled_at, 1, memory_order_relaxed);
     return POOL_OK;
 }
 
-pool_status device_context_make(pool_device *device, CUcontext *context)
+pool_status device_context_create(pool_device *device, CUcontext *context)
 {
     pool_status status = device_pool_check(device->pool);
-    int is_lost = 0;
-    CUcontext made = NULL;
+    int is_first = 0;
+    CUcontext created = NULL;
 
     if (status)
         return status;
@@ -85,14 +86,14 @@ pool_status device_context_make(pool_device *device, CUcontext *context)
         pthread_mutex_unlock(&device->context_lock);
         return device_unusable(device);
     }
-    status = make_locked(device, &made);
+    status = create_locked(device, &created);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
-        is_lost = device_set_unusable(device);
+        is_first = device_set_unusable(device);
     pthread_mutex_unlock(&device->context_lock);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
-        return device_notify_unusable(device, is_lost);
+        return device_notify_unusable(device, is_first);
     if (!status)
-        *context = made;
+        *context = created;
     return status;
 }
 
@@ -120,17 +121,18 @@ void device_context_release(pool_device *device)
     if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
         (void)DRIVER_CHECK_FOR(driver, code, call, "device %d", device->handle);
     else if (code && code != POOL_CU_DEINITIALIZED)
-        base_log(POOL_LOG_WARN, "device %d (%s): %s failed with %s (%u) and is left at that",
+        base_log(POOL_LOG_WARN,
+            "device %d (%s): %s failed with %s (%u); the context is not released",
             device->properties.ordinal, device->properties.uuid, call, driver_code_name(code),
             code);
 }
 
 /*
- * A pop that fails leaves the stack as it is. It is tried a second time, so that a passing failure
- * does not leave the thread with a context that it does not expect; the failure is reported anyway.
- * That holds for a lost process too: the stack is the thread's, not the device's.
+ * A pop that fails leaves the stack unchanged. It is retried once, so that a transient failure does
+ * not leave the thread with a context that it does not expect; the failure is reported anyway. A
+ * poisoned process retries too: the stack belongs to the thread, not to the device.
  */
-static pool_status pop_again(
+static pool_status retry_pop(
     struct driver *driver, pool_cu_result code, CUcontext *popped, int *is_off)
 {
     pool_status status = driver_check(driver, code, "cuCtxPopCurrent");
@@ -151,23 +153,23 @@ pool_status device_context_pop(struct driver *driver, CUcontext context, int *is
     if (__builtin_expect(code == POOL_CU_SUCCESS && popped == context, 1))
         return POOL_OK;
     if (code)
-        status = pop_again(driver, code, &popped, is_off);
+        status = retry_pop(driver, code, &popped, is_off);
     if (!popped || popped == context)
         return status ? status
                       : base_fail(POOL_ERR_UNBALANCED,
-                            "the context stack of this thread is empty: somebody took the "
-                            "device's context off");
+                            "the context stack of this thread is empty: other code has popped the "
+                            "device's context");
     *is_off = 0;
     code = driver->api.CtxPushCurrent(popped);
     if (code)
         return driver_check(driver, code, "cuCtxPushCurrent");
     return base_fail(POOL_ERR_UNBALANCED,
-        "another context than the device's is on top of this thread's stack: whoever pushed or "
-        "set it has to take it off first");
+        "a context other than the device's is on top of this thread's stack: the code that pushed "
+        "or set it must pop it first");
 }
 
 /* Pushes scope->context unless it is current. */
-static pool_status enter(struct device_scope *scope)
+static pool_status push_context(struct device_scope *scope)
 {
     CUcontext current = NULL;
     pool_status status;
@@ -200,11 +202,11 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
     status = device_context_get(device, &scope->context);
     if (status)
         return status;
-    status = enter(scope);
+    status = push_context(scope);
     return status ? device_classify(device, status) : POOL_OK;
 }
 
-/* One call of the library may enter the device again and again; it is counted once. */
+/* One call of the library may enter the device several times; it is counted once. */
 pool_status device_enter(pool_device *device, struct device_scope *scope)
 {
     pool_status status = device_enter_uncounted(device, scope);
@@ -228,14 +230,14 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
     if (!scope->context)
         return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
             device->properties.ordinal, device->properties.uuid);
-    status = enter(scope);
+    status = push_context(scope);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
-        status = enter(scope);
+        status = push_context(scope);
     return status;
 }
 
-/* Pops without letting the pop's failure hide an earlier one. */
-static void pop_behind(struct device_scope *scope)
+/* Pops the context and keeps the error detail of the earlier failure. */
+static void pop_after_failure(struct device_scope *scope)
 {
     struct base_error_copy first;
     int is_off;
@@ -251,7 +253,7 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
 
     if (scope->is_pushed) {
         if (status)
-            pop_behind(scope);
+            pop_after_failure(scope);
         else
             status = device_context_pop(scope->driver, scope->context, &is_off);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a pool: params, source of devices, properties, contexts.
+ * Creation of a pool: params, driver and devices, properties, contexts.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ static pool_status check_adopt(const pool_params *params)
     if (params->context_mode != POOL_CONTEXT_ADOPT) {
         if (params->contexts || params->context_count)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "pool_create: contexts are given, but context_mode is not POOL_CONTEXT_ADOPT");
+                "pool_create: contexts are set, but context_mode is not POOL_CONTEXT_ADOPT");
         return POOL_OK;
     }
     if (!params->contexts || !params->context_count)
@@ -40,8 +40,8 @@ static pool_status check_adopt(const pool_params *params)
         return status;
     if (params->devices && !sim_spec_is_sim(params->devices))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: with POOL_CONTEXT_ADOPT the contexts say which devices, so devices has "
-            "to be NULL (or \"sim…\" for contexts of simulated devices)");
+            "pool_create: with POOL_CONTEXT_ADOPT the contexts determine the devices, so devices "
+            "must be NULL (or \"sim…\" for contexts of simulated devices)");
     return POOL_OK;
 }
 
@@ -59,8 +59,9 @@ static pool_status read_params(pool_params *params, const pool_params *given)
         return status;
     if (params->context_flags && params->context_mode != POOL_CONTEXT_OWN)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: context_flags are for POOL_CONTEXT_OWN; other contexts are not only the "
-            "pool's to configure");
+            "pool_create: context_flags require POOL_CONTEXT_OWN; the pool does not configure "
+            "contexts "
+            "that it does not own");
     return check_adopt(params);
 }
 
@@ -93,9 +94,9 @@ static void init_devices(device_pool *pool, const struct device_source *source)
     pool->count = source->count;
 }
 
-/* Memory and locks only. */
-static pool_status allocate(
-    const pool_params *params, const struct device_source *source, device_pool **made)
+/* Allocates the pool's host memory and initialises its locks. */
+static pool_status allocate_pool(
+    const pool_params *params, const struct device_source *source, device_pool **created)
 {
     device_pool *pool = base_aligned_calloc(CACHE_LINE, sizeof(*pool));
     pool_status status;
@@ -121,7 +122,7 @@ static pool_status allocate(
         device_pool_free(pool);
         return status;
     }
-    *made = pool;
+    *created = pool;
     return POOL_OK;
 }
 
@@ -160,8 +161,9 @@ void device_pool_free(device_pool *pool)
     base_free(pool);
 }
 
-/* Facts, then the context unless it can wait. Only a lost process is a failure here. */
-static pool_status prepare(pool_device *device, const pool_params *params)
+/* Reads the properties and creates the context unless the pool is lazy. Fails only if the process
+ * is poisoned. */
+static pool_status prepare_device(pool_device *device, const pool_params *params)
 {
     CUcontext context;
     pool_status status = device_read_identity(device);
@@ -174,7 +176,7 @@ static pool_status prepare(pool_device *device, const pool_params *params)
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
         atomic_store(&device->context, params->contexts[device->properties.index]);
     else if (!status && !params->lazy)
-        status = device_context_make(device, &context);
+        status = device_context_create(device, &context);
     else if (!status && device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED)
         status = base_fail(POOL_ERR_DEVICE_UNUSABLE,
             "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
@@ -186,21 +188,22 @@ static pool_status prepare(pool_device *device, const pool_params *params)
     return status;
 }
 
-static pool_status enough(const device_pool *pool, const pool_params *params)
+static pool_status check_usable_count(const device_pool *pool, const pool_params *params)
 {
-    size_t usable = pool_usable_count(pool), least = params->min_devices ? params->min_devices : 1;
+    size_t usable = pool_usable_count(pool),
+           required = params->min_devices ? params->min_devices : 1;
     char reasons[1024];
 
-    if (usable >= least)
+    if (usable >= required)
         return POOL_OK;
     if (!usable)
         return device_pool_none_usable(pool);
     device_pool_reasons(pool, reasons, sizeof(reasons));
-    return base_fail(POOL_ERR_NO_DEVICE, "%zu of %zu devices can be used, %zu are asked for%s%s",
-        usable, pool->count, least, reasons[0] ? ": " : "", reasons);
+    return base_fail(POOL_ERR_NO_DEVICE, "%zu of %zu devices can be used, min_devices is %zu%s%s",
+        usable, pool->count, required, reasons[0] ? ": " : "", reasons);
 }
 
-static pool_status start(device_pool *pool, const pool_params *params)
+static pool_status start_devices(device_pool *pool, const pool_params *params)
 {
     pool_status status = driver_listen(pool->driver, device_pool_fault, pool);
 
@@ -208,11 +211,11 @@ static pool_status start(device_pool *pool, const pool_params *params)
         return status;
     device_set_publish(pool);
     for (size_t i = 0; i < pool->count && !status; i++)
-        status = prepare(&pool->devices[i], params);
+        status = prepare_device(&pool->devices[i], params);
     if (!status)
         status = device_pool_check(pool);
     if (!status)
-        status = enough(pool, params);
+        status = check_usable_count(pool, params);
     return status;
 }
 
@@ -220,7 +223,7 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
 {
     struct base_error_copy cause;
     struct device_source source;
-    device_pool *made = NULL;
+    device_pool *created = NULL;
     pool_params params;
     pool_status status;
 
@@ -231,21 +234,21 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         status = device_source_open(&params, &source);
     if (status)
         return status;
-    status = allocate(&params, &source, &made);
+    status = allocate_pool(&params, &source, &created);
     if (status)
         goto close_source;
-    status = start(made, &params);
+    status = start_devices(created, &params);
     if (status)
         goto stop;
-    source.driver = NULL; /* the pool's from here */
+    source.driver = NULL; /* now owned by the pool */
     device_source_close(&source);
-    *pool = made;
+    *pool = created;
     return POOL_OK;
 
 stop:
-    /* Giving contexts back may fail too; what counts is why the pool could not be made. */
+    /* Releasing contexts may fail too; the reported cause is why the pool was not created. */
     base_error_save(&cause);
-    device_pool_stop(made);
+    device_pool_stop(created);
     base_error_restore(&cause);
 close_source:
     device_source_close(&source);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a thread or a piece of memory is: the questions about contexts that change nothing.
+ * Queries that change nothing: the device of the current context and of a memory address.
  */
 #include <stdint.h>
 
@@ -28,7 +28,7 @@ pool_status pool_bound_device(device_pool *pool, pool_device **device)
             return POOL_OK;
         }
     return base_fail(POOL_ERR_NOT_BOUND, "%s",
-        current ? "the current context of this thread is none of the pool's"
+        current ? "the current context of this thread does not belong to the pool"
                 : "this thread has no current context");
 }
 

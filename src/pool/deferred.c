@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entering a device to destroy something, and deferred releases. cuMemFreeHost and cuModuleUnload
- * block until all work of the device has finished, so next to a kernel that does not end they would
- * never return. Resources freed while work is unfinished are listed here and released when the
- * devices are idle. Destroying the pool releases whatever is left.
+ * block until all work of the device has finished, so while a kernel runs that does not end they
+ * would never return. Resources freed while work is unfinished are listed here and released when
+ * the devices are idle. Destroying the pool releases whatever is left.
  */
 #include "base/alloc.h"
 #include "base/log.h"
@@ -20,7 +20,7 @@ enum device_release device_enter_to_destroy(
     if (!device_alive(device))
         return DEVICE_RELEASE_HOST_ONLY;
     *status = device_enter_to_release(device, scope);
-    if (*status == POOL_ERR_SHUTDOWN) /* a driver that has ended answers so from then on */
+    if (*status == POOL_ERR_SHUTDOWN) /* every later call of the driver returns the same */
         *status = device_enter_to_release(device, scope);
     if (!*status)
         return DEVICE_RELEASE_ENTERED;
@@ -30,11 +30,11 @@ enum device_release device_enter_to_destroy(
 
 struct device_deferred *device_deferred_new(enum device_deferred_kind kind)
 {
-    struct device_deferred *made = base_calloc(1, sizeof(*made));
+    struct device_deferred *created = base_calloc(1, sizeof(*created));
 
-    if (made)
-        made->kind = kind;
-    return made;
+    if (created)
+        created->kind = kind;
+    return created;
 }
 
 void device_deferred_free(struct device_deferred *deferred)
@@ -111,7 +111,7 @@ static struct device_deferred *detach_list(pool_device *device)
     return list;
 }
 
-/* Whether its release blocks on nothing, or only on work that was enqueued later. */
+/* Whether the release does not block, or only on work that was enqueued later. */
 static int can_release(
     const struct device_deferred *deferred, int device_idle, int pool_idle, int may_wait)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool as a text for people: what a person looks for when something is wrong with the GPUs.
+ * The pool as text: the information that an operator needs when the GPUs have a problem.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,40 +12,40 @@
 #include "driver/nvrtc.h"
 #include "pool/pool.h"
 
-/* A text that grows. */
-struct page {
+/* A growing string. */
+struct text_buffer {
     char *text;
-    size_t used, room;
-    int is_broken; /* out of memory: nothing more is written */
+    size_t used, capacity;
+    int is_broken; /* out of memory: further writes are no-ops */
 };
 
 __attribute__((format(printf, 2, 3))) static void write_text(
-    struct page *page, const char *format, ...)
+    struct text_buffer *buffer, const char *format, ...)
 {
     va_list arguments;
     int length;
 
-    if (page->is_broken)
+    if (buffer->is_broken)
         return;
     va_start(arguments, format);
-    length = vsnprintf(
-        page->text ? page->text + page->used : NULL, page->room - page->used, format, arguments);
+    length = vsnprintf(buffer->text ? buffer->text + buffer->used : NULL,
+        buffer->capacity - buffer->used, format, arguments);
     va_end(arguments);
-    if (page->used + (size_t)length >= page->room) {
-        size_t room = 2 * page->room + (size_t)length + 1024;
-        char *text = base_realloc(page->text, room, 1);
+    if (buffer->used + (size_t)length >= buffer->capacity) {
+        size_t capacity = 2 * buffer->capacity + (size_t)length + 1024;
+        char *text = base_realloc(buffer->text, capacity, 1);
 
         if (!text) {
-            page->is_broken = 1;
+            buffer->is_broken = 1;
             return;
         }
-        page->text = text;
-        page->room = room;
+        buffer->text = text;
+        buffer->capacity = capacity;
         va_start(arguments, format);
-        vsnprintf(page->text + page->used, page->room - page->used, format, arguments);
+        vsnprintf(buffer->text + buffer->used, buffer->capacity - buffer->used, format, arguments);
         va_end(arguments);
     }
-    page->used += (size_t)length;
+    buffer->used += (size_t)length;
 }
 
 const char *device_context_mode_name(pool_context_mode mode)
@@ -66,7 +66,7 @@ static double gib(uint64_t bytes)
     return (double)bytes / (1024.0 * 1024.0 * 1024.0);
 }
 
-static void write_device(struct page *page, const pool_device_info *info, int name_width)
+static void write_device(struct text_buffer *buffer, const pool_device_info *info, int name_width)
 {
     char memory[32], flags[32] = "", numa[12] = "-";
 
@@ -79,92 +79,94 @@ static void write_device(struct page *page, const pool_device_info *info, int na
         info->mig ? " mig" : "", info->integrated ? " integrated" : "");
     if (info->numa_node >= 0)
         snprintf(numa, sizeof(numa), "%d", info->numa_node);
-    write_text(page, "%3u  %3d  %-*s  %-40s  %-12s  %2d.%-2d %4d  %5.2f  %15s  %4s  %s%s\n",
+    write_text(buffer, "%3u  %3d  %-*s  %-40s  %-12s  %2d.%-2d %4d  %5.2f  %15s  %4s  %s%s\n",
         info->index, info->ordinal, name_width, info->name, info->uuid, info->pci,
         info->compute_major, info->compute_minor, info->multiprocessors,
         (double)info->clock_khz / 1e6, memory, numa, device_state_name(info->state), flags);
 }
 
-static void write_devices(struct page *page, const struct pool_snapshot *snapshot)
+static void write_devices(struct text_buffer *buffer, const struct pool_snapshot *snapshot)
 {
     int name_width = 4;
 
     for (size_t i = 0; i < snapshot->count; i++)
         if ((int)strlen(snapshot->devices[i].name) > name_width)
             name_width = (int)strlen(snapshot->devices[i].name);
-    write_text(page, "  #  ord  %-*s  %-40s  %-12s  %-5s %4s  %5s  %15s  %4s  %-8s %s\n",
+    write_text(buffer, "  #  ord  %-*s  %-40s  %-12s  %-5s %4s  %5s  %15s  %4s  %-8s %s\n",
         name_width, "name", "uuid", "pci", "cc", "SMs", "GHz", "free/all GiB", "numa", "state",
         "flags");
     for (size_t i = 0; i < snapshot->count; i++)
-        write_device(page, &snapshot->devices[i], name_width);
+        write_device(buffer, &snapshot->devices[i], name_width);
     for (size_t i = 0; i < snapshot->count; i++)
         if (snapshot->devices[i].reason[0])
-            write_text(
-                page, "device %d: %s\n", snapshot->devices[i].ordinal, snapshot->devices[i].reason);
+            write_text(buffer, "device %d: %s\n", snapshot->devices[i].ordinal,
+                snapshot->devices[i].reason);
 }
 
 /* "-" is the device itself, "no" no access, else the driver's rank of the link, * with atomics. */
-static void write_peers(struct page *page, const struct pool_snapshot *snapshot)
+static void write_peers(struct text_buffer *buffer, const struct pool_snapshot *snapshot)
 {
     size_t count = snapshot->count;
 
     if (!snapshot->peers || count < 2)
         return;
-    write_text(page, "\npeer access, row to column: rank of the link (0 is best), * with atomics, "
-                     "no: none\n   ");
+    write_text(buffer,
+        "\npeer access, row to column: rank of the link (0 is best), * with atomics, "
+        "no: none\n   ");
     for (size_t to = 0; to < count; to++)
-        write_text(page, " %4zu", to);
+        write_text(buffer, " %4zu", to);
     for (size_t from = 0; from < count; from++) {
-        write_text(page, "\n%3zu", from);
+        write_text(buffer, "\n%3zu", from);
         for (size_t to = 0; to < count; to++) {
             const pool_peer_info *peer = &snapshot->peers[from * count + to];
 
             if (from == to)
-                write_text(page, "    -");
+                write_text(buffer, "    -");
             else if (!peer->access)
-                write_text(page, "   no");
+                write_text(buffer, "   no");
             else
                 write_text(
-                    page, " %3d%s", peer->performance_rank, peer->native_atomics ? "*" : " ");
+                    buffer, " %3d%s", peer->performance_rank, peer->native_atomics ? "*" : " ");
         }
     }
-    write_text(page, "\n");
+    write_text(buffer, "\n");
 }
 
-static pool_status write_page(device_pool *pool, const struct pool_snapshot *snapshot, char **text)
+static pool_status write_description(
+    device_pool *pool, const struct pool_snapshot *snapshot, char **text)
 {
     const struct driver *driver = pool->driver;
-    struct page page = {0};
+    struct text_buffer buffer = {0};
     pool_health_info health = {.struct_size = sizeof(health)};
     char reason[DRIVER_NVRTC_REASON];
     const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
 
     pool_get_health(pool, &health);
-    write_text(&page, "driver    %s, CUDA %d.%d\n", driver->path, driver->version / 1000,
+    write_text(&buffer, "driver    %s, CUDA %d.%d\n", driver->path, driver->version / 1000,
         driver->version % 1000 / 10);
     if (nvrtc)
-        write_text(&page, "compiler  %s, NVRTC %d.%d\n", nvrtc->path, nvrtc->version / 1000,
+        write_text(&buffer, "compiler  %s, NVRTC %d.%d\n", nvrtc->path, nvrtc->version / 1000,
             nvrtc->version % 1000 / 10);
     else
-        write_text(&page, "compiler  none (%.*s), the library's own kernels are prebuilt PTX\n",
-            (int)strcspn(reason, ":"), reason); /* what follows says what to install */
-    write_text(&page, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
+        write_text(&buffer, "compiler  none (%.*s), the library uses its prebuilt PTX\n",
+            (int)strcspn(reason, ":"), reason); /* the rest says what to install */
+    write_text(&buffer, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
         health.usable_devices, device_context_mode_name(pool->context_mode),
-        pool->is_lazy ? " made at first use" : "", health.bindings);
+        pool->is_lazy ? " created at first use" : "", health.bindings);
     if (health.first_cause[0])
-        write_text(&page, "POISONED  %s\n", health.first_cause);
-    write_text(&page, "\n");
-    write_devices(&page, snapshot);
-    write_peers(&page, snapshot);
-    if (page.is_broken) {
-        base_free(page.text);
+        write_text(&buffer, "POISONED  %s\n", health.first_cause);
+    write_text(&buffer, "\n");
+    write_devices(&buffer, snapshot);
+    write_peers(&buffer, snapshot);
+    if (buffer.is_broken) {
+        base_free(buffer.text);
         return base_fail_memory("the description of the pool");
     }
-    *text = page.text;
+    *text = buffer.text;
     return POOL_OK;
 }
 
-/* A device or a link that cannot be asked leaves a gap; it does not hide the others. */
+/* A device or link whose query fails is shown without values; the others are still shown. */
 static pool_status take_snapshot(device_pool *pool, struct pool_snapshot *snapshot)
 {
     size_t count = pool->count;
@@ -203,7 +205,7 @@ pool_status pool_describe(device_pool *pool, int as_json, char **text)
     status = take_snapshot(pool, &snapshot);
     if (!status)
         status = as_json ? device_pool_write_json(pool, &snapshot, text)
-                         : write_page(pool, &snapshot, text);
+                         : write_description(pool, &snapshot, text);
     base_free(snapshot.devices);
     base_free(snapshot.peers);
     return status;

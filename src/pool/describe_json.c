@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool as JSON. Names are those of the structs, so that there is one thing to learn.
+ * The pool as JSON. The names are those of the structs' members.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "pool/pool.h"
 
 /*
- * Sizes as numbers: a double holds whole numbers to 2^53, eight thousand times the memory of the
- * largest device.
+ * Sizes are JSON numbers: a double represents integers up to 2^53 exactly, which is eight thousand
+ * times the memory of the largest device.
  */
 static int add_number(cJSON *object, const char *name, double value)
 {
@@ -86,7 +86,7 @@ static int fill_devices(cJSON *root, const struct pool_snapshot *snapshot)
     return devices != NULL;
 }
 
-/* A row a device; null where the driver was not to be asked, and for a device and itself. */
+/* One row per device; null where the query failed, and for a device and itself. */
 static int fill_peers(cJSON *root, const struct pool_snapshot *snapshot)
 {
     cJSON *rows = cJSON_AddArrayToObject(root, "peers");

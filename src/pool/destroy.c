@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The end of a pool. Waits for nothing but what the driver waits for (work under way, when memory
- * and contexts end), and never asks a driver that is lost.
+ * Destruction of a pool. It waits only where the driver does (for unfinished work, when memory and
+ * contexts are released), and makes no driver call in a poisoned process or a forked child.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
  * the creation of a context. */
 #define MONITOR_STOP_NS 5000000000u
 
-/* What a driver call would be good for: nothing in a forked child or after a sticky fault. */
+/* Whether driver calls can succeed: not in a forked child, nor after a sticky fault. */
 static int is_driver_alive(const device_pool *pool)
 {
     CUcontext current;
@@ -27,7 +27,7 @@ static int is_driver_alive(const device_pool *pool)
     return code != POOL_CU_DEINITIALIZED && device_pool_is_usable(pool);
 }
 
-/* Fails, with all as it was, when the driver lives and its context cannot be entered. */
+/* Fails, and changes nothing, if the driver works but the device's context cannot be entered. */
 static pool_status destroy_resource(pool_device *device, int driver_alive)
 {
     struct device_scope scope;
@@ -49,7 +49,7 @@ static pool_status destroy_resource(pool_device *device, int driver_alive)
     return POOL_OK;
 }
 
-/* All devices' before any context goes: what is kept may link devices. */
+/* The resources of all devices before any context: a resource may refer to several devices. */
 static pool_status destroy_all_resources(device_pool *pool)
 {
     int driver_alive = is_driver_alive(pool);
@@ -66,7 +66,7 @@ void device_pool_stop(device_pool *pool)
 
     for (size_t i = pool->count; i-- > 0;) {
         (void)destroy_resource(&pool->devices[i], driver_alive);
-        /* Giving back may itself be what shows that the process is lost. */
+        /* The release itself may detect that the process is poisoned. */
         driver_alive = driver_alive && device_pool_is_usable(pool);
         if (driver_alive)
             device_context_release(&pool->devices[i]);
@@ -75,7 +75,7 @@ void device_pool_stop(device_pool *pool)
     device_pool_free(pool);
 }
 
-/* POOL_ERR_BUSY with what is in the way, or POOL_OK. */
+/* POOL_ERR_BUSY with the number of each kind of dependent, or POOL_OK. */
 static pool_status check_idle(const device_pool *pool)
 {
     unsigned bindings = device_pool_bindings(pool, NULL), dependents[DEVICE_DEPENDENT_KINDS] = {0},

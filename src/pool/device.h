@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the layers above the pool (memory, stream, module, the operations) may use of a device.
+ * The interface of a device for the layers above the pool (memory, stream, module, operations).
  */
 #ifndef POOL_DEVICE_H
 #define POOL_DEVICE_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device string: "all", ordinals and ranges, starts of UUIDs, PCI addresses, in a list with
- * commas. Text in, data out: which devices there are is not known here.
+ * The device string: "all", ordinals and ranges, prefixes of UUIDs, PCI addresses, in a
+ * comma-separated list. A pure parser: it does not know which devices exist.
  */
-#include "pool/devices_text.h"
+#include "pool/device_spec.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -15,11 +15,11 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-static const char grammar[] =
-    "expected \"all\", ordinals and ranges (\"0,2-3\"), \"GPU-…\" or \"MIG-…\" with the start of a "
-    "UUID, a PCI address (\"0000:06:00.0\"), or \"sim\"";
+static const char grammar[] = "expected \"all\", ordinals and ranges (\"0,2-3\"), \"GPU-…\" or "
+                              "\"MIG-…\" with the prefix of a "
+                              "UUID, a PCI address (\"0000:06:00.0\"), or \"sim\"";
 
-/* Digits to a number that fits `limit`; *end is moved behind them. 0: there were none. */
+/* Reads digits as a number of at most `limit` and moves *end past them; 0: there are none. */
 static int read_number(const char **end, int base, int64_t limit, int64_t *value)
 {
     const char *at = *end;
@@ -99,7 +99,7 @@ static int parse_uuid(const char *text, struct device_selector *selector)
 {
     size_t length = strlen(text);
 
-    /* The prefix and at least one digit, at most a whole UUID. */
+    /* "GPU-" or "MIG-" and at least one digit, at most a complete UUID. */
     if ((strncasecmp(text, "GPU-", 4) && strncasecmp(text, "MIG-", 4)) || length < 5 || length > 40)
         return 0;
     if (strspn(text + 4, "0123456789abcdefABCDEF-") != length - 4 || text[4] == '-')
@@ -115,7 +115,7 @@ static int parse_pci(const char *text, struct device_selector *selector)
     return strchr(text, ':') && pci_address_parse(text, &selector->pci);
 }
 
-static pool_status parse_part(const char *part, size_t length, struct device_selector *selector)
+static pool_status parse_selector(const char *part, size_t length, struct device_selector *selector)
 {
     while (length && isspace((unsigned char)part[0])) {
         part++;
@@ -125,7 +125,7 @@ static pool_status parse_part(const char *part, size_t length, struct device_sel
         length--;
     if (!length)
         return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "the device string has an empty part: %s", grammar);
+            POOL_ERR_INVALID_ARGUMENT, "the device string has an empty element: %s", grammar);
     if (length >= sizeof(selector->text))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "\"%.*s…\" in the device string is too long: %s", 20, part, grammar);
@@ -142,11 +142,11 @@ static pool_status parse_part(const char *part, size_t length, struct device_sel
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "simulated devices (\"%s\") cannot be mixed with others in one device string",
             selector->text);
-    return base_fail(POOL_ERR_INVALID_ARGUMENT, "\"%s\" in the device string is no device: %s",
-        selector->text, grammar);
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "\"%s\" in the device string does not name a device: %s", selector->text, grammar);
 }
 
-pool_status devices_text_parse(const char *text, struct device_selector **selectors, size_t *count)
+pool_status device_spec_parse(const char *text, struct device_selector **selectors, size_t *count)
 {
     struct device_selector *list;
     size_t parts = 1, used = 0;
@@ -160,7 +160,7 @@ pool_status devices_text_parse(const char *text, struct device_selector **select
     for (const char *at = text; !status && used < parts; used++) {
         size_t length = strcspn(at, ",");
 
-        status = parse_part(at, length, &list[used]);
+        status = parse_selector(at, length, &list[used]);
         at += length + (at[length] == ',');
     }
     if (status) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding a device of the pool: by position, ordinal, UUID, one after another. No driver calls.
+ * Look-up of the pool's devices by index, ordinal and UUID, and iteration. No driver calls.
  */
 #include <string.h>
 #include <strings.h>
@@ -29,7 +29,7 @@ pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device
     if (status)
         return status;
     if (index >= pool->count)
-        return base_fail(POOL_ERR_NOT_FOUND, "there is no device at position %zu of a pool of %zu",
+        return base_fail(POOL_ERR_NOT_FOUND, "index %zu is out of range: the pool has %zu devices",
             index, pool->count);
     *device = &pool->devices[index];
     return POOL_OK;
@@ -73,12 +73,13 @@ pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device
             continue;
         if (found)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "\"%s\" is the start of more than one UUID of the pool: %s and %s", uuid,
+                "\"%s\" is a prefix of more than one UUID of the pool: %s and %s", uuid,
                 found->properties.uuid, whole);
         found = &pool->devices[i];
     }
     if (!found)
-        return base_fail(POOL_ERR_NOT_FOUND, "the pool has no device with a UUID \"%s…\"", uuid);
+        return base_fail(
+            POOL_ERR_NOT_FOUND, "the pool has no device whose UUID begins with \"%s\"", uuid);
     *device = found;
     return POOL_OK;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Free memory of the devices, asked of the driver at most every few milliseconds. One thread asks,
- * the others go on with what was known before; only when nothing was ever known do they wait.
+ * Free memory of the devices, sampled from the driver at most once per SAMPLE_NS. One thread
+ * samples while the others use the previous values; they wait only for the first sample.
  */
 #include "base/clock.h"
 #include "base/log.h"
 #include "pool/pool.h"
 
 /*
- * cuMemGetInfo takes 6.5 µs a device (H200, driver 580): sampling eight devices every 10 ms costs
- * half a percent of one core, and allocations of jobs that run for seconds are seen in time.
+ * cuMemGetInfo takes 6.5 µs per device (H200, driver 580): sampling eight devices every 10 ms costs
+ * half a percent of one core and shows the allocations of jobs that run for seconds in time.
  */
 #define SAMPLE_NS 10000000u
 
@@ -33,7 +33,7 @@ pool_status device_sample(pool_device *device, uint64_t *free_bytes)
     return POOL_OK;
 }
 
-/* A device that cannot be asked keeps its last value; only a lost process ends the call. */
+/* A device whose query fails keeps its last value; only a poisoned process fails the call. */
 static pool_status sample_all(device_pool *pool)
 {
     const struct device_set *set = atomic_load_explicit(&pool->usable, memory_order_acquire);
@@ -50,8 +50,8 @@ static pool_status sample_all(device_pool *pool)
 }
 
 /*
- * A sample does not show yet what jobs take that were assigned a device just before it, so these
- * count for one interval more. `before` 1: sampled early, because a context was made.
+ * A sample does not show the memory of jobs that were assigned a device just before it, so these
+ * count for one more interval. `before` 1: sampled early, because a context was created.
  */
 static void age_choices(device_pool *pool, uint64_t before, uint64_t now)
 {

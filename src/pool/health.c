@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Faults: what makes a device or the whole pool useless, who is notified, and how the pool stands. All
- * questions are answered from memory, so that they also work when the driver does not.
+ * Faults: marking a device or the whole pool unusable, notification of the caller, and the pool's
+ * health. Queries read stored values only, so they also work when the driver does not.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,13 @@ pool_status device_pool_refusal(const device_pool *pool)
 {
     if (pool->generation != driver_fork_generation())
         return base_fail(POOL_ERR_FORKED,
-            "the pool was made before fork(): CUDA does not work in a forked child, make a pool in "
-            "a process that was started anew");
+            "the pool was created before fork(): CUDA does not work in a forked child; create a "
+            "pool in a process that was started by exec");
     if (atomic_load_explicit(&pool->has_fault, memory_order_acquire))
         return base_fail_driver(POOL_ERR_PROCESS_POISONED, pool->driver->fault.code,
             pool->driver->fault.name, "",
-            "a sticky fault ended this process's use of every GPU, only another process can go on; "
+            "a sticky fault ended this process's use of every GPU, only another process can "
+            "continue; "
             "first cause: %s",
             pool->first_cause);
     return driver_usable(pool->driver);
@@ -134,8 +135,8 @@ static pool_device *device_of_ordinal(device_pool *pool, int ordinal)
     return NULL;
 }
 
-/* The device of this pool where a fault on this thread showed, or NULL. */
-static pool_device *where(device_pool *pool, const struct driver_fault *fault)
+/* The device of this pool where the fault on this thread showed, or NULL. */
+static pool_device *faulting_device(device_pool *pool, const struct driver_fault *fault)
 {
     pool_device *device = device_entered();
 
@@ -168,7 +169,7 @@ static void report_fault(device_pool *pool, const struct driver_fault *fault, po
 void device_pool_fault(void *user, const struct driver_fault *fault)
 {
     device_pool *pool = user;
-    pool_device *shown_on = where(pool, fault);
+    pool_device *shown_on = faulting_device(pool, fault);
     pool_device *culprit = device_of_ordinal(pool, fault->culprit);
 
     pthread_mutex_lock(&pool->state_lock);
@@ -224,7 +225,7 @@ pool_status pool_get_health(device_pool *pool, pool_health_info *info)
     if (now.usable_devices < now.devices)
         now.harmed = POOL_CLASS_DEVICE;
     if (atomic_load_explicit(&pool->driver->poisoned, memory_order_acquire)) {
-        /* Complete since before the latch; the pool's own text comes a moment later. */
+        /* Complete before the latch is set; the pool's own copy is written a moment later. */
         const struct driver_fault *fault = &pool->driver->fault;
         int is_told = atomic_load_explicit(&pool->has_fault, memory_order_acquire);
 

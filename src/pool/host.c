@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host has installed.
+ * The driver and the compiler that are installed on the host.
  */
 #include <devicepool/host.h>
 
@@ -18,7 +18,7 @@ static void note_failure(pool_component *component, pool_status status)
     snprintf(component->message, sizeof(component->message), "%s", pool_last_error()->message);
 }
 
-static void look_at_driver(pool_component *component)
+static void report_driver(pool_component *component)
 {
     struct driver *driver;
     pool_status status = driver_open(NULL, &driver);
@@ -32,7 +32,7 @@ static void look_at_driver(pool_component *component)
     driver_close(&driver);
 }
 
-static void look_at_compiler(pool_component *component)
+static void report_compiler(pool_component *component)
 {
     char reason[DRIVER_NVRTC_REASON];
     const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
@@ -57,9 +57,9 @@ pool_status pool_host_get_info(pool_host_info *info)
     if (status)
         return status;
     base_error_save(&before);
-    look_at_driver(&found.driver);
-    look_at_compiler(&found.compiler);
-    base_error_restore(&before); /* what is missing is an answer here */
+    report_driver(&found.driver);
+    report_compiler(&found.compiler);
+    base_error_restore(&before); /* a missing component is a result, not an error */
     base_struct_write(&type, &found, info);
     return POOL_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a device is called: UUID (of the MIG instance where it is one), PCI address, name. Ordinals
+ * The identity of a device: UUID (of the MIG instance if it is one), PCI address, name. Ordinals
  * are positions, not identities.
  */
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "driver/attributes.h"
-#include "pool/devices_text.h"
+#include "pool/device_spec.h"
 #include "pool/pool.h"
 
 static void write_uuid(const pool_cu_uuid *uuid, int is_mig, char text[POOL_UUID_TEXT])
@@ -24,8 +24,8 @@ static void write_uuid(const pool_cu_uuid *uuid, int is_mig, char text[POOL_UUID
 }
 
 /*
- * The newer call answers the UUID of a MIG instance, the older one that of the GPU it is cut from;
- * the instance's name tells it too.
+ * The newer call returns the UUID of a MIG instance, the older one that of its GPU. The name of an
+ * instance contains " MIG ".
  */
 static pool_status read_uuid(pool_device *device)
 {

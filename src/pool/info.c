@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a device is and how it reaches the others, for callers.
+ * Properties and state of a device, and its links to other devices, for callers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "driver/attributes.h"
 #include "pool/pool.h"
 
-/* Facts, and what changes: free memory, state, reason. */
-static pool_status fill(pool_device *device, pool_device_info *info)
+/* The constant properties, and the current free memory, state and reason. */
+static pool_status fill_info(pool_device *device, pool_device_info *info)
 {
     pool_status status = POOL_OK;
 
@@ -21,7 +21,7 @@ static pool_status fill(pool_device *device, pool_device_info *info)
     info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
     if (info->state == POOL_DEVICE_READY && info->has_context)
         status = device_sample(device, &info->free_bytes);
-    /* The question itself may have shown that the device or the process is lost. */
+    /* The query itself may have detected that the device or the process is unusable. */
     info->state = device_state(device);
     if (info->state == POOL_DEVICE_UNUSABLE)
         base_text_copy(info->reason, sizeof(info->reason), device->reason);
@@ -41,7 +41,7 @@ pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
         return status;
     if (device->pool->generation != driver_fork_generation())
         return device_pool_refusal(device->pool);
-    status = fill(device, &now);
+    status = fill_info(device, &now);
     if (status)
         return status;
     base_struct_write(&type, &now, info);
@@ -84,8 +84,8 @@ pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_i
     if (status)
         return status;
     if (from->pool != to->pool)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "pool_device_get_peer: the devices are of two pools");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_device_get_peer: from and to belong to different pools");
     status = device_pool_check(from->pool);
     if (!status && from == to)
         now.access = now.native_atomics = 1;

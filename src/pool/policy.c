@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choosing a device: round robin, most free memory, least loaded, the caller's score.
+ * The choice of a device: round robin, most free memory, least loaded, or the caller's score.
  */
 #include <math.h>
 #include <string.h>
@@ -10,55 +10,57 @@
 #include "base/status.h"
 #include "pool/pool.h"
 
-/* Candidates that fit on the stack; a pool with more devices takes host memory for a pick. */
+/* Candidates that fit on the stack; for a pool with more devices a pick allocates host memory. */
 #define CANDIDATES_ON_STACK 32
 
 /*
- * Brings the turn counter back below the set's limit. The limit is a multiple of the set's count,
- * so the order of the devices goes on as if the counter had no end.
+ * Wraps the round-robin counter to below the set's limit. The limit is a multiple of the set's
+ * count, so the order of the devices continues as if the counter never wrapped.
  */
-static void fold_turn(device_pool *pool, const struct device_set *set)
+static void wrap_counter(device_pool *pool, const struct device_set *set)
 {
-    uint64_t turn = atomic_load_explicit(&pool->turn, memory_order_relaxed);
+    uint64_t number = atomic_load_explicit(&pool->counter, memory_order_relaxed);
 
-    while (turn >= set->limit && !atomic_compare_exchange_weak_explicit(&pool->turn, &turn,
-                                     turn - set->limit, memory_order_relaxed, memory_order_relaxed))
+    while (number >= set->limit &&
+           !atomic_compare_exchange_weak_explicit(&pool->counter, &number, number - set->limit,
+               memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
-static pool_status next_slowly(
-    device_pool *pool, const struct device_set *set, uint64_t turn, pool_device **device)
+static pool_status next_device_checked(
+    device_pool *pool, const struct device_set *set, uint64_t number, pool_device **device)
 {
     if (!set->count) {
         pool_status status = device_pool_check(pool);
 
         return status ? status : device_pool_none_usable(pool);
     }
-    fold_turn(pool, set);
-    *device = set->devices[turn % set->count];
+    wrap_counter(pool, set);
+    *device = set->devices[number % set->count];
     return POOL_OK;
 }
 
-/* The general way: any number of devices, some of them lost. */
-static pool_status next_of_set(device_pool *pool, pool_device **device)
+/* The general path: any number of devices, some of which may be unusable. */
+static pool_status next_device_of_set(device_pool *pool, pool_device **device)
 {
     const struct device_set *published = atomic_load_explicit(&pool->usable, memory_order_acquire);
     const struct device_set set = *published; /* before the addition, see below */
-    uint64_t turn;
+    uint64_t number;
 
     atomic_signal_fence(memory_order_seq_cst);
-    turn = atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed);
-    if (__builtin_expect(turn >= set.limit, 0))
-        return next_slowly(pool, published, turn, device);
-    *device = set.devices[(unsigned __int128)(turn * set.reciprocal) * set.count >> 64];
+    number = atomic_fetch_add_explicit(&pool->counter, 1, memory_order_relaxed);
+    if (__builtin_expect(number >= set.limit, 0))
+        return next_device_checked(pool, published, number, device);
+    *device = set.devices[(unsigned __int128)(number * set.reciprocal) * set.count >> 64];
     return POOL_OK;
 }
 
 /*
- * One atomic addition and no division: see usable.c for the remainder by multiplication. Poison and
- * the loss of devices need no check here, they publish another set; an empty one has limit 0.
- * Loads do not start before an atomic addition is through, so the way of most hosts needs none
- * after it: that decides how long a thread keeps the counter's line while others wait for it.
+ * One atomic addition and no division; usable.c describes the remainder by multiplication. A
+ * poisoned process and unusable devices need no check here, because they publish another set; an
+ * empty set has limit 0. Loads do not start before an atomic addition has completed, so the path
+ * that most hosts take has no load after it: that determines how long a thread holds the counter's
+ * cache line while others wait for it.
  */
 pool_status pool_next_device(device_pool *pool, pool_device **device)
 {
@@ -70,26 +72,26 @@ pool_status pool_next_device(device_pool *pool, pool_device **device)
         return device_pool_refusal(pool);
     count = atomic_load_explicit(&pool->whole_count, memory_order_relaxed);
     if (__builtin_expect(!count, 0))
-        return next_of_set(pool, device);
-    *device =
-        pool->devices +
-        ((unsigned)atomic_fetch_add_explicit(&pool->turn, 1, memory_order_relaxed) & (count - 1));
+        return next_device_of_set(pool, device);
+    *device = pool->devices +
+              ((unsigned)atomic_fetch_add_explicit(&pool->counter, 1, memory_order_relaxed) &
+                  (count - 1));
     return POOL_OK;
 }
 
-void device_pool_set_turn(device_pool *pool, uint64_t turn)
+void device_pool_set_counter(device_pool *pool, uint64_t number)
 {
-    atomic_store(&pool->turn, turn);
+    atomic_store(&pool->counter, number);
 }
 
 /*
- * Notes that the device is assigned, so that whoever asks before the job's memory shows knows of
- * it. 0: somebody else was faster since its share was `seen`, and the choice has to be made anew.
- * After a few times it does not matter any more.
+ * Counts that the device was chosen, so that choices made before the job has allocated its memory
+ * take it into account. Returns 0 if another thread has chosen the device since its count was
+ * `seen`; the choice is then repeated, at most CHOICES_MAX times.
  */
 #define CHOICES_MAX 16
 
-static int hand_out(pool_device *chosen, unsigned seen, int choice)
+static int count_choice(pool_device *chosen, unsigned seen, int choice)
 {
     if (choice < CHOICES_MAX)
         return atomic_compare_exchange_strong_explicit(
@@ -98,8 +100,8 @@ static int hand_out(pool_device *chosen, unsigned seen, int choice)
     return 1;
 }
 
-/* The device with the largest share, of equals the one whose turn it is; NULL: the set is empty. */
-static pool_device *largest_share(const struct device_set *set, uint64_t turn, unsigned *seen)
+/* The device with the largest share, among equal ones by round robin; NULL if the set is empty. */
+static pool_device *largest_share(const struct device_set *set, uint64_t number, unsigned *seen)
 {
     pool_device *best = NULL;
     uint64_t most = 0;
@@ -117,7 +119,7 @@ static pool_device *largest_share(const struct device_set *set, uint64_t turn, u
         }
         equals += share == most;
     }
-    skip = equals > 1 ? (uint32_t)(turn % equals) : 0;
+    skip = equals > 1 ? (uint32_t)(number % equals) : 0;
     for (uint32_t i = 0; skip && i < set->count; i++)
         if (device_share(set->devices[i], &chosen) == most && set->devices[i] != best &&
             --skip == 0) {
@@ -133,7 +135,7 @@ pool_status pool_best_device(device_pool *pool, pool_device **device)
     pool_device *best;
     unsigned seen = 0;
     int choice = 0;
-    uint64_t turn;
+    uint64_t number;
     pool_status status;
 
     status = base_check_pointers("pool_best_device", {"pool", pool}, {"device", device});
@@ -145,46 +147,46 @@ pool_status pool_best_device(device_pool *pool, pool_device **device)
     if (status)
         return status;
     set = atomic_load_explicit(&pool->usable, memory_order_acquire);
-    /* Equals go round robin: fresh devices of one kind all have the same. */
-    turn = atomic_fetch_add_explicit(&pool->tie_turn, 1, memory_order_relaxed);
+    /* Equal devices are chosen in turn: unused devices of one model have the same share. */
+    number = atomic_fetch_add_explicit(&pool->tie_counter, 1, memory_order_relaxed);
     do {
-        best = largest_share(set, turn, &seen);
-    } while (best && !hand_out(best, seen, choice++));
+        best = largest_share(set, number, &seen);
+    } while (best && !count_choice(best, seen, choice++));
     if (!best)
-        return next_slowly(pool, set, 0, device);
+        return next_device_checked(pool, set, 0, device);
     *device = best;
     return POOL_OK;
 }
 
-/* What is not the caller's business of a candidate. */
+/* The properties of a candidate that the caller does not see. */
 struct rank {
     double score;
     uint64_t share; /* of free memory, by device_share */
 };
 
-static int order_of(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-/* Calls under way and streams with work are what competes for the device; how long a queue is says
- * less, and who has it bound still less. */
+/* Calls in progress and streams with work compete for the device; the length of their queues says
+ * less, and the number of bindings still less. */
 static int compare_load(const pool_candidate *a, const struct rank *a_rank, const pool_candidate *b,
     const struct rank *b_rank)
 {
     int order =
-        order_of((uint64_t)b->calls + b->busy_streams, (uint64_t)a->calls + a->busy_streams);
+        compare_numbers((uint64_t)b->calls + b->busy_streams, (uint64_t)a->calls + a->busy_streams);
 
     if (!order)
-        order = order_of(b->unfinished, a->unfinished);
+        order = compare_numbers(b->unfinished, a->unfinished);
     if (!order)
-        order = order_of(b->bindings, a->bindings);
-    return order ? order : order_of(a_rank->share, b_rank->share);
+        order = compare_numbers(b->bindings, a->bindings);
+    return order ? order : compare_numbers(a_rank->share, b_rank->share);
 }
 
-/* Whether `a` is chosen before `b`: 1, after it: -1, or they are equal: 0. */
-static int compare(pool_policy policy, const pool_candidate *a, const struct rank *a_rank,
-    const pool_candidate *b, const struct rank *b_rank)
+/* 1 if `a` is preferred to `b`, -1 if `b` is preferred, 0 if they are equal. */
+static int compare_candidates(pool_policy policy, const pool_candidate *a,
+    const struct rank *a_rank, const pool_candidate *b, const struct rank *b_rank)
 {
     switch (policy) {
     case POOL_POLICY_SCORE:
@@ -192,25 +194,25 @@ static int compare(pool_policy policy, const pool_candidate *a, const struct ran
     case POOL_POLICY_LEAST_LOADED:
         return compare_load(a, a_rank, b, b_rank);
     case POOL_POLICY_MOST_FREE:
-        return order_of(a_rank->share, b_rank->share);
+        return compare_numbers(a_rank->share, b_rank->share);
     case POOL_POLICY_ROUND_ROBIN:
         break;
     }
     return 0;
 }
 
-/* Scratch of one pick. */
-struct pick_room {
+/* Scratch arrays of one pick. */
+struct candidate_list {
     pool_candidate *candidates;
-    unsigned *chosen;   /* of each candidate, as it was seen */
-    uint32_t *bindings; /* by position in the pool */
+    unsigned *chosen;   /* the count of each candidate when it was listed */
+    uint32_t *bindings; /* by index in the pool */
 };
 
-/* The candidates that pass the filter, best ones only; how many. */
-static uint32_t gather(
-    const struct device_set *set, const pool_pick *pick, const struct pick_room *room)
+/* Lists the best of the candidates that pass the filter and returns their number. */
+static uint32_t list_best_candidates(
+    const struct device_set *set, const pool_pick *pick, const struct candidate_list *list)
 {
-    pool_candidate *kept = room->candidates;
+    pool_candidate *candidates = list->candidates;
     struct rank best = {0};
     uint32_t count = 0;
 
@@ -223,7 +225,7 @@ static uint32_t gather(
             .device = device,
             .free_bytes = device_net_free(device),
             .total_bytes = device->properties.total_bytes,
-            .bindings = room->bindings[device->properties.index],
+            .bindings = list->bindings[device->properties.index],
             .calls = atomic_load_explicit(&device->calls, memory_order_relaxed),
             .busy_streams = load.streams,
             .unfinished = load.items,
@@ -238,61 +240,63 @@ static uint32_t gather(
             if (isnan(rank.score))
                 continue;
         }
-        order = count ? compare(pick->policy, &candidate, &rank, &kept[0], &best) : 1;
+        order =
+            count ? compare_candidates(pick->policy, &candidate, &rank, &candidates[0], &best) : 1;
         if (order > 0) {
             count = 0;
             best = rank;
         }
         if (order >= 0) {
-            room->chosen[count] = chosen;
-            kept[count++] = candidate;
+            list->chosen[count] = chosen;
+            candidates[count++] = candidate;
         }
     }
     return count;
 }
 
-static pool_status pick_from(device_pool *pool, const struct device_set *set, const pool_pick *pick,
-    const struct pick_room *room, pool_device **device)
+static pool_status pick_from_set(device_pool *pool, const struct device_set *set,
+    const pool_pick *pick, const struct candidate_list *list, pool_device **device)
 {
-    atomic_uint_fast64_t *turns =
-        pick->policy == POOL_POLICY_ROUND_ROBIN ? &pool->turn : &pool->tie_turn;
-    /* A caller's score and filter are asked once. */
+    atomic_uint_fast64_t *counter =
+        pick->policy == POOL_POLICY_ROUND_ROBIN ? &pool->counter : &pool->tie_counter;
+    /* The caller's score and filter are called once per device. */
     int choice = pick->filter || pick->score ? CHOICES_MAX : 0;
-    uint64_t turn = 0, at;
+    uint64_t number = 0, at;
     uint32_t count;
 
     if (pick->policy == POOL_POLICY_LEAST_LOADED || pick->filter || pick->score)
-        device_pool_bindings(pool, room->bindings);
+        device_pool_bindings(pool, list->bindings);
     do {
-        count = gather(set, pick, room);
+        count = list_best_candidates(set, pick, list);
         if (!count)
             return base_fail(POOL_ERR_NOT_FOUND,
-                "pool_pick_device: none of the %u usable devices passed the filter (asked: %llu "
-                "bytes free)",
+                "pool_pick_device: none of the %u usable devices passed the filter (min_free_bytes "
+                "is "
+                "%llu)",
                 (unsigned)set->count, (unsigned long long)pick->min_free_bytes);
-        if (count > 1 && !turn)
-            turn = 1 + atomic_fetch_add_explicit(turns, 1, memory_order_relaxed);
-        at = count > 1 ? (turn - 1) % count : 0;
-    } while (!hand_out(room->candidates[at].device, room->chosen[at], choice++));
-    *device = room->candidates[at].device;
+        if (count > 1 && !number)
+            number = 1 + atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+        at = count > 1 ? (number - 1) % count : 0;
+    } while (!count_choice(list->candidates[at].device, list->chosen[at], choice++));
+    *device = list->candidates[at].device;
     return POOL_OK;
 }
 
-static pool_status pick_from_many(
+static pool_status pick_from_large_set(
     device_pool *pool, const struct device_set *set, const pool_pick *pick, pool_device **device)
 {
-    struct pick_room room = {
-        .candidates = base_calloc(pool->count, sizeof(*room.candidates)),
-        .chosen = base_calloc(pool->count, sizeof(*room.chosen)),
-        .bindings = base_calloc(pool->count, sizeof(*room.bindings)),
+    struct candidate_list list = {
+        .candidates = base_calloc(pool->count, sizeof(*list.candidates)),
+        .chosen = base_calloc(pool->count, sizeof(*list.chosen)),
+        .bindings = base_calloc(pool->count, sizeof(*list.bindings)),
     };
-    pool_status status = room.candidates && room.chosen && room.bindings
-                             ? pick_from(pool, set, pick, &room, device)
-                             : base_fail_memory("the candidates of a pick");
+    pool_status status = list.candidates && list.chosen && list.bindings
+                             ? pick_from_set(pool, set, pick, &list, device)
+                             : base_fail_memory("the candidates of pool_pick_device");
 
-    base_free(room.candidates);
-    base_free(room.chosen);
-    base_free(room.bindings);
+    base_free(list.candidates);
+    base_free(list.chosen);
+    base_free(list.bindings);
     return status;
 }
 
@@ -340,8 +344,9 @@ pool_status pool_pick_device(device_pool *pool, const pool_pick *given, pool_dev
         return status;
     set = atomic_load_explicit(&pool->usable, memory_order_acquire);
     if (!set->count)
-        return next_slowly(pool, set, 0, device);
+        return next_device_checked(pool, set, 0, device);
     if (pool->count > CANDIDATES_ON_STACK)
-        return pick_from_many(pool, set, &pick, device);
-    return pick_from(pool, set, &pick, &(struct pick_room){candidates, chosen, bindings}, device);
+        return pick_from_large_set(pool, set, &pick, device);
+    return pick_from_set(
+        pool, set, &pick, &(struct candidate_list){candidates, chosen, bindings}, device);
 }

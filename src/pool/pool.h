@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this layer share: the pool, its devices and the published set of usable
- * devices. The layers above include device.h only.
+ * Internals of this layer: the pool, its devices and the published set of usable devices. The
+ * layers above include device.h only.
  *
  * Locks, in the order in which one thread may hold them: device->resource_lock,
  * device->context_lock, pool->sample_lock, pool->state_lock, the lock of the binding records. No
@@ -29,7 +29,7 @@
  * published, so readers need no lock.
  */
 struct device_set {
-    uint64_t limit;      /* a multiple of `count`; turns from here on take the slow path */
+    uint64_t limit;      /* a multiple of `count`; counter values from here on take the slow path */
     uint64_t reciprocal; /* 2^64 / count, rounded up */
     uint32_t count;
     pool_device *const *devices;
@@ -47,7 +47,7 @@ struct pool_device {
     device_pool *pool;
     struct driver *driver;
     CUdevice handle;
-    int is_named; /* identity could be read: properties.uuid and properties.pci are good */
+    int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
 
     /* read by every use, written rarely */
@@ -77,7 +77,7 @@ struct device_pool {
     unsigned generation; /* of the process that created it */
     /*
      * The number of devices if all are usable and it is a power of two, as on most hosts: then the
-     * devices are the array itself and the remainder of a turn is a bit mask. Otherwise 0.
+     * devices are the array itself and the remainder of the counter is a bit mask. Otherwise 0.
      */
     atomic_uint whole_count;
     _Atomic(const struct device_set *) usable;
@@ -93,11 +93,11 @@ struct device_pool {
     bool is_leaked;                  /* its memory is never freed: a thread may still use it */
     struct device_pool *next_leaked; /* guarded by the lock of that list */
 
-    _Alignas(CACHE_LINE) atomic_uint_fast64_t turn;     /* of round robin */
-    _Alignas(CACHE_LINE) atomic_uint_fast64_t tie_turn; /* among equals of the other policies */
-    atomic_uint_fast64_t sampled_at;                    /* coarse clock; 0: never */
-    atomic_uint_fast64_t polled_at;                     /* clock, of work in flight; 0: never */
-    pthread_mutex_t sample_lock;                        /* one thread samples */
+    _Alignas(CACHE_LINE) atomic_uint_fast64_t counter;     /* of round robin */
+    _Alignas(CACHE_LINE) atomic_uint_fast64_t tie_counter; /* among equals of the other policies */
+    atomic_uint_fast64_t sampled_at;                       /* coarse clock; 0: never */
+    atomic_uint_fast64_t polled_at;                        /* clock, of work in flight; 0: never */
+    pthread_mutex_t sample_lock;                           /* one thread samples */
 
     pthread_mutex_t state_lock;
     struct device_set *sets; /* guarded by state_lock: count + 1 of them, `sets_used` published */
@@ -120,8 +120,8 @@ void device_set_publish(device_pool *pool);
 
 /* --- policy.c --- */
 
-/* Test hook: sets the round-robin counter. Turns at and beyond the published limit wrap around. */
-void device_pool_set_turn(device_pool *pool, uint64_t turn);
+/* Test hook: sets the round-robin counter. Values at and beyond the published limit wrap. */
+void device_pool_set_counter(device_pool *pool, uint64_t counter);
 
 /* --- health.c --- */
 
@@ -155,7 +155,7 @@ void device_pool_fault(void *user, const struct driver_fault *fault);
 /* --- context.c --- */
 
 /* The device's context, created now if necessary. Pushes nothing. */
-pool_status device_context_make(pool_device *device, CUcontext *context);
+pool_status device_context_create(pool_device *device, CUcontext *context);
 /* Releases the context; failures are only logged. */
 void device_context_release(pool_device *device);
 /* The device that the calling thread has entered (device_enter), or NULL. */
@@ -251,16 +251,16 @@ static inline pool_status device_pool_check(const device_pool *pool)
 /* The context for immediate use, with every check that has to come before. */
 static inline pool_status device_context_get(pool_device *device, CUcontext *context)
 {
-    CUcontext made = atomic_load_explicit(&device->context, memory_order_acquire);
+    CUcontext created = atomic_load_explicit(&device->context, memory_order_acquire);
 
     if (__builtin_expect(
-            made && device_pool_is_usable(device->pool) &&
+            created && device_pool_is_usable(device->pool) &&
                 atomic_load_explicit(&device->state, memory_order_relaxed) == POOL_DEVICE_READY,
             1)) {
-        *context = made;
+        *context = created;
         return POOL_OK;
     }
-    return device_context_make(device, context);
+    return device_context_create(device, context);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does not change about a device, read once when the pool is made: all of it cheap questions
- * that need no context.
+ * The constant properties of a device, read once when the pool is created. The queries are cheap
+ * and need no context.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -10,8 +10,9 @@
 #include "driver/attributes.h"
 #include "pool/pool.h"
 
-/* An attribute that the driver may not know: then `fallback`. Fails only with the process. */
-static pool_status ask(pool_device *device, pool_cu_enum attribute, int fallback, int *value)
+/* Reads an attribute; `fallback` if the driver does not know it. Fails only with class PROCESS. */
+static pool_status read_attribute(
+    pool_device *device, pool_cu_enum attribute, int fallback, int *value)
 {
     pool_cu_result code = device->driver->api.DeviceGetAttribute(value, attribute, device->handle);
 
@@ -24,8 +25,8 @@ static pool_status ask(pool_device *device, pool_cu_enum attribute, int fallback
         "attribute %d of device %d", (int)attribute, device->handle);
 }
 
-/* The system's word where the driver has none (before CUDA 12.4). */
-static int numa_node_of(const char *pci)
+/* The NUMA node from sysfs, for drivers that do not report it (before CUDA 12.4). */
+static int read_numa_node(const char *pci)
 {
     char path[64], line[16] = "";
     FILE *file;
@@ -44,7 +45,7 @@ static int numa_node_of(const char *pci)
     return node < 0 ? -1 : node;
 }
 
-static pool_status read_numbers(pool_device *device)
+static pool_status read_attributes(pool_device *device)
 {
     pool_device_info *properties = &device->properties;
     int l2 = 0, block = 0, optin = 0, whole = 0;
@@ -52,7 +53,7 @@ static pool_status read_numbers(pool_device *device)
         pool_cu_enum attribute;
         int fallback;
         int *value;
-    } questions[] = {
+    } attributes[] = {
         {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0, &properties->multiprocessors},
         {POOL_CU_ATTRIBUTE_CLOCK_RATE, 0, &properties->clock_khz},
         {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, 0, &properties->memory_clock_khz},
@@ -79,9 +80,9 @@ static pool_status read_numbers(pool_device *device)
         {POOL_CU_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &properties->cooperative_launch},
     };
 
-    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
-        pool_status status =
-            ask(device, questions[i].attribute, questions[i].fallback, questions[i].value);
+    for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {
+        pool_status status = read_attribute(
+            device, attributes[i].attribute, attributes[i].fallback, attributes[i].value);
 
         if (status)
             return status;
@@ -100,7 +101,7 @@ pool_status device_read_properties(pool_device *device)
     size_t total = 0;
     pool_status status;
 
-    /* Without these nothing can be compiled for the device or planned on it. */
+    /* Compilation and planning need these, so their failure is an error. */
     DRIVER_TRY_FOR(driver, status, out,
         DeviceGetAttribute(
             &properties->compute_major, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device->handle),
@@ -112,11 +113,11 @@ pool_status device_read_properties(pool_device *device)
     DRIVER_TRY_FOR(
         driver, status, out, DeviceTotalMem(&total, device->handle), "device %d", device->handle);
     properties->total_bytes = total;
-    status = read_numbers(device);
+    status = read_attributes(device);
     if (status)
         goto out;
     if (properties->numa_node < 0)
-        properties->numa_node = numa_node_of(properties->pci);
+        properties->numa_node = read_numa_node(properties->pci);
 out:
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What destructors of the layers above the pool share: entering a device in order to release
- * something on it, and resources that are released later.
+ * For the destructors of the layers above the pool: entering a device to release a resource on it,
+ * and deferred releases.
  */
 #ifndef POOL_RELEASE_H
 #define POOL_RELEASE_H
@@ -55,7 +55,7 @@ void device_deferred_free(struct device_deferred *deferred);
 /* Defers a release until the work that is unfinished now has finished. Takes over `deferred`. */
 void device_defer(pool_device *device, struct device_deferred *deferred);
 
-/* Leaves a resource that no caller owns any more to the pool's destruction. */
+/* Defers the release of a resource without an owner to the pool's destruction. */
 void device_defer_orphan(pool_device *device, enum device_deferred_kind kind, void *handle);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the layers above attach to a device: resources, which live as long as the pool, and counts
- * of dependents, which keep the pool from being destroyed.
+ * Objects that the layers above attach to a device: resources, which live as long as the pool, and
+ * counts of dependents, which prevent the pool's destruction.
  */
 #include <stdbool.h>
 
@@ -23,31 +23,31 @@ static struct device_resource *find_resource(
 static pool_status create_resource(
     pool_device *device, const struct device_resource_type *type, void **object)
 {
-    struct device_resource *made = base_calloc(1, sizeof(*made));
+    struct device_resource *created = base_calloc(1, sizeof(*created));
     struct device_scope scope;
     bool is_created;
     pool_status status;
 
-    if (!made)
+    if (!created)
         return base_fail_memory(type->name);
     status = device_enter(device, &scope);
     if (status) {
-        base_free(made);
+        base_free(created);
         return status;
     }
-    status = type->create(device, &made->object);
+    status = type->create(device, &created->object);
     is_created = !status;
     status = device_leave(&scope, status);
     if (!is_created) {
-        base_free(made);
+        base_free(created);
         return status;
     }
     /* The resource stays attached even if leaving the device failed: the next caller finds it. */
-    made->type = type;
-    made->next = atomic_load_explicit(&device->resources, memory_order_relaxed);
-    atomic_store_explicit(&device->resources, made, memory_order_release);
+    created->type = type;
+    created->next = atomic_load_explicit(&device->resources, memory_order_relaxed);
+    atomic_store_explicit(&device->resources, created, memory_order_release);
     if (!status)
-        *object = made->object;
+        *object = created->object;
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From params to (driver, devices): the one place that decides whether the real driver, the
- * simulated one or the caller's own table is under a pool, and which devices are meant.
+ * From params to driver and devices: selects the real driver, the simulated one or the caller's
+ * table, and resolves the device string. No other file makes this choice.
  */
 #include "pool/source.h"
 
@@ -12,23 +12,23 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "pool/devices_text.h"
+#include "pool/device_spec.h"
 #include "pool/pool.h"
 #include "sim/driver/sim.h"
 
 #define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
 
-/* The driver's devices while the parts of the string are looked up. */
-struct visible {
+/* The driver's devices, while the elements of the device string are resolved. */
+struct visible_devices {
     struct driver *driver;
     int count;
     pool_device *devices; /* scratch: handle and identity only */
     struct pci_address *addresses;
-    int is_read;      /* identities are there */
-    char unread[320]; /* "; device 1 could not be asked: why", of the first such, or "" */
+    int is_read;      /* identities have been read */
+    char unread[320]; /* about the first device that could not be identified, or "" */
 };
 
-/* What to add to "there is no such device". */
+/* A suffix for messages about devices that do not exist. */
 static const char *visibility_hint(char *text, size_t size)
 {
     const char *limited = base_env("CUDA_VISIBLE_DEVICES");
@@ -41,9 +41,9 @@ static const char *visibility_hint(char *text, size_t size)
     return text;
 }
 
-/* The string that counts. Adopted contexts say by themselves which devices; theirs is NULL or
- * "sim…", which says whose contexts they are. */
-static const char *wanted_devices(const pool_params *params)
+/* The device string to use. Adopted contexts determine the devices; their string is NULL, or "sim…"
+ * for contexts of simulated devices. */
+static const char *device_string_of(const pool_params *params)
 {
     const char *text = params->devices;
 
@@ -53,14 +53,14 @@ static const char *wanted_devices(const pool_params *params)
         text = base_env(DEVICES_VARIABLE);
         if (text && params->driver && sim_spec_is_sim(text)) {
             base_log(POOL_LOG_WARN,
-                DEVICES_VARIABLE "=\"%s\" is ignored: the program brings its own driver", text);
+                DEVICES_VARIABLE "=\"%s\" is ignored: the program sets params.driver", text);
             text = NULL;
         }
     }
     return text && (params->devices || *text) ? text : "all";
 }
 
-/* The driver that is opened here holds the reference to the simulated devices. */
+/* The opened driver holds the reference to the simulated devices. */
 static pool_status open_simulated(const char *text, struct driver **driver)
 {
     const pool_cuda_api *table;
@@ -80,11 +80,11 @@ static pool_status open_driver(const pool_params *params, const char *text, stru
         return driver_open(params->driver, driver);
     if (params->driver)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the devices \"%s\" are simulated, so params.driver has to be NULL", text);
+            "the devices \"%s\" are simulated, so params.driver must be NULL", text);
     return open_simulated(text, driver);
 }
 
-static pool_status look(struct visible *visible)
+static pool_status list_devices(struct visible_devices *visible)
 {
     struct driver *driver = visible->driver;
     char hint[256];
@@ -93,7 +93,7 @@ static pool_status look(struct visible *visible)
     if (status)
         return status;
     if (visible->count <= 0)
-        return base_fail(POOL_ERR_NO_DEVICE, "the driver shows no device%s",
+        return base_fail(POOL_ERR_NO_DEVICE, "the driver reports no device%s",
             visibility_hint(hint, sizeof(hint)));
     visible->devices =
         base_aligned_calloc(CACHE_LINE, (size_t)visible->count * sizeof(*visible->devices));
@@ -107,8 +107,8 @@ static pool_status look(struct visible *visible)
     return status;
 }
 
-/* Only for strings that name UUIDs or addresses; a device that cannot be read is never meant. */
-static pool_status read_identities(struct visible *visible)
+/* Only for strings with UUIDs or addresses; a device that cannot be identified never matches. */
+static pool_status read_identities(struct visible_devices *visible)
 {
     for (int i = 0; i < visible->count && !visible->is_read; i++) {
         pool_status status = device_read_identity(&visible->devices[i]);
@@ -117,8 +117,7 @@ static pool_status read_identities(struct visible *visible)
             return status;
         if (status && !visible->unread[0])
             snprintf(visible->unread, sizeof(visible->unread),
-                "; device %d could not be asked what it is called: %.240s", i,
-                pool_last_error()->message);
+                "; device %d could not be identified: %.240s", i, pool_last_error()->message);
         if (status ||
             !pci_address_parse(visible->devices[i].properties.pci, &visible->addresses[i]))
             visible->addresses[i] = (struct pci_address){-1, -1, -1, -1};
@@ -127,8 +126,8 @@ static pool_status read_identities(struct visible *visible)
     return POOL_OK;
 }
 
-static int is_meant(
-    const struct visible *visible, const struct device_selector *selector, int ordinal)
+static int matches(
+    const struct visible_devices *visible, const struct device_selector *selector, int ordinal)
 {
     const pool_device *device = &visible->devices[ordinal];
 
@@ -145,7 +144,7 @@ static int is_meant(
     return 0;
 }
 
-static pool_status add(
+static pool_status add_device(
     struct device_source *source, const struct device_selector *selector, int ordinal)
 {
     for (size_t i = 0; i < source->count; i++)
@@ -157,8 +156,8 @@ static pool_status add(
     return POOL_OK;
 }
 
-static pool_status add_meant(
-    struct device_source *source, struct visible *visible, const struct device_selector *selector)
+static pool_status add_matching(struct device_source *source, struct visible_devices *visible,
+    const struct device_selector *selector)
 {
     int is_single = selector->kind == DEVICE_SELECT_UUID || selector->kind == DEVICE_SELECT_PCI;
     int found = 0, last = -1;
@@ -167,37 +166,37 @@ static pool_status add_meant(
 
     if (!status && selector->kind == DEVICE_SELECT_ORDINALS && selector->last >= visible->count)
         return base_fail(POOL_ERR_NOT_FOUND,
-            "there is no device %d (\"%s\"): the driver shows %d, from 0 to %d%s", selector->last,
+            "there is no device %d (\"%s\"): the driver reports %d, from 0 to %d%s", selector->last,
             selector->text, visible->count, visible->count - 1,
             visibility_hint(hint, sizeof(hint)));
     for (int i = 0; i < visible->count && !status; i++) {
-        if (!is_meant(visible, selector, i))
+        if (!matches(visible, selector, i))
             continue;
         if (is_single && found++)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "\"%s\" means more than one device, %d (%s) and %d (%s): write more of it%s",
+                "\"%s\" matches more than one device, %d (%s) and %d (%s): use a longer one%s",
                 selector->text, last, visible->devices[last].properties.uuid, i,
                 visible->devices[i].properties.uuid,
                 selector->kind == DEVICE_SELECT_PCI ? ", or name MIG instances by UUID" : "");
         last = i;
-        status = add(source, selector, i);
+        status = add_device(source, selector, i);
     }
     if (!status && last < 0)
-        return base_fail(POOL_ERR_NOT_FOUND, "none of the driver's %d devices is \"%s\"%s%s",
+        return base_fail(POOL_ERR_NOT_FOUND, "none of the driver's %d devices matches \"%s\"%s%s",
             visible->count, selector->text, visibility_hint(hint, sizeof(hint)), visible->unread);
     return status;
 }
 
-/* The device that a context of the caller's belongs to. */
+/* The device of a context that the caller created. */
 static pool_status device_of_context(
-    const struct visible *visible, CUcontext context, CUdevice *handle)
+    const struct visible_devices *visible, CUcontext context, CUdevice *handle)
 {
     struct driver *driver = visible->driver;
     pool_status status, popped;
     int is_off;
 
     if (!context)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "a context to adopt must not be NULL");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: contexts must not contain NULL");
     status = DRIVER_CALL(driver, CtxPushCurrent(context));
     if (status)
         return status;
@@ -207,7 +206,7 @@ static pool_status device_of_context(
 }
 
 static pool_status select_by_context(
-    struct device_source *source, const struct visible *visible, const pool_params *params)
+    struct device_source *source, const struct visible_devices *visible, const pool_params *params)
 {
     struct device_selector selector = {.text = "another context of it"};
     pool_status status = POOL_OK;
@@ -221,10 +220,9 @@ static pool_status select_by_context(
             ordinal++;
         if (!status && ordinal == visible->count)
             status = base_fail(POOL_ERR_NOT_FOUND,
-                "the context to adopt at position %zu belongs to no device that the driver shows",
-                i);
+                "pool_create: contexts[%zu] belongs to no device that the driver reports", i);
         if (!status)
-            status = add(source, &selector, ordinal);
+            status = add_device(source, &selector, ordinal);
     }
     return status;
 }
@@ -232,9 +230,9 @@ static pool_status select_by_context(
 static pool_status select_devices(const pool_params *params,
     const struct device_selector *selectors, size_t count, struct device_source *source)
 {
-    struct visible visible = {.driver = source->driver};
+    struct visible_devices visible = {.driver = source->driver};
     size_t most;
-    pool_status status = look(&visible);
+    pool_status status = list_devices(&visible);
 
     if (status)
         goto out;
@@ -248,7 +246,7 @@ static pool_status select_devices(const pool_params *params,
     if (params->context_mode == POOL_CONTEXT_ADOPT)
         status = select_by_context(source, &visible, params);
     for (size_t i = 0; i < count && !status; i++)
-        status = add_meant(source, &visible, &selectors[i]);
+        status = add_matching(source, &visible, &selectors[i]);
     for (size_t i = 0; i < source->count && !status; i++)
         source->handles[i] = visible.devices[source->ordinals[i]].handle;
 out:
@@ -259,15 +257,15 @@ out:
 
 pool_status device_source_open(const pool_params *params, struct device_source *source)
 {
-    const char *text = wanted_devices(params);
+    const char *text = device_string_of(params);
     struct device_selector *selectors = NULL;
     struct device_source opened = {0};
     size_t count = 0;
     pool_status status = POOL_OK;
 
-    /* A string that is wrong is known before the driver is started, which can take a second. */
+    /* A malformed string is reported before the driver is started, which can take a second. */
     if (text && params->context_mode != POOL_CONTEXT_ADOPT)
-        status = devices_text_parse(sim_spec_is_sim(text) ? "all" : text, &selectors, &count);
+        status = device_spec_parse(sim_spec_is_sim(text) ? "all" : text, &selectors, &count);
     if (!status)
         status = open_driver(params, text, &opened.driver);
     if (!status)

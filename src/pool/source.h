@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a pool's devices come from: which driver, and which of its devices in which order.
+ * The source of a pool's devices: the driver, and which of its devices in which order.
  */
 #ifndef POOL_SOURCE_H
 #define POOL_SOURCE_H
@@ -16,7 +16,8 @@ struct device_source {
     CUdevice *handles;
 };
 
-/* Turns devices, contexts, driver and the environment into a source; base_free what it holds. */
+/* Resolves params' devices, contexts and driver and the environment. device_source_close frees the
+ * result. */
 pool_status device_source_open(const pool_params *params, struct device_source *source);
 void device_source_close(struct device_source *source);
 

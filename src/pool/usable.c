@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The published set of usable devices. A choice reads it without a lock, so a set never changes and
- * is never freed before the pool: when a device fails, the next set, one device smaller, is built
- * in memory that was put aside at creation. So failing needs no memory and cannot fail itself.
+ * is freed only with the pool. When a device becomes unusable, the next set, which is one device
+ * smaller, is built in memory allocated at creation, so marking a device unusable cannot fail.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const struct device_set no_devices = {0};
 
 pool_status device_set_allocate(device_pool *pool)
 {
-    /* With every device lost one by one: a set for each number from `count` down to 0. */
+    /* One set for each number of usable devices, from `count` down to 0. */
     pool->sets = base_calloc(pool->count + 1, sizeof(*pool->sets));
     pool->set_devices = base_calloc((pool->count + 1) * pool->count, sizeof(*pool->set_devices));
     atomic_store(&pool->usable, &no_devices);
@@ -48,9 +48,9 @@ void device_set_publish(device_pool *pool)
     set->devices = devices;
     if (set->count) {
         /*
-         * turn * reciprocal mod 2^64 is the fraction of turn / count, so its product with count has
-         * the remainder in its upper half. That is exact while turn * count < 2^64 (reciprocal is
-         * too large by less than count / count), hence the limit.
+         * counter * reciprocal mod 2^64 is the fraction of counter / count, so its product with
+         * count has the remainder in its upper half. That is exact while counter * count < 2^64
+         * (reciprocal is too large by less than count / count), hence the limit.
          */
         set->reciprocal = UINT64_MAX / set->count + 1;
         set->limit = UINT64_MAX / set->count / set->count * set->count;

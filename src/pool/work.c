@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work in flight on the devices of a pool: asked for where a choice, a free or an unload needs it.
+ * Work in flight on the devices of a pool, queried when a choice, a free or an unload needs it.
  */
 #include "driver/work.h"
 
@@ -10,8 +10,8 @@
 #include "pool/pool.h"
 
 /*
- * cuStreamQuery takes under a microsecond, and a choice by load asks every stream that had
- * something to do: eight streams each millisecond are less than one per cent of a core.
+ * cuStreamQuery takes under a microsecond, and a choice by load queries every stream with
+ * unfinished work: eight streams each millisecond are less than one per cent of a core.
  */
 #define POLL_NS 1000000u
 
@@ -25,7 +25,7 @@ pool_status device_is_idle(pool_device *device)
     return driver_work_poll(&device->work, 1);
 }
 
-static int can_be_asked(const pool_device *device)
+static int can_query(const pool_device *device)
 {
     return atomic_load_explicit(&device->context, memory_order_acquire) &&
            atomic_load(&device->state) == POOL_DEVICE_READY;
@@ -50,11 +50,11 @@ pool_status device_pool_is_idle(pool_device *device)
     device_pool *pool = device->pool;
     pool_status first = POOL_OK;
 
-    /* All of them, also after one that is busy: what has finished there may be waited for. */
+    /* Poll all devices even if one is busy: releases may be waiting for work that has finished. */
     for (size_t i = 0; i < pool->count && (!first || first == POOL_ERR_NOT_READY); i++) {
         pool_status status = POOL_OK;
 
-        if (can_be_asked(&pool->devices[i]))
+        if (can_query(&pool->devices[i]))
             status = poll_device(&pool->devices[i], 1);
         if (!first || (status && status != POOL_ERR_NOT_READY))
             first = status;
@@ -74,7 +74,7 @@ pool_status device_pool_poll_work(device_pool *pool)
     for (size_t i = 0; i < pool->count; i++) {
         pool_device *device = &pool->devices[i];
 
-        if (!can_be_asked(device) || !driver_work_load(&device->work).streams)
+        if (!can_query(device) || !driver_work_load(&device->work).streams)
             continue;
         status = poll_device(device, 0);
         if (status && device_pool_check(pool))
@@ -86,22 +86,22 @@ pool_status device_pool_poll_work(device_pool *pool)
 pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count)
 {
     device_pool *pool = device->pool;
-    struct driver_mark *made;
-    uint32_t used = 0, room = 0;
+    struct driver_mark *found;
+    uint32_t used = 0, capacity = 0;
 
     for (size_t i = 0; i < pool->count; i++)
-        room += driver_work_unfinished(&pool->devices[i].work, NULL, 0);
+        capacity += driver_work_unfinished(&pool->devices[i].work, NULL, 0);
     *marks = NULL;
     *count = 0;
-    if (!room)
+    if (!capacity)
         return POOL_OK;
-    room += 16; /* streams that get work meanwhile cannot matter, but are as good as others */
-    made = base_calloc(room, sizeof(*made));
-    if (!made)
+    capacity += 16; /* for streams that receive work in the meantime */
+    found = base_calloc(capacity, sizeof(*found));
+    if (!found)
         return base_fail_memory("the work that a free waits for");
     for (size_t i = 0; i < pool->count; i++)
-        used += driver_work_unfinished(&pool->devices[i].work, made + used, room - used);
-    *marks = made;
+        used += driver_work_unfinished(&pool->devices[i].work, found + used, capacity - used);
+    *marks = found;
     *count = used;
     return POOL_OK;
 }

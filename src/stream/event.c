@@ -40,7 +40,8 @@ static struct event_mark read_mark(const pool_event *event)
     return read;
 }
 
-/* The event is complete: so is its queue up to the mark, unless it was recorded again since. */
+/* The event has completed, and so has its queue up to the mark, unless the event was recorded again
+ * in the meantime. */
 static void note_completion(const pool_event *event, const struct event_mark *before)
 {
     if (before->mark.queue && atomic_load(&event->begun) == before->recording)
@@ -60,29 +61,29 @@ pool_status stream_check_event(const char *call, const pool_event *event)
 static pool_status create_inside(struct device_scope *scope, uint32_t flags, pool_event **event)
 {
     unsigned driver_flags = flags & POOL_EVENT_TIMING ? 0 : DRIVER_EVENT_DISABLE_TIMING;
-    pool_event *made = base_calloc(1, sizeof(*made));
+    pool_event *created = base_calloc(1, sizeof(*created));
     pool_status status;
 
-    if (!made)
+    if (!created)
         return base_fail_memory("an event");
-    status = stream_registry_of(scope->device, &made->registry);
+    status = stream_registry_of(scope->device, &created->registry);
     if (status) {
-        base_free(made);
+        base_free(created);
         return status;
     }
     if (flags & POOL_EVENT_SLEEP)
         driver_flags |= DRIVER_EVENT_BLOCKING_SYNC;
-    status = DRIVER_CALL(scope->driver, EventCreate(&made->handle, driver_flags));
+    status = DRIVER_CALL(scope->driver, EventCreate(&created->handle, driver_flags));
     if (status) {
-        base_free(made);
+        base_free(created);
         return status;
     }
-    made->device = scope->device;
-    made->flags = flags;
-    atomic_init(&made->recorded, 0);
-    atomic_init(&made->magic, STREAM_EVENT_MAGIC);
+    created->device = scope->device;
+    created->flags = flags;
+    atomic_init(&created->recorded, 0);
+    atomic_init(&created->magic, STREAM_EVENT_MAGIC);
     device_dependent_added(scope->device, DEVICE_DEPENDENT_STREAM);
-    *event = made;
+    *event = created;
     return POOL_OK;
 }
 
@@ -93,12 +94,12 @@ static void free_object(pool_event *event)
     base_free(event);
 }
 
-void stream_discard_event(pool_event *made)
+void stream_discard_event(pool_event *created)
 {
-    struct stream_registry *registry = made->registry;
-    CUevent handle = made->handle;
+    struct stream_registry *registry = created->registry;
+    CUevent handle = created->handle;
     struct base_error_copy first;
-    pool_event *left = made;
+    pool_event *left = created;
 
     base_error_save(&first);
     pool_event_destroy(&left);
@@ -112,7 +113,7 @@ void stream_discard_event(pool_event *made)
 pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event)
 {
     struct device_scope scope;
-    pool_event *made = NULL;
+    pool_event *created = NULL;
     pool_status status;
 
     if (!event)
@@ -123,33 +124,33 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
         status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&scope, flags, &made));
-    if (status && made)
-        stream_discard_event(made);
+    status = device_leave(&scope, create_inside(&scope, flags, &created));
+    if (status && created)
+        stream_discard_event(created);
     if (!status)
-        *event = made;
+        *event = created;
     return status;
 }
 
 pool_status pool_event_destroy(pool_event **event)
 {
     struct device_scope scope;
-    pool_event *gone;
+    pool_event *target;
     enum device_release release;
     pool_status status;
 
     if (!event || !*event)
         return POOL_OK;
-    gone = *event;
-    status = stream_check_event(__func__, gone);
+    target = *event;
+    status = stream_check_event(__func__, target);
     if (status)
         return status;
-    release = device_enter_to_destroy(gone->device, &scope, &status);
+    release = device_enter_to_destroy(target->device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (release == DEVICE_RELEASE_ENTERED)
-        status = device_leave(&scope, DRIVER_CALL(scope.driver, EventDestroy(gone->handle)));
-    free_object(gone);
+        status = device_leave(&scope, DRIVER_CALL(scope.driver, EventDestroy(target->handle)));
+    free_object(target);
     *event = NULL;
     return status;
 }

@@ -79,7 +79,7 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
         pool_cu_result code = driver->api.StreamQuery(stream->handle);
 
         /* An idle stream needs no wait, and a query is cheaper than recording an event. The owner
-         * of an adopted stream may have destroyed it: then it has no work either. */
+         * of an adopted stream may have destroyed it; it then has no unfinished work. */
         if (!stream->owned &&
             (code == POOL_CU_INVALID_HANDLE || code == POOL_CU_CONTEXT_IS_DESTROYED))
             continue;

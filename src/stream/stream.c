@@ -69,33 +69,33 @@ static pool_status wrap_handle(
     struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
 {
     struct stream_registry *registry;
-    pool_stream *made;
+    pool_stream *created;
     pool_status status = stream_registry_of(scope->device, &registry);
 
     if (status)
         return status;
-    made = base_calloc(1, sizeof(*made));
-    if (!made)
+    created = base_calloc(1, sizeof(*created));
+    if (!created)
         return base_fail_memory("a stream");
-    made->device = scope->device;
-    made->handle = handle;
-    made->owned = owned;
-    made->registry = registry;
-    made->queue = driver_queue_take(device_work(scope->device), handle);
-    if (!made->queue) {
-        base_free(made);
+    created->device = scope->device;
+    created->handle = handle;
+    created->owned = owned;
+    created->registry = registry;
+    created->queue = driver_queue_acquire(device_work(scope->device), handle);
+    if (!created->queue) {
+        base_free(created);
         return base_fail_memory("a stream");
     }
-    atomic_init(&made->magic, STREAM_MAGIC);
+    atomic_init(&created->magic, STREAM_MAGIC);
     pthread_mutex_lock(&registry->lock);
-    made->previous = &registry->default_stream;
-    made->next = registry->default_stream.next;
-    if (made->next)
-        made->next->previous = made;
-    registry->default_stream.next = made;
+    created->previous = &registry->default_stream;
+    created->next = registry->default_stream.next;
+    if (created->next)
+        created->next->previous = created;
+    registry->default_stream.next = created;
     pthread_mutex_unlock(&registry->lock);
     device_dependent_added(scope->device, DEVICE_DEPENDENT_STREAM);
-    *stream = made;
+    *stream = created;
     return POOL_OK;
 }
 
@@ -150,7 +150,7 @@ pool_status pool_stream_create(
 {
     pool_stream_params wanted = {.struct_size = sizeof(wanted)};
     struct device_scope scope;
-    pool_stream *made = NULL;
+    pool_stream *created = NULL;
     pool_status status;
 
     if (!stream)
@@ -167,11 +167,11 @@ pool_status pool_stream_create(
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&scope, &wanted, &made));
-    if (status && made)
-        stream_discard(made);
+    status = device_leave(&scope, create_inside(&scope, &wanted, &created));
+    if (status && created)
+        stream_discard(created);
     if (!status)
-        *stream = made;
+        *stream = created;
     return status;
 }
 
@@ -196,7 +196,7 @@ static pool_status adopt_inside(struct device_scope *scope, CUstream handle, poo
 pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream **stream)
 {
     struct device_scope scope;
-    pool_stream *made = NULL;
+    pool_stream *created = NULL;
     pool_status status;
 
     if (!stream)
@@ -204,11 +204,11 @@ pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream 
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, adopt_inside(&scope, handle, &made));
-    if (status && made)
-        stream_discard(made);
+    status = device_leave(&scope, adopt_inside(&scope, handle, &created));
+    if (status && created)
+        stream_discard(created);
     if (!status)
-        *stream = made;
+        *stream = created;
     return status;
 }
 
@@ -253,7 +253,7 @@ static pool_status transfer_work(struct driver *driver, pool_stream *stream)
         is_done = !DRIVER_CLEANUP(driver, StreamSynchronize(stream->handle));
         base_error_restore(&first);
     }
-    driver_queue_give(work, stream->queue, registry->reclaim, is_done);
+    driver_queue_release(work, stream->queue, registry->reclaim, is_done);
     return status;
 }
 
@@ -274,60 +274,61 @@ static void free_object(pool_stream *stream)
 pool_status pool_stream_destroy(pool_stream **stream)
 {
     struct device_scope scope;
-    pool_stream *gone;
-    pool_status status, destroyed = POOL_OK;
+    pool_stream *object;
+    pool_status status, destroy_status = POOL_OK;
     enum device_release release;
 
     if (!stream || !*stream)
         return POOL_OK;
-    gone = *stream;
-    status = stream_check(__func__, gone);
+    object = *stream;
+    status = stream_check(__func__, object);
     if (status)
         return status;
-    if (gone->is_default)
+    if (object->is_default)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_stream_destroy: a default stream belongs to its device and is not destroyed");
-    release = device_enter_to_destroy(gone->device, &scope, &status);
+    release = device_enter_to_destroy(object->device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
-    if (!device_is_forked(gone->device)) {
-        pthread_mutex_lock(&gone->registry->lock);
+    if (!device_is_forked(object->device)) {
+        pthread_mutex_lock(&object->registry->lock);
         if (release == DEVICE_RELEASE_ENTERED)
-            status = transfer_work(scope.driver, gone);
+            status = transfer_work(scope.driver, object);
         else
-            driver_queue_give(device_work(gone->device), gone->queue, gone->registry->reclaim, 0);
-        unlink_stream(gone);
-        pthread_mutex_unlock(&gone->registry->lock);
+            driver_queue_release(
+                device_work(object->device), object->queue, object->registry->reclaim, 0);
+        unlink_stream(object);
+        pthread_mutex_unlock(&object->registry->lock);
     }
-    if (release == DEVICE_RELEASE_ENTERED && gone->owned)
-        destroyed = DRIVER_CLEANUP(scope.driver, StreamDestroy(gone->handle));
+    if (release == DEVICE_RELEASE_ENTERED && object->owned)
+        destroy_status = DRIVER_CLEANUP(scope.driver, StreamDestroy(object->handle));
     if (!status)
-        status = destroyed;
+        status = destroy_status;
     if (release == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, status);
-    free_object(gone);
+    free_object(object);
     *stream = NULL;
     return status;
 }
 
-void stream_discard(pool_stream *made)
+void stream_discard(pool_stream *created)
 {
     struct base_error_copy first;
-    pool_stream *left = made;
+    pool_stream *left = created;
 
     base_error_save(&first);
     pool_stream_destroy(&left);
     base_error_restore(&first);
     if (!left)
         return;
-    pthread_mutex_lock(&made->registry->lock);
-    unlink_stream(made);
-    pthread_mutex_unlock(&made->registry->lock);
-    driver_queue_give(device_work(made->device), made->queue, made->handle, 0);
-    if (made->owned)
+    pthread_mutex_lock(&created->registry->lock);
+    unlink_stream(created);
+    pthread_mutex_unlock(&created->registry->lock);
+    driver_queue_release(device_work(created->device), created->queue, created->handle, 0);
+    if (created->owned)
         device_defer_orphan(
-            made->registry->default_stream.device, DEVICE_DEFERRED_STREAM, made->handle);
-    free_object(made);
+            created->registry->default_stream.device, DEVICE_DEFERRED_STREAM, created->handle);
+    free_object(created);
 }
 
 pool_device *pool_stream_device(const pool_stream *stream)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams for the other layers: raw handles, waiting for all streams of a device, polling.
+ * Streams for other layers: raw handles, waiting for all streams of a device, polling.
  */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
@@ -61,8 +61,8 @@ pool_status stream_handle_on(
 
 /* Destroy objects that no caller has seen; where that fails now, the pool destroys them later. The
  * thread's error detail stays as it was. */
-void stream_discard(pool_stream *made);
-void stream_discard_event(pool_event *made);
+void stream_discard(pool_stream *stream);
+void stream_discard_event(pool_event *event);
 
 /* POOL_OK, or INVALID_ARGUMENT for NULL and for destroyed objects. `call` is the public function.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host waits with a timeout. The driver's waits have none, so this polls.
+ * Host waits with a timeout, by polling: the driver's waits have none.
  */
 #include <sched.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 /*
  * A query takes less than a microsecond. The first ones follow one another immediately, because
  * most waits are for work that is nearly finished; then the pauses double up to LONGEST_PAUSE_NS,
- * so that a long wait takes no processor time and ends at most that late.
+ * so that a long wait takes little processor time and ends at most that late.
  */
 #define EAGER_QUERIES 64
 #define FIRST_PAUSE_NS 2000u

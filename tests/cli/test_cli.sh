@@ -38,8 +38,8 @@ expect 2 'bench pool does not take --inverse' "$tool" bench pool --inverse
 expect 2 'bench copy does not take --batch' "$tool" bench copy --batch 2
 expect 2 'nothing was run: bn254_fr has ntt sizes up to 2^28, not 2^29' "$tool" bench ntt -s 2^29
 expect 2 'takes a number' "$tool" selftest --timeout soon
-expect 2 'no device' "$tool" devices --devices nonsense
-expect 2 'no device' "$tool" demo --devices nonsense
+expect 2 'does not name a device' "$tool" devices --devices nonsense
+expect 2 'does not name a device' "$tool" demo --devices nonsense
 expect 2 'not a number from 1 to 64' "$tool" bench ntt --devices sim:99
 expect 2 "help takes no argument 'x'" "$tool" help bench x
 expect 2 "takes no argument 'x'" "$tool" --help x

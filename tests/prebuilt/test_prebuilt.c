@@ -170,8 +170,8 @@ static void test_pool_tells(void **state)
 
     (void)state;
     assert_ok(pool_describe(pool, 0, &text));
-    assert_non_null(strstr(text, "compiler  none (DEVICEPOOL_NVRTC=off), the library's own "
-                                 "kernels are prebuilt PTX"));
+    assert_non_null(strstr(text, "compiler  none (DEVICEPOOL_NVRTC=off), the library uses its "
+                                 "prebuilt PTX"));
     pool_text_free(&text);
     assert_ok(pool_describe(pool, 1, &text));
     assert_non_null(strstr(text, "\"message\":\t\"DEVICEPOOL_NVRTC=off"));

@@ -197,7 +197,7 @@ static void test_call_failures(void **state)
     assert_string_equal(pool_last_error()->driver_name, "CUDA_ERROR_OUT_OF_MEMORY");
     assert_string_equal(pool_last_error()->call, "cuMemAlloc");
     assert_string_equal(message(),
-        "cuMemAlloc on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY (2): the memory is used up");
+        "cuMemAlloc on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
     /* A code that is newer than this library: the driver knows it. */
     plain_answers.MemAlloc = 1234;
     assert_int_equal(DRIVER_CALL(driver, MemAlloc(NULL, 1)), POOL_ERR_DRIVER);
@@ -238,7 +238,7 @@ static void test_call_values(void **state)
         POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_string_equal(pool_last_error()->call, "cuMemAlloc(2 GiB)");
     assert_string_equal(message(), "cuMemAlloc(2 GiB) on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY "
-                                   "(2): the memory is used up");
+                                   "(2): out of memory");
     plain_answers.MemAlloc = 0;
     DRIVER_TRY_FOR(driver, status, failed, MemAlloc(NULL, 1), "%llu", counted_bytes());
     assert_int_equal(counted, 0);

@@ -54,10 +54,10 @@ static const struct fault {
     int oldest_arch;
     const char *says, *advises;
 } faults[] = {
-    {2, 0, 0, "NVRTC_ERROR_PROGRAM_CREATION_FAILURE (2)", "let DEVICEPOOL_NVRTC name another"},
-    {11, 0, 0, "NVRTC_ERROR_INTERNAL_ERROR (11)", "let DEVICEPOOL_NVRTC name another"},
-    {0, 7, 0, "libnvrtc-builtins.so.13.0", "install NVRTC anew"},
-    {0, 11, 0, "nvrtcCompileProgram failed", "install NVRTC anew"},
+    {2, 0, 0, "NVRTC_ERROR_PROGRAM_CREATION_FAILURE (2)", "set DEVICEPOOL_NVRTC to another"},
+    {11, 0, 0, "NVRTC_ERROR_INTERNAL_ERROR (11)", "set DEVICEPOOL_NVRTC to another"},
+    {0, 7, 0, "libnvrtc-builtins.so.13.0", "reinstall NVRTC"},
+    {0, 11, 0, "nvrtcCompileProgram failed", "reinstall NVRTC"},
     {0, 0, 100, "does not compile for sm_90 any more", "name it in DEVICEPOOL_NVRTC"},
 };
 

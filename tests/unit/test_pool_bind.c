@@ -245,7 +245,7 @@ static void test_run_on(void **state)
     assert_int_equal(pool_run_on(device_of(&world, 1), task, &job), POOL_ERR_TIMEOUT);
     job.answer = POOL_OK;
     assert_int_equal(pool_run_on(device_of(&world, 1), task, &job), POOL_ERR_UNBALANCED);
-    assert_says("3 bindings");
+    assert_says("unbinding 3");
     assert_int_equal(pool_mock_depth(world.mock), 0);
     job.leave_bound = 0;
     job.take_off = 1;

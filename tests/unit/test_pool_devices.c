@@ -5,7 +5,7 @@
 #include "support/mock_pool.h"
 
 #include "base/alloc.h"
-#include "pool/devices_text.h"
+#include "pool/device_spec.h"
 
 static void test_grammar(void **state)
 {
@@ -13,7 +13,7 @@ static void test_grammar(void **state)
     size_t count = 0;
 
     (void)state;
-    assert_ok(devices_text_parse(" 3, 5-7 ,GPU-0a1B,06:00.0,ABCD:0f:1a,all", &parts, &count));
+    assert_ok(device_spec_parse(" 3, 5-7 ,GPU-0a1B,06:00.0,ABCD:0f:1a,all", &parts, &count));
     assert_int_equal(count, 6);
     assert_int_equal(parts[0].kind, DEVICE_SELECT_ORDINALS);
     assert_int_equal(parts[0].first, 3);
@@ -50,7 +50,7 @@ static void test_grammar_refuses(void **state)
 
         if (!strcmp(wrong[i], "06")) /* an ordinal after all */
             continue;
-        assert_int_equal(devices_text_parse(wrong[i], &parts, &count), POOL_ERR_INVALID_ARGUMENT);
+        assert_int_equal(device_spec_parse(wrong[i], &parts, &count), POOL_ERR_INVALID_ARGUMENT);
         assert_null(parts);
         assert_int_equal(count, 77);
         assert_says("device string");
@@ -133,7 +133,7 @@ static void test_choosing(void **state)
     assert_string_equal(chosen(&world, "6-7, 1-2"), "6,7,1,2");
     assert_string_equal(chosen(&world, "8"), "");
     assert_int_equal(pool_last_error()->status, POOL_ERR_NOT_FOUND);
-    assert_says("the driver shows 8");
+    assert_says("the driver reports 8");
     assert_string_equal(chosen(&world, "2-2000000000"), "");
     assert_int_equal(pool_last_error()->status, POOL_ERR_NOT_FOUND);
     assert_string_equal(chosen(&world, "1,1"), "");

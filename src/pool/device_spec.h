@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device string as data. Knows no driver.
+ * The parser of the device string, "0,2-3" for example. It makes no driver call.
  */
-#ifndef POOL_DEVICES_TEXT_H
-#define POOL_DEVICES_TEXT_H
+#ifndef POOL_DEVICE_SPEC_H
+#define POOL_DEVICE_SPEC_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <devicepool/device.h>
 #include <devicepool/status.h>
 
-/* A PCI address; -1 for a part that was not given. */
+/* A PCI address; a part that the string omits is -1. */
 struct pci_address {
     int64_t domain;
     int bus;
@@ -26,21 +26,21 @@ enum device_selector_kind {
     DEVICE_SELECT_PCI
 };
 
-/* One part of the string. */
+/* One element of the string. */
 struct device_selector {
     enum device_selector_kind kind;
     int first, last;
-    char uuid[POOL_UUID_TEXT]; /* "GPU-…" or "MIG-…", the start of one */
+    char uuid[POOL_UUID_TEXT]; /* a prefix, "GPU-…" or "MIG-…" */
     struct pci_address pci;
-    char text[64]; /* as it was written, for messages */
+    char text[64]; /* the element itself, for messages */
 };
 
-/* Takes the string apart; *selectors is the caller's (base_free). */
-pool_status devices_text_parse(const char *text, struct device_selector **selectors, size_t *count);
+/* Parses the string. The caller frees *selectors with base_free. */
+pool_status device_spec_parse(const char *text, struct device_selector **selectors, size_t *count);
 
 /* 1 when `text` is a PCI address, with or without domain and function. */
 int pci_address_parse(const char *text, struct pci_address *address);
-/* Whether an address with gaps can mean `whole`. */
+/* Whether `whole` agrees with the parts that `wanted` specifies. */
 int pci_address_matches(const struct pci_address *wanted, const struct pci_address *whole);
 
 #endif
