@@ -21,6 +21,7 @@
 
 /* memory and execution */
 #include <devicepool/cache.h>  /* the disk cache of compiled kernels */
+#include <devicepool/lease.h>  /* admission of jobs to devices: requests, leases, tickets */
 #include <devicepool/memory.h> /* buffers, slices, pinned memory, copies */
 #include <devicepool/module.h> /* compilation, loading and launching of kernels */
 #include <devicepool/stream.h> /* streams and events */

@@ -12,7 +12,7 @@ import tempfile
 
 # Directory: the directories, or single headers, that it may include, lower layers first. A directory may always
 # include its own headers; public headers (<devicepool/...>) are open to all.
-OPERATIONS = ["base", "field", "curve", "driver", "pool", "stream", "memory", "module"]
+OPERATIONS = ["base", "field", "curve", "driver", "pool", "stream", "lease", "memory", "module"]
 LAYERS = {
     "base": [],
     "field": ["base"],
@@ -25,8 +25,9 @@ LAYERS = {
     "sim/driver": ["base", "driver/attributes.h", "sim/exec/executor.h"],
     "pool": ["base", "driver", "sim/driver/sim.h"],
     "stream": ["base", "driver", "pool"],
-    "memory": ["base", "field", "driver", "pool", "stream"],
-    "module": ["base", "driver", "pool", "stream"],
+    "lease": ["base", "driver", "pool", "stream"],
+    "memory": ["base", "field", "driver", "pool", "stream", "lease"],
+    "module": ["base", "driver", "pool", "stream", "lease"],
     # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
     "vector": OPERATIONS + ["ntt"],
     "ntt": OPERATIONS + ["vector"],
