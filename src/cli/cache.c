@@ -20,7 +20,7 @@ static const struct cli_column columns[] = {
 static int add_entry(void *user, const pool_cache_entry *entry)
 {
     time_t made = (time_t)entry->made_unix_time;
-    cJSON *row = cJSON_CreateObject();
+    cJSON *row = cli_add_row(user);
     char string[32];
 
     cJSON_AddStringToObject(row, "key", entry->key);
@@ -36,7 +36,6 @@ static int add_entry(void *user, const pool_cache_entry *entry)
     }
     cJSON_AddNumberToObject(row, "bytes", (double)entry->bytes);
     cJSON_AddBoolToObject(row, "valid", entry->valid);
-    cJSON_AddItemToArray(user, row);
     return 0;
 }
 

@@ -12,7 +12,9 @@
 
 #include <devicepool.h>
 
-#define CLI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "bench.h"
+
+#define CLI_COUNT_OF BENCH_COUNT_OF
 
 /* Exit codes: the class of the failure, for scripts. */
 enum cli_exit {
@@ -96,6 +98,9 @@ struct cli_option {
     const char *const *choices; /* terminated by NULL */
 };
 
+/* The values of --order, in the order of pool_ntt_order. */
+extern const char *const cli_orders[];
+
 /* Returned in place of an exit code: continue with the command. */
 #define CLI_GO (-1)
 
@@ -148,19 +153,31 @@ int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool);
 
 /*
  * Destroys the pool and returns `code`, or the exit code of the destruction when `code` is 0. Exits
- * at once with `code` after cli_watch has timed out, as a pool with a hung device cannot be
+ * at once with `code` after bench_run_threads has timed out, as a pool with a hung device cannot be
  * destroyed.
  */
 int cli_close_pool(device_pool **pool, int code, int as_json);
 
-/* Formats index and name, "0 NVIDIA H200", into `label`, which it returns. */
-const char *cli_device_label(pool_device *device, char *label, size_t bytes);
+/* A device of a pool. */
+struct cli_device {
+    size_t position; /* of the next device */
+    pool_device *device;
+    pool_device_info info;
+    int is_usable;
+    char label[160]; /* index and name, "0 NVIDIA H200" */
+};
+
+/* Fills in the pool's next device and returns 1, or returns 0 after the last. The first call takes
+ * a struct of zeros. */
+int cli_next_device(device_pool *pool, struct cli_device *device);
 
 /* Allocates zeroed memory, or exits. */
 void *cli_alloc(size_t count, size_t bytes);
 
 /* Returns monotonic time in seconds. */
-double cli_now(void);
+
+/* Adds an empty object to an array and returns it. */
+cJSON *cli_add_row(cJSON *rows);
 
 /* Prints a value and a newline to stdout, and deletes it. */
 void cli_print_json(cJSON *value);
@@ -174,27 +191,13 @@ const char *cli_amount(double value, char *string, size_t bytes);
 /* Formats two digits per byte and a NUL into `digits`, which it returns. */
 const char *cli_hex(const void *bytes, size_t count, char *digits);
 
-/* Fills memory with a reproducible byte pattern. */
-void cli_fill_pattern(uint8_t *bytes, uint64_t count);
-
 #define CLI_NUMBER 32 /* enough for any formatted number */
-
-/* ---- watch.c: work that a hung device may prevent from ending ---- */
 
 /* Default of --timeout, in seconds. */
 #define CLI_TIMEOUT 300
 #define CLI_TIMEOUT_HELP                                                                           \
     "give up on a device that makes no progress for this long\n"                                   \
     "(default 300; 0: never)"
-
-/*
- * Runs work(argument) on `threads` threads at once and returns 1 when all have returned. Returns 0
- * when a thread is still running but none has returned or called cli_watch_progress for `timeout`
- * seconds (0: no limit). The threads keep running then, so their memory must never be freed.
- */
-int cli_watch(size_t threads, uint64_t timeout, void *(*work)(void *argument), void *argument);
-void cli_watch_progress(void);
-int cli_watch_has_timed_out(void);
 
 /* ---- terminal.c: colours, the progress line ---- */
 
@@ -274,5 +277,9 @@ void cli_print_table(const cJSON *rows, const struct cli_column *columns, size_t
  */
 void cli_print_rows(
     cJSON *rows, const struct cli_column *columns, size_t count, const struct cli_line *line);
+
+/* The same after success; after a failure reports that instead. Returns the exit code. */
+int cli_print_rows_or_fail(pool_status status, cJSON *rows, const struct cli_column *columns,
+    size_t count, const struct cli_line *line);
 
 #endif

@@ -104,7 +104,7 @@ int cli_close_pool(device_pool **pool, int code, int as_json)
 {
     pool_status status;
 
-    if (cli_watch_has_timed_out()) {
+    if (bench_has_timed_out()) {
         fflush(stdout);
         _exit(code);
     }
@@ -112,34 +112,25 @@ int cli_close_pool(device_pool **pool, int code, int as_json)
     return status && !code ? cli_fail(status, as_json) : code;
 }
 
-const char *cli_device_label(pool_device *device, char *label, size_t bytes)
+int cli_next_device(device_pool *pool, struct cli_device *device)
 {
-    pool_device_info info = {.struct_size = sizeof(info)};
-
-    if (pool_device_get_info(device, &info))
-        snprintf(label, bytes, "%d", pool_device_index(device));
-    else
-        snprintf(label, bytes, "%u %s", info.index, info.name);
-    return label;
+    device->info = (pool_device_info){.struct_size = sizeof(device->info)};
+    if (device->position == pool_device_count(pool) ||
+        pool_device_at(pool, device->position, &device->device))
+        return 0;
+    device->is_usable = pool_device_get_info(device->device, &device->info) ||
+                        device->info.state == POOL_DEVICE_READY;
+    snprintf(device->label, sizeof(device->label), "%zu %s", device->position, device->info.name);
+    device->position++;
+    return 1;
 }
 
-void *cli_alloc(size_t count, size_t bytes)
+cJSON *cli_add_row(cJSON *rows)
 {
-    void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
+    cJSON *row = cJSON_CreateObject();
 
-    if (!memory) {
-        fprintf(stderr, "devicepool: out of memory (%zu times %zu bytes)\n", count, bytes);
-        exit(CLI_FAILED);
-    }
-    return memory;
-}
-
-double cli_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    cJSON_AddItemToArray(rows, row);
+    return row;
 }
 
 const char *cli_bytes(uint64_t value, char *string, size_t bytes)
@@ -191,16 +182,6 @@ const char *cli_amount(double value, char *string, size_t bytes)
     }
     snprintf(string, bytes, "%.*f%s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[unit]);
     return string;
-}
-
-void cli_fill_pattern(uint8_t *bytes, uint64_t count)
-{
-    uint64_t state = 0x9e3779b97f4a7c15u;
-
-    for (uint64_t i = 0; i < count; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = (uint8_t)(state >> 56);
-    }
 }
 
 const char *cli_hex(const void *bytes, size_t count, char *digits)

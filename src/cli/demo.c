@@ -48,24 +48,19 @@ static void print_devices(struct demo *demo)
         {"state", "state", CLI_SHOW_STRING},
     };
     cJSON *rows = cJSON_CreateArray();
+    struct cli_device next = {0};
 
-    for (size_t i = 0; i < pool_device_count(demo->pool); i++) {
-        pool_device_info info = {.struct_size = sizeof(info)};
-        pool_device *device;
-        char string[160];
-        cJSON *row;
+    while (cli_next_device(demo->pool, &next)) {
+        const pool_device_info *info = &next.info;
+        cJSON *row = cli_add_row(rows);
+        char compute[32];
 
-        if (pool_device_at(demo->pool, i, &device) || pool_device_get_info(device, &info))
-            continue;
-        row = cJSON_CreateObject();
-        cJSON_AddStringToObject(row, "device", cli_device_label(device, string, sizeof(string)));
-        snprintf(string, sizeof(string), "%d.%d", info.compute_major, info.compute_minor);
-        cJSON_AddStringToObject(row, "compute", string);
-        cJSON_AddNumberToObject(row, "multiprocessors", info.multiprocessors);
-        cJSON_AddNumberToObject(row, "memory", (double)info.total_bytes);
-        cJSON_AddStringToObject(
-            row, "state", info.state == POOL_DEVICE_READY ? "ready" : info.reason);
-        cJSON_AddItemToArray(rows, row);
+        snprintf(compute, sizeof(compute), "%d.%d", info->compute_major, info->compute_minor);
+        cJSON_AddStringToObject(row, "device", next.label);
+        cJSON_AddStringToObject(row, "compute", compute);
+        cJSON_AddNumberToObject(row, "multiprocessors", info->multiprocessors);
+        cJSON_AddNumberToObject(row, "memory", (double)info->total_bytes);
+        cJSON_AddStringToObject(row, "state", next.is_usable ? "ready" : info->reason);
     }
     cli_print_table(rows, columns, CLI_COUNT_OF(columns), stdout);
     cJSON_Delete(rows);
@@ -113,7 +108,7 @@ static int print_results(struct demo *demo, const struct cli_line *line)
 
     for (size_t i = 0; i < demo->count; i++) {
         const struct demo_job *job = &demo->jobs[i];
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = cli_add_row(rows);
 
         cJSON_AddStringToObject(row, "operation", job->title);
         if (job->device) {
@@ -128,7 +123,6 @@ static int print_results(struct demo *demo, const struct cli_line *line)
         cJSON_AddBoolToObject(row, "checked", job->is_correct);
         if (*job->failure)
             cJSON_AddStringToObject(row, "failure", job->failure);
-        cJSON_AddItemToArray(rows, row);
         correct += job->is_correct != 0;
         if (!code && !job->is_correct)
             code = job->status ? cli_exit_code(job->status) : CLI_DEVICE;
@@ -150,20 +144,20 @@ static void create_jobs(struct demo *demo)
     size_t rounds = devices > DEMO_JOBS ? (devices + DEMO_JOBS - 1) / DEMO_JOBS : 1;
 
     demo->count = rounds * DEMO_JOBS;
-    demo->jobs = cli_alloc(demo->count, sizeof(*demo->jobs));
+    demo->jobs = bench_alloc(demo->count, sizeof(*demo->jobs));
     for (size_t i = 0; i < rounds; i++)
         demo_jobs(demo->jobs + i * DEMO_JOBS);
 }
 
 static int run_all(struct demo *demo, const struct cli_line *line)
 {
-    double begin = cli_now();
+    double begin = bench_now();
     int code = demo_data_open(demo->data_directory, &demo->data);
 
     if (code == CLI_GO) {
         create_jobs(demo);
         demo_run(demo->pool, &demo->data, demo->jobs, demo->count);
-        demo->seconds = cli_now() - begin;
+        demo->seconds = bench_now() - begin;
         code = print_results(demo, line);
         free(demo->jobs);
     }

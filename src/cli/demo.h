@@ -5,8 +5,6 @@
 #ifndef CLI_DEMO_H
 #define CLI_DEMO_H
 
-#include <pthread.h>
-
 #include "cli.h"
 
 enum { DEMO_BLOBS = 2, DEMO_BLOB_VALUES = 4096, DEMO_PTAU_LOG = 9, DEMO_TREE_LOG = 14 };
@@ -27,6 +25,8 @@ struct demo_data {
 int demo_data_open(const char *directory, struct demo_data *data);
 void demo_data_close(struct demo_data *data);
 
+enum demo_state { DEMO_WAITING, DEMO_COMPILING, DEMO_RUNNING, DEMO_DONE };
+
 /* A job on one device, and its result. */
 struct demo_job {
     const char *title;
@@ -41,11 +41,9 @@ struct demo_job {
 
     pool_device *device;
     const struct demo_data *data;
-    pthread_t preparer; /* runs prepare while earlier jobs run */
-    int has_preparer;
+    enum demo_state state;
     double first_use; /* seconds */
     double seconds;
-    int is_done;
     int is_correct;
     pool_status status;
     char failure[400];
@@ -55,8 +53,8 @@ struct demo_job {
 enum { DEMO_JOBS = 5 };
 void demo_jobs(struct demo_job jobs[DEMO_JOBS]);
 
-/* Assigns each job to the pool's next device, runs the jobs with one thread per device, and shows
- * the progress. Results are stored in the jobs. */
+/* Assigns each job to the pool's next device, runs the jobs, and shows the progress. Results are
+ * stored in the jobs. */
 void demo_run(device_pool *pool, const struct demo_data *data, struct demo_job *jobs, size_t count);
 
 #endif

@@ -36,7 +36,7 @@ static int read_blob(const char *directory, const char *name, uint8_t **blob)
     file = fopen(path, "rb");
     if (!file)
         return cli_fail_with("'%s' cannot be read: %s", path, strerror(errno));
-    *blob = cli_alloc(1, BLOB_BYTES);
+    *blob = bench_alloc(1, BLOB_BYTES);
     count = fread(*blob, 1, BLOB_BYTES, file);
     fclose(file);
     if (count != BLOB_BYTES)
@@ -123,7 +123,7 @@ static pool_status prepare_blob(const struct demo_data *data, pool_device *devic
 static pool_status run_blob(
     const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
-    uint8_t *values = cli_alloc(1, BLOB_BYTES);
+    uint8_t *values = bench_alloc(1, BLOB_BYTES);
     pool_span span = {.data = values, .count = DEMO_BLOB_VALUES};
     uint8_t point[2 * POOL_FIELD_MAX_BYTES];
     uint8_t bytes[POOL_FIELD_MAX_BYTES];
@@ -160,7 +160,7 @@ static pool_status run_ptau(
 {
     enum { N = 1 << DEMO_PTAU_LOG };
     pool_ntt_params params = {.struct_size = sizeof(params), .domain = data->domain};
-    uint8_t *memory = cli_alloc(2, N * VALUE_BYTES);
+    uint8_t *memory = bench_alloc(2, N * VALUE_BYTES);
     pool_span coefficients = {.data = memory, .count = N};
     pool_span values = {.data = memory + N * VALUE_BYTES, .count = N};
     uint8_t by_coefficients[2 * POOL_FIELD_MAX_BYTES] = {0};
@@ -194,7 +194,7 @@ static pool_status run_tree(
     const struct demo_data *data, const struct demo_job *job, int *is_correct)
 {
     pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .kept_levels = 1};
-    uint8_t *leaves = cli_alloc(job->size, VALUE_BYTES);
+    uint8_t *leaves = bench_alloc(job->size, VALUE_BYTES);
     uint8_t root[VALUE_BYTES];
     uint8_t expected[POOL_FIELD_MAX_BYTES];
     pool_span leaf_span = {.data = leaves, .count = job->size};

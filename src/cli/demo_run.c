@@ -1,160 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distributes jobs over the devices of a pool: the pool selects the device of each job, each device
- * has a thread that binds it, and the main thread shows the progress.
+ * Distributes jobs over the devices of a pool. The pool selects the device of each job and a thread
+ * per job compiles; of the jobs of one device one runs at a time.
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "demo.h"
 
-struct run;
-
-/* A device's thread and its current activity. */
-struct worker {
-    struct run *run;
-    pool_device *device;
-    pthread_t thread;
-    int is_started;
-    const char *activity; /* guarded by run->lock; NULL: finished */
-    int is_compiling;     /* guarded by run->lock */
-};
-
+/* All jobs. Their `state` and `done` are guarded by `lock`. */
 struct run {
     const struct demo_data *data;
     struct demo_job *jobs;
     size_t count;
-    struct worker *workers;
-    size_t worker_count;
+    size_t next; /* guarded by lock, as is the next */
+    size_t done;
+    double begin;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    size_t done; /* guarded by lock */
-    double begin;
+    pthread_mutex_t *device_locks; /* held while a job of the device runs */
 };
 
-static void set_activity(struct worker *worker, const char *activity, int is_compiling)
+static const struct demo_job *first_unfinished_job(const struct run *run, const pool_device *device)
 {
-    pthread_mutex_lock(&worker->run->lock);
-    worker->activity = activity;
-    worker->is_compiling = is_compiling;
-    pthread_cond_signal(&worker->run->changed);
-    pthread_mutex_unlock(&worker->run->lock);
-}
-
-static void finish_job(struct worker *worker, struct demo_job *job)
-{
-    job->is_done = 1;
-    if (!job->status && !job->is_correct)
-        snprintf(job->failure, sizeof(job->failure), "wrong result");
-    pthread_mutex_lock(&worker->run->lock);
-    worker->run->done++;
-    pthread_cond_signal(&worker->run->changed);
-    pthread_mutex_unlock(&worker->run->lock);
-}
-
-/* Compilation runs on the host and takes the most time, so all jobs compile concurrently. */
-static void *prepare_job(void *argument)
-{
-    struct demo_job *job = argument;
-    double begin = cli_now();
-
-    job->status = job->prepare(job->data, job->device);
-    job->first_use = cli_now() - begin;
-    if (job->status)
-        snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
+    for (size_t i = 0; i < run->count; i++)
+        if (run->jobs[i].device == device && run->jobs[i].state != DEMO_DONE)
+            return &run->jobs[i];
     return NULL;
 }
 
-static void start_preparing(struct worker *worker, struct demo_job *job)
-{
-    job->data = worker->run->data;
-    job->has_preparer = pthread_create(&job->preparer, NULL, prepare_job, job) == 0;
-}
-
-static void run_job(struct worker *worker, struct demo_job *job)
-{
-    double begin;
-
-    set_activity(worker, job->tag, 1);
-    if (job->has_preparer)
-        pthread_join(job->preparer, NULL);
-    else
-        prepare_job(job);
-    begin = cli_now();
-    if (!job->status) {
-        set_activity(worker, job->tag, 0);
-        job->status = job->run(worker->run->data, job, &job->is_correct);
-        if (job->status)
-            snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
-    }
-    job->seconds = cli_now() - begin;
-    finish_job(worker, job);
-}
-
-/* Runs on the thread while its device is bound. */
-static pool_status run_jobs(pool_device *device, void *argument)
-{
-    struct worker *worker = argument;
-    struct run *run = worker->run;
-
-    for (size_t i = 0; i < run->count; i++)
-        if (run->jobs[i].device == device)
-            start_preparing(worker, &run->jobs[i]);
-    for (size_t i = 0; i < run->count; i++)
-        if (run->jobs[i].device == device)
-            run_job(worker, &run->jobs[i]);
-    return POOL_OK;
-}
-
-static void *worker_main(void *argument)
-{
-    struct worker *worker = argument;
-    pool_status status = pool_run_on(worker->device, run_jobs, worker);
-
-    /* Binding failed, so none of the jobs was started. */
-    for (size_t i = 0; status && i < worker->run->count; i++) {
-        struct demo_job *job = &worker->run->jobs[i];
-
-        if (job->device != worker->device || job->is_done)
-            continue;
-        job->status = status;
-        snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
-        finish_job(worker, job);
-    }
-    set_activity(worker, NULL, 0);
-    return NULL;
-}
-
-static void show_progress(const struct run *run)
+static void show_progress_locked(const struct run *run)
 {
     char bar[4 * CLI_BAR];
     char line[400];
-    size_t length;
-
-    length = (size_t)snprintf(line, sizeof(line), "%s %zu of %zu  %.1f s",
+    size_t length = (size_t)snprintf(line, sizeof(line), "%s %zu of %zu  %.1f s",
         cli_bar(run->done, run->count, bar, sizeof(bar)), run->done, run->count,
-        cli_now() - run->begin);
-    for (size_t i = 0; i < run->worker_count && length < sizeof(line) - 1; i++) {
-        const struct worker *worker = &run->workers[i];
+        bench_now() - run->begin);
 
-        if (worker->activity)
+    for (size_t i = 0; i < run->count && length < sizeof(line) - 1; i++) {
+        const struct demo_job *job = &run->jobs[i];
+
+        if (job == first_unfinished_job(run, job->device))
             length += (size_t)snprintf(line + length, sizeof(line) - length, "  %d: %s%s",
-                pool_device_index(worker->device), worker->activity,
-                worker->is_compiling ? ", compiling" : "");
+                pool_device_index(job->device), job->tag,
+                job->state == DEMO_COMPILING ? ", compiling" : "");
     }
     cli_progress("%s", line);
 }
 
 /* Updates the progress line ten times per second until all jobs are done. */
-static void wait_for_jobs(struct run *run)
+static void show_progress(struct run *run)
 {
     pthread_mutex_lock(&run->lock);
     while (run->done < run->count) {
         struct timespec until;
 
-        show_progress(run);
+        show_progress_locked(run);
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += 100 * 1000 * 1000;
         until.tv_sec += until.tv_nsec / 1000000000;
@@ -165,50 +67,90 @@ static void wait_for_jobs(struct run *run)
     cli_progress_end();
 }
 
-/* Assigns the jobs round robin to the usable devices; without any they fail here. */
-static void assign_jobs(device_pool *pool, struct run *run)
+static void set_state(struct run *run, struct demo_job *job, enum demo_state state)
 {
-    for (size_t i = 0; i < run->count; i++) {
-        struct demo_job *job = &run->jobs[i];
-        struct worker *worker = run->workers;
+    pthread_mutex_lock(&run->lock);
+    job->state = state;
+    run->done += state == DEMO_DONE;
+    pthread_cond_signal(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+}
 
-        job->status = pool_next_device(pool, &job->device);
-        if (job->status) {
-            snprintf(job->failure, sizeof(job->failure), "%s", pool_last_error()->message);
-            run->done++;
-            continue;
-        }
-        while (worker->device && worker->device != job->device)
-            worker++;
-        if (!worker->device)
-            run->worker_count++;
-        worker->device = job->device;
-        worker->run = run;
+/* Runs on the thread while the job's device is bound. */
+static pool_status run_bound_job(pool_device *device, void *argument)
+{
+    struct demo_job *job = argument;
+
+    (void)device;
+    return job->run(job->data, job, &job->is_correct);
+}
+
+static void run_job(struct run *run, struct demo_job *job)
+{
+    double begin = bench_now();
+
+    if (job->state == DEMO_DONE) /* it has no device */
+        return;
+    set_state(run, job, DEMO_COMPILING);
+    job->data = run->data;
+    job->status = job->prepare(job->data, job->device);
+    job->first_use = bench_now() - begin;
+    if (!job->status) {
+        pthread_mutex_t *lock = &run->device_locks[pool_device_index(job->device)];
+
+        pthread_mutex_lock(lock);
+        set_state(run, job, DEMO_RUNNING);
+        begin = bench_now();
+        job->status = pool_run_on(job->device, run_bound_job, job);
+        job->seconds = bench_now() - begin;
+        pthread_mutex_unlock(lock);
     }
+    if (job->status || !job->is_correct)
+        snprintf(job->failure, sizeof(job->failure), "%s",
+            job->status ? pool_last_error()->message : "wrong result");
+    set_state(run, job, DEMO_DONE);
+}
+
+/* One thread per job and one that shows the progress. */
+static void *run_jobs(void *argument)
+{
+    struct run *run = argument;
+    size_t index;
+
+    do {
+        pthread_mutex_lock(&run->lock);
+        index = run->next++;
+        pthread_mutex_unlock(&run->lock);
+        if (index < run->count)
+            run_job(run, &run->jobs[index]);
+        else if (index == run->count)
+            show_progress(run);
+    } while (index < run->count);
+    return NULL;
 }
 
 void demo_run(device_pool *pool, const struct demo_data *data, struct demo_job *jobs, size_t count)
 {
+    size_t devices = pool_device_count(pool);
     struct run run = {.data = data,
         .jobs = jobs,
         .count = count,
-        .workers = cli_alloc(count + 1, sizeof(*run.workers)),
-        .begin = cli_now()};
+        .begin = bench_now(),
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .changed = PTHREAD_COND_INITIALIZER,
+        .device_locks = bench_alloc(devices, sizeof(*run.device_locks))};
 
-    pthread_mutex_init(&run.lock, NULL);
-    pthread_cond_init(&run.changed, NULL);
-    assign_jobs(pool, &run);
-    for (size_t i = 0; i < run.worker_count; i++)
-        run.workers[i].is_started =
-            pthread_create(&run.workers[i].thread, NULL, worker_main, &run.workers[i]) == 0;
-    for (size_t i = 0; i < run.worker_count; i++)
-        if (!run.workers[i].is_started)
-            worker_main(&run.workers[i]);
-    wait_for_jobs(&run);
-    for (size_t i = 0; i < run.worker_count; i++)
-        if (run.workers[i].is_started)
-            pthread_join(run.workers[i].thread, NULL);
-    pthread_cond_destroy(&run.changed);
-    pthread_mutex_destroy(&run.lock);
-    free(run.workers);
+    for (size_t i = 0; i < devices; i++)
+        pthread_mutex_init(&run.device_locks[i], NULL);
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].status = pool_next_device(pool, &jobs[i].device);
+        if (!jobs[i].status)
+            continue;
+        snprintf(jobs[i].failure, sizeof(jobs[i].failure), "%s", pool_last_error()->message);
+        set_state(&run, &jobs[i], DEMO_DONE);
+    }
+    bench_run_threads(count + 1, 0, run_jobs, &run);
+    for (size_t i = 0; i < devices; i++)
+        pthread_mutex_destroy(&run.device_locks[i]);
+    free(run.device_locks);
 }

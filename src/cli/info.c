@@ -18,7 +18,7 @@ static const char *item_name(const pool_file_section *section)
 
 static void add_section(cJSON *sections, const pool_file_section *section)
 {
-    cJSON *row = cJSON_CreateObject();
+    cJSON *row = cli_add_row(sections);
     const char *of = section->item == POOL_FILE_POINTS ? pool_curve_name(section->curve)
                                                        : pool_field_name(section->field);
 
@@ -33,7 +33,6 @@ static void add_section(cJSON *sections, const pool_file_section *section)
     cJSON_AddNumberToObject(row, "stride", (double)section->span.stride);
     if (section->offset)
         cJSON_AddNumberToObject(row, "offset", (double)section->offset);
-    cJSON_AddItemToArray(sections, row);
 }
 
 static void add_count(cJSON *report, const char *name, uint64_t count)

@@ -10,13 +10,12 @@ static pool_status list_fields(cJSON *rows)
 {
     for (size_t i = 0; i < pool_field_count(); i++) {
         const pool_field *field = pool_field_at(i);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = cli_add_row(rows);
 
         cJSON_AddStringToObject(row, "name", pool_field_name(field));
         cJSON_AddNumberToObject(row, "bits", pool_field_bits(field));
         cJSON_AddNumberToObject(row, "bytes", (double)pool_field_element_bytes(field));
         cJSON_AddNumberToObject(row, "two_adicity", pool_field_two_adicity(field));
-        cJSON_AddItemToArray(rows, row);
     }
     return POOL_OK;
 }
@@ -28,14 +27,13 @@ static pool_status list_curves(cJSON *rows)
         const char *base = pool_field_name(pool_curve_base_field(curve));
         const char *scalars = pool_field_name(pool_curve_scalar_field(curve));
         size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = cli_add_row(rows);
 
         cJSON_AddStringToObject(row, "name", pool_curve_name(curve));
         cJSON_AddStringToObject(row, "base_field", base);
         cJSON_AddNumberToObject(row, "degree", pool_curve_degree(curve));
         cJSON_AddStringToObject(row, "scalar_field", scalars);
         cJSON_AddNumberToObject(row, "affine_bytes", (double)bytes);
-        cJSON_AddItemToArray(rows, row);
     }
     return POOL_OK;
 }
@@ -49,13 +47,12 @@ static pool_status list_sets(cJSON *rows)
 
         if (status)
             return status;
-        row = cJSON_CreateObject();
+        row = cli_add_row(rows);
         cJSON_AddStringToObject(row, "name", pool_poseidon_name(set));
         cJSON_AddStringToObject(row, "field", pool_field_name(pool_poseidon_field(set)));
         cJSON_AddNumberToObject(row, "width", pool_poseidon_width(set));
         cJSON_AddNumberToObject(row, "inputs", pool_poseidon_max_inputs(set));
         cJSON_AddNumberToObject(row, "digest", pool_poseidon_digest_elements(set));
-        cJSON_AddItemToArray(rows, row);
         pool_poseidon_destroy(&set);
     }
     return POOL_OK;
@@ -82,38 +79,30 @@ static const struct cli_column set_columns[] = {
     {"digest", "digest", CLI_SHOW_NUMBER},
 };
 
-static const struct listing {
+static const struct {
     const char *name;
-    pool_status (*fill)(cJSON *rows);
+    pool_status (*add_rows)(cJSON *rows);
     const struct cli_column *columns;
     size_t count;
-} listings[] = {
+} lists[] = {
     {"fields", list_fields, field_columns, CLI_COUNT_OF(field_columns)},
     {"curves", list_curves, curve_columns, CLI_COUNT_OF(curve_columns)},
     {"sets", list_sets, set_columns, CLI_COUNT_OF(set_columns)},
 };
 
-static int print_listing(const struct listing *listing, const struct cli_line *line)
-{
-    cJSON *rows = cJSON_CreateArray();
-    pool_status status = listing->fill(rows);
-
-    if (status) {
-        cJSON_Delete(rows);
-        return cli_fail(status, line->as_json);
-    }
-    cli_print_rows(rows, listing->columns, listing->count, line);
-    return CLI_OK;
-}
-
 int cli_run_list(const struct cli_command *self, struct cli_line *line)
 {
     int code = cli_parse(self, NULL, 0, line);
+    size_t i = 0;
+    cJSON *rows;
 
     if (code != CLI_GO)
         return code;
-    for (size_t i = 0; i < CLI_COUNT_OF(listings); i++)
-        if (strcmp(listings[i].name, line->operands[0]) == 0)
-            return print_listing(&listings[i], line);
-    return cli_usage(self, "list has no '%s'", line->operands[0]);
+    while (i < CLI_COUNT_OF(lists) && strcmp(lists[i].name, line->operands[0]) != 0)
+        i++;
+    if (i == CLI_COUNT_OF(lists))
+        return cli_usage(self, "list has no '%s'", line->operands[0]);
+    rows = cJSON_CreateArray();
+    return cli_print_rows_or_fail(
+        lists[i].add_rows(rows), rows, lists[i].columns, lists[i].count, line);
 }

@@ -72,7 +72,7 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     if (code != CLI_GO)
         return code;
     code = CLI_OK;
-    results = cli_alloc(1, bytes);
+    results = bench_alloc(1, bytes);
     cli_progress("transforming %s elements of %s",
         cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
     status = compute_ntt(request, section, device, results);
@@ -104,7 +104,6 @@ static int check_count(
 
 int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
 {
-    static const char *const orders[] = {"nn", "nr", "rn", "rr", NULL};
     struct request request = {.field = "bn254_fr", .batch = 1};
     const struct cli_option options[] = {
         {'f', "field", "NAME", "field of a raw file's elements (default bn254_fr)", CLI_STRING,
@@ -117,7 +116,7 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
         {0, "coset", NULL, "on the coset of the field's generator", CLI_SWITCH, &request.is_coset,
             NULL},
         {0, "order", "ORDER", "nn (default), nr, rn, rr; n natural, r bit-reversed", CLI_CHOICE,
-            &request.order, orders},
+            &request.order, cli_orders},
         {'b', "batch", "COUNT", "the file has this many transforms, one after another", CLI_COUNT,
             &request.batch, NULL},
         {'o', "output", "FILE", "write raw elements, in form and byte order of the input",

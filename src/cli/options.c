@@ -13,6 +13,8 @@
 /* The largest table of options, including the common ones and the terminator. */
 enum { MAX_OPTIONS = 40, FIRST_VALUE = 256 };
 
+const char *const cli_orders[] = {"nn", "nr", "rn", "rr", NULL};
+
 struct table {
     struct cli_option options[MAX_OPTIONS];
     size_t count;

@@ -136,7 +136,7 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     if (code != CLI_GO)
         return code;
     code = CLI_OK;
-    results = cli_alloc(1, bytes);
+    results = bench_alloc(1, bytes);
     properties = cJSON_CreateObject();
     cJSON_AddStringToObject(properties, "set", request->set_name);
     cJSON_AddNumberToObject(properties, "items", (double)shape->items);

@@ -83,7 +83,7 @@ static int run_prover(
 {
     struct groth16_result result = {0};
     device_pool *pool = NULL;
-    double begin = cli_now();
+    double begin = bench_now();
     pool_status status;
     int code = cli_open_device(line, &pool, &job->device);
 
@@ -99,7 +99,7 @@ static int run_prover(
     if (!code)
         code = cli_output_write(&outputs[1], result.public_signals, strlen(result.public_signals));
     if (!code)
-        report_proof(job->key, line->operands, cli_now() - begin, line);
+        report_proof(job->key, line->operands, bench_now() - begin, line);
     groth16_result_free(&result);
     return cli_close_pool(&pool, code, 0);
 }

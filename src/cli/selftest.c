@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "selftest.h"
 
@@ -29,10 +28,9 @@ struct selftest {
 
 /* The result of one test. */
 struct result {
+    enum { NOT_RUN, RUNNING, SKIPPED, FINISHED } state;
     pool_status status;
     int is_correct;
-    int is_running;
-    int was_run;
     double seconds;
     char failure[400];
 };
@@ -46,24 +44,21 @@ struct round {
     char name[160];
     size_t count;
     size_t step; /* every step-th test is run */
+    int has_compiler;
+    atomic_size_t next;
+    atomic_int is_over; /* the device cannot be tested any further */
     pthread_mutex_t lock;
     struct result *results; /* guarded by lock, as is the next */
     int has_timed_out;
-    atomic_size_t next;
-    atomic_size_t done;
-    int has_compiler;
-    atomic_size_t skipped; /* tests that need a compiler */
-    atomic_int is_over;    /* the device cannot be tested any further */
 };
 
-static int is_final(pool_status status)
+static size_t count_tests(const struct round *round)
 {
-    return pool_status_class(status) == POOL_CLASS_PROCESS ||
-           pool_status_class(status) == POOL_CLASS_DEVICE;
+    return (round->count + round->step - 1) / round->step;
 }
 
 /* Stores a result unless the round has timed out. */
-static void set_result(struct round *round, size_t index, const struct result *result)
+static void store_result(struct round *round, size_t index, const struct result *result)
 {
     pthread_mutex_lock(&round->lock);
     if (!round->has_timed_out)
@@ -73,31 +68,24 @@ static void set_result(struct round *round, size_t index, const struct result *r
 
 static void run_test(struct round *round, size_t index)
 {
-    struct result result = {.is_running = 1, .was_run = 1};
-    double begin = cli_now();
+    struct result result = {.state = RUNNING};
+    pool_error_class error_class;
+    double begin = bench_now();
 
-    set_result(round, index, &result);
+    store_result(round, index, &result);
     result.status = round->area->run(round->pool, round->device, index, &result.is_correct);
-    result.seconds = cli_now() - begin;
-    result.is_running = 0;
-    if (result.status == POOL_ERR_NO_COMPILER && !round->has_compiler) {
-        result.was_run = 0;
-        atomic_fetch_add(&round->skipped, 1);
-    }
-    if (result.status)
-        result.is_correct = 0;
+    result.seconds = bench_now() - begin;
+    result.state =
+        result.status == POOL_ERR_NO_COMPILER && !round->has_compiler ? SKIPPED : FINISHED;
+    result.is_correct &= !result.status;
     if (!result.is_correct)
         snprintf(result.failure, sizeof(result.failure), "%s",
             result.status ? pool_last_error()->message : "wrong result");
-    if (is_final(result.status))
+    error_class = pool_status_class(result.status);
+    if (error_class == POOL_CLASS_PROCESS || error_class == POOL_CLASS_DEVICE)
         atomic_store(&round->is_over, 1);
-    set_result(round, index, &result);
-    cli_watch_progress();
-}
-
-static size_t count_tests(const struct round *round)
-{
-    return (round->count + round->step - 1) / round->step;
+    store_result(round, index, &result);
+    bench_report_progress();
 }
 
 static void *run_tests(void *argument)
@@ -108,9 +96,8 @@ static void *run_tests(void *argument)
     while (!atomic_load(&round->is_over) &&
            (index = atomic_fetch_add(&round->next, round->step)) < round->count) {
         cli_progress("%s: %s %zu of %zu, %s", round->name, round->area->name,
-            atomic_load(&round->done) + 1, round->count, round->area->subject(round->pool, index));
+            index / round->step + 1, count_tests(round), round->area->subject(round->pool, index));
         run_test(round, index);
-        atomic_fetch_add(&round->done, 1);
     }
     return NULL;
 }
@@ -123,7 +110,7 @@ static void abandon_round(struct round *round, uint64_t timeout)
     for (size_t i = 0; i < round->count; i++) {
         struct result *result = &round->results[i];
 
-        if (!result->is_running)
+        if (result->state != RUNNING)
             continue;
         result->seconds = (double)timeout;
         snprintf(result->failure, sizeof(result->failure),
@@ -134,62 +121,49 @@ static void abandon_round(struct round *round, uint64_t timeout)
     atomic_store(&round->is_over, 1);
 }
 
-static void run_round(struct round *round, uint64_t timeout)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t threads = processors < 1             ? 1
-                     : processors > MAX_THREADS ? MAX_THREADS
-                                                : (size_t)processors;
-
-    if (!cli_watch(threads, timeout, run_tests, round))
-        abandon_round(round, timeout);
-}
-
 static cJSON *add_row(
     struct selftest *test, const char *device, const char *area, double seconds, int is_correct)
 {
-    cJSON *row = cJSON_CreateObject();
+    cJSON *row = cli_add_row(test->rows);
 
     cJSON_AddStringToObject(row, "device", device);
     cJSON_AddStringToObject(row, "area", area);
     cJSON_AddNumberToObject(row, "seconds", seconds);
     cJSON_AddBoolToObject(row, "checked", is_correct);
-    cJSON_AddItemToArray(test->rows, row);
     return row;
 }
 
-static void report_each(struct selftest *test, const struct round *round)
+/* Adds the row of the area or, with --each, of each test. */
+static void report_round(struct selftest *test, const struct round *round, double seconds)
 {
-    for (size_t i = 0; i < round->count; i++) {
-        const struct result *result = &round->results[i];
-        cJSON *row;
-
-        if (!result->was_run)
-            continue;
-        row = add_row(test, round->name, round->area->name, result->seconds, result->is_correct);
-        cJSON_AddStringToObject(row, "subject", round->area->subject(round->pool, i));
-        if (!result->is_correct)
-            cJSON_AddStringToObject(row, "failure", result->failure);
-    }
-}
-
-static void report_area(struct selftest *test, const struct round *round, double seconds)
-{
-    size_t skipped = atomic_load(&round->skipped);
-    size_t tests = count_tests(round) - skipped;
+    size_t tests = count_tests(round), passed = 0, skipped = 0;
     char failure[512] = "";
-    size_t passed = 0;
     cJSON *row;
 
     for (size_t i = 0; i < round->count; i++) {
         const struct result *result = &round->results[i];
+        const char *subject = round->area->subject(round->pool, i);
 
+        skipped += result->state == SKIPPED;
+        if (result->state == NOT_RUN || result->state == SKIPPED)
+            continue;
         passed += result->is_correct != 0;
-        if (result->was_run && !result->is_correct && !*failure)
-            snprintf(failure, sizeof(failure), "%s: %s", round->area->subject(round->pool, i),
-                result->failure);
+        if (!result->is_correct && !*failure)
+            snprintf(failure, sizeof(failure), "%s: %s", subject, result->failure);
+        if (!result->is_correct && !test->code)
+            test->code = result->status ? cli_exit_code(result->status) : CLI_DEVICE;
+        if (!test->shows_each)
+            continue;
+        row = add_row(test, round->name, round->area->name, result->seconds, result->is_correct);
+        cJSON_AddStringToObject(row, "subject", subject);
+        if (!result->is_correct)
+            cJSON_AddStringToObject(row, "failure", result->failure);
     }
-    row = add_row(test, round->name, round->area->name, seconds, tests && passed == tests);
+    test->skipped += skipped;
+    tests -= skipped;
+    if (test->shows_each)
+        return;
+    row = add_row(test, round->name, round->area->name, seconds, passed == tests);
     cJSON_AddNumberToObject(row, "tests", (double)tests);
     cJSON_AddNumberToObject(row, "passed", (double)passed);
     if (!tests)
@@ -201,31 +175,25 @@ static void report_area(struct selftest *test, const struct round *round, double
 }
 
 /* Returns 1 if the device cannot be tested any further. */
-static int test_area(struct selftest *test, const struct selftest_area *area, pool_device *device)
+static int test_area(
+    struct selftest *test, const struct selftest_area *area, const struct cli_device *device)
 {
-    struct round *round = cli_alloc(1, sizeof(*round));
-    double begin = cli_now();
+    struct round *round = bench_alloc(1, sizeof(*round));
+    double begin = bench_now();
     int is_over;
 
     round->pool = test->pool;
     round->area = area;
-    round->device = device;
-    cli_device_label(device, round->name, sizeof(round->name));
+    round->device = device->device;
+    snprintf(round->name, sizeof(round->name), "%s", device->label);
     round->has_compiler = test->has_compiler;
     round->step = test->is_quick ? QUICK_STEP : 1;
     round->count = area->count(test->pool);
-    round->results = cli_alloc(round->count, sizeof(*round->results));
+    round->results = bench_alloc(round->count, sizeof(*round->results));
     pthread_mutex_init(&round->lock, NULL);
-    run_round(round, test->timeout);
-    for (size_t i = 0; i < round->count && !test->code; i++)
-        if (round->results[i].was_run && !round->results[i].is_correct)
-            test->code =
-                round->results[i].status ? cli_exit_code(round->results[i].status) : CLI_DEVICE;
-    if (test->shows_each)
-        report_each(test, round);
-    else
-        report_area(test, round, cli_now() - begin);
-    test->skipped += atomic_load(&round->skipped);
+    if (!bench_run_threads(bench_processors(MAX_THREADS), test->timeout, run_tests, round))
+        abandon_round(round, test->timeout);
+    report_round(test, round, bench_now() - begin);
     is_over = atomic_load(&round->is_over);
     if (round->has_timed_out)
         return is_over;
@@ -236,31 +204,17 @@ static int test_area(struct selftest *test, const struct selftest_area *area, po
 }
 
 /* An unusable device is a failure. */
-static int check_usable(struct selftest *test, pool_device *device, const char *name)
-{
-    pool_device_info info = {.struct_size = sizeof(info)};
-    cJSON *row;
-
-    if (pool_device_get_info(device, &info) || info.state == POOL_DEVICE_READY)
-        return 1;
-    row = add_row(test, name, "device", 0, 0);
-    cJSON_AddStringToObject(row, "failure", info.reason);
-    if (!test->code)
-        test->code = CLI_DEVICE;
-    return 0;
-}
-
-static void test_device(struct selftest *test, size_t index)
+static void test_device(struct selftest *test, const struct cli_device *device)
 {
     int is_over = 0;
-    pool_device *device;
-    char name[160];
 
-    if (pool_device_at(test->pool, index, &device))
+    if (!device->is_usable) {
+        cJSON *row = add_row(test, device->label, "device", 0, 0);
+
+        cJSON_AddStringToObject(row, "failure", device->info.reason);
+        test->code = test->code ? test->code : CLI_DEVICE;
         return;
-    cli_device_label(device, name, sizeof(name));
-    if (!check_usable(test, device, name))
-        return;
+    }
     for (size_t i = 0; i < AREAS && !is_over; i++)
         if (!test->only || strcmp(test->only, areas[i]->name) == 0)
             is_over = test_area(test, areas[i], device);
@@ -302,6 +256,7 @@ int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
     };
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
     pool_host_info host = {.struct_size = sizeof(host)};
+    struct cli_device next = {0};
 
     if (code == CLI_GO)
         code = check_area(self, test.only);
@@ -313,8 +268,8 @@ int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
     pool_host_get_info(&host);
     test.has_compiler = !host.compiler.status;
     test.rows = cJSON_CreateArray();
-    for (size_t i = 0; i < pool_device_count(test.pool); i++)
-        test_device(&test, i);
+    while (cli_next_device(test.pool, &next))
+        test_device(&test, &next);
     cli_print_rows(test.rows, columns, CLI_COUNT_OF(columns), line);
     if (test.skipped)
         fprintf(stderr, "devicepool: %zu tests were skipped because they need NVRTC: %s\n",

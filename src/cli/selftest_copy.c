@@ -127,10 +127,10 @@ static pool_status run_path(device_pool *pool, pool_device *device, size_t index
 {
     static pool_status (*const functions[])(pool_device *, uint8_t *, uint8_t *) = {
         through_pageable, through_pinned, through_fill, through_slice};
-    uint8_t *memory = cli_alloc(2, BYTES);
+    uint8_t *memory = bench_alloc(2, BYTES);
     pool_status status;
 
-    cli_fill_pattern(memory, BYTES);
+    bench_fill_pattern(memory, BYTES);
     if (index < CLI_COUNT_OF(functions))
         status = functions[index](device, memory, memory + BYTES);
     else

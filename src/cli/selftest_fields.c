@@ -8,7 +8,6 @@
 
 #include <openssl/bn.h>
 
-#include "check.h"
 #include "selftest.h"
 
 void selftest_multiples(const pool_field *field, const char *factor, uint64_t count, void *out)
@@ -39,7 +38,7 @@ int selftest_matches(
     const pool_field *field, const void *elements, uint64_t count, const char *expected)
 {
     size_t bytes = pool_field_element_bytes(field);
-    uint8_t *weights = cli_alloc(count, bytes);
+    uint8_t *weights = bench_alloc(count, bytes);
     uint8_t sum[POOL_FIELD_MAX_BYTES];
     char digits[2 * POOL_FIELD_MAX_BYTES + 1];
 
@@ -48,7 +47,7 @@ int selftest_matches(
 
         memcpy(weights + i * bytes, &weight, sizeof(weight));
     }
-    cli_inner_product(field, elements, weights, count, sum);
+    bench_inner_product(field, elements, weights, count, count, sum);
     free(weights);
     return strcmp(cli_hex(sum, bytes, digits), expected) == 0;
 }
@@ -154,7 +153,7 @@ static pool_status run_ntt(device_pool *pool, pool_device *device, size_t index,
     if (status)
         return status;
     elements =
-        cli_alloc((size_t)2 << SELFTEST_TRANSFORM_LOG, pool_field_element_bytes(domain.field));
+        bench_alloc((size_t)2 << SELFTEST_TRANSFORM_LOG, pool_field_element_bytes(domain.field));
     status = run_transforms(&params, &exec, known, elements, is_correct);
     free(elements);
     pool_ntt_domain_destroy(&params.domain);

@@ -87,9 +87,9 @@ static pool_status run_curve(device_pool *pool, pool_device *device, size_t inde
     const pool_curve *curve = pool_curve_by_name(selftest_msms[index].curve);
     pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
     pool_exec exec = {.struct_size = sizeof(exec), .device = device};
-    uint8_t *points = cli_alloc(SELFTEST_MSM, pool_point_bytes(curve, POOL_POINT_AFFINE));
+    uint8_t *points = bench_alloc(SELFTEST_MSM, pool_point_bytes(curve, POOL_POINT_AFFINE));
     uint8_t *scalars =
-        cli_alloc(SELFTEST_MSM, pool_field_element_bytes(pool_curve_scalar_field(curve)));
+        bench_alloc(SELFTEST_MSM, pool_field_element_bytes(pool_curve_scalar_field(curve)));
     pool_status status;
 
     (void)pool;

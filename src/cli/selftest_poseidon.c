@@ -69,7 +69,7 @@ static pool_status run_random(const pool_poseidon *set, const pool_exec *exec, i
     const pool_field *field = pool_poseidon_field(set);
     size_t elements = (size_t)STATES * pool_poseidon_width(set);
     size_t bytes = elements * pool_field_element_bytes(field);
-    uint8_t *memory = cli_alloc(3, bytes);
+    uint8_t *memory = bench_alloc(3, bytes);
     pool_span in = {.data = memory, .count = STATES};
     pool_span out = {.data = memory + bytes, .count = STATES};
     pool_span expected = {.data = memory + 2 * bytes, .count = STATES};

@@ -54,7 +54,7 @@ static void pack_bytes(
     size_t width = (pool_field_bits(raw->field) - 1) / 8;
     size_t size = pool_field_element_bytes(raw->field);
     uint64_t elements = (count + width - 1) / width;
-    uint8_t *owned = cli_alloc(elements, size);
+    uint8_t *owned = bench_alloc(elements, size);
 
     for (uint64_t i = 0; i < elements; i++)
         memcpy(owned + i * size, bytes + i * width,
@@ -70,7 +70,7 @@ static pool_status from_big_endian(const struct cli_raw *raw, struct cli_source 
     const pool_field *field = raw->curve ? pool_curve_base_field(raw->curve) : raw->field;
     size_t size = pool_field_element_bytes(field);
     uint64_t elements = span->count * (span->stride / size);
-    void *owned = cli_alloc(elements, size);
+    void *owned = bench_alloc(elements, size);
     pool_status status = pool_field_from_bytes(
         field, size, POOL_BIG_ENDIAN, span->data, elements, POOL_FORM_STANDARD, owned);
 
@@ -206,7 +206,7 @@ int cli_source_reverse(struct cli_source *source)
 
     if (!count || (count & (count - 1)))
         return 0;
-    owned = cli_alloc(count, span->stride);
+    owned = bench_alloc(count, span->stride);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bit = count >> 1;
 

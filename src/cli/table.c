@@ -159,3 +159,15 @@ void cli_print_rows(
     else
         cJSON_Delete(rows);
 }
+
+int cli_print_rows_or_fail(pool_status status, cJSON *rows, const struct cli_column *columns,
+    size_t count, const struct cli_line *line)
+{
+    int code = status ? cli_fail(status, line->as_json) : CLI_OK;
+
+    if (status)
+        cJSON_Delete(rows);
+    else
+        cli_print_rows(rows, columns, count, line);
+    return code;
+}

@@ -53,29 +53,26 @@ static pool_status warm_up_subject(const struct subject *subject, pool_device *d
 }
 
 static pool_status warm_up_device(
-    pool_device *device, const struct subject *subjects, int count, cJSON *rows)
+    const struct cli_device *device, const struct subject *subjects, int count, cJSON *rows)
 {
-    pool_status status = POOL_OK;
-    char name[160];
-
-    cli_device_label(device, name, sizeof(name));
-    for (int i = 0; i < count && !status; i++) {
-        double begin = cli_now();
+    for (int i = 0; i < count; i++) {
+        const struct subject *subject = &subjects[i];
+        double begin = bench_now();
+        pool_status status;
         cJSON *row;
 
         cli_progress(
-            "%s: %s %s (%d of %d)", name, kind_of(&subjects[i]), subjects[i].name, i + 1, count);
-        status = warm_up_subject(&subjects[i], device);
+            "%s: %s %s (%d of %d)", device->label, kind_of(subject), subject->name, i + 1, count);
+        status = warm_up_subject(subject, device->device);
         if (status)
-            break;
-        row = cJSON_CreateObject();
-        cJSON_AddStringToObject(row, "device", name);
-        cJSON_AddStringToObject(row, "kind", kind_of(&subjects[i]));
-        cJSON_AddStringToObject(row, "name", subjects[i].name);
-        cJSON_AddNumberToObject(row, "seconds", cli_now() - begin);
-        cJSON_AddItemToArray(rows, row);
+            return status;
+        row = cli_add_row(rows);
+        cJSON_AddStringToObject(row, "device", device->label);
+        cJSON_AddStringToObject(row, "kind", kind_of(subject));
+        cJSON_AddStringToObject(row, "name", subject->name);
+        cJSON_AddNumberToObject(row, "seconds", bench_now() - begin);
     }
-    return status;
+    return POOL_OK;
 }
 
 static int warm_up_all(const struct cli_line *line, const struct subject *subjects)
@@ -86,30 +83,19 @@ static int warm_up_all(const struct cli_line *line, const struct subject *subjec
         {"name", "name", CLI_SHOW_STRING},
         {"seconds", "time", CLI_SHOW_DURATION},
     };
-    cJSON *rows = cJSON_CreateArray();
+    struct cli_device next = {0};
     device_pool *pool = NULL;
     pool_status status = POOL_OK;
     int code = cli_open_pool(line, 0, &pool);
+    cJSON *rows;
 
-    if (code != CLI_GO) {
-        cJSON_Delete(rows);
+    if (code != CLI_GO)
         return code;
-    }
-    for (size_t i = 0; i < pool_device_count(pool) && !status; i++) {
-        pool_device_info info = {.struct_size = sizeof(info)};
-        pool_device *device;
-
-        status = pool_device_at(pool, i, &device);
-        if (!status)
-            status = pool_device_get_info(device, &info);
-        if (!status && info.state == POOL_DEVICE_READY)
-            status = warm_up_device(device, subjects, line->operand_count, rows);
-    }
-    code = status ? cli_fail(status, line->as_json) : CLI_OK;
-    if (status)
-        cJSON_Delete(rows);
-    else
-        cli_print_rows(rows, columns, CLI_COUNT_OF(columns), line);
+    rows = cJSON_CreateArray();
+    while (!status && cli_next_device(pool, &next))
+        if (next.is_usable)
+            status = warm_up_device(&next, subjects, line->operand_count, rows);
+    code = cli_print_rows_or_fail(status, rows, columns, CLI_COUNT_OF(columns), line);
     return cli_close_pool(&pool, code, 0);
 }
 

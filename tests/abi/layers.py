@@ -35,7 +35,8 @@ LAYERS = {
     "msm": OPERATIONS,
     # Programs of their own that use the public interface only.
     "mock": [],
-    "cli": [],
+    "bench": [],
+    "cli": ["bench"],
 }
 # Only driver/ calls or loads symbols of the vendor's libraries. The tables of sim/ and mock/ define functions that
 # begin with sim_cu_ and mock_cu_.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast copies and allocations are: pinned, pageable through staging with 1, 2 and 4 threads,
+ * The speed of copies and allocations: pinned, pageable through staging with 1, 2 and 4 threads,
  * pageable by the driver alone, device to device, peer; allocation and freeing by the library and
  * by the driver. Every copied byte is checked. Wall time of whole calls, two warm-ups, median of
  * nine. A table on stdout, the same as JSON with --json.
@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cJSON.h>
-
-#include <devicepool.h>
-
-#include "base/clock.h"
 #include "bench_support.h"
 #include "memory/memory.h"
 
-#define WARM_UPS 2
-#define ROUNDS 9
 #define MIB ((uint64_t)1 << 20)
 
 static struct {
@@ -44,18 +37,9 @@ static void must_driver(pool_cu_result code, const char *what)
 #define MUST_DRIVER(call) must_driver((call), #call)
 
 /* Median milliseconds of a call. */
-static double measure(void (*call)(void))
+static double measure(pool_status (*call)(void *unused))
 {
-    double times[ROUNDS];
-
-    for (int i = -WARM_UPS; i < ROUNDS; i++) {
-        uint64_t start = base_clock_ns();
-
-        call();
-        if (i >= 0)
-            times[i] = (double)(base_clock_ns() - start) / 1e6;
-    }
-    return median(times, ROUNDS);
+    return time_on_host(call, NULL) * 1e3;
 }
 
 static void report(const char *name, unsigned threads, double ms)
@@ -95,135 +79,131 @@ static void check_device(const char *name, pool_device *device, pool_buffer *buf
         wrong(name);
 }
 
-static void wipe_device(pool_buffer *buffer)
-{
-    MUST(pool_buffer_fill8(buffer, 0, bench.bytes, 0x11, NULL));
-}
-
 /* ---- the calls ------------------------------------------------------------------------------ */
 
-static void in_pinned(void)
+static pool_status in_pinned(void *unused)
 {
-    MUST(pool_copy_to_device(bench.buffer, 0, pool_pinned_data(bench.pinned), bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_to_device(bench.buffer, 0, pool_pinned_data(bench.pinned), bench.bytes, NULL);
 }
 
-static void out_pinned(void)
+static pool_status out_pinned(void *unused)
 {
-    MUST(pool_copy_to_host(pool_pinned_data(bench.pinned), bench.buffer, 0, bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_to_host(pool_pinned_data(bench.pinned), bench.buffer, 0, bench.bytes, NULL);
 }
 
-static void in_pageable(void)
+static pool_status in_pageable(void *unused)
 {
-    MUST(pool_copy_to_device(bench.buffer, 0, bench.data, bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_to_device(bench.buffer, 0, bench.data, bench.bytes, NULL);
 }
 
-static void out_pageable(void)
+static pool_status out_pageable(void *unused)
 {
-    MUST(pool_copy_to_host(bench.back, bench.buffer, 0, bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_to_host(bench.back, bench.buffer, 0, bench.bytes, NULL);
 }
 
-static void in_driver(void)
+static pool_status in_driver(void *unused)
 {
     CUdeviceptr address;
 
+    (void)unused;
     MUST(pool_buffer_address(bench.buffer, &address));
     MUST_DRIVER(bench.api->MemcpyHtoD(address, bench.data, bench.bytes));
+    return POOL_OK;
 }
 
-static void out_driver(void)
+static pool_status out_driver(void *unused)
 {
     CUdeviceptr address;
 
+    (void)unused;
     MUST(pool_buffer_address(bench.buffer, &address));
     MUST_DRIVER(bench.api->MemcpyDtoH(bench.back, address, bench.bytes));
+    return POOL_OK;
 }
 
-static void in_place(void)
+static pool_status in_place(void *unused)
 {
-    MUST(pool_copy_device(bench.other, 0, bench.buffer, 0, bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_device(bench.other, 0, bench.buffer, 0, bench.bytes, NULL);
 }
 
-static void to_peer(void)
+static pool_status to_peer(void *unused)
 {
-    MUST(pool_copy_device(bench.there, 0, bench.buffer, 0, bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_device(bench.there, 0, bench.buffer, 0, bench.bytes, NULL);
 }
 
-static void from_peer(void)
+static pool_status from_peer(void *unused)
 {
-    MUST(pool_copy_device(bench.buffer, 0, bench.there, 0, bench.bytes, NULL));
+    (void)unused;
+    return pool_copy_device(bench.buffer, 0, bench.there, 0, bench.bytes, NULL);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static void bench_pinned(void)
+/* Measures a copy to a buffer, and compares the buffer with the data. */
+static void bench_into(const char *name, unsigned threads, pool_status (*call)(void *unused),
+    pool_device *device, pool_buffer *target)
 {
     double ms;
 
-    memcpy(pool_pinned_data(bench.pinned), bench.data, bench.bytes);
-    wipe_device(bench.buffer);
-    ms = measure(in_pinned);
-    check_device("host to device, pinned", bench.device, bench.buffer);
-    report("host to device, pinned", 0, ms);
-    memset(pool_pinned_data(bench.pinned), 0, bench.bytes);
-    ms = measure(out_pinned);
-    if (memcmp(pool_pinned_data(bench.pinned), bench.data, bench.bytes))
-        wrong("device to host, pinned");
-    report("device to host, pinned", 0, ms);
+    MUST(pool_buffer_fill8(target, 0, bench.bytes, 0x11, NULL));
+    ms = measure(call);
+    check_device(name, device, target);
+    report(name, threads, ms);
+}
+
+/* Measures a copy to host memory, and compares that with the data. */
+static void bench_out(
+    const char *name, unsigned threads, pool_status (*call)(void *unused), void *target)
+{
+    double ms;
+
+    memset(target, 0, bench.bytes);
+    ms = measure(call);
+    if (memcmp(target, bench.data, bench.bytes))
+        wrong(name);
+    report(name, threads, ms);
+}
+
+static void bench_pinned(void)
+{
+    void *pinned = pool_pinned_data(bench.pinned);
+
+    memcpy(pinned, bench.data, bench.bytes);
+    bench_into("host to device, pinned", 0, in_pinned, bench.device, bench.buffer);
+    bench_out("device to host, pinned", 0, out_pinned, pinned);
 }
 
 static void bench_pageable(uint32_t threads)
 {
     struct memory_staging_shape shape = bench.shape;
-    double ms;
 
     shape.helpers = threads - 1;
     MUST(memory_staging_reshape(bench.device, &shape));
-    wipe_device(bench.buffer);
-    ms = measure(in_pageable);
-    check_device("host to device, staged", bench.device, bench.buffer);
-    report("host to device, staged", threads, ms);
-    memset(bench.back, 0, bench.bytes);
-    ms = measure(out_pageable);
-    if (memcmp(bench.back, bench.data, bench.bytes))
-        wrong("device to host, staged");
-    report("device to host, staged", threads, ms);
+    bench_into("host to device, staged", threads, in_pageable, bench.device, bench.buffer);
+    bench_out("device to host, staged", threads, out_pageable, bench.back);
 }
 
 static void bench_driver(void)
 {
-    double ms;
-
     MUST(pool_bind(bench.device));
-    wipe_device(bench.buffer);
-    ms = measure(in_driver);
-    check_device("host to device, driver alone", bench.device, bench.buffer);
-    report("host to device, driver alone", 1, ms);
-    memset(bench.back, 0, bench.bytes);
-    ms = measure(out_driver);
-    if (memcmp(bench.back, bench.data, bench.bytes))
-        wrong("device to host, driver alone");
-    report("device to host, driver alone", 1, ms);
+    bench_into("host to device, driver alone", 1, in_driver, bench.device, bench.buffer);
+    bench_out("device to host, driver alone", 1, out_driver, bench.back);
     MUST(pool_unbind(bench.device));
 }
 
 static void bench_devices(void)
 {
-    double ms;
-
-    wipe_device(bench.other);
-    ms = measure(in_place);
-    check_device("device to device", bench.device, bench.other);
-    report("device to device", 0, ms);
+    bench_into("device to device", 0, in_place, bench.device, bench.other);
     if (!bench.peer)
         return;
-    wipe_device(bench.there);
-    ms = measure(to_peer);
-    check_device("to the peer", bench.peer, bench.there);
-    report("to the peer", 0, ms);
-    wipe_device(bench.buffer);
-    ms = measure(from_peer);
-    check_device("from the peer", bench.device, bench.buffer);
-    report("from the peer", 0, ms);
+    bench_into("to the peer", 0, to_peer, bench.peer, bench.there);
+    bench_into("from the peer", 0, from_peer, bench.device, bench.buffer);
 }
 
 static void bench_size(uint64_t bytes)
@@ -242,21 +222,24 @@ static void bench_size(uint64_t bytes)
 
 static pool_stream *ordered_on;
 
-static void pairs_library(void)
+static pool_status pairs_library(void *unused)
 {
     for (int i = 0; i < PAIRS; i++) {
         pool_buffer *made = NULL;
 
+        (void)unused;
         MUST(pool_buffer_alloc(bench.device, bench.bytes, &made));
         MUST(pool_buffer_destroy(&made));
     }
+    return POOL_OK;
 }
 
-static void pairs_ordered(void)
+static pool_status pairs_ordered(void *unused)
 {
     pool_buffer_params params = {
         .struct_size = sizeof(params), .bytes = bench.bytes, .stream = ordered_on};
 
+    (void)unused;
     for (int i = 0; i < PAIRS; i++) {
         pool_buffer *made = NULL;
 
@@ -264,23 +247,26 @@ static void pairs_ordered(void)
         MUST(pool_buffer_destroy_on(&made, ordered_on));
     }
     MUST(pool_stream_synchronize(ordered_on));
+    return POOL_OK;
 }
 
-static void pairs_driver(void)
+static pool_status pairs_driver(void *unused)
 {
     for (int i = 0; i < PAIRS / 10; i++) {
         CUdeviceptr address;
 
+        (void)unused;
         MUST_DRIVER(bench.api->MemAlloc(&address, bench.bytes));
         MUST_DRIVER(bench.api->MemFree(address));
     }
+    return POOL_OK;
 }
 
 static void report_pair(const char *name, double us)
 {
     cJSON *row = cJSON_CreateObject();
 
-    printf("%-34s %7.3f MiB %26.3f us a pair\n", name, (double)bench.bytes / (double)MIB, us);
+    printf("%-34s %7.3f MiB %26.3f us per pair\n", name, (double)bench.bytes / (double)MIB, us);
     fflush(stdout);
     cJSON_AddStringToObject(row, "name", name);
     cJSON_AddNumberToObject(row, "bytes", (double)bench.bytes);
@@ -337,25 +323,14 @@ static void prepare(device_pool *pool, uint64_t most)
 
 static void write_json(const char *path, const char *commit)
 {
-    pool_device_info info = {.struct_size = sizeof(info)};
-    cJSON *root = cJSON_CreateObject();
-    FILE *file = fopen(path, "w");
-    char *text;
+    cJSON *report = bench_report(bench.device, bench.rows);
 
-    MUST(pool_device_get_info(bench.device, &info));
-    cJSON_AddStringToObject(root, "device", info.name);
-    cJSON_AddNumberToObject(root, "driver", device_driver(bench.device)->version);
-    cJSON_AddStringToObject(root, "commit", commit);
-    cJSON_AddNumberToObject(root, "piece_bytes", bench.shape.piece_bytes);
-    cJSON_AddNumberToObject(root, "slots", bench.shape.slots);
-    cJSON_AddItemToObject(root, "rows", bench.rows);
-    text = cJSON_Print(root);
-    if (!file || !text || fputs(text, file) < 0 || fclose(file)) {
-        perror(path);
+    cJSON_AddNumberToObject(report, "driver", device_driver(bench.device)->version);
+    cJSON_AddStringToObject(report, "commit", commit);
+    cJSON_AddNumberToObject(report, "piece_bytes", bench.shape.piece_bytes);
+    cJSON_AddNumberToObject(report, "slots", bench.shape.slots);
+    if (!bench_write_json(path, report))
         exit(1);
-    }
-    free(text);
-    cJSON_Delete(root);
 }
 
 static void finish(device_pool *pool)

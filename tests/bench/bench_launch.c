@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
 #include <devicepool.h>
 
-#include "base/clock.h"
 #include "bench_support.h"
 #include "module/image.h"
 #include "pool/device.h"
@@ -57,26 +54,26 @@ static double time_ours(struct subject *s)
 {
     void *arguments[] = {&s->address, &s->number};
     pool_launch_shape shape = {.struct_size = sizeof(shape)};
-    uint64_t start;
+    double start;
 
     MUST(pool_launch_shape_for(32, &shape));
     shape.argument_count = 2;
-    start = base_clock_ns();
+    start = bench_now();
     for (int i = 0; i < LAUNCHES; i++)
         MUST(pool_launch(s->kernel, &shape, arguments, s->stream));
-    return (double)(base_clock_ns() - start) / LAUNCHES;
+    return (bench_now() - start) * 1e9 / LAUNCHES;
 }
 
 static double time_bare(struct subject *s)
 {
     void *arguments[] = {&s->address, &s->number};
-    uint64_t start = base_clock_ns();
+    double start = bench_now();
 
     for (int i = 0; i < LAUNCHES; i++)
         if (s->api->LaunchKernel(
                 s->function, 1, 1, 1, 256, 1, 1, 0, s->raw_stream, arguments, NULL))
             exit(1);
-    return (double)(base_clock_ns() - start) / LAUNCHES;
+    return (bench_now() - start) * 1e9 / LAUNCHES;
 }
 
 static void measure_launches(struct subject *s)
@@ -98,11 +95,11 @@ static void measure_launches(struct subject *s)
         unbound[at] = time_ours(s);
         MUST(pool_stream_synchronize(s->stream));
     }
-    y = median(bare, RUNS);
-    x = median(ours, RUNS);
+    y = bench_median(bare, RUNS);
+    x = bench_median(ours, RUNS);
     row("cuLaunchKernel", y, "ns", "", 1);
     row("pool_launch, device bound", x, "ns", "<= bare + 100 ns", x <= y + 100);
-    x = median(unbound, RUNS);
+    x = bench_median(unbound, RUNS);
     row("pool_launch, not bound (push and pop)", x, "ns", "", 1);
 }
 
@@ -126,11 +123,11 @@ static char *large_source(void)
 static double time_compile(pool_device *device, const pool_module_params *params)
 {
     pool_module *module;
-    uint64_t start = base_clock_ns();
+    double start = bench_now();
     double milliseconds;
 
     MUST(pool_module_compile(device, params, &module));
-    milliseconds = (double)(base_clock_ns() - start) / 1e6;
+    milliseconds = (bench_now() - start) * 1e3;
     pool_module_destroy(&module);
     return milliseconds;
 }
@@ -156,9 +153,9 @@ static void measure_modules(pool_device *device)
         memory[i] = time_compile(device, &params);
     }
     row("module of 40 kernels: compile and load", first, "ms", "", 1);
-    x = median(disk, RUNS);
+    x = bench_median(disk, RUNS);
     row("module of 40 kernels: from disk and load", x, "ms", "<= 5 ms", x <= 5);
-    x = median(memory, RUNS);
+    x = bench_median(memory, RUNS);
     row("module of 40 kernels: from memory and load", x, "ms", "<= 5 ms", x <= 5);
     MUST(pool_cache_clear(NULL));
     free(text);
@@ -166,18 +163,14 @@ static void measure_modules(pool_device *device)
 
 int main(int count, char **arguments)
 {
-    pool_params with = {.struct_size = sizeof(with), .devices = count > 1 ? arguments[1] : NULL};
     pool_module_params params = {.struct_size = sizeof(params), .source = source};
     struct subject subject = {.number = 1};
     device_pool *pool;
     pool_module *module;
     pool_buffer *buffer;
-    FILE *file;
-    char *text;
 
     report = cJSON_CreateArray();
-    MUST(pool_create(&pool, &with));
-    MUST(pool_device_at(pool, 0, &subject.device));
+    subject.device = open_device(count > 1 ? arguments[1] : NULL, &pool);
     MUST(pool_module_compile(subject.device, &params, &module));
     MUST(pool_kernel_get(module, "empty", &subject.kernel));
     MUST(pool_kernel_handle(subject.kernel, &subject.function));
@@ -193,13 +186,9 @@ int main(int count, char **arguments)
     MUST(pool_stream_destroy(&subject.stream));
     pool_module_destroy(&module);
     MUST(pool_destroy(&pool));
-    text = cJSON_Print(report);
-    file = count > 2 ? fopen(arguments[2], "w") : NULL;
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-    cJSON_free(text);
-    cJSON_Delete(report);
+    if (count <= 2)
+        cJSON_Delete(report);
+    else if (!bench_write_json(arguments[2], report))
+        return 1;
     return 0;
 }

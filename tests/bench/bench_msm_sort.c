@@ -13,7 +13,7 @@
 #include "msm/sort.h"
 #include "support/msm_sort.h"
 
-enum { WARM_UPS = 2, ROUNDS = 9, SAMPLED = 1 << 14 };
+enum { SAMPLED = 1 << 14 };
 
 static struct {
     device_pool *pool;
@@ -113,7 +113,7 @@ static void report(const struct row *row, const struct msm_plan *plan,
         row->batch, row->log_count, row->window_bits, row->levels, row->kind,
         plan->sort.log_partition, plan->sort.block_capacity, plan->sort.digit_bytes);
     for (int i = 0; i <= MSM_SORT_STAGES; i++)
-        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", median(times[i], ROUNDS));
+        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", bench_median(times[i], ROUNDS));
     printf(" of 8 in a row %8.4f ms", busy);
     if (row->target > 0)
         printf("  target %.3f", row->target);
@@ -195,13 +195,11 @@ static void run_row(const struct row *row)
 
 int main(int argc, char **argv)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = argc > 1 ? argv[1] : NULL};
     size_t count = sizeof(rows) / sizeof(rows[0]);
     size_t first = argc > 2 ? (size_t)atoi(argv[2]) : 0;
     size_t last = argc > 3 ? (size_t)atoi(argv[3]) : count - 1;
 
-    MUST(pool_create(&bench.pool, &params));
-    MUST(pool_device_at(bench.pool, 0, &bench.device));
+    bench.device = open_device(argc > 1 ? argv[1] : NULL, &bench.pool);
     MUST(pool_stream_create(bench.device, NULL, &bench.stream));
     for (int i = 0; i <= MSM_SORT_STAGES; i++)
         MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.mark[i]));

@@ -21,12 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cjson/cJSON.h>
-
 #include <devicepool.h>
 #include <devicepool/mock.h>
 
-#include "base/clock.h"
 #include "bench_support.h"
 #include "pool/device.h"
 
@@ -103,10 +100,10 @@ __attribute__((noinline)) static void best_device(long calls)
 
 static double time_alone(work work, long calls)
 {
-    uint64_t start = base_clock_ns();
+    double start = bench_now();
 
     work(calls);
-    return (double)(base_clock_ns() - start) / (double)calls;
+    return (bench_now() - start) * 1e9 / (double)calls;
 }
 
 struct team {
@@ -129,18 +126,18 @@ static double time_team(work work, long calls)
 {
     struct team team = {.work = work, .calls = calls};
     pthread_t threads[THREADS];
-    uint64_t start;
+    double start;
 
     pthread_barrier_init(&team.start, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, team_member, &team))
             die("pthread_create");
     pthread_barrier_wait(&team.start);
-    start = base_clock_ns();
+    start = bench_now();
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&team.start);
-    return (double)(base_clock_ns() - start) / (double)(calls * THREADS);
+    return (bench_now() - start) * 1e9 / (double)(calls * THREADS);
 }
 
 static void measure_choosing(void)
@@ -153,8 +150,8 @@ static void measure_choosing(void)
         bare[at] = time_alone(bare_add, CALLS);
         ours[at] = time_alone(next_device, CALLS);
     }
-    x = median(ours, RUNS);
-    y = median(bare, RUNS);
+    x = bench_median(ours, RUNS);
+    y = bench_median(bare, RUNS);
     add_row("pool_next_device", "ns", x, "fetch_add", y, "<= 10 ns", x <= 10);
     for (int i = -1; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
@@ -162,15 +159,15 @@ static void measure_choosing(void)
         bare[at] = time_team(bare_add, THREAD_CALLS);
         ours[at] = time_team(next_device, THREAD_CALLS);
     }
-    x = median(ours, RUNS);
-    y = median(bare, RUNS);
+    x = bench_median(ours, RUNS);
+    y = bench_median(bare, RUNS);
     add_row("pool_next_device, 16 threads", "ns", x, "fetch_add", y, "<= 1.2 x fetch_add",
         x <= 1.2 * y);
     for (int i = 0; i < RUNS; i++) {
         best_device(1);
         ours[i] = time_alone(best_device, BEST_CALLS);
     }
-    x = median(ours, RUNS);
+    x = bench_median(ours, RUNS);
     add_row("pool_best_device", "ns", x, "", 0, "<= 50 ns", x <= 50);
 }
 
@@ -178,23 +175,23 @@ static void measure_choosing(void)
 
 static double time_bind(pool_device *device)
 {
-    uint64_t start = base_clock_ns();
+    double start = bench_now();
 
     for (long i = 0; i < PAIR_CALLS; i++)
         if (pool_bind(device) || pool_unbind(device))
             die("bind and unbind");
-    return (double)(base_clock_ns() - start) / PAIR_CALLS;
+    return (bench_now() - start) * 1e9 / PAIR_CALLS;
 }
 
 static double time_push(const pool_cuda_api *cuda, CUcontext context)
 {
     CUcontext popped;
-    uint64_t start = base_clock_ns();
+    double start = bench_now();
 
     for (long i = 0; i < PAIR_CALLS; i++)
         if (cuda->CtxPushCurrent(context) || cuda->CtxPopCurrent(&popped))
             die("push and pop");
-    return (double)(base_clock_ns() - start) / PAIR_CALLS;
+    return (bench_now() - start) * 1e9 / PAIR_CALLS;
 }
 
 static void measure_binding(void)
@@ -211,8 +208,8 @@ static void measure_binding(void)
         bare[at] = time_push(&device_driver(device)->api, context);
         ours[at] = time_bind(device);
     }
-    x = median(ours, RUNS);
-    y = median(bare, RUNS);
+    x = bench_median(ours, RUNS);
+    y = bench_median(bare, RUNS);
     add_row(
         "pool_bind + pool_unbind", "ns", x, "push + pop", y, "<= push + pop + 20 ns", x <= y + 20);
 }
@@ -247,7 +244,7 @@ static int bare_driver(int with_contexts)
 static int run_child(const char *kind)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = devices};
-    uint64_t start = base_clock_ns();
+    double start = bench_now();
     int failed;
 
     if (!strcmp(kind, "init"))
@@ -258,7 +255,7 @@ static int run_child(const char *kind)
         params.lazy = !strcmp(kind, "lazy");
         failed = pool_create(&pool, &params) != POOL_OK;
     }
-    printf("%.6f\n", (double)(base_clock_ns() - start) / 1e6);
+    printf("%.6f\n", (bench_now() - start) * 1e3);
     if (failed)
         fprintf(stderr, "bench_pool: %s: %s\n", kind, pool_last_error()->message);
     fflush(stdout);
@@ -288,10 +285,10 @@ static void measure_creation(void)
     for (int i = 0; i < rounds; i++)
         for (int kind = 0; kind < 4; kind++)
             times[kind][i] = time_child(kinds[kind]);
-    init = median(times[0], rounds);
-    contexts = median(times[1], rounds);
-    lazy = median(times[2], rounds);
-    eager = median(times[3], rounds);
+    init = bench_median(times[0], (size_t)rounds);
+    contexts = bench_median(times[1], (size_t)rounds);
+    lazy = bench_median(times[2], (size_t)rounds);
+    eager = bench_median(times[3], (size_t)rounds);
     add_row("pool_create", "ms", eager, "cuInit + contexts", contexts, "<= + 5 %",
         eager <= 1.05 * contexts);
     add_row("pool_create, lazy", "ms", lazy, "cuInit", init, "<= + 10 ms", lazy <= init + 10);
@@ -318,8 +315,6 @@ static void print_rows(const char *where)
 static void write_json(const char *path, const char *where)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "rows");
-    FILE *file = fopen(path, "we");
-    char *text;
 
     cJSON_AddStringToObject(root, "where", where);
     for (size_t i = 0; i < row_count; i++) {
@@ -334,11 +329,8 @@ static void write_json(const char *path, const char *where)
         cJSON_AddBoolToObject(object, "met", rows[i].is_met);
         cJSON_AddItemToArray(list, object);
     }
-    text = cJSON_Print(root);
-    if (!file || !text || fputs(text, file) < 0 || fclose(file))
-        die("writing the JSON file");
-    cJSON_free(text);
-    cJSON_Delete(root);
+    if (!bench_write_json(path, root))
+        exit(1);
 }
 
 static void describe(char *text, size_t size, int is_mock)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "plot.h"
 
 static const char *get_string(const cJSON *row, const char *key)
 {
@@ -87,7 +87,7 @@ static void write_script(FILE *script, const cJSON *rows, const char *operation)
     fputc('\n', script);
 }
 
-int bench_plot_open(const char *path, struct bench_plot *plot)
+int plot_open(const char *path, struct plot *plot)
 {
     int code = cli_output_open(path, &plot->picture);
 
@@ -117,7 +117,7 @@ static int draw_rows(const char *path, const cJSON *rows, const char *operation)
     return state ? cli_fail_with("gnuplot failed to draw '%s'", path) : CLI_OK;
 }
 
-int bench_plot_close(struct bench_plot *plot, const cJSON *rows, const char *operation, int code)
+int plot_close(struct plot *plot, const cJSON *rows, const char *operation, int code)
 {
     const char *path = plot->picture.path;
     int plotted = CLI_FAILED;

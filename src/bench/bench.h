@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measurements of operations on devices: inputs, timing, statistics, and checks of the results.
+ * Shared by the devicepool command and the programs of tests/bench; uses public headers only.
+ */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+
+#include <devicepool.h>
+
+#define BENCH_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- time.c: clock, statistics, reports ---- */
+
+/* Returns monotonic time in seconds. */
+double bench_now(void);
+
+/* Sorts the values; the median of an even number of values is the mean of the middle two. */
+double bench_median(double *values, size_t count);
+
+/* How a call is timed: between events on the stream or, without a stream, by the host's clock. */
+struct bench_timer {
+    pool_device *device;
+    pool_stream *stream;
+    uint64_t warm_ups;                                       /* untimed runs */
+    uint64_t repeat;                                         /* timed runs */
+    uint64_t calls;                                          /* per run; 0: 1 */
+    void (*on_run)(void *user, uint64_t run, uint64_t runs); /* before each run; may be NULL */
+    void *user;
+};
+
+/* Seconds per call. */
+struct bench_timing {
+    double median;
+    double min;
+    double max;
+    double host_median; /* until the calls have returned, by the host's clock */
+};
+
+pool_status bench_time(const struct bench_timer *timer, pool_status (*call)(void *argument),
+    void *argument, struct bench_timing *timing);
+
+/* Writes a value to a file and deletes it. Returns false after printing the reason. */
+bool bench_write_json(const char *path, cJSON *value);
+
+/* A report of the device and the rows, which it owns from now on. */
+cJSON *bench_report(pool_device *device, cJSON *rows);
+
+/* Allocates zeroed memory, or exits. */
+void *bench_alloc(size_t count, size_t bytes);
+
+/* Fills memory with a reproducible byte pattern. */
+void bench_fill_pattern(uint8_t *bytes, uint64_t count);
+
+/* ---- threads.c: work that a hung device may prevent from ending ---- */
+
+/*
+ * Runs work(argument) on `threads` threads at once and returns true when all have returned. Returns
+ * false when a thread is still running but none has returned or called bench_report_progress for
+ * `timeout` seconds (0: no limit). The threads keep running then, so their memory must never be
+ * freed.
+ */
+bool bench_run_threads(
+    size_t threads, uint64_t timeout, void *(*work)(void *argument), void *argument);
+void bench_report_progress(void);
+bool bench_has_timed_out(void);
+
+/* The number of online processors, at most `limit`. */
+size_t bench_processors(size_t limit);
+
+/* ---- check.c: checks by OpenSSL's integers, independent of the library's arithmetic ---- */
+
+/*
+ * Whether `out` is the transform of `in` that the params describe (domain, direction, coset, order,
+ * layout, batch); both are packed host arrays in standard form. A random linear combination of the
+ * batch is evaluated at a random point from the coefficients and, by the barycentric formula, from
+ * the values: a wrong output passes with a probability of at most (size + batch) / p. Uses all
+ * processors.
+ */
+bool bench_check_ntt(const pool_ntt_params *params, const void *in, const void *out);
+
+/* Computes the sum of a[i] b[i mod period] over `count` packed elements in standard form. */
+void bench_inner_product(const pool_field *field, const void *a, const void *b, uint64_t count,
+    uint64_t period, void *sum);
+
+/* ---- measure.c: operations ---- */
+
+/* What is measured. Members that an operation does not have are ignored. */
+struct bench_case {
+    const char *subject; /* a field, curve, parameter set, kind of copy, or function */
+    uint64_t size;
+    uint64_t batch; /* 0: 1 */
+    pool_ntt_order order;
+    pool_ntt_direction direction;
+    bool is_coset;
+    uint32_t precompute_factor;
+    uint32_t window_bits;
+    const char *scalars; /* of an MSM, see bench_msm; NULL: uniform */
+    bool from_host;      /* scalars of an MSM in pinned memory instead of device memory */
+    bool is_permutation; /* Poseidon: permutations instead of hashes */
+    pool_form form;      /* Poseidon: of inputs and results */
+};
+
+/* The measurement of one case on one device, and its result. */
+struct bench_run {
+    const struct bench_operation *operation;
+    struct bench_case spec;
+    device_pool *pool;
+    pool_device *device;
+    uint64_t warm_ups;
+    uint64_t repeat;
+    void (*on_stage)(struct bench_run *run, const char *stage); /* may be NULL */
+    pool_status (*examine)(struct bench_run *run);              /* after the check; may be NULL */
+    void *user;
+
+    double units;     /* processed per call, for the rate */
+    double first_use; /* seconds of the operation's warm-up */
+    struct bench_timing timing;
+    bool is_correct;
+    int driver_code; /* of the failure, as is the next */
+    char failure[2048];
+
+    pool_stream *stream; /* of the calls; valid in `examine`, as is the next */
+    void *state;         /* private to the operation */
+};
+
+/*
+ * An operation. `create` creates the inputs on the host. `warm_up` compiles and computes tables, as
+ * a first use does. `upload` copies the inputs to the device. `call` is measured: it enqueues the
+ * work on the stream or, if is_blocking is set, blocks until it is done. `check` compares the last
+ * result with an independent answer. `destroy` is called after any of the others failed, too.
+ */
+struct bench_operation {
+    const char *name;
+    const char *unit;   /* of the rate: "elements", "bytes" … */
+    const char *option; /* of the command, that selects subjects: "field" … */
+    const char *default_subjects;
+    const char *default_sizes;
+    const char *options; /* of the command, among batch, order, inverse, coset, precompute */
+    bool is_blocking;
+    bool needs_powers; /* sizes are powers of two */
+    bool (*has_subject)(const char *subject);
+    uint64_t (*max_size)(const char *subject); /* NULL: unbounded */
+    pool_status (*create)(struct bench_run *run);
+    pool_status (*warm_up)(struct bench_run *run); /* may be NULL */
+    pool_status (*upload)(struct bench_run *run);  /* may be NULL */
+    pool_status (*call)(struct bench_run *run);
+    pool_status (*check)(struct bench_run *run, bool *is_correct);
+    void (*destroy)(struct bench_run *run);
+};
+
+/*
+ * MSMs over resident bases, with a workspace. At most 2^20 different bases are created, which
+ * repeat. Kinds of scalars: "uniform", "equal" (all the same), "zeros" (99 % of them), "bits" (0
+ * and 1), "window" (equal low 16 bits), "geometric" (of geometrically distributed lengths).
+ */
+extern const struct bench_operation bench_msm;
+extern const struct bench_operation bench_ntt;      /* in device memory */
+extern const struct bench_operation bench_poseidon; /* in device memory */
+extern const struct bench_operation bench_copy;
+extern const struct bench_operation bench_pool;
+
+/* The state of bench_msm, for measurements of its stages. */
+struct bench_msm_state {
+    const pool_curve *curve;
+    const pool_field *field;
+    pool_msm_params params;
+    pool_exec exec;
+    size_t scalar_bytes;
+    size_t point_bytes;
+    uint64_t base_count; /* different ones */
+    uint8_t *bases;      /* packed affine points in Montgomery form */
+    uint8_t *logarithms; /* of the bases */
+    uint8_t *scalars;
+    uint8_t *results;
+    pool_pinned *pinned; /* with from_host */
+    pool_buffer *scalar_buffer;
+    pool_buffer *workspace;
+    pool_span scalar_span;
+    pool_span result_span;
+    double bases_seconds; /* duration of pool_bases_create */
+};
+
+/* Measures one case. The result, or the message of the failure, is in the run. */
+pool_status bench_measure(struct bench_run *run);
+
+#endif

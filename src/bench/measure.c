@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The measurement of one operation: first use, runs, check of the result.
+ */
+#include <stdio.h>
+
+#include "bench.h"
+
+static void begin_stage(struct bench_run *run, const char *stage)
+{
+    if (run->on_stage)
+        run->on_stage(run, stage);
+}
+
+static void begin_timed_run(void *user, uint64_t index, uint64_t runs)
+{
+    char stage[64];
+
+    snprintf(stage, sizeof(stage), "run %llu of %llu", (unsigned long long)index + 1,
+        (unsigned long long)runs);
+    begin_stage(user, stage);
+}
+
+static pool_status call_operation(void *argument)
+{
+    struct bench_run *run = argument;
+
+    return run->operation->call(run);
+}
+
+static pool_status time_first_use(struct bench_run *run)
+{
+    double begin = bench_now();
+    pool_status status;
+
+    begin_stage(run, "first use");
+    status = run->operation->warm_up(run);
+    run->first_use = bench_now() - begin;
+    return status;
+}
+
+pool_status bench_measure(struct bench_run *run)
+{
+    const struct bench_operation *operation = run->operation;
+    struct bench_timer timer = {.device = run->device,
+        .warm_ups = run->warm_ups,
+        .repeat = run->repeat,
+        .on_run = begin_timed_run,
+        .user = run};
+    pool_status status;
+
+    run->spec.batch = run->spec.batch ? run->spec.batch : 1;
+    begin_stage(run, "creating inputs");
+    status = pool_stream_create(run->device, NULL, &run->stream);
+    if (!status)
+        status = operation->create(run);
+    if (!status && operation->warm_up)
+        status = time_first_use(run);
+    begin_stage(run, "copying inputs");
+    if (!status && operation->upload)
+        status = operation->upload(run);
+    timer.stream = operation->is_blocking ? NULL : run->stream;
+    if (!status)
+        status = bench_time(&timer, call_operation, run, &run->timing);
+    begin_stage(run, "checking");
+    if (!status)
+        status = operation->check(run, &run->is_correct);
+    if (!status && run->examine)
+        status = run->examine(run);
+    if (status) {
+        run->driver_code = pool_last_error()->driver_code;
+        snprintf(run->failure, sizeof(run->failure), "%s", pool_last_error()->message);
+    }
+    operation->destroy(run);
+    pool_stream_destroy(&run->stream);
+    return status;
+}

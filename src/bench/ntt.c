@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures transforms in device memory, one or a batch. Every result is checked by evaluation at a
+ * random point.
+ */
+#include <stdlib.h>
+
+#include "bench.h"
+
+struct ntt_state {
+    const pool_field *field;
+    pool_ntt_params params;
+    pool_exec exec;
+    uint64_t bytes; /* of the input */
+    uint8_t *input;
+    pool_buffer *input_buffer;
+    pool_buffer *output_buffer;
+    pool_buffer *workspace;
+    pool_span input_span;
+    pool_span output_span;
+};
+
+static bool has_field(const char *subject)
+{
+    return pool_field_by_name(subject) != NULL;
+}
+
+static uint64_t max_elements(const char *subject)
+{
+    return UINT64_C(1) << pool_field_two_adicity(pool_field_by_name(subject));
+}
+
+static pool_status create_ntt(struct bench_run *run)
+{
+    struct ntt_state *ntt = bench_alloc(1, sizeof(*ntt));
+    const struct bench_case *spec = &run->spec;
+    uint64_t count = spec->size * spec->batch;
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = pool_field_by_name(spec->subject),
+        .log_size = (uint32_t)__builtin_ctzll(spec->size)};
+
+    run->state = ntt;
+    run->units = (double)count;
+    ntt->field = domain.field;
+    ntt->params = (pool_ntt_params){.struct_size = sizeof(ntt->params),
+        .direction = spec->direction,
+        .coset = spec->is_coset,
+        .order = spec->order,
+        .batch = spec->batch};
+    ntt->exec = (pool_exec){.struct_size = sizeof(ntt->exec),
+        .device = run->device,
+        .stream = run->stream,
+        .is_async = 1};
+    ntt->bytes = count * pool_field_element_bytes(ntt->field);
+    ntt->input = bench_alloc(1, ntt->bytes);
+    pool_status status = pool_ntt_domain_create(&domain, &ntt->params.domain);
+    return status ? status
+                  : pool_random_scalars(ntt->field, 1, count, POOL_FORM_STANDARD, ntt->input);
+}
+
+static pool_status warm_up_ntt(struct bench_run *run)
+{
+    struct ntt_state *ntt = run->state;
+
+    return pool_ntt_warm_up(ntt->params.domain, run->device);
+}
+
+static pool_status upload_ntt(struct bench_run *run)
+{
+    struct ntt_state *ntt = run->state;
+    uint64_t count = run->spec.size * run->spec.batch;
+    uint64_t workspace_bytes = 0;
+    pool_status status = pool_buffer_alloc(run->device, ntt->bytes, &ntt->output_buffer);
+
+    if (!status)
+        status = pool_buffer_from_host(run->device, ntt->input, ntt->bytes, &ntt->input_buffer);
+    if (!status)
+        status =
+            pool_buffer_span(ntt->input_buffer, 0, count, POOL_FORM_STANDARD, &ntt->input_span);
+    if (!status)
+        status =
+            pool_buffer_span(ntt->output_buffer, 0, count, POOL_FORM_STANDARD, &ntt->output_span);
+    if (!status)
+        status = pool_ntt_workspace(
+            &ntt->params, &ntt->exec, &ntt->input_span, &ntt->output_span, &workspace_bytes);
+    if (!status && workspace_bytes)
+        status = pool_buffer_alloc(run->device, workspace_bytes, &ntt->workspace);
+    ntt->exec.workspace = ntt->workspace;
+    return status;
+}
+
+static pool_status call_ntt(struct bench_run *run)
+{
+    struct ntt_state *ntt = run->state;
+
+    return pool_ntt(&ntt->params, &ntt->exec, &ntt->input_span, &ntt->output_span);
+}
+
+static pool_status check_ntt(struct bench_run *run, bool *is_correct)
+{
+    struct ntt_state *ntt = run->state;
+    uint8_t *output = bench_alloc(1, ntt->bytes);
+    pool_status status = pool_copy_to_host(output, ntt->output_buffer, 0, ntt->bytes, NULL);
+
+    if (!status)
+        *is_correct =
+            !pool_field_check(ntt->field, output, run->spec.size * run->spec.batch, NULL) &&
+            bench_check_ntt(&ntt->params, ntt->input, output);
+    free(output);
+    return status;
+}
+
+static void destroy_ntt(struct bench_run *run)
+{
+    struct ntt_state *ntt = run->state;
+
+    if (!ntt)
+        return;
+    pool_buffer_destroy(&ntt->input_buffer);
+    pool_buffer_destroy(&ntt->output_buffer);
+    pool_buffer_destroy(&ntt->workspace);
+    pool_ntt_domain_destroy(&ntt->params.domain);
+    free(ntt->input);
+    free(ntt);
+}
+
+const struct bench_operation bench_ntt = {
+    .name = "ntt",
+    .options = "batch order inverse coset",
+    .unit = "elements",
+    .option = "field",
+    .default_subjects = "bn254_fr",
+    .default_sizes = "2^10,2^12,2^14",
+    .needs_powers = true,
+    .has_subject = has_field,
+    .max_size = max_elements,
+    .create = create_ntt,
+    .warm_up = warm_up_ntt,
+    .upload = upload_ntt,
+    .call = call_ntt,
+    .check = check_ntt,
+    .destroy = destroy_ntt,
+};
