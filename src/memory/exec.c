@@ -101,6 +101,28 @@ pool_status memory_exec_cancelled(const char *call, const pool_exec *exec)
                : POOL_OK;
 }
 
+/* The callback is called about so many times. */
+enum { MAX_REPORTS = 256 };
+
+pool_status memory_progress_add(struct memory_progress *progress, uint64_t amount)
+{
+    const pool_exec *exec = progress->exec;
+    bool is_all = amount && progress->done + amount >= progress->total;
+    uint64_t unreported;
+
+    if (!is_all && pool_cancel_requested(exec->cancel))
+        return base_fail(POOL_ERR_CANCELLED, "%s: the caller has cancelled it after %llu of %llu",
+            progress->call, (unsigned long long)progress->done,
+            (unsigned long long)progress->total);
+    progress->done += amount;
+    unreported = progress->done - progress->reported;
+    if (!exec->progress || !unreported || (unreported < progress->total / MAX_REPORTS && !is_all))
+        return POOL_OK;
+    progress->reported = progress->done;
+    exec->progress(exec->user, progress->done, progress->total);
+    return POOL_OK;
+}
+
 pool_status memory_exec_fail_limit(const char *call, const pool_exec *exec, uint64_t bytes)
 {
     return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,

@@ -32,6 +32,25 @@ static inline void memory_exec_report(const pool_exec *exec, uint64_t done, uint
         exec->progress(exec->user, done, total);
 }
 
+/* How much of a call's work is done, in items of the operation, and what its pool_exec asks for. */
+struct memory_progress {
+    const char *call; /* the public function */
+    const pool_exec *exec;
+    uint64_t done;
+    uint64_t reported; /* `done` at the last callback */
+    uint64_t total;
+};
+
+/* Adds to `done` and reports it from time to time; POOL_ERR_CANCELLED once that was requested,
+ * unless all work is done. With `amount` 0 it only examines the cancellation. */
+pool_status memory_progress_add(struct memory_progress *progress, uint64_t amount);
+
+/* Whether work must be completed, and not only enqueued, before it is added. */
+static inline bool memory_progress_waits(const struct memory_progress *progress)
+{
+    return !progress->exec->is_async && (progress->exec->progress || progress->exec->cancel);
+}
+
 /* The failure of a call whose smallest chunk needs more than `memory_limit`. */
 pool_status memory_exec_fail_limit(const char *call, const pool_exec *exec, uint64_t bytes);
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "ntt/call.h"
 #include "vector/check.h"
+#include "vector/vector.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
 
@@ -191,6 +192,16 @@ static pool_status check_workspace(const struct ntt_call *call)
             "pool_ntt: `workspace` is at 0x%llx, which is no multiple of 16",
             (unsigned long long)address);
     return POOL_OK;
+}
+
+static pool_status ntt_copy(const struct exec_target *target, const struct memory_operand *from,
+    const struct memory_operand *to)
+{
+    const pool_span a = {
+        (void *)(uintptr_t)from->address, .count = from->count, .stride = from->stride};
+    const pool_span b = {(void *)(uintptr_t)to->address, .count = to->count, .stride = to->stride};
+
+    return vector_copy(target, &a, &b);
 }
 
 /* Strided or unaligned input becomes packed; a host's copy already may be. */

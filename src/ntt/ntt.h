@@ -191,17 +191,6 @@ pool_status ntt_load_programs(
 pool_status ntt_tables_kernel(
     pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel);
 
-static inline struct vector_arg vector_arg_of(const struct memory_operand *operand)
-{
-    return (struct vector_arg){operand->address, operand->stride / 4};
-}
-
-/* ---- vector.c, for the others ---------------------------------------------------------------- */
-
-/* Between operands on the device, no factors. */
-pool_status ntt_copy(const struct exec_target *target, const struct memory_operand *from,
-    const struct memory_operand *to);
-
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
 /* A transform whose input and output are packed, aligned and on the device. */

@@ -111,10 +111,9 @@ static pool_status complete_chunk(const struct poseidon_pipeline *pipeline, stru
     if (!slot->pending)
         return POOL_OK;
     slot->pending = 0;
-    if (slot->stream && !pipeline->progress->is_async)
-        status = pool_stream_synchronize(slot->stream);
-    return status ? status
-                  : poseidon_progress_add_enqueued(pipeline->progress, slot->site.stream, amount);
+    if (memory_progress_waits(pipeline->progress))
+        status = pool_stream_synchronize(slot->site.stream);
+    return status ? status : memory_progress_add(pipeline->progress, amount);
 }
 
 /* `chunk` is in device memory; its first item is item `first` of the input. */

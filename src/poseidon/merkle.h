@@ -6,8 +6,7 @@
 #ifndef POSEIDON_MERKLE_H
 #define POSEIDON_MERKLE_H
 
-#include <devicepool/exec.h>
-
+#include "memory/exec.h"
 #include "poseidon/poseidon.h"
 
 enum { POSEIDON_MAX_HEIGHT = 64 };
@@ -48,6 +47,6 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
 /* merkle_device.c: for validated spans. */
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
-    const pool_span *levels);
+    const pool_span *levels, struct memory_progress *progress);
 
 #endif

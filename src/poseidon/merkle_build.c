@@ -14,7 +14,7 @@
 
 /* The digests of all leaves, in limbs. */
 static pool_status compute_leaf_level(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, uint64_t *digests, struct poseidon_progress *progress)
+    const pool_span *leaves, uint64_t *digests, struct memory_progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
     uint64_t *leaf = base_calloc(tree->leaf_elements, set->field->limbs * sizeof(*leaf));
@@ -27,7 +27,7 @@ static pool_status compute_leaf_level(const pool_poseidon *set, const struct pos
         poseidon_leaf_digest(set, tree, leaf, digests + index * limbs);
         if (tree->hashes_leaves || tree->height == 0)
             status =
-                poseidon_progress_add(progress, tree->height == 0 && tree->hashes_leaves ? 2 : 1);
+                memory_progress_add(progress, tree->height == 0 && tree->hashes_leaves ? 2 : 1);
     }
     base_free(leaf);
     return status;
@@ -36,7 +36,7 @@ static pool_status compute_leaf_level(const pool_poseidon *set, const struct pos
 /* Computes level `level` + 1 from level `level` in place: a parent is never stored after its
  * children. */
 static pool_status compute_next_level(const pool_poseidon *set, const struct poseidon_tree *tree,
-    uint32_t level, uint64_t *digests, struct poseidon_progress *progress)
+    uint32_t level, uint64_t *digests, struct memory_progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
     uint64_t nodes = tree->level_nodes[level];
@@ -55,7 +55,7 @@ static pool_status compute_next_level(const pool_poseidon *set, const struct pos
         }
         poseidon_hash_one(
             set, children, tree->arity * set->digest_elements, digests + parent * limbs);
-        status = poseidon_progress_add(progress, base_min(rest, tree->arity));
+        status = memory_progress_add(progress, base_min(rest, tree->arity));
     }
     return status;
 }
@@ -73,7 +73,7 @@ static void store_level(const pool_poseidon *set, const struct poseidon_tree *tr
 }
 
 static pool_status build_on_host(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, const pool_span *levels, struct poseidon_progress *progress)
+    const pool_span *leaves, const pool_span *levels, struct memory_progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
     uint64_t *digests = base_calloc(tree->leaves, limbs * sizeof(*digests));
@@ -99,7 +99,7 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
 {
     static const char call[] = "pool_poseidon_merkle_build";
     struct poseidon_tree tree;
-    struct poseidon_progress progress;
+    struct memory_progress progress;
     pool_exec exec;
     pool_status status = poseidon_read_exec(call, set, given, &exec);
 
@@ -114,11 +114,13 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
     status = poseidon_check_operands(call, set->field, &exec, &in, &out, tree.digest_count);
     if (!status && exec.on_host && exec.checks)
         status = poseidon_host_check(set, leaves, tree.leaf_elements, first_leaf, "leaves");
-    progress = poseidon_progress_of(&exec, poseidon_tree_work(&tree));
+    progress =
+        (struct memory_progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
     if (!status && exec.on_host)
         status = build_on_host(set, &tree, leaves, levels, &progress);
     else if (!status)
-        status = poseidon_device_merkle_build(set, &exec, &tree, leaves, first_leaf, levels);
+        status =
+            poseidon_device_merkle_build(set, &exec, &tree, leaves, first_leaf, levels, &progress);
     poseidon_tree_free(&tree);
     return status;
 }

@@ -23,7 +23,7 @@ struct build {
     pool_buffer *scratch[2];          /* levels that are not kept, alternating */
     size_t digest_bytes;
     uint64_t first_leaf; /* index of the first leaf in messages */
-    struct poseidon_progress progress;
+    struct memory_progress *progress;
 };
 
 static pool_form device_form(const pool_poseidon *set)
@@ -134,7 +134,7 @@ static pool_status compute_leaves(struct build *build, const pool_span *leaves)
         .checks = build->exec->checks != 0,
         .compute = compute_leaf_chunk,
         .user = build,
-        .progress = &build->progress};
+        .progress = build->progress};
     pool_span level;
     pool_status status = POOL_OK;
 
@@ -156,9 +156,9 @@ static pool_status compute_level(struct build *build, uint32_t level)
         status = level_span(build, level, &nodes);
     if (!status)
         status = enqueue_nodes(build, &build->site, level, &children, &nodes);
-    return status ? status
-                  : poseidon_progress_add_enqueued(
-                        &build->progress, build->site.stream, children.count);
+    if (!status && memory_progress_waits(build->progress))
+        status = pool_stream_synchronize(build->site.stream);
+    return status ? status : memory_progress_add(build->progress, children.count);
 }
 
 /* ---- downloads ------------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ static pool_status build_tree(struct build *build, const pool_span *leaves)
 
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
-    const pool_span *levels)
+    const pool_span *levels, struct memory_progress *progress)
 {
     uint32_t node_words = set->digest_elements * set->field->words;
     size_t leaf_bytes = (size_t)tree->leaf_elements * set->field->bytes;
@@ -299,7 +299,7 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
         .levels = levels,
         .digest_bytes = (size_t)set->digest_elements * set->field->bytes,
         .first_leaf = first_leaf,
-        .progress = poseidon_progress_of(exec, poseidon_tree_work(tree))};
+        .progress = progress};
     pool_status status;
 
     if (node_words > POSEIDON_NODE_WORDS)

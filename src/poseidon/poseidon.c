@@ -34,7 +34,7 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *giv
     const pool_span *states, const pool_span *results)
 {
     static const char call[] = "pool_poseidon_permute";
-    struct poseidon_progress progress;
+    struct memory_progress progress;
     pool_exec exec;
     pool_status status = poseidon_read_exec(call, set, given, &exec);
 
@@ -45,16 +45,16 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *giv
     status = check_spans(call, set, &exec, &in, &out);
     if (status)
         return status;
-    progress = poseidon_progress_of(&exec, states->count);
+    progress = (struct memory_progress){.call = call, .exec = &exec, .total = states->count};
     return exec.on_host ? poseidon_host_permute(set, states, results, &progress)
-                        : poseidon_device_permute(set, &exec, states, results);
+                        : poseidon_device_permute(set, &exec, states, results, &progress);
 }
 
 pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *given,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
     static const char call[] = "pool_poseidon_hash";
-    struct poseidon_progress progress;
+    struct memory_progress progress;
     pool_exec exec;
     pool_status status = poseidon_read_exec(call, set, given, &exec);
 
@@ -69,9 +69,9 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *given,
     status = check_spans(call, set, &exec, &in, &out);
     if (status)
         return status;
-    progress = poseidon_progress_of(&exec, inputs->count);
+    progress = (struct memory_progress){.call = call, .exec = &exec, .total = inputs->count};
     return exec.on_host ? poseidon_host_hash(set, inputs, elements, digests, &progress)
-                        : poseidon_device_hash(set, &exec, inputs, elements, digests);
+                        : poseidon_device_hash(set, &exec, inputs, elements, digests, &progress);
 }
 
 pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *given,
@@ -79,7 +79,7 @@ pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *give
 {
     static const char call[] = "pool_poseidon_sponge";
     pool_poseidon_sponge_params known;
-    struct poseidon_progress progress;
+    struct memory_progress progress;
     struct poseidon_sponge sponge;
     pool_exec exec;
     pool_status status = poseidon_read_exec(call, set, given, &exec);
@@ -95,7 +95,7 @@ pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *give
     status = check_spans(call, set, &exec, &in, &out);
     if (status)
         return status;
-    progress = poseidon_progress_of(&exec, messages->count);
+    progress = (struct memory_progress){.call = call, .exec = &exec, .total = messages->count};
     return exec.on_host ? poseidon_host_sponge(set, &sponge, messages, results, &progress)
-                        : poseidon_device_sponge(set, &exec, &sponge, messages, results);
+                        : poseidon_device_sponge(set, &exec, &sponge, messages, results, &progress);
 }

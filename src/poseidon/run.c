@@ -78,9 +78,8 @@ static pool_status compute_chunk(void *user, const struct exec_target *site, con
  */
 static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec,
     struct poseidon_operation *operation, const struct poseidon_operand *in,
-    const struct poseidon_operand *out)
+    const struct poseidon_operand *out, struct memory_progress *progress)
 {
-    struct poseidon_progress progress = poseidon_progress_of(exec, in->span->count);
     struct poseidon_pipeline pipeline = {.set = set,
         .in = *in,
         .out = out->span,
@@ -90,7 +89,7 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
         .checks = exec->checks != 0,
         .compute = compute_chunk,
         .user = operation,
-        .progress = &progress};
+        .progress = progress};
     pool_status status = exec_target_init(&pipeline.site, exec->device, exec->stream);
 
     operation->set = set;
@@ -109,34 +108,36 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
 }
 
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *states, const pool_span *results)
+    const pool_span *states, const pool_span *results, struct memory_progress *progress)
 {
     struct poseidon_operation operation = {.kernel = POSEIDON_PERMUTE};
     const struct poseidon_operand in = {states, set->width, "states"};
     const struct poseidon_operand out = {results, set->width, "results"};
 
-    return run_operation(set, exec, &operation, &in, &out);
+    return run_operation(set, exec, &operation, &in, &out, progress);
 }
 
 pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *inputs, uint32_t elements, const pool_span *digests)
+    const pool_span *inputs, uint32_t elements, const pool_span *digests,
+    struct memory_progress *progress)
 {
     struct poseidon_operation operation = {.kernel = POSEIDON_HASH};
     const struct poseidon_operand in = {inputs, elements, "inputs"};
     const struct poseidon_operand out = {digests, set->digest_elements, "digests"};
 
-    return run_operation(set, exec, &operation, &in, &out);
+    return run_operation(set, exec, &operation, &in, &out, progress);
 }
 
 pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results)
+    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results,
+    struct memory_progress *progress)
 {
     struct poseidon_operation operation = {.set = set, .kernel = POSEIDON_SPONGE};
     const struct poseidon_operand in = {messages, sponge->elements, "messages"};
     const struct poseidon_operand out = {results, sponge->output_elements, "results"};
 
     poseidon_operation_set_sponge(&operation, sponge);
-    return run_operation(set, exec, &operation, &in, &out);
+    return run_operation(set, exec, &operation, &in, &out, progress);
 }
 
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes)

@@ -6,19 +6,21 @@
 #ifndef POSEIDON_RUN_H
 #define POSEIDON_RUN_H
 
+#include "memory/exec.h"
 #include "memory/operand.h"
 #include "poseidon/arguments.h"
 #include "poseidon/kernels.h"
-#include "poseidon/progress.h"
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *states, const pool_span *results);
+    const pool_span *states, const pool_span *results, struct memory_progress *progress);
 pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *inputs, uint32_t elements, const pool_span *digests);
+    const pool_span *inputs, uint32_t elements, const pool_span *digests,
+    struct memory_progress *progress);
 pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results);
+    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results,
+    struct memory_progress *progress);
 
 /* A kernel that computes the items of one span from those of another. */
 struct poseidon_operation {
@@ -89,7 +91,7 @@ struct poseidon_pipeline {
     pool_status (*compute)(void *user, const struct exec_target *site, const pool_span *in,
         const pool_span *out, uint64_t first);
     void *user;
-    struct poseidon_progress *progress;
+    struct memory_progress *progress;
 };
 pool_status poseidon_pipeline_run(const struct poseidon_pipeline *pipeline);
 

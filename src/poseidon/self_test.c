@@ -109,7 +109,8 @@ static pool_status compute_known_answer(
         .output_elements = results,
         .rate = set->rate,
         .padding = POOL_SPONGE_PAD_10};
-    struct poseidon_progress progress = {0};
+    static const pool_exec exec;
+    struct memory_progress progress = {.exec = &exec};
     uint32_t is_converted = (set->field->flags & FIELD_DEVICE_STANDARD) == 0;
 
     for (uint32_t i = 0; i < elements; i++)

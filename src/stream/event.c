@@ -6,6 +6,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
+#include "driver/cleanup.h"
 #include "pool/release.h"
 #include "stream/stream.h"
 
@@ -108,6 +109,13 @@ void stream_discard_event(pool_event *created)
         device_defer_orphan(registry->default_stream.device, DEVICE_DEFERRED_EVENT, handle);
         free_object(left);
     }
+}
+
+void stream_free_event(struct driver *driver, pool_event *event, int driver_alive)
+{
+    if (event && driver_alive)
+        (void)DRIVER_CLEANUP(driver, EventDestroy(event->handle));
+    base_free(event);
 }
 
 pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event)

@@ -46,6 +46,7 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
     struct driver *driver = device_driver(device);
     struct stream_registry *registry = object;
 
+    stream_sets_destroy(driver, registry, driver_alive);
     if (driver_alive) {
         (void)DRIVER_CLEANUP(driver, EventDestroy(registry->join));
         (void)DRIVER_CLEANUP(driver, StreamDestroy(registry->reclaim));

@@ -41,7 +41,8 @@ struct stream_registry {
      * nothing else runs there. `join` is the event that each of these waits uses in turn.
      */
     CUstream reclaim;
-    CUevent join; /* guarded by lock */
+    CUevent join;                 /* guarded by lock */
+    struct stream_set *idle_sets; /* guarded by lock */
 };
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry);
@@ -63,6 +64,26 @@ pool_status stream_handle_on(
  * thread's error detail stays as it was. */
 void stream_discard(pool_stream *stream);
 void stream_discard_event(pool_event *event);
+
+/*
+ * Streams and events for one operation at a time. A set is taken with at least the given numbers of
+ * them and returned for the next operation, whatever is still enqueued there. A stream of a set
+ * must wait for the caller's stream before it does anything.
+ */
+enum { STREAM_SET_STREAMS = 3, STREAM_SET_EVENTS = STREAM_SET_STREAMS + 1 };
+struct stream_set {
+    struct stream_set *next;
+    struct stream_registry *registry;
+    pool_stream *stream[STREAM_SET_STREAMS];
+    pool_event *event[STREAM_SET_EVENTS];
+};
+pool_status stream_set_take(
+    pool_device *device, uint32_t streams, uint32_t events, struct stream_set **set);
+void stream_set_return(struct stream_set *set);
+
+/* For the destruction of the registry: destroys its idle sets; an event of one of them, or NULL. */
+void stream_sets_destroy(struct driver *driver, struct stream_registry *registry, int driver_alive);
+void stream_free_event(struct driver *driver, pool_event *event, int driver_alive);
 
 /* POOL_OK, or INVALID_ARGUMENT for NULL and for destroyed objects. `call` is the public function.
  */

@@ -55,7 +55,7 @@ static pool_status launch_checks(struct vector_call *call, const struct vector_i
         void *arguments[] = {&vector, &count, &answer};
         struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
 
-        status = vector_launch(call, "vector_check", count, &launch);
+        status = vector_launch(&call->target, "vector_check", count, &launch);
     }
     return status;
 }

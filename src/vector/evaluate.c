@@ -23,7 +23,7 @@ static pool_status sum_up(
         struct module_launch launch = {
             .count = 3, .arguments = arguments, .sizes = sizes, .threads = SUM_BLOCK};
 
-        status = vector_launch(call, "vector_sum_blocks", count, &launch);
+        status = vector_launch(&call->target, "vector_sum_blocks", count, &launch);
         count = (count + SUM_BLOCK - 1) / SUM_BLOCK;
         is_second = !is_second;
     }
@@ -31,18 +31,11 @@ static pool_status sum_up(
     return status;
 }
 
-/* The powers, and two halves of partial sums. */
-static uint64_t evaluate_bytes(const pool_field *field, uint64_t count)
-{
-    return vector_powers_bytes(field, count) +
-           ((uint64_t)2 << vector_log_threads(count)) * field->bytes;
-}
-
 static pool_status evaluate(struct vector_call *call, const uint64_t *number, uint8_t *packed)
 {
     const pool_field *field = call->target.field;
-    struct vector_arg a = vector_arg_of(&call->in[0]);
-    uint64_t count = call->in[0].count, offset = 0, zero[FIELD_MAX_LIMBS] = {0};
+    struct vector_arg a = vector_arg_of(field, &call->chunk->in[0]);
+    uint64_t count = call->chunk->count, offset = 0, zero[FIELD_MAX_LIMBS] = {0};
     uint32_t log_threads = vector_log_threads(count);
     CUdeviceptr squares = 0, partial = 0;
     void *arguments[] = {&a, &count, &squares, &partial, &log_threads};
@@ -54,13 +47,13 @@ static pool_status evaluate(struct vector_call *call, const uint64_t *number, ui
         status = memory_scratch(
             &call->target, ((uint64_t)2 << log_threads) * field->bytes, &call->scratch, &partial);
     if (!status)
-        status = vector_launch(call, "vector_evaluate", 1u << log_threads, &launch);
+        status = vector_launch(&call->target, "vector_evaluate", 1u << log_threads, &launch);
     if (!status)
         status = sum_up(call, partial, 1u << log_threads, &offset);
     if (!status)
         status = pool_copy_to_host(
             packed, call->scratch, offset * field->bytes, field->bytes, call->target.stream);
-    return status;
+    return status ? status : pool_stream_synchronize(call->target.stream);
 }
 
 /* Montgomery limbs. */
@@ -69,25 +62,21 @@ struct evaluation {
     uint64_t sum[FIELD_MAX_LIMBS];
 };
 
-/* Adds the part's value times point^first. */
-static pool_status evaluate_part(
-    struct vector_call *call, const struct vector_spans *spans, uint64_t first, void *user)
+/* Adds the chunk's value times point^first. */
+static pool_status add_chunk(struct vector_call *call)
 {
     const pool_field *field = call->target.field;
-    struct evaluation *evaluation = user;
+    struct evaluation *evaluation = (struct evaluation *)(uintptr_t)call->user;
     uint64_t value[FIELD_MAX_LIMBS] = {0}, power[FIELD_MAX_LIMBS];
     uint8_t packed[POOL_FIELD_MAX_BYTES] = {0};
-    pool_status status = vector_upload(call, 0, spans->a);
+    pool_status status = evaluate(call, evaluation->point, packed);
 
-    if (!status && spans->a->count)
-        status = evaluate(call, evaluation->point, packed);
-    status = vector_end(call, NULL, status);
     if (status)
         return status;
     field_load(field, value, packed);
-    if (spans->a->form == POOL_FORM_STANDARD)
+    if (call->a->form == POOL_FORM_STANDARD)
         field_to_montgomery(field, value, value);
-    field_pow(field, power, evaluation->point, &first, 1);
+    field_pow(field, power, evaluation->point, &call->chunk->first, 1);
     field_mul(field, value, value, power);
     field_add(field, evaluation->sum, evaluation->sum, value);
     return POOL_OK;
@@ -96,7 +85,6 @@ static pool_status evaluate_part(
 pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const void *point, void *value)
 {
-    const struct vector_spans spans = {.a = a};
     struct evaluation evaluation = {.sum = {0}};
     struct vector_call call;
     pool_status status;
@@ -113,7 +101,11 @@ pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec,
     if (status)
         return status;
     call.exec.is_async = 0;
-    status = vector_run_chunks(&call, &spans, evaluate_bytes, evaluate_part, &evaluation);
+    call.a = a;
+    call.scratch_kind = VECTOR_SCRATCH_SUMS;
+    call.compute = add_chunk;
+    call.user = &evaluation;
+    status = vector_run(&call);
     if (status)
         return status;
     field_from_montgomery(call.target.field, evaluation.sum, evaluation.sum);

@@ -11,17 +11,13 @@
  */
 enum { INVERSE_SHARE = 64, INVERSE_THREADS = 64 };
 
-/* The products of the elements that share an inversion, and a factor. */
-static uint64_t invert_bytes(const pool_field *field, uint64_t count)
-{
-    return (count + 1) * field->bytes;
-}
-
-static pool_status invert(struct vector_call *call, int exponent)
+static pool_status invert(struct vector_call *call)
 {
     const pool_field *field = call->target.field;
-    struct vector_arg a = vector_arg_of(&call->in[0]), out = vector_arg_of(&call->out);
-    uint64_t count = call->in[0].count;
+    struct vector_arg a = vector_arg_of(field, &call->chunk->in[0]);
+    struct vector_arg out = vector_arg_of(field, &call->chunk->out);
+    int exponent = (int)call->a->form + (int)call->out->form - 2 * field_device_degree(field);
+    uint64_t count = call->chunk->count;
     uint64_t value[FIELD_MAX_LIMBS];
     uint8_t packed[POOL_FIELD_MAX_BYTES];
     CUdeviceptr scratch = 0, factor = 0;
@@ -38,29 +34,19 @@ static pool_status invert(struct vector_call *call, int exponent)
         status = vector_upload_constants(call, packed, 1, &factor);
     }
     return status ? status
-                  : vector_launch(call, "vector_invert",
+                  : vector_launch(&call->target, "vector_invert",
                         (count + INVERSE_SHARE - 1) / INVERSE_SHARE, &launch);
-}
-
-static pool_status invert_part(
-    struct vector_call *call, const struct vector_spans *spans, uint64_t first, void *user)
-{
-    int degree = field_device_degree(call->target.field);
-    pool_status status = vector_upload_unary(call, spans->a, spans->out);
-
-    (void)first;
-    (void)user;
-    if (!status && spans->a->count)
-        status = invert(call, (int)spans->a->form + (int)spans->out->form - 2 * degree);
-    return vector_end(call, spans->out, status);
 }
 
 pool_status pool_vector_inverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    const struct vector_spans spans = {.a = a, .out = out};
     struct vector_call call;
     pool_status status = vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_inverse");
 
-    return status ? status : vector_run_chunks(&call, &spans, invert_bytes, invert_part, NULL);
+    if (status)
+        return status;
+    call.scratch_kind = VECTOR_SCRATCH_PRODUCTS;
+    call.compute = invert;
+    return vector_run(&call);
 }

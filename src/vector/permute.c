@@ -15,15 +15,22 @@ static pool_status same_form(const pool_span *a, const pool_span *out, const cha
                                       "%s moves elements and does not change their form", name);
 }
 
+static pool_status bit_reverse(struct vector_call *call)
+{
+    struct vector_arg from = vector_arg_of(call->target.field, &call->chunk->in[0]);
+    struct vector_arg to = vector_arg_of(call->target.field, &call->chunk->out);
+    uint32_t log_count = (uint32_t)__builtin_ctzll(call->chunk->count);
+    void *arguments[] = {&from, &to, &log_count};
+    static const size_t sizes[] = {16, 16, 4};
+    struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
+
+    return vector_launch(&call->target, "vector_bit_reverse", call->chunk->count, &launch);
+}
+
 pool_status pool_vector_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
     struct vector_call call;
-    struct vector_arg from, to;
-    uint32_t log_count;
-    void *arguments[] = {&from, &to, &log_count};
-    static const size_t sizes[] = {16, 16, 4};
-    struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
     pool_status status =
         vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_bit_reverse");
 
@@ -35,32 +42,42 @@ pool_status pool_vector_bit_reverse(
             (unsigned long long)a->count);
     if (status)
         return status;
-    log_count = (uint32_t)__builtin_ctzll(a->count);
-    status = vector_check_spans_limit(&call, &(struct vector_spans){.a = a, .out = out});
-    if (!status)
-        status = vector_upload_unary(&call, a, out);
-    from = vector_arg_of(&call.in[0]);
-    to = vector_arg_of(&call.out);
-    if (!status)
-        status = vector_launch(&call, "vector_bit_reverse", a->count, &launch);
-    status = vector_end(&call, out, status);
-    if (!status)
-        memory_exec_report(&call.exec, a->count, a->count);
-    return status;
+    call.is_whole = true;
+    call.compute = bit_reverse;
+    return vector_run(&call);
 }
 
-pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
-    uint64_t columns, const pool_span *a, const pool_span *out)
+struct matrix {
+    uint64_t rows;
+    uint64_t columns;
+};
+
+static pool_status transpose(struct vector_call *call)
 {
-    struct vector_call call;
-    struct vector_arg from, to;
-    uint64_t count;
-    void *arguments[] = {&from, &to, &rows, &columns};
+    struct matrix matrix = *(const struct matrix *)call->user;
+    struct vector_arg from = vector_arg_of(call->target.field, &call->chunk->in[0]);
+    struct vector_arg to = vector_arg_of(call->target.field, &call->chunk->out);
+    uint64_t down = (matrix.rows - 1) / TRANSPOSE_TILE + 1;
+    uint64_t across = (matrix.columns - 1) / TRANSPOSE_TILE + 1;
+    void *arguments[] = {&from, &to, &matrix.rows, &matrix.columns};
     static const size_t sizes[] = {16, 16, 8, 8};
     struct module_launch launch = {.count = 4,
         .arguments = arguments,
         .sizes = sizes,
         .threads = TRANSPOSE_TILE * TRANSPOSE_TILE};
+
+    return down > INT32_MAX / across
+               ? base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_transpose: too many tiles")
+               : vector_launch(
+                     &call->target, "vector_transpose", down * across * launch.threads, &launch);
+}
+
+pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
+    uint64_t columns, const pool_span *a, const pool_span *out)
+{
+    const struct matrix matrix = {rows, columns};
+    struct vector_call call;
+    uint64_t count;
     pool_status status = vector_begin_unary(field, exec, &call, a, out, 0, "pool_vector_transpose");
 
     if (!status)
@@ -71,22 +88,8 @@ pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec
             (unsigned long long)a->count, (unsigned long long)rows, (unsigned long long)columns);
     if (status)
         return status;
-    status = vector_check_spans_limit(&call, &(struct vector_spans){.a = a, .out = out});
-    if (!status)
-        status = vector_upload_unary(&call, a, out);
-    from = vector_arg_of(&call.in[0]);
-    to = vector_arg_of(&call.out);
-    if (!status && count) {
-        uint64_t down = (rows - 1) / TRANSPOSE_TILE + 1,
-                 across = (columns - 1) / TRANSPOSE_TILE + 1;
-
-        status =
-            down > INT32_MAX / across
-                ? base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_vector_transpose: too many tiles")
-                : vector_launch(&call, "vector_transpose", down * across * launch.threads, &launch);
-    }
-    status = vector_end(&call, out, status);
-    if (!status)
-        memory_exec_report(&call.exec, a->count, a->count);
-    return status;
+    call.is_whole = true;
+    call.compute = transpose;
+    call.user = &matrix;
+    return vector_run(&call);
 }

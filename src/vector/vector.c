@@ -7,14 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "vector/check.h"
 #include "vector/kernels.h"
 #include "vector/vector.h"
-
-enum { BLOCK = 256 };
 
 pool_status vector_begin(
     const pool_field *field, const pool_exec *exec, struct vector_call *call, const char *name)
@@ -49,21 +46,6 @@ pool_status vector_check_spans(
     return status;
 }
 
-pool_status vector_upload(struct vector_call *call, int index, const pool_span *span)
-{
-    struct memory_operand *operand = &call->in[index];
-    struct vector_items items = {
-        .elements = 1, .first = call->first, .what = index ? "vector b" : "vector a"};
-    pool_status status = memory_operand_upload(&call->target, span, operand);
-
-    items.address = operand->address;
-    items.stride = operand->stride;
-    items.count = operand->count;
-    return status || !call->exec.checks
-               ? status
-               : vector_check_elements(&call->target, call->target.field, &items);
-}
-
 pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
     struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
     const char *name)
@@ -73,83 +55,37 @@ pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
     if (status)
         return status;
     status = vector_begin(field, exec, call, name);
+    call->a = a;
+    call->out = out;
     return status ? status : vector_check_spans(call, a, out, same_is_allowed);
-}
-
-pool_status vector_upload_unary(struct vector_call *call, const pool_span *a, const pool_span *out)
-{
-    pool_status status = vector_upload(call, 0, a);
-
-    return status ? status : memory_operand_allocate(&call->target, out, &call->out);
-}
-
-pool_status vector_end(struct vector_call *call, const pool_span *out, pool_status status)
-{
-    if (!status && out)
-        status = memory_operand_download(&call->target, &call->out, out);
-    status = memory_operand_free(&call->target, &call->in[0], status);
-    status = memory_operand_free(&call->target, &call->in[1], status);
-    status = memory_operand_free(&call->target, &call->out, status);
-    status = memory_scratch_free(&call->target, &call->scratch, status);
-    status = memory_scratch_free(&call->target, &call->constants, status);
-    return exec_target_end(&call->target, call->exec.is_async, status);
-}
-
-pool_status vector_upload_constants(
-    struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
-{
-    uint64_t bytes = count * call->target.field->bytes;
-    pool_status status = memory_scratch(&call->target, bytes, &call->constants, address);
-
-    return status ? status
-                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
-}
-
-pool_status vector_launch(
-    const struct vector_call *call, const char *name, uint64_t items, struct module_launch *launch)
-{
-    pool_status status =
-        vector_kernel(call->target.device, call->target.field, name, &launch->kernel);
-
-    launch->threads = launch->threads ? launch->threads : BLOCK;
-    launch->blocks = base_ceil_div(items, launch->threads);
-    launch->stream = call->target.stream;
-    return status ? status : module_launch_enqueue(launch);
 }
 
 struct factors {
     CUdeviceptr a, b, out;
 };
 
-static pool_status combine(const struct vector_call *call, enum vector_op op,
-    const struct memory_operand *a, const struct memory_operand *b,
-    const struct memory_operand *out, const struct factors *factors)
+static pool_status combine(const struct exec_target *target, enum vector_op op, const pool_span *a,
+    const pool_span *b, const pool_span *out, const struct factors *factors)
 {
     uint32_t code = (uint32_t)op;
-    struct vector_arg first = vector_arg_of(a), second = vector_arg_of(b),
-                      result = vector_arg_of(out);
+    struct vector_arg first = vector_arg_of(target->field, a),
+                      second = vector_arg_of(target->field, b),
+                      result = vector_arg_of(target->field, out);
     struct factors by = *factors;
     uint64_t count = out->count;
     void *arguments[] = {&code, &first, &second, &result, &by.a, &by.b, &by.out, &count};
     static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
     struct module_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
 
-    return count ? vector_launch(call, "vector_apply", count, &launch) : POOL_OK;
+    return count ? vector_launch(target, "vector_apply", count, &launch) : POOL_OK;
 }
 
-pool_status ntt_copy(const struct exec_target *target, const struct memory_operand *from,
-    const struct memory_operand *to)
+pool_status vector_copy(
+    const struct exec_target *target, const pool_span *from, const pool_span *to)
 {
-    const struct vector_call call = {.target = *target};
     const struct factors none = {0};
 
-    return combine(&call, VECTOR_COPY, from, from, to, &none);
-}
-
-static uint64_t factor_bytes(const pool_field *field, uint64_t count)
-{
-    (void)count;
-    return (uint64_t)3 * field->bytes;
+    return combine(target, VECTOR_COPY, from, from, to, &none);
 }
 
 /* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
@@ -184,40 +120,37 @@ struct operation {
     const uint64_t *scalar;
 };
 
-static pool_status run(
-    struct vector_call *call, const struct vector_spans *spans, uint64_t first, void *user)
+static pool_status apply(struct vector_call *call)
 {
-    const struct operation *operation = user;
-    const pool_span *a = spans->a, *b = spans->b, *out = spans->out;
+    const struct operation *operation = call->user;
+    const pool_span *a = &call->chunk->in[0], *out = &call->chunk->out;
+    const pool_span *b = call->b == call->a ? a : &call->chunk->in[1];
     int degree = field_device_degree(call->target.field);
     int sum[3] = {(int)out->form - (int)a->form, (int)out->form - (int)b->form, 0};
     int product[3] = {0, 0, (int)out->form - (int)a->form - (int)b->form + degree};
     int copy[3] = {0, 0, (int)out->form - (int)a->form};
     struct factors factors = {0};
-    pool_status status = vector_upload(call, 0, a);
+    pool_status status = make_factors(call,
+        operation->op == VECTOR_MUL    ? product
+        : operation->op == VECTOR_COPY ? copy
+                                       : sum,
+        operation->scalar, &factors);
 
-    (void)first;
-    if (!status)
-        status = b == a ? POOL_OK : vector_upload(call, 1, b);
-    if (!status)
-        status = memory_operand_allocate(&call->target, out, &call->out);
-    if (!status)
-        status = make_factors(call,
-            operation->op == VECTOR_MUL    ? product
-            : operation->op == VECTOR_COPY ? copy
-                                           : sum,
-            operation->scalar, &factors);
-    if (!status)
-        status = combine(call, operation->op, &call->in[0], b == a ? &call->in[0] : &call->in[1],
-            &call->out, &factors);
-    return vector_end(call, out, status);
+    return status ? status : combine(&call->target, operation->op, a, b, out, &factors);
+}
+
+static pool_status run_operation(struct vector_call *call, const struct operation *operation)
+{
+    call->scratch_kind = VECTOR_SCRATCH_FACTORS;
+    call->compute = apply;
+    call->user = operation;
+    return vector_run(call);
 }
 
 static pool_status binary(const pool_field *field, const pool_exec *exec, enum vector_op op,
     const pool_span *a, const pool_span *b, const pool_span *out, const char *name)
 {
-    const struct vector_spans spans = {a, b, out};
-    struct operation operation = {.op = op};
+    const struct operation operation = {.op = op};
     struct vector_call call;
     pool_status status = base_check_pointers(name, {"a", a}, {"b", b}, {"out", out});
 
@@ -228,7 +161,10 @@ static pool_status binary(const pool_field *field, const pool_exec *exec, enum v
         status = vector_check_spans(&call, a, out, 1);
     if (!status)
         status = vector_check_spans(&call, b, out, 1);
-    return status ? status : vector_run_chunks(&call, &spans, factor_bytes, run, &operation);
+    call.a = a;
+    call.b = b;
+    call.out = out;
+    return status ? status : run_operation(&call, &operation);
 }
 
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
@@ -267,8 +203,7 @@ pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, co
     const pool_span *a, const pool_span *out)
 {
     uint64_t value[FIELD_MAX_LIMBS];
-    const struct vector_spans spans = {a, a, out};
-    struct operation operation = {VECTOR_COPY, value};
+    const struct operation operation = {VECTOR_COPY, value};
     struct vector_call call;
     pool_status status;
 
@@ -280,7 +215,9 @@ pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, co
         status = vector_load_scalar(call.target.field, scalar, "pool_vector_scale", value);
     if (!status)
         status = vector_check_spans(&call, a, out, 1);
-    return status ? status : vector_run_chunks(&call, &spans, factor_bytes, run, &operation);
+    call.a = call.b = a;
+    call.out = out;
+    return status ? status : run_operation(&call, &operation);
 }
 
 pool_status pool_vector_warm_up(const pool_field *field, pool_device *device)

@@ -209,11 +209,14 @@ static void test_unchecked(void **state)
 typedef pool_status (*binary)(
     const pool_field *, const pool_exec *, const pool_span *, const pool_span *, const pool_span *);
 
-static void check_vectors(int is_strided, pool_memory_space where)
+static void check_vectors(int is_strided, pool_memory_space where, bool is_limited)
 {
     static const binary functions[] = {pool_vector_add, pool_vector_sub, pool_vector_mul};
-    pool_exec exec = {
-        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
+    const uint64_t limit = is_limited ? 800 : 0; /* in chunks of some elements */
+    pool_exec exec = {.struct_size = sizeof(exec),
+        .device = device,
+        .checks = POOL_CHECK_CANONICAL,
+        .memory_limit = limit};
     unsigned char result[COUNT * 32], value[32] = {2};
     pool_span out = {.data = result, .count = COUNT};
 
@@ -234,11 +237,14 @@ static void check_vectors(int is_strided, pool_memory_space where)
         exec.is_async = 0;
         assert_int_equal(pool_vector_scale(field, &exec, value, &a.span, &out), POOL_ERR_BAD_DATA);
         assert_int_equal(pool_vector_inverse(field, &exec, &a.span, &out), POOL_ERR_BAD_DATA);
+        exec.memory_limit = 0;
         assert_int_equal(
             pool_vector_transpose(field, &exec, COUNT, 1, &a.span, &out), POOL_ERR_BAD_DATA);
+        exec.memory_limit = is_limited ? 65 * 32 + limit : 0; /* powers as well */
         assert_int_equal(
             pool_vector_evaluate(field, &exec, &a.span, value, result), POOL_ERR_BAD_DATA);
         assert_non_null(strstr(pool_last_error()->message, "element 19 of the vector a"));
+        exec.memory_limit = limit;
         exec.checks = POOL_CHECK_NONE;
         assert_ok(functions[i](field, &exec, &a.span, &b.span, &out));
         exec.checks = 2;
@@ -253,14 +259,10 @@ static void check_vectors(int is_strided, pool_memory_space where)
 static void test_vectors(void **state)
 {
     (void)state;
-    for (int small = 0; small < 2; small++) {
-        vector_chunk_bytes_set(small ? 200 : 0);
-        for (int is_strided = 0; is_strided < 2; is_strided++) {
-            check_vectors(is_strided, POOL_MEMORY_HOST);
-            check_vectors(is_strided, POOL_MEMORY_DEVICE);
-        }
+    for (int i = 0; i < 4; i++) {
+        check_vectors(i % 2, POOL_MEMORY_HOST, i >= 2);
+        check_vectors(i % 2, POOL_MEMORY_DEVICE, i >= 2);
     }
-    vector_chunk_bytes_set(0);
 }
 
 /* A batch in chunks: the index is that of the whole input. */

@@ -82,13 +82,15 @@ static void take(struct given *given, const uint8_t *wanted)
     free(given->host);
 }
 
+static uint64_t memory_limit; /* 0: none */
+
 typedef void (*host_op)(const pool_field *, uint64_t *, const uint64_t *, const uint64_t *);
 typedef pool_status (*device_op)(
     const pool_field *, const pool_exec *, const pool_span *, const pool_span *, const pool_span *);
 
 static void check_binary(device_op run, host_op plain, uint64_t count, uint32_t way)
 {
-    const pool_exec exec = exec_here();
+    const pool_exec exec = exec_within(memory_limit);
     uint8_t *a = ntt_random(field, way, count), *b = ntt_random(field, way + 1, count);
     uint8_t *wanted = malloc(count * field->bytes + 1);
 
@@ -131,7 +133,7 @@ static void test_sums_and_products(void **state)
 
 static void check_one(uint64_t count, uint32_t way)
 {
-    const pool_exec exec = exec_here();
+    const pool_exec exec = exec_within(memory_limit);
     uint8_t *a = ntt_random(field, way, count), *wanted = malloc((count + 1) * field->bytes);
     uint8_t *scalar = ntt_random(field, 99, 1), *value = calloc(1, field->bytes);
     uint64_t x[FIELD_MAX_LIMBS], s[FIELD_MAX_LIMBS], power[FIELD_MAX_LIMBS],
@@ -212,7 +214,7 @@ static void test_many(void **state)
 
 static void check_moves(uint64_t rows, uint64_t columns, uint32_t way)
 {
-    const pool_exec exec = exec_here();
+    const pool_exec exec = exec_within(memory_limit);
     uint64_t count = rows * columns;
     uint8_t *a = ntt_random(field, way, count), *wanted = malloc(count * field->bytes + 1);
     struct given in = give(a, count, way & 6), out = give(NULL, count, way >> 3 & 6);
@@ -241,7 +243,7 @@ static void test_moves(void **state)
         check_moves(1, 100, 18);
         check_moves(0, 5, 0);
         for (uint32_t log_count = 0; log_count <= 9; log_count += 3) {
-            const pool_exec exec = exec_here();
+            const pool_exec exec = exec_within(memory_limit);
             uint64_t count = (uint64_t)1 << log_count;
             uint8_t *a = ntt_random(field, 1, count), *wanted = malloc(count * field->bytes);
             struct given in = give(a, count, log_count & 6), out = give(NULL, count, 0);
@@ -262,26 +264,35 @@ static void test_moves(void **state)
     }
 }
 
-/* The same with parts of a few hundred and of single elements. */
-static void test_parts(void **state)
+/* The same in chunks of some elements and of single ones. */
+static void test_chunks(void **state)
 {
-    vector_chunk_bytes_set(4100);
-    test_sums_and_products(state);
-    test_one_argument(state);
-    vector_chunk_bytes_set(1);
+    static const char *const names[] = {"bn254_fr", "goldilocks", "babybear"};
+
+    (void)state;
+    for (size_t f = 0; f < 3; f++) {
+        field = ntt_field(names[f]);
+        for (uint32_t way = 0; way < 512; way += 29) {
+            memory_limit = (200 + way % 3 * 100) * (uint64_t)field->bytes;
+            check_binary(pool_vector_add, field_add, 257, way);
+            check_binary(pool_vector_mul, field_mul, 600, way);
+        }
+    }
     field = ntt_field("bn254_fr");
     for (uint32_t way = 0; way < 64; way += 5) {
-        check_one(5, way);
+        memory_limit = (65 + 70) * (uint64_t)field->bytes;
+        check_one(300, way);
+        memory_limit = 9 * (uint64_t)field->bytes;
         check_binary(pool_vector_mul, field_mul, 5, way);
     }
-    vector_chunk_bytes_set(0);
+    memory_limit = 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums_and_products),
         cmocka_unit_test(test_one_argument), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_moves), cmocka_unit_test(test_parts)};
+        cmocka_unit_test(test_moves), cmocka_unit_test(test_chunks)};
 
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

@@ -18,6 +18,15 @@ static inline pool_exec exec_here(void)
     return (pool_exec){.struct_size = sizeof(pool_exec), .device = device};
 }
 
+/* With a limit that makes chunks small. */
+static inline pool_exec exec_within(uint64_t memory_limit)
+{
+    pool_exec exec = exec_here();
+
+    exec.memory_limit = memory_limit;
+    return exec;
+}
+
 static inline int open_pool(void **state)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = device_text};

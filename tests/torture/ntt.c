@@ -122,11 +122,11 @@ static pool_status warm_up(struct torture *torture)
 static pool_status vectors(struct torture *torture)
 {
     static uint32_t data[64], result[64];
-    pool_exec params = {.struct_size = sizeof(params)};
+    /* In two chunks or more. */
+    pool_exec params = {.struct_size = sizeof(params), .memory_limit = 2 * sizeof(data)};
     pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64};
     pool_status status = create(torture, &params.device);
 
-    vector_chunk_bytes_set(sizeof(data) / 2); /* two parts */
     if (!status)
         status = pool_vector_mul(pool_field_by_name("babybear"), &params, &in, &in, &out);
     return status ? status

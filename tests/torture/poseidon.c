@@ -21,7 +21,8 @@ static pool_poseidon *set;
 static pool_cu_result compute(void *user, const pool_mock_launch *launch)
 {
     struct poseidon_args args;
-    struct poseidon_progress progress = {0};
+    static const pool_exec exec;
+    struct memory_progress progress = {.exec = &exec};
     pool_span in = {0}, out = {0};
     int is_hash = strcmp(launch->kernel, "poseidon_hash") == 0;
     pool_status status;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a function of vectors: its chunks, and what their computations share.
+ */
+#include "base/math.h"
+#include "base/status.h"
+#include "memory/pipeline.h"
+#include "vector/check.h"
+#include "vector/kernels.h"
+#include "vector/vector.h"
+
+enum { BLOCK = 256 };
+
+static pool_status check_inputs(const struct vector_call *call)
+{
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < 2 && call->exec.checks && !status; i++) {
+        const pool_span *span = &call->chunk->in[i];
+        const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)span->data,
+            .stride = memory_span_stride(span, call->target.field->bytes),
+            .count = span->count,
+            .elements = 1,
+            .first = call->chunk->first,
+            .what = i ? "vector b" : "vector a"};
+
+        status = vector_check_elements(&call->target, call->target.field, &items);
+    }
+    return status;
+}
+
+static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+{
+    struct vector_call *call = user;
+    pool_status status;
+
+    call->chunk = chunk;
+    status = check_inputs(call);
+    if (!status)
+        status = call->compute(call);
+    status = memory_scratch_free(&call->target, &call->scratch, status);
+    return memory_scratch_free(&call->target, &call->constants, status);
+}
+
+static uint64_t host_stride(const pool_field *field, const pool_span *span)
+{
+    return span && span->space == POOL_MEMORY_HOST ? memory_span_stride(span, field->bytes) : 0;
+}
+
+pool_status vector_run(struct vector_call *call)
+{
+    const pool_field *field = call->target.field;
+    const pool_span *a = call->a, *out = call->out, *b = call->b == a ? NULL : call->b;
+    const struct vector_job job = {.count = out ? out->count : a->count,
+        .element_bytes = field->bytes,
+        .upload_stride = {host_stride(field, a), host_stride(field, b)},
+        .download_stride = host_stride(field, out),
+        .has_checks = call->exec.checks != 0,
+        .is_divisible = !call->is_whole,
+        .scratch = call->scratch_kind};
+    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = job.count};
+    struct memory_pipeline pipeline = {.target = call->target,
+        .progress = &progress,
+        .weight = 1,
+        .count = job.count,
+        .slots = 1,
+        .in = {{a, field->bytes, false}, {b, field->bytes, false}},
+        .out = {out, field->bytes, false},
+        .compute = compute_chunk,
+        .user = call};
+    uint64_t limit = call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
+    struct vector_plan plan;
+    pool_status status;
+
+    if (!vector_plan_make(&vector_default_tuning, &job, limit, &plan))
+        return memory_exec_fail_limit(call->name, &call->exec, plan.bytes);
+    pipeline.chunk_items = plan.chunk_elements;
+    status = memory_pipeline_run(&pipeline);
+    return exec_target_end(&call->target, call->exec.is_async, status);
+}
+
+struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
+{
+    return (struct vector_arg){
+        (CUdeviceptr)(uintptr_t)span->data, memory_span_stride(span, field->bytes) / 4};
+}
+
+pool_status vector_upload_constants(
+    struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
+{
+    uint64_t bytes = count * call->target.field->bytes;
+    pool_status status = memory_scratch(&call->target, bytes, &call->constants, address);
+
+    return status ? status
+                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
+}
+
+pool_status vector_launch(const struct exec_target *target, const char *name, uint64_t items,
+    struct module_launch *launch)
+{
+    pool_status status = vector_kernel(target->device, target->field, name, &launch->kernel);
+
+    launch->threads = launch->threads ? launch->threads : BLOCK;
+    launch->blocks = base_ceil_div(items, launch->threads);
+    launch->stream = target->stream;
+    return status ? status : module_launch_enqueue(launch);
+}
