@@ -115,13 +115,16 @@ POOL_API size_t pool_device_count(const device_pool *pool);
 POOL_API size_t pool_usable_count(const device_pool *pool);
 
 /*
- * A device by position (0 … count-1, the order of `devices`), ordinal, or unique start of a UUID
- * ("GPU-" may be left out). POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when
- * several UUIDs start so.
+ * A device by position (0 … count-1, the order of `devices`), ordinal, unique start of a UUID
+ * ("GPU-" may be left out), or PCI address "0000:06:00.0" (domain and function may be left out).
+ * POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several devices match or
+ * the address is not one.
  */
 POOL_API pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device);
 POOL_API pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device **device);
 POOL_API pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device **device);
+POOL_API pool_status pool_device_by_pci(
+    device_pool *pool, const char *address, pool_device **device);
 
 /* Calls `visit` for each device in order until it answers other than 0; that answer is put into
  * *answer unless NULL. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look-up of the pool's devices by index, ordinal and UUID, and iteration. No driver calls.
+ * Look-up of the pool's devices by index, ordinal, UUID and PCI address, and iteration. No driver
+ * calls.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "base/params.h"
 #include "base/status.h"
+#include "pool/device_spec.h"
 #include "pool/pool.h"
 
 size_t pool_device_count(const device_pool *pool)
@@ -80,6 +82,39 @@ pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device
     if (!found)
         return base_fail(
             POOL_ERR_NOT_FOUND, "the pool has no device whose UUID begins with \"%s\"", uuid);
+    *device = found;
+    return POOL_OK;
+}
+
+pool_status pool_device_by_pci(device_pool *pool, const char *address, pool_device **device)
+{
+    struct pci_address wanted, whole;
+    pool_device *found = NULL;
+
+    pool_status status = base_check_pointers(
+        "pool_device_by_pci", {"pool", pool}, {"address", address}, {"device", device});
+    if (status)
+        return status;
+    if (!pci_address_parse(address, &wanted))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_device_by_pci: `address` \"%s\" is not a PCI address such as \"0000:06:00.0\"",
+            address);
+    for (size_t i = 0; i < pool->count; i++) {
+        pool_device *at = &pool->devices[i];
+
+        if (!pci_address_parse(at->properties.pci, &whole) || !pci_address_matches(&wanted, &whole))
+            continue;
+        if (found)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_device_by_pci: `address` \"%s\" matches more than one device of the pool, %s "
+                "(%s) and %s (%s); MIG instances are told apart by UUID only",
+                address, found->properties.pci, found->properties.uuid, at->properties.pci,
+                at->properties.uuid);
+        found = at;
+    }
+    if (!found)
+        return base_fail(
+            POOL_ERR_NOT_FOUND, "the pool has no device with the PCI address \"%s\"", address);
     *device = found;
     return POOL_OK;
 }

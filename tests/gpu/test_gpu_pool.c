@@ -140,6 +140,12 @@ static void test_device_strings(void **state)
             assert_string_equal(pool_device_uuid(device_of(one, 0)), info.uuid);
             assert_ok(pool_destroy(&one));
         }
+        if (!info.mig) {
+            pool_device *found = NULL;
+
+            assert_ok(pool_device_by_pci(all, info.pci, &found));
+            assert_ptr_equal(found, device_of(all, i));
+        }
     }
     one = NULL;
     assert_int_equal(pool_create(&one, &params), POOL_ERR_NOT_FOUND);

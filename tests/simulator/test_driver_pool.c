@@ -43,6 +43,8 @@ static void test_facts(void **state)
     snprintf(prefix, sizeof(prefix), "%.8s", info.uuid + strlen("GPU-"));
     assert_int_equal(pool_device_by_uuid(pool, prefix, &same), POOL_OK);
     assert_ptr_equal(same, device);
+    assert_int_equal(pool_device_by_pci(pool, info.pci, &same), POOL_OK);
+    assert_ptr_equal(same, device);
     destroy(&pool);
 }
 

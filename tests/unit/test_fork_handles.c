@@ -224,6 +224,7 @@ static void call_pool(void)
     ANSWERS(pool_device_at(h.pool, 0, &device));
     ANSWERS(pool_device_by_ordinal(h.pool, 0, &device));
     ANSWERS(pool_device_by_uuid(h.pool, "GPU", &device));
+    ANSWERS(pool_device_by_pci(h.pool, "0:0", &device));
     ANSWERS(pool_device_each(h.pool, visit_device, NULL, &answer));
     ANSWERS(pool_describe(h.pool, 0, &text));
     ANSWERS(pool_text_free(&text));

@@ -193,6 +193,7 @@ static void test_uuids(void **state)
 static void test_pci_addresses(void **state)
 {
     struct world world = world_of(4);
+    pool_device *device = NULL;
 
     (void)state;
     world.params.lazy = 1;
@@ -210,6 +211,24 @@ static void test_pci_addresses(void **state)
     assert_says("more than one");
     assert_string_equal(chosen(&world, "0000:3b:00.1"), "");
     assert_int_equal(pool_last_error()->status, POOL_ERR_NOT_FOUND);
+
+    world.params.devices = NULL;
+    assert_ok(pool_create(&world.pool, &world.params));
+    assert_ok(pool_device_by_pci(world.pool, "0000:3B:00.0", &device));
+    assert_int_equal(pool_device_ordinal(device), 0);
+    assert_ok(pool_device_by_pci(world.pool, "1:af:0", &device));
+    assert_int_equal(pool_device_ordinal(device), 2);
+    assert_ok(pool_device_by_pci(world.pool, "00010000:01:03.0", &device));
+    assert_int_equal(pool_device_ordinal(device), 3);
+    assert_status(pool_device_by_pci(world.pool, "af:00.0", &device), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("more than one");
+    assert_says("0001:af:00.0");
+    assert_status(pool_device_by_pci(world.pool, "0000:3b:00.1", &device), POOL_ERR_NOT_FOUND);
+    assert_says("0000:3b:00.1");
+    assert_status(pool_device_by_pci(world.pool, "", &device), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_device_by_pci(world.pool, "3b", &device), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("is not a PCI address");
+    assert_int_equal(pool_device_ordinal(device), 3);
     world_end(&world);
 }
 

@@ -429,6 +429,9 @@ static void test_all_null(void **state)
     assert_refused(pool_device_by_uuid(NULL, "GPU-0", &found));
     assert_refused(pool_device_by_uuid(world.pool, NULL, &found));
     assert_refused(pool_device_by_uuid(world.pool, "GPU-0", NULL));
+    assert_refused(pool_device_by_pci(NULL, "0:0", &found));
+    assert_refused(pool_device_by_pci(world.pool, NULL, &found));
+    assert_refused(pool_device_by_pci(world.pool, "0:0", NULL));
     assert_refused(pool_device_each(NULL, stop_at_second, NULL, NULL));
     assert_refused(pool_device_each(world.pool, NULL, NULL, NULL));
     assert_refused(pool_describe(NULL, 0, &text));
