@@ -11,6 +11,7 @@
 #include <devicepool/cancel.h>  /* tokens that cancel operations from other threads */
 #include <devicepool/log.h>     /* the log callback */
 #include <devicepool/status.h>  /* status codes, their classes, the thread's error detail */
+#include <devicepool/text.h>    /* descriptions as plain text or JSON */
 #include <devicepool/version.h> /* version numbers, the rule for struct sizes */
 
 /* devices */

@@ -9,6 +9,7 @@
 
 #include <devicepool/driver.h>
 #include <devicepool/status.h>
+#include <devicepool/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,6 +78,14 @@ typedef struct pool_device_info {
 
 /* Fills `info`, whose struct_size the caller has set. Makes no context. */
 POOL_API pool_status pool_device_get_info(pool_device *device, pool_device_info *info);
+
+/*
+ * Describes the device: what pool_device_get_info reports, and what it uses as a context. In JSON
+ * it is the object of the device in pool_describe's list. The caller frees *text with
+ * pool_text_free.
+ */
+POOL_API pool_status pool_device_describe(
+    pool_device *device, pool_text_format format, char **text);
 
 /* Peer access from one device to another of the same pool, from the driver's P2P attributes. */
 typedef struct pool_peer_info {

@@ -11,6 +11,7 @@
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
 #include <devicepool/status.h>
+#include <devicepool/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -133,11 +134,10 @@ POOL_API pool_status pool_device_each(
     device_pool *pool, pool_device_visitor visit, void *user, int *answer);
 
 /*
- * The pool as text for people (as_json 0) or as JSON (1): driver, devices, states, P2P matrix.
- * *text is the caller's, to be given to pool_text_free.
+ * Describes the pool: driver, compiler, devices with their states, and which device can address
+ * which. The caller frees *text with pool_text_free.
  */
-POOL_API pool_status pool_describe(device_pool *pool, int as_json, char **text);
-POOL_API void pool_text_free(char **text);
+POOL_API pool_status pool_describe(device_pool *pool, pool_text_format format, char **text);
 
 /*
  * Choosing. `pool_next_device` is round robin: one relaxed atomic addition, no lock, unusable

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include <devicepool/status.h>
+#include <devicepool/text.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,16 +116,16 @@ typedef int (*pool_sim_kernel_visitor)(void *user, const pool_sim_kernel_stats *
 POOL_API pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user);
 POOL_API pool_status pool_sim_kernel_stats_reset(void);
 
-/* The same as a plain-text table (as_json 0) or as JSON (1). Free *text with pool_text_free. */
-POOL_API pool_status pool_sim_kernel_stats_text(int as_json, char **text);
+/* The same as a table or as JSON. The caller frees *text with pool_text_free. */
+POOL_API pool_status pool_sim_kernel_stats_text(pool_text_format format, char **text);
 
 /*
  * Lists all live objects: contexts, allocations, pinned and registered host memory, streams,
  * events, modules, memory pools. *count (may be NULL) receives their number, *text (may be NULL) a
- * list as plain text or as JSON, to be freed with pool_text_free. After the last pool was destroyed
+ * list, which the caller frees with pool_text_free. After the last pool was destroyed
  * the list shows what was alive at that moment: the leaks.
  */
-POOL_API pool_status pool_sim_leaks(int as_json, uint64_t *count, char **text);
+POOL_API pool_status pool_sim_leaks(pool_text_format format, uint64_t *count, char **text);
 
 #ifdef __cplusplus
 }

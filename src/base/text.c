@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as messages write them. */
+/*
+ * Numbers as messages write them, and texts that belong to the caller.
+ */
 #include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include <devicepool/text.h>
+
+#include "base/alloc.h"
 
 struct base_size_text base_size_text(uint64_t bytes)
 {
@@ -48,4 +54,12 @@ void base_text_copy(char *to, size_t size, const char *text)
         length--;
     memcpy(to, text, length);
     memcpy(to + length, mark, sizeof(mark));
+}
+
+void pool_text_free(char **text)
+{
+    if (!text)
+        return;
+    base_free(*text);
+    *text = NULL;
 }

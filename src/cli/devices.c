@@ -23,7 +23,7 @@ int cli_run_devices(const struct cli_command *self, struct cli_line *line)
     code = cli_open_pool(line, !wants_free, &pool);
     if (code != CLI_GO)
         return code;
-    status = pool_describe(pool, line->as_json, &description);
+    status = pool_describe(pool, line->as_json ? POOL_TEXT_JSON : POOL_TEXT_PLAIN, &description);
     if (status) {
         code = cli_fail(status, line->as_json);
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool as text: the information that an operator needs when the GPUs have a problem.
+ * The pool, or one device, as text: the information that an operator needs when the GPUs have a
+ * problem.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/nvrtc.h"
 #include "pool/pool.h"
 
@@ -132,6 +134,17 @@ static void write_peers(struct text_buffer *buffer, const struct pool_snapshot *
     write_text(buffer, "\n");
 }
 
+/* Returns the text to the caller, or frees it if it is incomplete. */
+static pool_status finish_text(struct text_buffer *buffer, const char *what, char **text)
+{
+    if (buffer->is_broken) {
+        base_free(buffer->text);
+        return base_fail_memory(what);
+    }
+    *text = buffer->text;
+    return POOL_OK;
+}
+
 static pool_status write_description(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text)
 {
@@ -158,12 +171,52 @@ static pool_status write_description(
     write_text(&buffer, "\n");
     write_devices(&buffer, snapshot);
     write_peers(&buffer, snapshot);
-    if (buffer.is_broken) {
-        base_free(buffer.text);
-        return base_fail_memory("the description of the pool");
-    }
-    *text = buffer.text;
-    return POOL_OK;
+    return finish_text(&buffer, "the description of the pool", text);
+}
+
+static pool_status write_device_description(
+    const pool_device *device, const pool_device_info *info, char **text)
+{
+    struct text_buffer buffer = {0};
+
+    write_text(&buffer, "device    %d: %s\n", info->ordinal, info->name);
+    write_text(&buffer, "uuid      %s\n", info->uuid);
+    write_text(&buffer, "pci       %s", info->pci);
+    if (info->numa_node >= 0)
+        write_text(&buffer, ", NUMA node %d", info->numa_node);
+    write_text(&buffer, "\nstate     %s%s%s\n", device_state_name(info->state),
+        info->reason[0] ? ": " : "", info->reason);
+    write_text(&buffer, "context   %s%s\n", device_context_mode_name(device->pool->context_mode),
+        info->has_context ? "" : ", not created yet");
+    write_text(&buffer, "compute   %d.%d, %d multiprocessors at %.2f GHz\n", info->compute_major,
+        info->compute_minor, info->multiprocessors, (double)info->clock_khz / 1e6);
+    write_text(&buffer, "memory    %.1f GiB", gib(info->total_bytes));
+    if (info->has_context && info->state == POOL_DEVICE_READY)
+        write_text(&buffer, ", %.1f GiB free", gib(info->free_bytes));
+    write_text(&buffer, ", %d bits at %.2f GHz, %s of L2 cache\n", info->memory_bus_bits,
+        (double)info->memory_clock_khz / 1e6, base_size_text(info->l2_bytes).text);
+    write_text(&buffer, "block     %d threads, %s of shared memory", info->max_threads_per_block,
+        base_size_text(info->shared_bytes_per_block).text);
+    write_text(&buffer, ", up to %s on request\n",
+        base_size_text(info->shared_bytes_per_block_optin).text);
+    write_text(&buffer, "SM        %d threads, %d blocks, %d registers, %s of shared memory\n",
+        info->max_threads_per_multiprocessor, info->max_blocks_per_multiprocessor,
+        info->registers_per_multiprocessor,
+        base_size_text(info->shared_bytes_per_multiprocessor).text);
+    write_text(&buffer, "features  %d copy engine%s%s%s%s%s%s%s\n", info->copy_engines,
+        base_plural((uint64_t)info->copy_engines), info->memory_pools ? ", memory pools" : "",
+        info->cooperative_launch ? ", cooperative launches" : "", info->ecc ? ", ECC" : "",
+        info->mps ? ", MPS" : "", info->mig ? ", MIG instance" : "",
+        info->integrated ? ", integrated" : "");
+    return finish_text(&buffer, "the description of a device", text);
+}
+
+/* A device that cannot be queried now is described by its constant properties. */
+static void read_device(pool_device *device, pool_device_info *info)
+{
+    info->struct_size = sizeof(*info);
+    if (pool_device_get_info(device, info))
+        *info = device->properties;
 }
 
 /* A device or link whose query fails is shown without values; the others are still shown. */
@@ -176,11 +229,8 @@ static pool_status take_snapshot(device_pool *pool, struct pool_snapshot *snapsh
     snapshot->peers = base_calloc(count * count, sizeof(*snapshot->peers));
     if (!snapshot->devices || !snapshot->peers)
         return base_fail_memory("the description of the pool");
-    for (size_t i = 0; i < count; i++) {
-        snapshot->devices[i].struct_size = sizeof(*snapshot->devices);
-        if (pool_device_get_info(&pool->devices[i], &snapshot->devices[i]))
-            snapshot->devices[i] = pool->devices[i].properties;
-    }
+    for (size_t i = 0; i < count; i++)
+        read_device(&pool->devices[i], &snapshot->devices[i]);
     for (size_t i = 0; i < count * count && device_pool_is_usable(pool); i++)
         if (i / count != i % count)
             device_read_peer(
@@ -192,29 +242,45 @@ static pool_status take_snapshot(device_pool *pool, struct pool_snapshot *snapsh
     return POOL_OK;
 }
 
-pool_status pool_describe(device_pool *pool, int as_json, char **text)
+static pool_status check_format(const char *call, pool_text_format format)
+{
+    return base_check_ranges(call, {"format", (int64_t)format, 0, POOL_TEXT_JSON});
+}
+
+pool_status pool_describe(device_pool *pool, pool_text_format format, char **text)
 {
     struct pool_snapshot snapshot = {0};
     pool_status status;
 
     status = base_check_pointers("pool_describe", {"pool", pool}, {"text", text});
+    if (!status)
+        status = check_format("pool_describe", format);
     if (status)
         return status;
     if (pool->generation != driver_fork_generation())
         return device_pool_refusal(pool);
     status = take_snapshot(pool, &snapshot);
     if (!status)
-        status = as_json ? device_pool_write_json(pool, &snapshot, text)
-                         : write_description(pool, &snapshot, text);
+        status = format == POOL_TEXT_JSON ? device_pool_write_json(pool, &snapshot, text)
+                                          : write_description(pool, &snapshot, text);
     base_free(snapshot.devices);
     base_free(snapshot.peers);
     return status;
 }
 
-void pool_text_free(char **text)
+pool_status pool_device_describe(pool_device *device, pool_text_format format, char **text)
 {
-    if (!text)
-        return;
-    base_free(*text);
-    *text = NULL;
+    pool_device_info info;
+    pool_status status =
+        base_check_pointers("pool_device_describe", {"device", device}, {"text", text});
+
+    if (!status)
+        status = check_format("pool_device_describe", format);
+    if (status)
+        return status;
+    if (device->pool->generation != driver_fork_generation())
+        return device_pool_refusal(device->pool);
+    read_device(device, &info);
+    return format == POOL_TEXT_JSON ? device_write_json(&info, text)
+                                    : write_device_description(device, &info, text);
 }

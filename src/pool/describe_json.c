@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool as JSON. The names are those of the structs' members.
+ * The pool, or one device, as JSON. The names are those of the structs' members.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -178,20 +179,34 @@ static int fill_pool(cJSON *root, device_pool *pool)
            add_number(root, "usable_devices", health.usable_devices);
 }
 
+/* Prints `root` if it is complete, and deletes it. */
+static pool_status print_and_delete(cJSON *root, bool is_complete, const char *what, char **text)
+{
+    char *printed = is_complete ? cJSON_Print(root) : NULL;
+    char *copy = printed ? base_strdup(printed) : NULL;
+
+    cJSON_Delete(root);
+    cJSON_free(printed);
+    if (!copy)
+        return base_fail_memory(what);
+    *text = copy;
+    return POOL_OK;
+}
+
 pool_status device_pool_write_json(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text)
 {
     cJSON *root = cJSON_CreateObject();
-    char *printed = NULL, *copy = NULL;
+    bool is_complete =
+        root && fill_pool(root, pool) && fill_devices(root, snapshot) && fill_peers(root, snapshot);
 
-    if (root && fill_pool(root, pool) && fill_devices(root, snapshot) && fill_peers(root, snapshot))
-        printed = cJSON_Print(root);
-    cJSON_Delete(root);
-    if (printed)
-        copy = base_strdup(printed);
-    cJSON_free(printed);
-    if (!copy)
-        return base_fail_memory("the description of the pool");
-    *text = copy;
-    return POOL_OK;
+    return print_and_delete(root, is_complete, "the description of the pool", text);
+}
+
+pool_status device_write_json(const pool_device_info *info, char **text)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    return print_and_delete(
+        root, root && fill_device(root, info), "the description of a device", text);
 }

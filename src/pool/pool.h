@@ -230,6 +230,7 @@ struct pool_snapshot {
 };
 pool_status device_pool_write_json(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text);
+pool_status device_write_json(const pool_device_info *info, char **text);
 /* READY, UNUSABLE or POISONED. */
 pool_device_state device_state(const pool_device *device);
 const char *device_state_name(pool_device_state state);

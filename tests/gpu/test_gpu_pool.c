@@ -91,10 +91,10 @@ static void test_facts(void **state)
         assert_int_equal(info.has_context, 1);
         assert_true(info.numa_node >= -1);
     }
-    assert_ok(pool_describe(pool, 0, &text));
+    assert_ok(pool_describe(pool, POOL_TEXT_PLAIN, &text));
     printf("%s\n", text);
     pool_text_free(&text);
-    assert_ok(pool_describe(pool, 1, &text));
+    assert_ok(pool_describe(pool, POOL_TEXT_JSON, &text));
     assert_non_null(strstr(text, "\"peers\""));
     pool_text_free(&text);
     assert_ok(pool_destroy(&pool));

@@ -169,11 +169,11 @@ static void test_pool_tells(void **state)
     char *text;
 
     (void)state;
-    assert_ok(pool_describe(pool, 0, &text));
+    assert_ok(pool_describe(pool, POOL_TEXT_PLAIN, &text));
     assert_non_null(strstr(text, "compiler  none (DEVICEPOOL_NVRTC=off), the library uses its "
                                  "prebuilt PTX"));
     pool_text_free(&text);
-    assert_ok(pool_describe(pool, 1, &text));
+    assert_ok(pool_describe(pool, POOL_TEXT_JSON, &text));
     assert_non_null(strstr(text, "\"message\":\t\"DEVICEPOOL_NVRTC=off"));
     pool_text_free(&text);
 }

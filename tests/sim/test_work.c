@@ -140,7 +140,7 @@ static void check_told(device_pool *pool, int culprit, int shown_on)
     assert_int_equal(health.fault_device, culprit);
     assert_int_equal(health.fault_shown_on, shown_on);
     assert_string_equal(health.first_cause, heard.message);
-    OK(pool_describe(pool, 1, &text));
+    OK(pool_describe(pool, POOL_TEXT_JSON, &text));
     if (culprit < 0)
         snprintf(expected, sizeof(expected), "\"fault_device\":\tnull");
     else
@@ -152,7 +152,7 @@ static void check_told(device_pool *pool, int culprit, int shown_on)
     if (heard.kernel_count)
         assert_non_null(strstr(text, heard.kernels[0]));
     pool_text_free(&text);
-    OK(pool_describe(pool, 0, &text));
+    OK(pool_describe(pool, POOL_TEXT_PLAIN, &text));
     assert_non_null(strstr(text, heard.message));
     pool_text_free(&text);
 }

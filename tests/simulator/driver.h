@@ -50,7 +50,7 @@ static inline void sim_end_context(void)
 
     assert_int_equal(cu->DevicePrimaryCtxRelease(0), 0);
     sim_close();
-    assert_int_equal(pool_sim_leaks(0, &leaks, NULL), POOL_OK);
+    assert_int_equal(pool_sim_leaks(POOL_TEXT_PLAIN, &leaks, NULL), POOL_OK);
     assert_int_equal(leaks, 0);
 }
 

@@ -343,7 +343,7 @@ static void test_public_refusals(void **state)
     assert_int_equal(pool_sim_get_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_get_last_fault(NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_kernel_stats_each(NULL, NULL), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_sim_kernel_stats_text(0, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_kernel_stats_text(POOL_TEXT_PLAIN, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_string_equal(pool_sim_class_name(POOL_SIM_CLASSES), "?");
     fault.struct_size = offsetof(pool_sim_fault, kind);
     assert_int_equal(pool_sim_get_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);

@@ -93,7 +93,7 @@ static void test_calls(void **state)
         base_alloc_set_hook(NULL, NULL);
         destroy(&made);
         sim_close();
-        assert_int_equal(pool_sim_leaks(0, &leaks, NULL), POOL_OK);
+        assert_int_equal(pool_sim_leaks(POOL_TEXT_PLAIN, &leaks, NULL), POOL_OK);
         assert_int_equal(leaks, 0);
     } while (failures > 0);
     assert_true(n > 12);
@@ -131,7 +131,7 @@ static void test_texts(void **state)
 
         left = n++;
         base_alloc_set_hook(fail_one, NULL);
-        status = pool_sim_leaks(0, NULL, &text);
+        status = pool_sim_leaks(POOL_TEXT_PLAIN, NULL, &text);
         base_alloc_set_hook(NULL, NULL);
         assert_true((status == POOL_OK) == (text != NULL));
         pool_text_free(&text);

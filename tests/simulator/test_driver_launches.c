@@ -110,10 +110,10 @@ static void test_running_and_counting(void **state)
     assert_int_equal(pool_sim_kernel_stats_each(keep, &second), POOL_OK);
     assert_int_equal(second.launches, 2);
     assert_int_equal(second.lane_instructions, 2 * stats.lane_instructions); /* the same again */
-    assert_int_equal(pool_sim_kernel_stats_text(0, &text), POOL_OK);
+    assert_int_equal(pool_sim_kernel_stats_text(POOL_TEXT_PLAIN, &text), POOL_OK);
     assert_non_null(strstr(text, "add_one"));
     pool_text_free(&text);
-    assert_int_equal(pool_sim_kernel_stats_text(1, &text), POOL_OK);
+    assert_int_equal(pool_sim_kernel_stats_text(POOL_TEXT_JSON, &text), POOL_OK);
     assert_non_null(strstr(text, "\"kernel\":\t\"add_one\""));
     pool_text_free(&text);
     assert_int_equal(pool_sim_kernel_stats_reset(), POOL_OK);

@@ -17,7 +17,7 @@ static void destroy(device_pool **pool)
     uint64_t leaks = 1;
 
     assert_int_equal(pool_destroy(pool), POOL_OK);
-    assert_int_equal(pool_sim_leaks(0, &leaks, NULL), POOL_OK);
+    assert_int_equal(pool_sim_leaks(POOL_TEXT_PLAIN, &leaks, NULL), POOL_OK);
     assert_int_equal(leaks, 0);
 }
 

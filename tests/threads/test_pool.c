@@ -170,7 +170,12 @@ static void *do_everything(void *arg)
             note(gang,
                 is_expected(pool_device_get_info(&pool->devices[i / 16 % pool->count], &info)),
                 "info");
-            note(gang, !pool_describe(pool, i % 32 == 0, &text), "description");
+            note(gang, !pool_describe(pool, i % 32 ? POOL_TEXT_PLAIN : POOL_TEXT_JSON, &text),
+                "description");
+            pool_text_free(&text);
+            note(gang,
+                !pool_device_describe(&pool->devices[i / 16 % pool->count], POOL_TEXT_PLAIN, &text),
+                "description of a device");
             pool_text_free(&text);
             atomic_store(&pool->sampled_at, 1); /* the sample is old: someone renews it */
         }

@@ -123,8 +123,14 @@ static pool_status describe(struct torture *torture)
     char *text = NULL;
     pool_status status = create_primary(torture);
 
-    for (int as_json = 0; as_json < 2 && !status; as_json++) {
-        status = pool_describe(*pool_of(torture), as_json, &text);
+    for (int i = 0; i < 4 && !status; i++) {
+        pool_text_format format = i % 2 ? POOL_TEXT_JSON : POOL_TEXT_PLAIN;
+        pool_device *device = NULL;
+
+        if (i < 2)
+            status = pool_describe(*pool_of(torture), format, &text);
+        else if (!(status = pool_device_at(*pool_of(torture), 0, &device)))
+            status = pool_device_describe(device, format, &text);
         if (!status)
             pool_text_free(&text);
     }

@@ -226,8 +226,9 @@ static void call_pool(void)
     ANSWERS(pool_device_by_uuid(h.pool, "GPU", &device));
     ANSWERS(pool_device_by_pci(h.pool, "0:0", &device));
     ANSWERS(pool_device_each(h.pool, visit_device, NULL, &answer));
-    ANSWERS(pool_describe(h.pool, 0, &text));
+    ANSWERS(pool_describe(h.pool, POOL_TEXT_PLAIN, &text));
     ANSWERS(pool_text_free(&text));
+    REFUSED(pool_device_describe(h.device, POOL_TEXT_PLAIN, &text));
     REFUSED(pool_next_device(h.pool, &device));
     REFUSED(pool_best_device(h.pool, &device));
     REFUSED(pool_pick_device(h.pool, &pick, &device));
@@ -463,8 +464,8 @@ static void call_sim(void)
     REFUSED(pool_sim_get_last_fault(&fault));
     REFUSED(pool_sim_kernel_stats_each(visit_kernel, NULL));
     REFUSED(pool_sim_kernel_stats_reset());
-    REFUSED(pool_sim_kernel_stats_text(0, &text));
-    REFUSED(pool_sim_leaks(0, &count, &text));
+    REFUSED(pool_sim_kernel_stats_text(POOL_TEXT_PLAIN, &text));
+    REFUSED(pool_sim_leaks(POOL_TEXT_PLAIN, &count, &text));
 }
 
 #define DESTROYED(call)                                                                            \
@@ -590,7 +591,7 @@ static int end_without_the_watch(void *argument)
     (void)argument;
     alarm(CHILD_SECONDS);
     CHILD_CHECK(pool_kernel_get(h.module, "nothing", &kernel) == POOL_ERR_FORKED);
-    CHILD_CHECK(pool_sim_leaks(0, &count, NULL) == POOL_ERR_FORKED);
+    CHILD_CHECK(pool_sim_leaks(POOL_TEXT_PLAIN, &count, NULL) == POOL_ERR_FORKED);
     CHILD_CHECK(pool_sim_set_faults("") == POOL_ERR_FORKED);
     CHILD_CHECK(pool_sim_resume() == POOL_ERR_FORKED);
     CHILD_CHECK(!destroy_all());
@@ -635,9 +636,9 @@ static void *call_all_the_time(void *argument)
     while (!atomic_load(&is_over)) {
         pool_stream *stream = NULL;
 
-        if (pool_kernel_get(h.module, "nothing", &kernel) || pool_sim_leaks(0, &count, NULL) ||
-            pool_sim_resume() || pool_stream_create(h.device, NULL, &stream) ||
-            pool_stream_destroy(&stream))
+        if (pool_kernel_get(h.module, "nothing", &kernel) ||
+            pool_sim_leaks(POOL_TEXT_PLAIN, &count, NULL) || pool_sim_resume() ||
+            pool_stream_create(h.device, NULL, &stream) || pool_stream_destroy(&stream))
             abort();
     }
     return NULL;

@@ -200,7 +200,7 @@ static void test_lazy(void **state)
     assert_int_equal(info.has_context, 0);
     assert_int_equal(info.free_bytes, 0);
     assert_true(info.total_bytes > GIB);
-    assert_ok(pool_describe(world.pool, 0, &text));
+    assert_ok(pool_describe(world.pool, POOL_TEXT_PLAIN, &text));
     pool_text_free(&text);
     assert_int_equal(pool_mock_calls(world.mock, "cuDevicePrimaryCtxRetain"), 0);
 

@@ -4,6 +4,8 @@
  */
 #include "support/mock_pool.h"
 
+#include <cjson/cJSON.h>
+
 #include "base/alloc.h"
 #include "pool/device_spec.h"
 
@@ -75,7 +77,7 @@ static void test_simulated(void **state)
     assert_ok(pool_bind(device));
     assert_ok(pool_check_device(pool, 2));
     assert_ok(pool_unbind(device));
-    assert_ok(pool_describe(pool, 0, &text));
+    assert_ok(pool_describe(pool, POOL_TEXT_PLAIN, &text));
     assert_non_null(strstr(text, "simulated"));
     pool_text_free(&text);
     /* Two pools share the simulated driver; the last one ends it. */
@@ -98,6 +100,49 @@ static void test_simulated(void **state)
     assert_int_equal(pool_create(&pool, &params), POOL_ERR_NO_DEVICE);
     params.devices = "sim:5";
     assert_ok(pool_create(&pool, &params));
+    assert_ok(pool_destroy(&pool));
+}
+
+/* Both formats of a device's description; in JSON it is the device's object of the pool's. */
+static void test_device_description(void **state)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = "sim:2,cc=80,mem=2G", .lazy = 1};
+    device_pool *pool = NULL;
+    pool_device *device = NULL;
+    CUcontext context;
+    char *text = NULL, *whole = NULL;
+    cJSON *root, *object;
+
+    (void)state;
+    assert_ok(pool_create(&pool, &params));
+    assert_ok(pool_device_at(pool, 1, &device));
+    assert_ok(pool_device_describe(device, POOL_TEXT_PLAIN, &text));
+    assert_non_null(strstr(text, "device    1: "));
+    assert_non_null(strstr(text, pool_device_uuid(device)));
+    assert_non_null(strstr(text, "context   primary, not created yet\n"));
+    assert_non_null(strstr(text, "compute   8.0, "));
+    assert_non_null(strstr(text, "memory    2.0 GiB, "));
+    assert_null(strstr(text, "free"));
+    pool_text_free(&text);
+    assert_null(text);
+    assert_ok(pool_device_context(device, &context));
+    assert_ok(pool_device_describe(device, POOL_TEXT_PLAIN, &text));
+    assert_non_null(strstr(text, "context   primary\n"));
+    assert_non_null(strstr(text, " GiB free"));
+    pool_text_free(&text);
+
+    assert_ok(pool_device_describe(device, POOL_TEXT_JSON, &text));
+    assert_ok(pool_describe(pool, POOL_TEXT_JSON, &whole));
+    root = cJSON_Parse(whole);
+    object = cJSON_Parse(text);
+    assert_non_null(object);
+    assert_true(
+        cJSON_Compare(object, cJSON_GetArrayItem(cJSON_GetObjectItem(root, "devices"), 1), 1));
+    cJSON_Delete(root);
+    cJSON_Delete(object);
+    pool_text_free(&text);
+    pool_text_free(&whole);
     assert_ok(pool_destroy(&pool));
 }
 
@@ -280,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_grammar),
         cmocka_unit_test(test_grammar_refuses),
         cmocka_unit_test(test_simulated),
+        cmocka_unit_test(test_device_description),
         cmocka_unit_test(test_choosing),
         cmocka_unit_test(test_uuids),
         cmocka_unit_test(test_pci_addresses),

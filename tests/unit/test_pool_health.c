@@ -98,10 +98,13 @@ static void test_poison(void **state)
     assert_ok(pool_device_get_info(device_of(&world, 2), &info));
     assert_int_equal(info.state, POOL_DEVICE_POISONED);
     assert_true(strlen(info.reason) > 10);
-    assert_ok(pool_describe(world.pool, 0, &text));
+    assert_ok(pool_describe(world.pool, POOL_TEXT_PLAIN, &text));
     assert_non_null(strstr(text, "POISONED"));
     pool_text_free(&text);
-    assert_ok(pool_describe(world.pool, 1, &text));
+    assert_ok(pool_describe(world.pool, POOL_TEXT_JSON, &text));
+    pool_text_free(&text);
+    assert_ok(pool_device_describe(device_of(&world, 2), POOL_TEXT_PLAIN, &text));
+    assert_non_null(strstr(text, "state     poisoned: "));
     pool_text_free(&text);
 
     /* A binding can be given back, and then the pool. */
@@ -182,7 +185,7 @@ static int child_of_fork(struct world *world)
     wrong += pool_pointer_device(world->pool, &found, &found) != POOL_ERR_FORKED;
     wrong += pool_get_health(world->pool, &health) != POOL_ERR_FORKED;
     wrong += pool_device_get_info(device, &info) != POOL_ERR_FORKED;
-    wrong += pool_describe(world->pool, 0, &text) != POOL_ERR_FORKED;
+    wrong += pool_describe(world->pool, POOL_TEXT_PLAIN, &text) != POOL_ERR_FORKED;
     wrong += device_enter(device, &scope) != POOL_ERR_FORKED;
     wrong += pool_device_count(world->pool) != 2;
     wrong += pool_destroy(&world->pool) != POOL_OK;
@@ -298,7 +301,7 @@ static void test_description(void **state)
         world.mock, 1, "cuDevicePrimaryCtxRetain", 1, POOL_CU_DEVICE_UNAVAILABLE, POOL_MOCK_ONCE);
     pool_mock_set_peer(world.mock, 0, 2, 1, 1, 1);
     assert_ok(pool_create(&world.pool, &world.params));
-    assert_ok(pool_describe(world.pool, 0, &text));
+    assert_ok(pool_describe(world.pool, POOL_TEXT_PLAIN, &text));
     assert_non_null(strstr(text, pool_device_uuid(device_of(&world, 2))));
     assert_non_null(strstr(text, "0000:06:00.0"));
     assert_non_null(strstr(text, "unusable"));
@@ -307,7 +310,7 @@ static void test_description(void **state)
     pool_text_free(&text);
     assert_null(text);
 
-    assert_ok(pool_describe(world.pool, 1, &text));
+    assert_ok(pool_describe(world.pool, POOL_TEXT_JSON, &text));
     root = cJSON_Parse(text);
     assert_non_null(root);
     devices = cJSON_GetObjectItemCaseSensitive(root, "devices");
@@ -341,18 +344,20 @@ static void test_description_without_memory(void **state)
     struct world world = world_with_pool(2);
 
     (void)state;
-    for (int as_json = 0; as_json < 2; as_json++)
+    for (int i = 0; i < 4; i++)
         for (int n = 0;; n++) {
+            pool_text_format format = i % 2 ? POOL_TEXT_JSON : POOL_TEXT_PLAIN;
             int countdown = n;
             char *text = NULL;
             pool_status status;
 
             base_alloc_set_hook(refuse, &countdown);
-            status = pool_describe(world.pool, as_json, &text);
+            status = i < 2 ? pool_describe(world.pool, format, &text)
+                           : pool_device_describe(device_of(&world, 0), format, &text);
             base_alloc_set_hook(NULL, NULL);
             if (!status) {
                 pool_text_free(&text);
-                assert_true(n > 2);
+                assert_true(n > (i < 2 ? 2 : 0));
                 break;
             }
             assert_int_equal(status, POOL_ERR_OUT_OF_HOST_MEMORY);
@@ -434,8 +439,13 @@ static void test_all_null(void **state)
     assert_refused(pool_device_by_pci(world.pool, "0:0", NULL));
     assert_refused(pool_device_each(NULL, stop_at_second, NULL, NULL));
     assert_refused(pool_device_each(world.pool, NULL, NULL, NULL));
-    assert_refused(pool_describe(NULL, 0, &text));
-    assert_refused(pool_describe(world.pool, 1, NULL));
+    assert_refused(pool_describe(NULL, POOL_TEXT_PLAIN, &text));
+    assert_refused(pool_describe(world.pool, POOL_TEXT_JSON, NULL));
+    assert_refused(pool_describe(world.pool, (pool_text_format)2, &text));
+    assert_says("unsupported value 2 for `format`");
+    assert_refused(pool_device_describe(NULL, POOL_TEXT_PLAIN, &text));
+    assert_refused(pool_device_describe(device_of(&world, 0), POOL_TEXT_PLAIN, NULL));
+    assert_refused(pool_device_describe(device_of(&world, 0), (pool_text_format)-1, &text));
     assert_refused(pool_next_device(NULL, &found));
     assert_refused(pool_next_device(world.pool, NULL));
     assert_refused(pool_best_device(NULL, &found));

@@ -199,14 +199,18 @@ static pool_status stats_json(char **text)
     return status;
 }
 
-pool_status pool_sim_kernel_stats_text(int as_json, char **text)
+pool_status pool_sim_kernel_stats_text(pool_text_format format, char **text)
 {
     struct table table = {NULL, false};
     pool_status status;
 
     if (!text)
         return base_fail_null("pool_sim_kernel_stats_text", "text");
-    if (as_json)
+    status = base_check_ranges(
+        "pool_sim_kernel_stats_text", {"format", (int64_t)format, 0, POOL_TEXT_JSON});
+    if (status)
+        return status;
+    if (format == POOL_TEXT_JSON)
         return stats_json(text);
     table.text = base_format("%-40s %6s %9s %10s %12s %16s %18s\n", "kernel", "device", "launches",
         "blocks", "threads", "warp instructions", "lane instructions");
@@ -224,12 +228,15 @@ pool_status pool_sim_kernel_stats_text(int as_json, char **text)
 
 /* ---- leaks ----------------------------------------------------------------------------------- */
 
-pool_status pool_sim_leaks(int as_json, uint64_t *count, char **text)
+pool_status pool_sim_leaks(pool_text_format format, uint64_t *count, char **text)
 {
     char *plain = NULL, *json = NULL;
     uint64_t number;
-    pool_status status = sim_lock();
+    pool_status status =
+        base_check_ranges("pool_sim_leaks", {"format", (int64_t)format, 0, POOL_TEXT_JSON});
 
+    if (!status)
+        status = sim_lock();
     if (status)
         return status;
     if (sim_state.references > 0) {
@@ -240,8 +247,8 @@ pool_status pool_sim_leaks(int as_json, uint64_t *count, char **text)
         json = base_strdup(sim_state.leak_json ? sim_state.leak_json : "[]");
     }
     pthread_mutex_unlock(&sim_state.lock);
-    char *asked = as_json ? json : plain;
-    base_free(as_json ? plain : json);
+    char *asked = format == POOL_TEXT_JSON ? json : plain;
+    base_free(format == POOL_TEXT_JSON ? plain : json);
     if (text && !asked)
         return base_fail_memory("the list of leaks");
     if (text)
