@@ -34,22 +34,8 @@ static pool_status fill_params(const struct module_program *program, pool_module
         .header_count = program->text_count,
         .defines = program->defines,
         .define_count = program->define_count,
-        .options = program->options,
-        .option_count = program->option_count,
     };
     return POOL_OK;
-}
-
-pool_status module_program_identify(const struct module_program *program, struct module_key *id)
-{
-    struct module_request request = {.name = program->file};
-    pool_module_params params;
-    pool_status status = fill_params(program, &params);
-
-    if (status)
-        return status;
-    request.params = &params;
-    return module_text_key_of(&request, id);
 }
 
 /* The headers of a program while they are collected. */
@@ -125,134 +111,145 @@ static pool_status compile_program(pool_device *device, const struct module_prog
     return status;
 }
 
-static pool_status find_or_compile(pool_device *device, const struct module_program *program,
-    const struct module_key *id, bool only_ready, pool_module **module)
-{
-    pool_module *found = NULL;
-    pool_status status = module_registry_find_digest(device, id, &found);
+/* ---- generation ------------------------------------------------------------------------------ */
 
+struct module_program_key module_key_for(
+    const struct module_program_type *type, const uint8_t *fingerprint)
+{
+    struct module_program_key key = {.type = type};
+
+    if (type->subject)
+        memcpy(key.fingerprint, fingerprint, sizeof(key.fingerprint));
+    return key;
+}
+
+pool_status module_program_generate(const void *subject, const struct module_program_key *key,
+    module_program_visit visit, void *user)
+{
+    const struct module_program_type *type = key->type;
+    char define_texts[MODULE_KEY_PARAMETERS][64], *texts[MODULE_MAX_SOURCES] = {NULL};
+    const char *defines[MODULE_KEY_PARAMETERS];
+    pool_module_header headers[MODULE_MAX_SOURCES];
+    struct module_program program = {.file = type->file, .texts = headers, .defines = defines};
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < MODULE_KEY_PARAMETERS && type->defines[i]; i++) {
+        snprintf(define_texts[i], sizeof(define_texts[i]), "%s=%u", type->defines[i],
+            key->parameters[i]);
+        defines[program.define_count++] = define_texts[i];
+    }
+    if (type->subject)
+        program.subject = type->subject->name(subject);
+    for (size_t i = 0; type->subject && i < MODULE_MAX_SOURCES && !status; i++)
+        if (type->subject->sources[i].name) {
+            status = type->subject->sources[i].generate(subject, &texts[i]);
+            headers[program.text_count++] =
+                (pool_module_header){type->subject->sources[i].name, texts[i]};
+        }
+    if (!status)
+        status = visit(user, &program);
+    for (size_t i = 0; i < MODULE_MAX_SOURCES; i++)
+        base_free(texts[i]);
+    return status;
+}
+
+/* ---- look-ups by key ------------------------------------------------------------------------- */
+
+struct build {
+    pool_device *device;
+    pool_module **module; /* not set when only_ready and the program would be compiled */
+    bool only_ready;
+};
+
+/* A module_program_visit: finds the program by the digest of its sources, else compiles it. */
+static pool_status find_or_compile(void *user, const struct module_program *program)
+{
+    const struct build *build = user;
+    struct module_request request = {.name = program->file};
+    pool_module_params params;
+    struct module_key digest;
+    pool_module *found = NULL;
+    pool_status status = fill_params(program, &params);
+
+    request.params = &params;
+    if (!status)
+        status = module_text_key_of(&request, &digest);
+    if (!status)
+        status = module_registry_find_digest(build->device, &digest, &found);
     if (!status && !found) {
-        status = compile_program(device, program, only_ready, &found);
+        status = compile_program(build->device, program, build->only_ready, &found);
         if (!status && found) {
-            status = module_registry_add(device, id, &found);
+            status = module_registry_add(build->device, &digest, &found);
             if (status)
                 pool_module_destroy(&found);
         }
     }
     if (!status && found)
-        *module = found;
+        *build->module = found;
     return status;
 }
 
-pool_status module_program_get(pool_device *device, const struct module_program *program,
-    const struct module_key *id, pool_module **module)
-{
-    return find_or_compile(device, program, id, false, module);
-}
-
-pool_status module_program_build(void *building, const struct module_program *program)
-{
-    const struct module_building *wanted = building;
-    struct module_key id;
-    pool_status status = module_program_identify(program, &id);
-
-    return status
-               ? status
-               : find_or_compile(wanted->device, program, &id, wanted->only_ready, wanted->module);
-}
-
-/* ---- several programs in parallel -------------------------------------------------------------
- */
-
-/* The programs that have to be compiled. */
-struct missing_programs {
-    const struct module_loading *loading;
-    size_t indices[MODULE_LOADING_MAX];
-};
-
-static pool_status load_missing(void *user, size_t index)
-{
-    const struct missing_programs *missing = user;
-    bool is_there = false;
-
-    return missing->loading->load(
-        missing->loading->user, missing->indices[index], false, &is_there);
-}
-
-pool_status module_load_programs(const struct module_loading *loading)
-{
-    struct missing_programs missing = {.loading = loading};
-    struct base_parallel job = {.task = load_missing, .user = &missing};
-
-    for (size_t i = 0; i < loading->count; i++) {
-        bool is_there = false;
-        pool_status status = loading->load(loading->user, i, true, &is_there);
-
-        if (status)
-            return status;
-        if (!is_there)
-            missing.indices[job.count++] = i;
-    }
-    return base_parallel_run(&job);
-}
-
-/* ---- programs by key ------------------------------------------------------------------------- */
-
-static pool_status find_or_generate(pool_device *device, const struct module_generator *generator,
+static pool_status find_or_generate(pool_device *device, const void *subject,
     const struct module_program_key *key, bool only_ready, pool_module **module)
 {
-    struct module_building building = {
-        .device = device, .module = module, .only_ready = only_ready};
+    struct build build = {.device = device, .module = module, .only_ready = only_ready};
     pool_status status = module_registry_find(device, key, module);
 
     if (!status && !*module) {
-        status = generator->generate(generator->subject, key, module_program_build, &building);
+        status = module_program_generate(subject, key, find_or_compile, &build);
         if (!status && *module)
             status = module_registry_alias(device, key, *module);
     }
     return status;
 }
 
-pool_status module_find_or_load(pool_device *device, const struct module_generator *generator,
+pool_status module_find_or_load(pool_device *device, const void *subject,
     const struct module_program_key *key, pool_module **module)
 {
     *module = NULL;
-    return find_or_generate(device, generator, key, false, module);
+    return find_or_generate(device, subject, key, false, module);
 }
 
-struct key_list {
-    pool_device *device;
-    const struct module_generator *generator;
-    const struct module_program_key *keys;
-};
-
-static pool_status load_key(void *user, size_t index, bool only_ready, bool *is_there)
-{
-    const struct key_list *list = user;
-    pool_module *module = NULL;
-    pool_status status =
-        find_or_generate(list->device, list->generator, &list->keys[index], only_ready, &module);
-
-    *is_there = module != NULL;
-    return status;
-}
-
-pool_status module_load_keys(pool_device *device, const struct module_generator *generator,
-    const struct module_program_key *keys, size_t count)
-{
-    struct key_list list = {device, generator, keys};
-    const struct module_loading loading = {.count = count, .load = load_key, .user = &list};
-
-    return module_load_programs(&loading);
-}
-
-pool_status module_find_kernel(pool_device *device, const struct module_generator *generator,
+pool_status module_find_kernel(pool_device *device, const void *subject,
     const struct module_program_key *key, const char *name, pool_kernel **kernel)
 {
-    pool_module *module = NULL;
-    pool_status status = module_find_or_load(device, generator, key, &module);
+    pool_module *module;
+    pool_status status = module_find_or_load(device, subject, key, &module);
 
     return status ? status : pool_kernel_get(module, name, kernel);
+}
+
+/* The programs that have to be compiled. */
+struct missing_programs {
+    pool_device *device;
+    const void *subject;
+    const struct module_program_key *keys[MODULE_MAX_KEYS];
+};
+
+static pool_status load_missing(void *user, size_t index)
+{
+    const struct missing_programs *missing = user;
+    pool_module *module;
+
+    return module_find_or_load(missing->device, missing->subject, missing->keys[index], &module);
+}
+
+pool_status module_load_keys(
+    pool_device *device, const void *subject, const struct module_program_key *keys, size_t count)
+{
+    struct missing_programs missing = {.device = device, .subject = subject};
+    struct base_parallel job = {.task = load_missing, .user = &missing};
+
+    for (size_t i = 0; i < count; i++) {
+        pool_module *module = NULL;
+        pool_status status = find_or_generate(device, subject, &keys[i], true, &module);
+
+        if (status)
+            return status;
+        if (!module)
+            missing.keys[job.count++] = &keys[i];
+    }
+    return base_parallel_run(&job);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

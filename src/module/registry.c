@@ -75,7 +75,7 @@ static pool_status registry_of(pool_device *device, struct registry **registry)
 
 static bool is_same_key(const struct module_program_key *a, const struct module_program_key *b)
 {
-    return a->file == b->file && memcmp(a->parameters, b->parameters, sizeof(a->parameters)) == 0 &&
+    return a->type == b->type && memcmp(a->parameters, b->parameters, sizeof(a->parameters)) == 0 &&
            memcmp(a->fingerprint, b->fingerprint, sizeof(a->fingerprint)) == 0;
 }
 

@@ -20,9 +20,9 @@ enum { MODULE_KEY_PARAMETERS = 4 };
  * generating and hashing the sources again.
  */
 struct module_program_key {
-    const char *file;                            /* below ptx/, static */
-    uint8_t fingerprint[POOL_FINGERPRINT_BYTES]; /* of the field or curve; zeros: of none */
-    uint32_t parameters[MODULE_KEY_PARAMETERS];  /* what else the sources depend on */
+    const struct module_program_type *type;      /* module/program.h; static */
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES]; /* of the subject; zeros: of none */
+    uint32_t parameters[MODULE_KEY_PARAMETERS];  /* values of the type's defines */
 };
 
 /* The module with this program key; *module is NULL when there is none. */

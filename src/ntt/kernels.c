@@ -5,17 +5,22 @@
  */
 #include "ntt/ntt.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/math.h"
-#include "base/status.h"
-#include "field/emit_field.h"
 #include "vector/kernels.h"
 
-static const char pass_file[] = "ntt/pass.cu";
-static const char tables_file[] = "ntt/tables.cu";
+/* The parameters of the pass program, see ptx/ntt/pass.cu. */
+enum { LOG_RADIX, THREADS, BLOCKS, SHIFT };
+
+static const struct module_program_type pass_program = {.file = "ntt/pass.cu",
+    .subject = &vector_subject,
+    .defines = {[LOG_RADIX] = "NTT_RADIX",
+        [THREADS] = "NTT_THREADS",
+        [BLOCKS] = "NTT_BLOCKS",
+        [SHIFT] = "NTT_SHIFT"}};
+static const struct module_program_type tables_program = {
+    .file = "ntt/tables.cu", .subject = &vector_subject};
 
 /* Bound of ptx/ntt/butterfly_goldilocks.cuh. */
 enum { MAX_SHIFT_LOG_RADIX = 5 };
@@ -89,61 +94,20 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
     return build;
 }
 
-static struct module_program_key tables_key(const pool_field *field)
-{
-    struct module_program_key key = {.file = tables_file};
-
-    memcpy(key.fingerprint, field->fingerprint, sizeof(key.fingerprint));
-    return key;
-}
-
-/* Indices of a pass program's parameters. */
-enum { LOG_RADIX, LOG_THREADS, BLOCKS, SHIFT };
-
 static struct module_program_key pass_key(const pool_field *field, const struct ntt_build *build)
 {
-    struct module_program_key key = tables_key(field);
+    struct module_program_key key = module_key_for(&pass_program, field->fingerprint);
 
-    key.file = pass_file;
     key.parameters[LOG_RADIX] = build->log_radix;
-    key.parameters[LOG_THREADS] = build->log_threads;
+    key.parameters[THREADS] = 1u << build->log_threads;
     key.parameters[BLOCKS] = build->blocks;
     key.parameters[SHIFT] = build->shift;
     return key;
 }
 
-static pool_status generate_program(const void *subject, const struct module_program_key *key,
-    module_program_visit visit, void *user)
+static struct module_program_key tables_key(const pool_field *field)
 {
-    char radix[32], threads[32], blocks[32], shift[32], variant[64], *field_source = NULL;
-    const char *const defines[] = {radix, threads, blocks, shift};
-    bool is_pass = key->file == pass_file;
-    pool_status status;
-
-    if (key->file != pass_file && key->file != tables_file)
-        return vector_generate(subject, key, visit, user);
-    status = field_emit_generate(subject, "fr", &field_source);
-    if (status)
-        return status;
-    const pool_module_header source = {.name = "fr.cuh", .text = field_source};
-    struct module_program program = {
-        .file = key->file, .subject = pool_field_name(subject), .texts = &source, .text_count = 1};
-    if (is_pass) {
-        snprintf(radix, sizeof(radix), "NTT_RADIX=%u", key->parameters[LOG_RADIX]);
-        snprintf(threads, sizeof(threads), "NTT_THREADS=%u", 1u << key->parameters[LOG_THREADS]);
-        snprintf(blocks, sizeof(blocks), "NTT_BLOCKS=%u", key->parameters[BLOCKS]);
-        snprintf(shift, sizeof(shift), "NTT_SHIFT=%u", key->parameters[SHIFT]);
-        snprintf(variant, sizeof(variant), "radix%u", key->parameters[LOG_RADIX]);
-        if (key->parameters[SHIFT])
-            snprintf(variant, sizeof(variant), "radix%u-shift%u", key->parameters[LOG_RADIX],
-                key->parameters[SHIFT]);
-        program.variant = variant;
-        program.defines = defines;
-        program.define_count = 4;
-    }
-    status = visit(user, &program);
-    base_free(field_source);
-    return status;
+    return module_key_for(&tables_program, field->fingerprint);
 }
 
 /* Forward and inverse transforms use the same program unless roots of unity are shifts. */
@@ -160,7 +124,7 @@ static pool_status visit_passes(const pool_field *field, const struct ntt_tuning
         struct module_program_key key = pass_key(field, &build);
 
         if (i == 0 || build.shift)
-            status = generate_program(field, &key, visit, user);
+            status = module_program_generate(field, &key, visit, user);
         field_inverse(field, root, root);
     }
     return status;
@@ -177,15 +141,14 @@ pool_status ntt_each_program(
     for (uint32_t i = 0; i < count && !status; i++)
         status = visit_passes(field, &tunings[i], visit, user);
     for (int i = 0; i < 2 && !status; i++)
-        status = generate_program(field, &keys[i], visit, user);
+        status = module_program_generate(field, &keys[i], visit, user);
     return status;
 }
 
 pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count)
 {
-    const struct module_generator generator = {generate_program, field};
-    struct module_program_key keys[MODULE_LOADING_MAX] = {tables_key(field), vector_key(field)};
+    struct module_program_key keys[MODULE_MAX_KEYS] = {tables_key(field), vector_key(field)};
     size_t key_count = 2;
 
     for (size_t i = 0; i < count; i++) {
@@ -196,23 +159,21 @@ pool_status ntt_load_programs(
         if (same == i)
             keys[key_count++] = pass_key(field, &builds[i]);
     }
-    return module_load_keys(device, &generator, keys, key_count);
+    return module_load_keys(device, field, keys, key_count);
 }
 
 pool_status ntt_tables_kernel(
     pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel)
 {
-    const struct module_generator generator = {generate_program, field};
     const struct module_program_key key = tables_key(field);
 
-    return module_find_kernel(device, &generator, &key, name, kernel);
+    return module_find_kernel(device, field, &key, name, kernel);
 }
 
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel)
 {
-    const struct module_generator generator = {generate_program, field};
     const struct module_program_key key = pass_key(field, build);
 
-    return module_find_kernel(device, &generator, &key, "ntt_pass", kernel);
+    return module_find_kernel(device, field, &key, "ntt_pass", kernel);
 }

@@ -22,11 +22,11 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
     enum poseidon_kernel kernel, const struct poseidon_args *args);
 
 /*
- * self_test.c: computes a known answer with a program that was loaded for the first time on a
- * device; POOL_ERR_INTERNAL if it is wrong. `kernel`, whose handle is `function`, is the program's
- * POSEIDON_PERMUTE, POSEIDON_PERMUTE_2THREAD, POSEIDON_HASH or POSEIDON_SPONGE.
+ * self_test.c: the first call for a module computes a known answer with it; POOL_ERR_INTERNAL if it
+ * is wrong. The program has `kernel`, named `name`: POSEIDON_PERMUTE, POSEIDON_PERMUTE_2THREAD,
+ * POSEIDON_HASH or POSEIDON_SPONGE.
  */
-pool_status poseidon_self_test(const pool_poseidon *set, pool_device *device, pool_module *module,
-    enum poseidon_kernel kernel, pool_kernel *function);
+pool_status poseidon_self_test(
+    const pool_poseidon *set, pool_module *module, enum poseidon_kernel kernel, const char *name);
 
 #endif

@@ -4,7 +4,6 @@
  * The expected result is the host's, which the tests compare with the answers of the sets' authors.
  * A compiler or a chip that computes it wrong is thus found before it computes a caller's data.
  */
-#include <pthread.h>
 #include <string.h>
 
 #include <devicepool/memory.h>
@@ -12,78 +11,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "memory/memory.h"
+#include "module/module.h"
 #include "pool/device.h"
 #include "poseidon/host.h"
 #include "poseidon/kernels.h"
-
-/* The modules of a device that have passed; they are resident as long as the device exists. */
-struct tested_modules {
-    pthread_mutex_t lock;
-    pool_module **modules; /* guarded by lock */
-    size_t count;          /* guarded by lock */
-};
-
-static pool_status create_tested_modules(pool_device *device, void **object)
-{
-    struct tested_modules *tested = base_calloc(1, sizeof(*tested));
-
-    (void)device;
-    if (!tested)
-        return base_fail_memory("a list of modules");
-    pthread_mutex_init(&tested->lock, NULL);
-    *object = tested;
-    return POOL_OK;
-}
-
-static void destroy_tested_modules(pool_device *device, void *object, int driver_alive)
-{
-    struct tested_modules *tested = object;
-
-    (void)driver_alive;
-    device_lock_destroy(device, &tested->lock);
-    base_free(tested->modules);
-    base_free(tested);
-}
-
-static pool_status tested_modules_of(pool_device *device, struct tested_modules **tested)
-{
-    static const struct device_resource_type kind = {
-        "Poseidon programs", create_tested_modules, destroy_tested_modules};
-    struct device_scope scope;
-    void *object = NULL;
-    pool_status status = device_enter(device, &scope);
-
-    if (status)
-        return status;
-    status = device_leave(&scope, device_resource_get(device, &kind, &object));
-    *tested = object;
-    return status;
-}
-
-static bool is_tested(struct tested_modules *tested, const pool_module *module)
-{
-    bool found = false;
-
-    pthread_mutex_lock(&tested->lock);
-    for (size_t i = 0; i < tested->count && !found; i++)
-        found = tested->modules[i] == module;
-    pthread_mutex_unlock(&tested->lock);
-    return found;
-}
-
-static pool_status add_tested(struct tested_modules *tested, pool_module *module)
-{
-    pool_module **modules;
-
-    pthread_mutex_lock(&tested->lock);
-    modules = base_realloc(tested->modules, tested->count + 1, sizeof(*modules));
-    if (modules) {
-        tested->modules = modules;
-        modules[tested->count++] = module;
-    }
-    pthread_mutex_unlock(&tested->lock);
-    return modules ? POOL_OK : base_fail_memory("a list of modules");
-}
 
 /* One item with the elements 1, 2, 3, … and its result, both in standard form. */
 struct known_answer {
@@ -177,23 +108,25 @@ static pool_status check_known_answer(const pool_poseidon *set, pool_device *dev
     return status ? status : destroyed;
 }
 
-pool_status poseidon_self_test(const pool_poseidon *set, pool_device *device, pool_module *module,
-    enum poseidon_kernel kernel, pool_kernel *function)
+pool_status poseidon_self_test(
+    const pool_poseidon *set, pool_module *module, enum poseidon_kernel kernel, const char *name)
 {
-    struct tested_modules *tested;
     struct known_answer *answer;
-    pool_status status = tested_modules_of(device, &tested);
+    pool_kernel *function;
+    pool_status status;
 
-    if (status || is_tested(tested, module))
-        return status;
+    if (atomic_load(&module->is_verified))
+        return POOL_OK;
     answer = base_calloc(1, sizeof(*answer));
     if (!answer)
         return base_fail_memory("a known answer");
-    status = compute_known_answer(set, kernel, answer);
+    status = pool_kernel_get(module, name, &function);
     if (!status)
-        status = check_known_answer(set, device, answer, function);
+        status = compute_known_answer(set, kernel, answer);
     if (!status)
-        status = add_tested(tested, module);
+        status = check_known_answer(set, module->device, answer, function);
+    if (!status)
+        atomic_store(&module->is_verified, true);
     base_free(answer);
     return status;
 }

@@ -6,11 +6,10 @@
 #include "field/field.h"
 #include "module/program.h"
 
-struct module_program_key vector_key(const pool_field *field);
+/* Programs whose only generated source is the arithmetic of a pool_field, "fr.cuh". */
+extern const struct module_subject vector_subject;
 
-/* The module_generator's function; the subject is a field. */
-pool_status vector_generate(const void *subject, const struct module_program_key *key,
-    module_program_visit visit, void *user);
+struct module_program_key vector_key(const pool_field *field);
 
 /* A kernel on a device; its program is compiled and loaded at the first call. */
 pool_status vector_kernel(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's own kernels: a program is compiled and loaded once a device and stays; texts
- * generated for it tell programs apart.
+ * The library's own kernels: a program is compiled and loaded once per device and stays resident;
+ * the subject's fingerprint and the key's parameters tell programs apart.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,55 +13,66 @@
 
 #include <devicepool.h>
 
-#include "base/alloc.h"
 #include "curve/emit_curve.h"
 #include "driver/nvrtc.h"
 #include "module/program.h"
+#include "support/assert.h"
 
-static void load_twice(pool_device *device, const struct module_program *program,
-    const struct module_key *id, pool_module **module)
+static const char *field_name(const void *field)
 {
-    pool_module *again;
-
-    assert_int_equal(module_program_get(device, program, id, module), POOL_OK);
-    assert_int_equal(module_program_get(device, program, id, &again), POOL_OK);
-    assert_ptr_equal(again, *module);
+    return pool_field_name(field);
 }
 
-/* The point layer without kernels of its own: what counts here is that it compiles and stays. */
+static pool_status generate_curve(const void *field, char **text)
+{
+    const struct curve_emit_params curve = {.field = field};
+
+    return curve_emit_generate(&curve, text);
+}
+
+/* The point layer without kernels: the tests need no more than that it compiles. */
+static const struct module_subject subject = {field_name, {{"curve.cuh", generate_curve}}};
+static const struct module_program_type program = {
+    .file = "ec/xyzz.cuh", .subject = &subject, .defines = {"TEST_FIRST", "TEST_SECOND"}};
+static const struct module_program_type missing = {.file = "no/such.cu"};
+
+static pool_module *load_twice(
+    pool_device *device, const pool_field *field, const struct module_program_key *key)
+{
+    pool_module *module, *again;
+
+    assert_ok(module_find_or_load(device, field, key, &module));
+    assert_ok(module_find_or_load(device, field, key, &again));
+    assert_ptr_equal(again, module);
+    return module;
+}
+
 static void test_programs_stay(void **state)
 {
     static const char *const names[] = {"bn254_fq", "pallas_fq"};
     pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
-    struct module_program missing = {.file = "no/such.cu"};
-    pool_module *modules[2][2] = {{NULL}};
+    const struct module_program_key missing_key = module_key_for(&missing, NULL);
+    pool_module *modules[2][2], *module;
     pool_device *devices[2];
-    struct module_key ids[2];
     device_pool *pool;
 
     (void)state;
-    assert_int_equal(pool_create(&pool, &params), POOL_OK);
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(pool_device_at(pool, i, &devices[i]), POOL_OK);
-    for (int c = 0; c < 2; c++) {
-        pool_module_header text = {.name = "curve.cuh"};
-        struct module_program program = {.file = "ec/xyzz.cuh", .texts = &text, .text_count = 1};
-        const struct curve_emit_params curve = {.field = pool_field_by_name(names[c])};
-        char *generated;
+    assert_ok(pool_create(&pool, &params));
+    for (size_t d = 0; d < 2; d++) {
+        assert_ok(pool_device_at(pool, d, &devices[d]));
+        for (size_t c = 0; c < 2; c++) {
+            const pool_field *field = pool_field_by_name(names[c]);
+            struct module_program_key key = module_key_for(&program, field->fingerprint);
 
-        assert_non_null(curve.field);
-        assert_int_equal(curve_emit_generate(&curve, &generated), POOL_OK);
-        text.text = generated;
-        assert_int_equal(module_program_identify(&program, &ids[c]), POOL_OK);
-        for (int d = 0; d < 2; d++)
-            load_twice(devices[d], &program, &ids[c], &modules[c][d]);
-        assert_ptr_not_equal(modules[c][0], modules[c][1]);
-        base_free(generated);
+            modules[c][d] = load_twice(devices[d], field, &key);
+            key.parameters[1] = 1;
+            assert_ptr_not_equal(load_twice(devices[d], field, &key), modules[c][d]);
+        }
+        assert_ptr_not_equal(modules[0][d], modules[1][d]);
     }
-    assert_memory_not_equal(&ids[0], &ids[1], sizeof(ids[0]));
-    assert_ptr_not_equal(modules[0][0], modules[1][0]);
-    assert_int_equal(module_program_identify(&missing, &ids[0]), POOL_ERR_INTERNAL);
-    assert_int_equal(pool_destroy(&pool), POOL_OK); /* kept modules are no reason to refuse */
+    assert_ptr_not_equal(modules[0][0], modules[0][1]);
+    assert_status(module_find_or_load(devices[0], NULL, &missing_key, &module), POOL_ERR_INTERNAL);
+    assert_ok(pool_destroy(&pool)); /* resident modules are no reason to refuse */
 }
 
 int main(void)

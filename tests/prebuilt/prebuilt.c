@@ -72,17 +72,28 @@ static const struct module_prebuilt *embedded(const char *name)
     return NULL;
 }
 
-/* "ntt/pass.cu" of bn254_fr is ntt-pass.bn254_fr, its variant few ntt-pass.bn254_fr.few;
- * "msm/sort_buckets.cu", which has no texts of a curve, is msm-sort_buckets. */
+/* "ntt/tables.cu" of bn254_fr is ntt-tables.bn254_fr, "ntt/pass.cu" with NTT_RADIX=2
+ * ntt-pass.bn254_fr.radix2; "msm/sort_buckets.cu", which has no sources of a curve, is
+ * msm-sort_buckets. */
 static void name_of(
     const struct module_program *program, const char *subject, char *name, size_t size)
 {
-    const char *variant = program->variant ? program->variant : "";
     int is_common = !program->text_count;
+    unsigned radix = 0, shift = 0;
+    size_t length;
 
-    snprintf(name, size, "%.*s%s%s%s%s", (int)(strlen(program->file) - strlen(".cu")),
-        program->file, is_common ? "" : ".", is_common ? "" : subject, *variant ? "." : "",
-        variant);
+    snprintf(name, size, "%.*s%s%s", (int)(strlen(program->file) - strlen(".cu")), program->file,
+        is_common ? "" : ".", is_common ? "" : subject);
+    for (size_t i = 0; i < program->define_count; i++) {
+        sscanf(program->defines[i], "NTT_RADIX=%u", &radix);
+        sscanf(program->defines[i], "NTT_SHIFT=%u", &shift);
+    }
+    length = strlen(name);
+    if (radix)
+        snprintf(name + length, size - length, ".radix%u", radix);
+    length = strlen(name);
+    if (shift)
+        snprintf(name + length, size - length, "-shift%u", shift);
     for (char *slash; (slash = strchr(name, '/')) != NULL;)
         *slash = '-';
 }
