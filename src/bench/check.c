@@ -56,7 +56,7 @@ static uint64_t reverse_bits(uint64_t index, uint32_t bits)
     return reversed;
 }
 
-static void multiply(
+static void multiply_montgomery(
     const struct problem *problem, BIGNUM *product, const BIGNUM *a, const BIGNUM *b, BN_CTX *ctx)
 {
     BN_mod_mul_montgomery(product, a, b, problem->montgomery, ctx);
@@ -74,7 +74,7 @@ static void load_element(const struct problem *problem, const uint8_t *items, bo
     items += (has_columns ? index * problem->batch : index) * problem->bytes;
     BN_lebin2bn(items, (int)problem->bytes, sum);
     for (uint64_t i = 1; i < problem->batch; i++) {
-        multiply(problem, sum, sum, problem->combiner, ctx);
+        multiply_montgomery(problem, sum, sum, problem->combiner, ctx);
         BN_lebin2bn(items + i * stride * problem->bytes, (int)problem->bytes, element);
         BN_mod_add_quick(sum, sum, element, problem->p);
     }
@@ -88,8 +88,8 @@ static void raise_to_power(const struct problem *problem, BIGNUM *result, const 
     BN_to_montgomery(result, BN_value_one(), problem->montgomery, ctx);
     for (; exponent; exponent >>= 1) {
         if (exponent & 1)
-            multiply(problem, result, result, square, ctx);
-        multiply(problem, square, square, square, ctx);
+            multiply_montgomery(problem, result, result, square, ctx);
+        multiply_montgomery(problem, square, square, square, ctx);
     }
     BN_free(square);
 }
@@ -98,10 +98,10 @@ static void raise_to_power(const struct problem *problem, BIGNUM *result, const 
 static void add_fraction(
     const struct problem *problem, BIGNUM *a, BIGNUM *b, BIGNUM *c, const BIGNUM *d, BN_CTX *ctx)
 {
-    multiply(problem, a, a, d, ctx);
-    multiply(problem, c, c, b, ctx);
+    multiply_montgomery(problem, a, a, d, ctx);
+    multiply_montgomery(problem, c, c, b, ctx);
     BN_mod_add_quick(a, a, c, problem->p);
-    multiply(problem, b, b, d, ctx);
+    multiply_montgomery(problem, b, b, d, ctx);
 }
 
 /* Sums ranges of j and k, and adds the sums to the total. */
@@ -130,15 +130,15 @@ static void *sum_ranges(void *argument)
         for (uint64_t i = first; i < n && i < first + RANGE; i++) {
             load_element(problem, problem->coefficients, problem->are_coefficients_reversed, i,
                 item, difference, ctx);
-            multiply(problem, item, item, power, ctx);
+            multiply_montgomery(problem, item, item, power, ctx);
             BN_mod_add_quick(of_coefficients, of_coefficients, item, problem->p);
-            multiply(problem, power, power, problem->shifted, ctx);
+            multiply_montgomery(problem, power, power, problem->shifted, ctx);
             load_element(
                 problem, problem->values, problem->are_values_reversed, i, item, difference, ctx);
-            multiply(problem, item, item, root, ctx);
+            multiply_montgomery(problem, item, item, root, ctx);
             BN_mod_sub_quick(difference, problem->point, root, problem->p);
             add_fraction(problem, numerator, denominator, item, difference, ctx);
-            multiply(problem, root, root, problem->root, ctx);
+            multiply_montgomery(problem, root, root, problem->root, ctx);
         }
     }
     pthread_mutex_lock(&problem->lock);

@@ -33,7 +33,7 @@ static bool has_set(const char *subject)
     return !status;
 }
 
-static pool_status compute(const struct bench_run *run, const pool_exec *exec,
+static pool_status permute_or_hash(const struct bench_run *run, const pool_exec *exec,
     const pool_span *inputs, const pool_span *results)
 {
     const struct poseidon_state *poseidon = run->state;
@@ -93,7 +93,7 @@ static pool_status warm_up_poseidon(struct bench_run *run)
     pool_status status;
 
     input.count = result.count = 1;
-    status = compute(run, &poseidon->exec, &input, &result);
+    status = permute_or_hash(run, &poseidon->exec, &input, &result);
     return status ? status : pool_stream_synchronize(run->stream);
 }
 
@@ -101,7 +101,7 @@ static pool_status call_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = run->state;
 
-    return compute(run, &poseidon->exec, &poseidon->input_span, &poseidon->result_span);
+    return permute_or_hash(run, &poseidon->exec, &poseidon->input_span, &poseidon->result_span);
 }
 
 static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
@@ -121,7 +121,7 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
             .form = run->spec.form};
         pool_span output = {.data = expected, .count = 1, .form = run->spec.form};
 
-        status = compute(run, &host, &input, &output);
+        status = permute_or_hash(run, &host, &input, &output);
         if (!status)
             status = pool_copy_to_host(results, poseidon->result_buffer,
                 index * poseidon->result_bytes, poseidon->result_bytes, NULL);

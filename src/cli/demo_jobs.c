@@ -218,42 +218,36 @@ static pool_status run_tree(
 
 void demo_jobs(struct demo_job jobs[DEMO_JOBS])
 {
-    const struct demo_job all[DEMO_JOBS] = {
-        {.title = "KZG commitment, Ethereum blob",
-            .tag = "blob",
-            .unit = "points",
-            .size = DEMO_BLOB_VALUES,
-            .index = 0,
-            .prepare = prepare_blob,
-            .run = run_blob},
-        {.title = "KZG commitment, another blob",
-            .tag = "blob",
-            .unit = "points",
-            .size = DEMO_BLOB_VALUES,
-            .index = 1,
-            .prepare = prepare_blob,
-            .run = run_blob},
-        {.title = "polynomial at tau, two ways",
-            .tag = "tau",
-            .unit = "points",
-            .size = 1 << DEMO_PTAU_LOG,
-            .index = 1,
-            .prepare = prepare_ptau,
-            .run = run_ptau},
-        {.title = "Poseidon Merkle tree",
-            .tag = "tree",
-            .unit = "leaves",
-            .size = 1 << DEMO_TREE_LOG,
-            .prepare = prepare_tree,
-            .run = run_tree},
-        {.title = "another polynomial at tau",
-            .tag = "tau",
-            .unit = "points",
-            .size = 1 << DEMO_PTAU_LOG,
-            .index = 2,
-            .prepare = prepare_ptau,
-            .run = run_ptau},
+    const struct demo_job blob = {.tag = "blob",
+        .unit = "points",
+        .size = DEMO_BLOB_VALUES,
+        .prepare = prepare_blob,
+        .run = run_blob};
+    const struct demo_job ptau = {.tag = "tau",
+        .unit = "points",
+        .size = 1 << DEMO_PTAU_LOG,
+        .prepare = prepare_ptau,
+        .run = run_ptau};
+    const struct demo_job tree = {.tag = "tree",
+        .unit = "leaves",
+        .size = 1 << DEMO_TREE_LOG,
+        .prepare = prepare_tree,
+        .run = run_tree};
+    const struct {
+        const char *title;
+        const struct demo_job *kind;
+        int index;
+    } all[DEMO_JOBS] = {
+        {"KZG commitment, Ethereum blob", &blob, 0},
+        {"KZG commitment, another blob", &blob, 1},
+        {"polynomial at tau, two ways", &ptau, 1},
+        {"Poseidon Merkle tree", &tree, 0},
+        {"another polynomial at tau", &ptau, 2},
     };
 
-    memcpy(jobs, all, sizeof(all));
+    for (size_t i = 0; i < DEMO_JOBS; i++) {
+        jobs[i] = *all[i].kind;
+        jobs[i].title = all[i].title;
+        jobs[i].index = all[i].index;
+    }
 }

@@ -70,7 +70,8 @@ static pool_status get_section(
 }
 
 /* Items [first, first + count) of a span. */
-static pool_span slice(const pool_span *span, uint64_t first, uint64_t count, uint64_t item_bytes)
+static pool_span slice_span(
+    const pool_span *span, uint64_t first, uint64_t count, uint64_t item_bytes)
 {
     pool_span items = *span;
 
@@ -287,9 +288,9 @@ static pool_status compute_quotient(struct prover *prover)
 
     begin_step(prover, "quotient");
     status = upload_rows(prover, &rows);
-    a = slice(&rows, 0, n, prover->width);
-    b = slice(&rows, n, n, prover->width);
-    c = slice(&rows, 2 * n, n, prover->width);
+    a = slice_span(&rows, 0, n, prover->width);
+    b = slice_span(&rows, n, n, prover->width);
+    c = slice_span(&rows, 2 * n, n, prover->width);
     if (!status) /* a valid witness satisfies A w * B w = C w */
         status = pool_vector_mul(prover->field, &exec, &a, &b, &c);
     if (!status)
@@ -385,7 +386,7 @@ struct proof {
 static pool_status compute_msms(struct prover *prover, struct proof *proof, uint8_t *b1)
 {
     uint64_t first_private = prover->key.public_signals + 1;
-    pool_span private_signals = slice(
+    pool_span private_signals = slice_span(
         &prover->witness, first_private, prover->witness.count - first_private, prover->width);
     uint8_t h[MAX_POINT];
     pool_status status = section_msm(prover, "A", &prover->witness, proof->a);

@@ -91,7 +91,7 @@ static void print_tables(const cJSON *report, const cJSON *sections)
     cli_print_table(sections, columns, CLI_COUNT_OF(columns), stdout);
 }
 
-static pool_status describe(const pool_file *file, cJSON *report, cJSON *sections)
+static pool_status describe_file(const pool_file *file, cJSON *report, cJSON *sections)
 {
     pool_file_info info = {.struct_size = sizeof(info)};
     pool_status status = pool_file_get_info(file, &info);
@@ -125,7 +125,7 @@ int cli_run_info(const struct cli_command *self, struct cli_line *line)
         return cli_fail(status, line->as_json);
     report = cJSON_CreateObject();
     sections = cJSON_CreateArray();
-    status = describe(file, report, sections);
+    status = describe_file(file, report, sections);
     if (!status && line->as_json) {
         cJSON_AddItemReferenceToObject(report, "sections", sections);
         cli_print_json(report);

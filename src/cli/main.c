@@ -140,7 +140,7 @@ static int run_command(const char *name, int count, char **arguments)
     return CLI_USAGE;
 }
 
-static int dispatch(int count, char **arguments)
+static int dispatch_command(int count, char **arguments)
 {
     static char help[] = "--help";
     int is_help;
@@ -169,7 +169,7 @@ static int dispatch(int count, char **arguments)
 /* Output that was lost, for example on a full disk, is a failure. */
 int main(int count, char **arguments)
 {
-    int code = dispatch(count, arguments);
+    int code = dispatch_command(count, arguments);
 
     if ((fflush(stdout) || ferror(stdout)) && code == CLI_OK)
         code = cli_fail_with("standard output cannot be written: %s", strerror(errno));

@@ -90,8 +90,9 @@ static void report_result(
             printf("compressed %s\n", digits);
     }
     if (as_json)
-        cli_print_json(cJSON_Duplicate(report, 1));
-    cJSON_Delete(report);
+        cli_print_json(report);
+    else
+        cJSON_Delete(report);
 }
 
 /* Writes an affine point in the byte order of the raw files. */

@@ -40,19 +40,11 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
     return status;
 }
 
-static void print_elements(const pool_file_section *section, const uint8_t *results, int as_json)
+static void print_results(const pool_file_section *section, const uint8_t *results, int as_json)
 {
-    size_t bytes = pool_field_element_bytes(section->field);
     cJSON *list = as_json ? cJSON_CreateArray() : NULL;
-    char string[CLI_ELEMENT];
 
-    for (uint64_t i = 0; i < section->span.count; i++) {
-        cli_element(section->field, section->span.form, results + i * bytes, string);
-        if (as_json)
-            cJSON_AddItemToArray(list, cJSON_CreateString(string));
-        else
-            puts(string);
-    }
+    cli_print_elements(section->field, section->span.form, results, section->span.count, list);
     if (as_json)
         cli_print_json(list);
 }
@@ -84,7 +76,7 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     else if (output->path)
         code = cli_output_write(output, results, bytes);
     else
-        print_elements(section, results, line->as_json);
+        print_results(section, results, line->as_json);
     free(results);
     return cli_close_pool(&pool, code, 0);
 }

@@ -98,27 +98,6 @@ static pool_status compute_results(const struct request *request, const struct s
     return build_tree(request, shape, &exec, &items, results, properties);
 }
 
-static void print_results(const struct request *request, const struct shape *shape,
-    const uint8_t *results, cJSON *properties, int as_json)
-{
-    const pool_field *field = pool_poseidon_field(request->set);
-    size_t bytes = pool_field_element_bytes(field);
-    uint64_t elements = shape->results * shape->result_elements;
-    cJSON *list =
-        cJSON_AddArrayToObject(properties, request->verb == PERMUTE ? "elements" : "digests");
-    char string[CLI_ELEMENT];
-
-    for (uint64_t i = 0; i < elements; i++) {
-        cli_element(field, POOL_FORM_STANDARD, results + i * bytes, string);
-        if (as_json)
-            cJSON_AddItemToArray(list, cJSON_CreateString(string));
-        else
-            puts(string);
-    }
-    if (as_json)
-        cli_print_json(cJSON_Duplicate(properties, 1));
-}
-
 static int run_verb(const struct request *request, const struct shape *shape, const pool_span *span,
     struct cli_output *output, const struct cli_line *line)
 {
@@ -127,6 +106,7 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     size_t bytes = elements * pool_field_element_bytes(field);
     uint8_t *results;
     cJSON *properties;
+    cJSON *list = NULL;
     device_pool *pool = NULL;
     pool_device *device;
     pool_status status;
@@ -145,13 +125,19 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(field, POOL_FORM_STANDARD, results, elements);
+    if (line->as_json)
+        list =
+            cJSON_AddArrayToObject(properties, request->verb == PERMUTE ? "elements" : "digests");
     if (status)
         code = cli_fail(status, line->as_json);
     else if (output->path)
         code = cli_output_write(output, results, bytes);
     else
-        print_results(request, shape, results, properties, line->as_json);
-    cJSON_Delete(properties);
+        cli_print_elements(field, POOL_FORM_STANDARD, results, elements, list);
+    if (!code && !output->path && line->as_json)
+        cli_print_json(properties);
+    else
+        cJSON_Delete(properties);
     free(results);
     return cli_close_pool(&pool, code, 0);
 }

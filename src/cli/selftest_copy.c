@@ -25,37 +25,18 @@ static const char *path_name(device_pool *pool, size_t index)
     return paths[index];
 }
 
-static pool_status through_pageable(pool_device *device, uint8_t *sent, uint8_t *received)
+/* Copies to the device and back, as `devicepool bench copy` does. */
+static pool_status copy_and_back(
+    device_pool *pool, pool_device *device, const char *subject, int *is_correct)
 {
-    pool_buffer *buffer = NULL;
-    pool_status status = pool_buffer_from_host(device, sent, BYTES, &buffer);
+    struct bench_run run = {.operation = &bench_copy,
+        .spec = {.subject = subject, .size = BYTES},
+        .pool = pool,
+        .device = device,
+        .repeat = 1};
+    pool_status status = bench_measure(&run);
 
-    if (!status)
-        status = pool_copy_to_host(received, buffer, 0, BYTES, NULL);
-    pool_buffer_destroy(&buffer);
-    return status;
-}
-
-static pool_status through_pinned(pool_device *device, uint8_t *sent, uint8_t *received)
-{
-    pool_pinned *pinned = NULL;
-    pool_buffer *buffer = NULL;
-    pool_status status = pool_pinned_create(device, BYTES, 0, &pinned);
-
-    if (!status)
-        status = pool_buffer_alloc(device, BYTES, &buffer);
-    if (!status) {
-        memcpy(pool_pinned_data(pinned), sent, BYTES);
-        status = pool_copy_to_device(buffer, 0, pool_pinned_data(pinned), BYTES, NULL);
-    }
-    if (!status) {
-        memset(pool_pinned_data(pinned), 0, BYTES);
-        status = pool_copy_to_host(pool_pinned_data(pinned), buffer, 0, BYTES, NULL);
-    }
-    if (!status)
-        memcpy(received, pool_pinned_data(pinned), BYTES);
-    pool_buffer_destroy(&buffer);
-    pool_pinned_destroy(&pinned);
+    *is_correct = run.is_correct;
     return status;
 }
 
@@ -125,14 +106,17 @@ static pool_status through_others(
 
 static pool_status run_path(device_pool *pool, pool_device *device, size_t index, int *is_correct)
 {
-    static pool_status (*const functions[])(pool_device *, uint8_t *, uint8_t *) = {
-        through_pageable, through_pinned, through_fill, through_slice};
-    uint8_t *memory = bench_alloc(2, BYTES);
+    uint8_t *memory;
     pool_status status;
 
+    if (index < 2)
+        return copy_and_back(pool, device, index ? "to-host-pinned" : "to-host", is_correct);
+    memory = bench_alloc(2, BYTES);
     bench_fill_pattern(memory, BYTES);
-    if (index < CLI_COUNT_OF(functions))
-        status = functions[index](device, memory, memory + BYTES);
+    if (index == 2)
+        status = through_fill(device, memory, memory + BYTES);
+    else if (index == 3)
+        status = through_slice(device, memory, memory + BYTES);
     else
         status = through_others(pool, device, memory, memory + BYTES);
     if (!status)

@@ -236,6 +236,21 @@ const char *cli_element(const pool_field *field, pool_form form, const void *ele
     return string;
 }
 
+void cli_print_elements(
+    const pool_field *field, pool_form form, const void *elements, uint64_t count, cJSON *list)
+{
+    size_t bytes = pool_field_element_bytes(field);
+    char string[CLI_ELEMENT];
+
+    for (uint64_t i = 0; i < count; i++) {
+        cli_element(field, form, (const uint8_t *)elements + i * bytes, string);
+        if (list)
+            cJSON_AddItemToArray(list, cJSON_CreateString(string));
+        else
+            puts(string);
+    }
+}
+
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field)
 {
     *field = pool_field_by_name(name);

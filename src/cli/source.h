@@ -51,6 +51,10 @@ extern const char *const cli_forms[];
 enum { CLI_ELEMENT = 2 * POOL_FIELD_MAX_BYTES + 3 };
 const char *cli_element(const pool_field *field, pool_form form, const void *element, char *string);
 
+/* Adds packed elements to `list` as strings or, if it is NULL, prints them, one per line. */
+void cli_print_elements(
+    const pool_field *field, pool_form form, const void *elements, uint64_t count, cJSON *list);
+
 /* Converts elements to big-endian integers in standard form, in place. */
 void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, uint64_t count);
 
