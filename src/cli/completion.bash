@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Bash completion of the devicepool command. What there is to complete it asks the command itself,
-# whose help lists commands and options.
+# Bash completion of the devicepool command. Commands and options are read from the help of the command itself.
 
 _devicepool_names() {
     "$1" list "$2" --json 2>/dev/null | sed -n 's/^[[:space:]]*"name":[[:space:]]*"\(.*\)",\{0,1\}$/\1/p'
 }
 
-# After "a,b," the next name of a list: the part before the last comma is kept.
+# Completes the last name of a comma-separated list.
 _devicepool_list() {
     local word="$2" before=""
     case $word in

@@ -17,12 +17,12 @@
 
 static struct {
     pool_device *device;
-    pool_device *peer; /* NULL: there is one device only */
+    pool_device *peer; /* NULL: there is only one device */
     const pool_cuda_api *api;
-    pool_buffer *buffer, *other, *there;
+    pool_buffer *buffer, *other, *peer_buffer;
     pool_pinned *pinned;
-    unsigned char *data, *back; /* pageable and touched */
-    uint64_t bytes;             /* of the measurement under way */
+    unsigned char *data, *back; /* in pageable memory, with physical pages */
+    uint64_t bytes;             /* of the current measurement */
     cJSON *rows;
     struct memory_staging_shape shape;
 } bench;
@@ -37,12 +37,12 @@ static void must_driver(pool_cu_result code, const char *what)
 #define MUST_DRIVER(call) must_driver((call), #call)
 
 /* Median milliseconds of a call. */
-static double measure(pool_status (*call)(void *unused))
+static double measure_ms(pool_status (*call)(void *unused))
 {
     return time_on_host(call, NULL) * 1e3;
 }
 
-static void report(const char *name, unsigned threads, double ms)
+static void report_copy(const char *name, unsigned threads, double ms)
 {
     double rate = (double)bench.bytes / ms / 1e6;
     cJSON *row = cJSON_CreateObject();
@@ -58,14 +58,14 @@ static void report(const char *name, unsigned threads, double ms)
     cJSON_AddItemToArray(bench.rows, row);
 }
 
-static void wrong(const char *name)
+static void fail_wrong_bytes(const char *name)
 {
     fprintf(
         stderr, "%s of %llu bytes: the bytes are wrong\n", name, (unsigned long long)bench.bytes);
     exit(1);
 }
 
-/* What lies in `buffer` must be the data; the way back is the driver's own. */
+/* Compares a buffer with the data; the driver's own function copies it to the host. */
 static void check_device(const char *name, pool_device *device, pool_buffer *buffer)
 {
     CUdeviceptr address;
@@ -76,36 +76,36 @@ static void check_device(const char *name, pool_device *device, pool_buffer *buf
     MUST_DRIVER(bench.api->MemcpyDtoH(bench.back, address, bench.bytes));
     MUST(pool_unbind(device));
     if (memcmp(bench.back, bench.data, bench.bytes))
-        wrong(name);
+        fail_wrong_bytes(name);
 }
 
 /* ---- the calls ------------------------------------------------------------------------------ */
 
-static pool_status in_pinned(void *unused)
+static pool_status upload_pinned(void *unused)
 {
     (void)unused;
     return pool_copy_to_device(bench.buffer, 0, pool_pinned_data(bench.pinned), bench.bytes, NULL);
 }
 
-static pool_status out_pinned(void *unused)
+static pool_status download_pinned(void *unused)
 {
     (void)unused;
     return pool_copy_to_host(pool_pinned_data(bench.pinned), bench.buffer, 0, bench.bytes, NULL);
 }
 
-static pool_status in_pageable(void *unused)
+static pool_status upload_pageable(void *unused)
 {
     (void)unused;
     return pool_copy_to_device(bench.buffer, 0, bench.data, bench.bytes, NULL);
 }
 
-static pool_status out_pageable(void *unused)
+static pool_status download_pageable(void *unused)
 {
     (void)unused;
     return pool_copy_to_host(bench.back, bench.buffer, 0, bench.bytes, NULL);
 }
 
-static pool_status in_driver(void *unused)
+static pool_status upload_by_driver(void *unused)
 {
     CUdeviceptr address;
 
@@ -115,7 +115,7 @@ static pool_status in_driver(void *unused)
     return POOL_OK;
 }
 
-static pool_status out_driver(void *unused)
+static pool_status download_by_driver(void *unused)
 {
     CUdeviceptr address;
 
@@ -125,132 +125,132 @@ static pool_status out_driver(void *unused)
     return POOL_OK;
 }
 
-static pool_status in_place(void *unused)
+static pool_status copy_on_device(void *unused)
 {
     (void)unused;
     return pool_copy_device(bench.other, 0, bench.buffer, 0, bench.bytes, NULL);
 }
 
-static pool_status to_peer(void *unused)
+static pool_status copy_to_peer(void *unused)
 {
     (void)unused;
-    return pool_copy_device(bench.there, 0, bench.buffer, 0, bench.bytes, NULL);
+    return pool_copy_device(bench.peer_buffer, 0, bench.buffer, 0, bench.bytes, NULL);
 }
 
-static pool_status from_peer(void *unused)
+static pool_status copy_from_peer(void *unused)
 {
     (void)unused;
-    return pool_copy_device(bench.buffer, 0, bench.there, 0, bench.bytes, NULL);
+    return pool_copy_device(bench.buffer, 0, bench.peer_buffer, 0, bench.bytes, NULL);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
 /* Measures a copy to a buffer, and compares the buffer with the data. */
-static void bench_into(const char *name, unsigned threads, pool_status (*call)(void *unused),
+static void bench_upload(const char *name, unsigned threads, pool_status (*call)(void *unused),
     pool_device *device, pool_buffer *target)
 {
     double ms;
 
     MUST(pool_buffer_fill8(target, 0, bench.bytes, 0x11, NULL));
-    ms = measure(call);
+    ms = measure_ms(call);
     check_device(name, device, target);
-    report(name, threads, ms);
+    report_copy(name, threads, ms);
 }
 
 /* Measures a copy to host memory, and compares that with the data. */
-static void bench_out(
+static void bench_download(
     const char *name, unsigned threads, pool_status (*call)(void *unused), void *target)
 {
     double ms;
 
     memset(target, 0, bench.bytes);
-    ms = measure(call);
+    ms = measure_ms(call);
     if (memcmp(target, bench.data, bench.bytes))
-        wrong(name);
-    report(name, threads, ms);
+        fail_wrong_bytes(name);
+    report_copy(name, threads, ms);
 }
 
-static void bench_pinned(void)
+static void bench_pinned_copies(void)
 {
     void *pinned = pool_pinned_data(bench.pinned);
 
     memcpy(pinned, bench.data, bench.bytes);
-    bench_into("host to device, pinned", 0, in_pinned, bench.device, bench.buffer);
-    bench_out("device to host, pinned", 0, out_pinned, pinned);
+    bench_upload("host to device, pinned", 0, upload_pinned, bench.device, bench.buffer);
+    bench_download("device to host, pinned", 0, download_pinned, pinned);
 }
 
-static void bench_pageable(uint32_t threads)
+static void bench_staged_copies(uint32_t threads)
 {
     struct memory_staging_shape shape = bench.shape;
 
     shape.helpers = threads - 1;
     MUST(memory_staging_reshape(bench.device, &shape));
-    bench_into("host to device, staged", threads, in_pageable, bench.device, bench.buffer);
-    bench_out("device to host, staged", threads, out_pageable, bench.back);
+    bench_upload("host to device, staged", threads, upload_pageable, bench.device, bench.buffer);
+    bench_download("device to host, staged", threads, download_pageable, bench.back);
 }
 
-static void bench_driver(void)
+static void bench_driver_copies(void)
 {
     MUST(pool_bind(bench.device));
-    bench_into("host to device, driver alone", 1, in_driver, bench.device, bench.buffer);
-    bench_out("device to host, driver alone", 1, out_driver, bench.back);
+    bench_upload("host to device, driver alone", 1, upload_by_driver, bench.device, bench.buffer);
+    bench_download("device to host, driver alone", 1, download_by_driver, bench.back);
     MUST(pool_unbind(bench.device));
 }
 
-static void bench_devices(void)
+static void bench_device_copies(void)
 {
-    bench_into("device to device", 0, in_place, bench.device, bench.other);
+    bench_upload("device to device", 0, copy_on_device, bench.device, bench.other);
     if (!bench.peer)
         return;
-    bench_into("to the peer", 0, to_peer, bench.peer, bench.there);
-    bench_into("from the peer", 0, from_peer, bench.device, bench.buffer);
+    bench_upload("to the peer", 0, copy_to_peer, bench.peer, bench.peer_buffer);
+    bench_upload("from the peer", 0, copy_from_peer, bench.device, bench.buffer);
 }
 
 static void bench_size(uint64_t bytes)
 {
     bench.bytes = bytes;
-    bench_pinned();
+    bench_pinned_copies();
     for (uint32_t threads = 1; threads <= 4; threads *= 2)
-        bench_pageable(threads);
-    bench_driver();
-    bench_devices();
+        bench_staged_copies(threads);
+    bench_driver_copies();
+    bench_device_copies();
 }
 
 /* ---- allocation ----------------------------------------------------------------------------- */
 
 #define PAIRS 1000
 
-static pool_stream *ordered_on;
+static pool_stream *allocation_stream;
 
-static pool_status pairs_library(void *unused)
+static pool_status allocate_on_any_stream(void *unused)
 {
     for (int i = 0; i < PAIRS; i++) {
-        pool_buffer *made = NULL;
+        pool_buffer *buffer = NULL;
 
         (void)unused;
-        MUST(pool_buffer_alloc(bench.device, bench.bytes, &made));
-        MUST(pool_buffer_destroy(&made));
+        MUST(pool_buffer_alloc(bench.device, bench.bytes, &buffer));
+        MUST(pool_buffer_destroy(&buffer));
     }
     return POOL_OK;
 }
 
-static pool_status pairs_ordered(void *unused)
+static pool_status allocate_on_one_stream(void *unused)
 {
     pool_buffer_params params = {
-        .struct_size = sizeof(params), .bytes = bench.bytes, .stream = ordered_on};
+        .struct_size = sizeof(params), .bytes = bench.bytes, .stream = allocation_stream};
 
     (void)unused;
     for (int i = 0; i < PAIRS; i++) {
-        pool_buffer *made = NULL;
+        pool_buffer *buffer = NULL;
 
-        MUST(pool_buffer_create(bench.device, &params, &made));
-        MUST(pool_buffer_destroy_on(&made, ordered_on));
+        MUST(pool_buffer_create(bench.device, &params, &buffer));
+        MUST(pool_buffer_destroy_on(&buffer, allocation_stream));
     }
-    MUST(pool_stream_synchronize(ordered_on));
+    MUST(pool_stream_synchronize(allocation_stream));
     return POOL_OK;
 }
 
-static pool_status pairs_driver(void *unused)
+static pool_status allocate_by_driver(void *unused)
 {
     for (int i = 0; i < PAIRS / 10; i++) {
         CUdeviceptr address;
@@ -278,21 +278,21 @@ static void bench_allocation(void)
 {
     static const uint64_t sizes[] = {4096, MIB, 256 * MIB};
 
-    MUST(pool_stream_create(bench.device, NULL, &ordered_on));
+    MUST(pool_stream_create(bench.device, NULL, &allocation_stream));
     MUST(pool_bind(bench.device));
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         bench.bytes = sizes[i];
-        report_pair("alloc + free, any stream", measure(pairs_library) * 1e3 / PAIRS);
-        report_pair("alloc + free, one stream", measure(pairs_ordered) * 1e3 / PAIRS);
-        report_pair("cuMemAlloc + cuMemFree", measure(pairs_driver) * 1e3 / (PAIRS / 10));
+        report_pair("alloc + free, any stream", measure_ms(allocate_on_any_stream) * 1e3 / PAIRS);
+        report_pair("alloc + free, one stream", measure_ms(allocate_on_one_stream) * 1e3 / PAIRS);
+        report_pair("cuMemAlloc + cuMemFree", measure_ms(allocate_by_driver) * 1e3 / (PAIRS / 10));
     }
     MUST(pool_unbind(bench.device));
-    MUST(pool_stream_destroy(&ordered_on));
+    MUST(pool_stream_destroy(&allocation_stream));
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- main ----------------------------------------------------------------------------------- */
 
-static void prepare(device_pool *pool, uint64_t most)
+static void create_buffers(device_pool *pool, uint64_t most)
 {
     uint64_t word = 88172645463325252u;
 
@@ -317,7 +317,7 @@ static void prepare(device_pool *pool, uint64_t most)
     MUST(pool_buffer_alloc(bench.device, most, &bench.buffer));
     MUST(pool_buffer_alloc(bench.device, most, &bench.other));
     if (bench.peer)
-        MUST(pool_buffer_alloc(bench.peer, most, &bench.there));
+        MUST(pool_buffer_alloc(bench.peer, most, &bench.peer_buffer));
     MUST(pool_pinned_create(bench.device, most, 0, &bench.pinned));
 }
 
@@ -333,12 +333,12 @@ static void write_json(const char *path, const char *commit)
         exit(1);
 }
 
-static void finish(device_pool *pool)
+static void destroy_buffers(device_pool *pool)
 {
     MUST(pool_pinned_destroy(&bench.pinned));
     MUST(pool_buffer_destroy(&bench.buffer));
     MUST(pool_buffer_destroy(&bench.other));
-    MUST(pool_buffer_destroy(&bench.there));
+    MUST(pool_buffer_destroy(&bench.peer_buffer));
     MUST(pool_destroy(&pool));
     free(bench.data);
     free(bench.back);
@@ -390,7 +390,7 @@ int main(int argc, char **argv)
         return 77;
     }
     most = most ? most : 1;
-    prepare(pool, most * MIB);
+    create_buffers(pool, most * MIB);
     bench_allocation();
     for (uint64_t size = 1; size <= most; size *= 4)
         bench_size(size * MIB);
@@ -398,6 +398,6 @@ int main(int argc, char **argv)
         write_json(json, commit);
     else
         cJSON_Delete(bench.rows);
-    finish(pool);
+    destroy_buffers(pool);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What launches and modules cost through the library, each beside the bare driver:
- *   a launch of an empty kernel with the device bound, and without (push and pop come with it)
- *   pool_module_compile when memory has the binary, when the disk has it, and when nothing has it
+ * The cost of launches and modules through the library, launches compared with the driver alone:
+ *   a launch of an empty kernel with the device bound, and without (which adds push and pop)
+ *   pool_module_compile with the binary in memory, in the disk cache, and in neither
  *
  * usage: bench_launch [DEVICES] [JSON-FILE]
  */
@@ -17,14 +17,15 @@
 #include "pool/device.h"
 
 #define RUNS 41
-#define LAUNCHES 300 /* fewer than the driver's queue holds, so that none waits for room */
+#define LAUNCHES 300 /* fewer than the driver's queue holds, so that no launch blocks */
 
 static const char source[] =
     "extern \"C\" __global__ void empty(unsigned *x, unsigned n) { if (n > 7) *x = n; }\n";
 
 static cJSON *report;
 
-static void row(const char *name, double value, const char *unit, const char *target, int met)
+static void report_row(
+    const char *name, double value, const char *unit, const char *target, int met)
 {
     cJSON *object = cJSON_CreateObject();
 
@@ -50,7 +51,7 @@ struct subject {
     unsigned number;
 };
 
-static double time_ours(struct subject *s)
+static double time_library(struct subject *s)
 {
     void *arguments[] = {&s->address, &s->number};
     pool_launch_shape shape = {.struct_size = sizeof(shape)};
@@ -64,7 +65,7 @@ static double time_ours(struct subject *s)
     return (bench_now() - start) * 1e9 / LAUNCHES;
 }
 
-static double time_bare(struct subject *s)
+static double time_driver(struct subject *s)
 {
     void *arguments[] = {&s->address, &s->number};
     double start = bench_now();
@@ -78,33 +79,34 @@ static double time_bare(struct subject *s)
 
 static void measure_launches(struct subject *s)
 {
-    double bare[RUNS], ours[RUNS], unbound[RUNS], x, y;
+    double driver_ns[RUNS], library_ns[RUNS], unbound_ns[RUNS], x, y;
 
     for (int i = -2; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
 
         MUST(pool_bind(s->device));
-        for (int turn = 0; turn < 2; turn++) { /* in turns, so that neither is always first */
-            if ((turn + i) % 2)
-                bare[at] = time_bare(s);
+        for (int j = 0; j < 2; j++) { /* alternating, so that neither is always first */
+            if ((i + j) % 2)
+                driver_ns[at] = time_driver(s);
             else
-                ours[at] = time_ours(s);
+                library_ns[at] = time_library(s);
             MUST(pool_stream_synchronize(s->stream));
         }
         MUST(pool_unbind(s->device));
-        unbound[at] = time_ours(s);
+        unbound_ns[at] = time_library(s);
         MUST(pool_stream_synchronize(s->stream));
     }
-    y = bench_median(bare, RUNS);
-    x = bench_median(ours, RUNS);
-    row("cuLaunchKernel", y, "ns", "", 1);
-    row("pool_launch, device bound", x, "ns", "<= bare + 100 ns", x <= y + 100);
-    x = bench_median(unbound, RUNS);
-    row("pool_launch, not bound (push and pop)", x, "ns", "", 1);
+    y = bench_median(driver_ns, RUNS);
+    x = bench_median(library_ns, RUNS);
+    report_row("cuLaunchKernel", y, "ns", "", 1);
+    report_row("pool_launch, device bound", x, "ns", "<= bare + 100 ns", x <= y + 100);
+    x = bench_median(unbound_ns, RUNS);
+    report_row("pool_launch, not bound (push and pop)", x, "ns", "", 1);
 }
 
-/* A module of some size: many kernels of unrolled arithmetic. The caller frees it. */
-static char *large_source(void)
+/* Returns the source of a large module: many kernels of unrolled arithmetic. The caller frees it.
+ */
+static char *create_large_source(void)
 {
     char *text = NULL;
     size_t size = 0;
@@ -138,7 +140,7 @@ static void measure_modules(pool_device *device)
     char directory[] = "/tmp/devicepool-bench-XXXXXX";
     pool_module_params params = {.struct_size = sizeof(params), .name = "large.cu"};
     char cache[64];
-    char *text = large_source();
+    char *text = create_large_source();
     double x;
 
     if (!mkdtemp(directory))
@@ -152,11 +154,11 @@ static void measure_modules(pool_device *device)
         disk[i] = time_compile(device, &params);
         memory[i] = time_compile(device, &params);
     }
-    row("module of 40 kernels: compile and load", first, "ms", "", 1);
+    report_row("module of 40 kernels: compile and load", first, "ms", "", 1);
     x = bench_median(disk, RUNS);
-    row("module of 40 kernels: from disk and load", x, "ms", "<= 5 ms", x <= 5);
+    report_row("module of 40 kernels: from disk and load", x, "ms", "<= 5 ms", x <= 5);
     x = bench_median(memory, RUNS);
-    row("module of 40 kernels: from memory and load", x, "ms", "<= 5 ms", x <= 5);
+    report_row("module of 40 kernels: from memory and load", x, "ms", "<= 5 ms", x <= 5);
     MUST(pool_cache_clear(NULL));
     free(text);
 }

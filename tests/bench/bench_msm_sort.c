@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast the MSM's sort is on a device, stage by stage: scalars and workspace resident, events
- * around the stages, two warm-ups, median of nine. The result of every row is checked: all offsets
- * and entries for having a meaning, and the first scalars' entries for adding up to them.
+ * The speed of the MSM's sort on a device, stage by stage: scalars and workspace in device memory,
+ * events around the stages, two warm-ups, median of nine. The result of every row is checked: all
+ * offsets and entries have to be valid, and the digits of the first scalars to add up to them.
  *
  * bench_msm_sort [device [first row [last row]]]
  */
@@ -19,7 +19,7 @@ static struct {
     device_pool *pool;
     pool_device *device;
     pool_stream *stream;
-    pool_event *mark[MSM_SORT_STAGES + 1];
+    pool_event *events[MSM_SORT_STAGES + 1];
 } bench;
 
 struct row {
@@ -51,8 +51,9 @@ static const struct row rows[] = {
     {"bn254_g1", 24, 1, 22, 1, SORT_UNIFORM, 0},
 };
 
-/* Uniform ones quickly; the others as the tests make them, a few thousand over and over. */
-static uint32_t *make_scalars(const struct sort_case *one)
+/* Creates uniform scalars quickly, and those of the other kinds like the tests; the latter repeat.
+ */
+static uint32_t *create_scalars(const struct sort_case *one)
 {
     const pool_field *field = one->curve->scalar_field;
     uint64_t all = one->batch * one->count, state = 1, few = all < 4096 ? all : 4096;
@@ -79,7 +80,7 @@ static uint32_t *make_scalars(const struct sort_case *one)
     return words;
 }
 
-static void check(const struct sort_case *one, const struct msm_plan *plan,
+static void check_sort(const struct sort_case *one, const struct msm_plan *plan,
     const pool_buffer *workspace, const uint32_t *words)
 {
     uint64_t sampled = one->count < SAMPLED ? one->count : SAMPLED;
@@ -106,59 +107,59 @@ static void check(const struct sort_case *one, const struct msm_plan *plan,
     free(digits);
 }
 
-static void report(const struct row *row, const struct msm_plan *plan,
+static void report_row(const struct row *row, const struct msm_plan *plan,
     double times[MSM_SORT_STAGES + 1][ROUNDS], double busy)
 {
-    printf("%-13s %5u x 2^%-2u c %2u levels %2u kind %d low %2u room %5u digit %u:", row->curve,
+    printf("%-13s %5u x 2^%-2u c %2u factor %2u kind %d partition 2^%-2u capacity %5u digit bytes %u:", row->curve,
         row->batch, row->log_count, row->window_bits, row->levels, row->kind,
         plan->sort.log_partition, plan->sort.block_capacity, plan->sort.digit_bytes);
     for (int i = 0; i <= MSM_SORT_STAGES; i++)
-        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all" : "", bench_median(times[i], ROUNDS));
-    printf(" of 8 in a row %8.4f ms", busy);
+        printf(" %s%8.4f", i == MSM_SORT_STAGES ? "all " : "", bench_median(times[i], ROUNDS));
+    printf(", 8 in a row %8.4f ms each", busy);
     if (row->target > 0)
         printf("  target %.3f", row->target);
     printf("\n");
     fflush(stdout);
 }
 
-static double elapsed(int from, int to)
+static double elapsed_ms(int from, int to)
 {
     double ms = 0;
 
-    MUST(pool_event_elapsed(bench.mark[from], bench.mark[to], &ms));
+    MUST(pool_event_elapsed(bench.events[from], bench.events[to], &ms));
     return ms;
 }
 
-/* Stage by stage, then the whole without marks between, then several in a row. */
-static double measure(const struct msm_run *run, const struct msm_chunk_operands *part,
+/* Measures the stages, then the whole sort without events in between, then several in a row. */
+static double measure_stages(const struct msm_run *run, const struct msm_chunk_operands *operands,
     double times[MSM_SORT_STAGES + 1][ROUNDS])
 {
     struct msm_sort_args sort;
 
     for (int i = -WARM_UPS; i < ROUNDS; i++) {
-        msm_sort_args_init(run, part, &sort);
-        MUST(pool_event_record(bench.mark[0], bench.stream));
+        msm_sort_args_init(run, operands, &sort);
+        MUST(pool_event_record(bench.events[0], bench.stream));
         for (int stage = 0; stage < MSM_SORT_STAGES; stage++) {
             MUST(msm_sort_enqueue(run, &sort, (enum msm_sort_stage)stage));
-            MUST(pool_event_record(bench.mark[stage + 1], bench.stream));
+            MUST(pool_event_record(bench.events[stage + 1], bench.stream));
         }
-        MUST(pool_event_synchronize(bench.mark[MSM_SORT_STAGES]));
+        MUST(pool_event_synchronize(bench.events[MSM_SORT_STAGES]));
         for (int stage = 0; stage < MSM_SORT_STAGES && i >= 0; stage++)
-            times[stage][i] = elapsed(stage, stage + 1);
+            times[stage][i] = elapsed_ms(stage, stage + 1);
     }
     for (int i = -WARM_UPS; i <= ROUNDS; i++) {
-        MUST(pool_event_record(bench.mark[0], bench.stream));
+        MUST(pool_event_record(bench.events[0], bench.stream));
         for (int call = 0; call < (i == ROUNDS ? 8 : 1); call++)
-            MUST(msm_run_sort(run, part));
-        MUST(pool_event_record(bench.mark[1], bench.stream));
-        MUST(pool_event_synchronize(bench.mark[1]));
+            MUST(msm_run_sort(run, operands));
+        MUST(pool_event_record(bench.events[1], bench.stream));
+        MUST(pool_event_synchronize(bench.events[1]));
         if (i >= 0 && i < ROUNDS)
-            times[MSM_SORT_STAGES][i] = elapsed(0, 1);
+            times[MSM_SORT_STAGES][i] = elapsed_ms(0, 1);
     }
-    return elapsed(0, 1) / 8;
+    return elapsed_ms(0, 1) / 8;
 }
 
-static void run_row(const struct row *row)
+static void measure_row(const struct row *row)
 {
     struct sort_case one = {.curve = pool_curve_by_name(row->curve),
         .kind = row->kind,
@@ -171,23 +172,23 @@ static void run_row(const struct row *row)
     struct msm_plan plan;
     struct msm_run run = {
         .device = bench.device, .stream = bench.stream, .curve = one.curve, .plan = &plan};
-    struct msm_chunk_operands part = {.count = one.count,
+    struct msm_chunk_operands operands = {.count = one.count,
         .scalar_stride = one.curve->scalar_field->words,
         .scalar_batch_stride = one.count};
-    uint32_t *words = make_scalars(&one);
+    uint32_t *words = create_scalars(&one);
     pool_buffer *scalars, *workspace;
     double times[MSM_SORT_STAGES + 1][ROUNDS];
 
     sort_plan(&one, &chip, &plan);
-    sort_points(&one, &part);
+    sort_points(&one, &operands);
     MUST(pool_buffer_from_host(
         bench.device, words, one.batch * one.count * one.curve->scalar_field->bytes, &scalars));
     MUST(pool_buffer_alloc(bench.device, plan.bytes, &workspace));
     MUST(pool_buffer_address(workspace, &run.workspace));
-    MUST(pool_buffer_address(scalars, &part.scalars));
-    double busy = measure(&run, &part, times);
-    check(&one, &plan, workspace, words);
-    report(row, &plan, times, busy);
+    MUST(pool_buffer_address(scalars, &operands.scalars));
+    double busy = measure_stages(&run, &operands, times);
+    check_sort(&one, &plan, workspace, words);
+    report_row(row, &plan, times, busy);
     MUST(pool_buffer_destroy(&scalars));
     MUST(pool_buffer_destroy(&workspace));
     free(words);
@@ -202,12 +203,12 @@ int main(int argc, char **argv)
     bench.device = open_device(argc > 1 ? argv[1] : NULL, &bench.pool);
     MUST(pool_stream_create(bench.device, NULL, &bench.stream));
     for (int i = 0; i <= MSM_SORT_STAGES; i++)
-        MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.mark[i]));
-    printf("stages: clear digits partition order spread\n");
+        MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.events[i]));
+    printf("stages: clear digits partition buckets oversized\n");
     for (size_t i = first; i <= last && i < count; i++)
-        run_row(&rows[i]);
+        measure_row(&rows[i]);
     for (int i = 0; i <= MSM_SORT_STAGES; i++)
-        MUST(pool_event_destroy(&bench.mark[i]));
+        MUST(pool_event_destroy(&bench.events[i]));
     MUST(pool_stream_destroy(&bench.stream));
     MUST(pool_destroy(&bench.pool));
     return 0;

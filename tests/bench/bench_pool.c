@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures what the pool itself costs, each figure beside the bare thing that it is compared with:
- *   pool_next_device, alone and from 16 threads        bare relaxed fetch_add
+ * Measures the overhead of the pool. Each figure is compared with a baseline:
+ *   pool_next_device, from one and from 16 threads     a relaxed fetch_add
  *   pool_bind + pool_unbind                            the driver's push + pop
- *   pool_best_device between two samples               nothing: 50 ns allowed
+ *   pool_best_device between two samples               none: the limit is 50 ns
  *   pool_create, pool_create lazy                      cuInit + contexts, cuInit
- * On real devices, or with --mock (also when there is no driver) on the mock: then the rows about
- * creation are left out, as a mock's contexts cost nothing. Creation is measured in processes of
- * its own, one after another and in turn, because the first cuInit of a process costs most.
+ * Runs on real devices or, with --mock or without a driver, on the mock. The rows on creation are
+ * omitted on the mock, whose contexts cost nothing. Creation is measured in alternating child
+ * processes, because the first cuInit of a process costs most.
  *
  * usage: bench_pool [--devices STRING] [--mock] [--rounds N] [--json FILE]
  */
@@ -27,12 +27,13 @@
 #include "bench_support.h"
 #include "pool/device.h"
 
-#define RUNS 11 /* medians of these */
+#define RUNS 11 /* of which the median is reported */
 #define CALLS 2000000
 #define THREADS 16
 #define THREAD_CALLS 1000000
 #define PAIR_CALLS 200000
-#define BEST_CALLS 10000 /* half a millisecond: well inside one sample's life */
+#define BEST_CALLS                                                                                 \
+    10000 /* half a millisecond: much shorter than a sample of the free memory is used */
 
 struct row {
     const char *name;
@@ -50,7 +51,7 @@ static const char *program;
 static const char *devices;
 static int rounds = 7;
 
-static void die(const char *what)
+static void exit_with_error(const char *what)
 {
     fprintf(stderr, "bench_pool: %s: %s\n", what, pool_last_error()->message);
     exit(1);
@@ -62,43 +63,43 @@ static void add_row(const char *name, const char *unit, double value, const char
     rows[row_count++] = (struct row){name, unit, value, against, bare, target, is_met};
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------ */
 
 static _Alignas(128) atomic_uint_fast64_t bare_counter;
 static device_pool *pool;
 
-/* Each kind of work does `calls` of its calls. Not inlined, so that all are called alike. */
+/* Calls a function `calls` times. Not inlined, so that the overhead of the loop is the same. */
 typedef void (*work)(long calls);
 
-__attribute__((noinline)) static void bare_add(long calls)
+__attribute__((noinline)) static void call_fetch_add(long calls)
 {
-    uint64_t turns = 0;
+    uint64_t sum = 0;
 
-    /* The sum makes it an addition whose result somebody wants, as a choice needs it. */
+    /* The sum uses the results, as a selection does, so that the compiler cannot discard them. */
     for (long i = 0; i < calls; i++)
-        turns += atomic_fetch_add_explicit(&bare_counter, 1, memory_order_relaxed);
-    __asm__ volatile("" : : "r"(turns));
+        sum += atomic_fetch_add_explicit(&bare_counter, 1, memory_order_relaxed);
+    __asm__ volatile("" : : "r"(sum));
 }
 
-__attribute__((noinline)) static void next_device(long calls)
+__attribute__((noinline)) static void call_next_device(long calls)
 {
     pool_device *device = NULL;
 
     for (long i = 0; i < calls; i++)
         if (pool_next_device(pool, &device))
-            die("pool_next_device");
+            exit_with_error("pool_next_device");
 }
 
-__attribute__((noinline)) static void best_device(long calls)
+__attribute__((noinline)) static void call_best_device(long calls)
 {
     pool_device *device = NULL;
 
     for (long i = 0; i < calls; i++)
         if (pool_best_device(pool, &device))
-            die("pool_best_device");
+            exit_with_error("pool_best_device");
 }
 
-static double time_alone(work work, long calls)
+static double time_one_thread(work work, long calls)
 {
     double start = bench_now();
 
@@ -112,7 +113,7 @@ struct team {
     pthread_barrier_t start;
 };
 
-static void *team_member(void *arg)
+static void *run_team_thread(void *arg)
 {
     struct team *team = arg;
 
@@ -121,8 +122,8 @@ static void *team_member(void *arg)
     return NULL;
 }
 
-/* Wall time of all threads by all their calls: the pace of the shared counter. */
-static double time_team(work work, long calls)
+/* Wall time divided by the number of calls of all threads: the rate of the shared counter. */
+static double time_threads(work work, long calls)
 {
     struct team team = {.work = work, .calls = calls};
     pthread_t threads[THREADS];
@@ -130,8 +131,8 @@ static double time_team(work work, long calls)
 
     pthread_barrier_init(&team.start, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, team_member, &team))
-            die("pthread_create");
+        if (pthread_create(&threads[i], NULL, run_team_thread, &team))
+            exit_with_error("pthread_create");
     pthread_barrier_wait(&team.start);
     start = bench_now();
     for (int i = 0; i < THREADS; i++)
@@ -140,15 +141,15 @@ static double time_team(work work, long calls)
     return (bench_now() - start) * 1e9 / (double)(calls * THREADS);
 }
 
-static void measure_choosing(void)
+static void measure_selection(void)
 {
     double bare[RUNS], ours[RUNS], x, y;
 
     for (int i = -2; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
 
-        bare[at] = time_alone(bare_add, CALLS);
-        ours[at] = time_alone(next_device, CALLS);
+        bare[at] = time_one_thread(call_fetch_add, CALLS);
+        ours[at] = time_one_thread(call_next_device, CALLS);
     }
     x = bench_median(ours, RUNS);
     y = bench_median(bare, RUNS);
@@ -156,16 +157,16 @@ static void measure_choosing(void)
     for (int i = -1; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
 
-        bare[at] = time_team(bare_add, THREAD_CALLS);
-        ours[at] = time_team(next_device, THREAD_CALLS);
+        bare[at] = time_threads(call_fetch_add, THREAD_CALLS);
+        ours[at] = time_threads(call_next_device, THREAD_CALLS);
     }
     x = bench_median(ours, RUNS);
     y = bench_median(bare, RUNS);
     add_row("pool_next_device, 16 threads", "ns", x, "fetch_add", y, "<= 1.2 x fetch_add",
         x <= 1.2 * y);
     for (int i = 0; i < RUNS; i++) {
-        best_device(1);
-        ours[i] = time_alone(best_device, BEST_CALLS);
+        call_best_device(1);
+        ours[i] = time_one_thread(call_best_device, BEST_CALLS);
     }
     x = bench_median(ours, RUNS);
     add_row("pool_best_device", "ns", x, "", 0, "<= 50 ns", x <= 50);
@@ -179,7 +180,7 @@ static double time_bind(pool_device *device)
 
     for (long i = 0; i < PAIR_CALLS; i++)
         if (pool_bind(device) || pool_unbind(device))
-            die("bind and unbind");
+            exit_with_error("bind and unbind");
     return (bench_now() - start) * 1e9 / PAIR_CALLS;
 }
 
@@ -190,7 +191,7 @@ static double time_push(const pool_cuda_api *cuda, CUcontext context)
 
     for (long i = 0; i < PAIR_CALLS; i++)
         if (cuda->CtxPushCurrent(context) || cuda->CtxPopCurrent(&popped))
-            die("push and pop");
+            exit_with_error("push and pop");
     return (bench_now() - start) * 1e9 / PAIR_CALLS;
 }
 
@@ -201,7 +202,7 @@ static void measure_binding(void)
     CUcontext context = NULL;
 
     if (pool_device_at(pool, 0, &device) || pool_device_context(device, &context))
-        die("the first device");
+        exit_with_error("the first device");
     for (int i = -2; i < RUNS; i++) {
         int at = i < 0 ? 0 : i;
 
@@ -214,10 +215,10 @@ static void measure_binding(void)
         "pool_bind + pool_unbind", "ns", x, "push + pop", y, "<= push + pop + 20 ns", x <= y + 20);
 }
 
-/* ---- creation, in processes of its own ------------------------------------------------------ */
+/* ---- creation, in child processes ----------------------------------------------------------- */
 
-/* The bare driver: what a program does that wants one context a device and nothing else. */
-static int bare_driver(int with_contexts)
+/* The baseline: initializes the driver and, if requested, creates one context per device. */
+static int start_driver(int with_contexts)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     pool_cu_result (*init)(unsigned), (*get_count)(int *), (*get)(CUdevice *, int),
@@ -240,7 +241,7 @@ static int bare_driver(int with_contexts)
     return 0;
 }
 
-/* Runs in the child: prints the milliseconds that its kind of start took. */
+/* Runs in the child process. Prints the milliseconds that the kind of start took. */
 static int run_child(const char *kind)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = devices};
@@ -248,9 +249,9 @@ static int run_child(const char *kind)
     int failed;
 
     if (!strcmp(kind, "init"))
-        failed = bare_driver(0);
+        failed = start_driver(0);
     else if (!strcmp(kind, "contexts"))
-        failed = bare_driver(1);
+        failed = start_driver(1);
     else {
         params.lazy = !strcmp(kind, "lazy");
         failed = pool_create(&pool, &params) != POOL_OK;
@@ -271,7 +272,7 @@ static double time_child(const char *kind)
         devices ? devices : "all");
     pipe = popen(command, "r");
     if (!pipe || !fgets(line, sizeof(line), pipe) || pclose(pipe))
-        die("a process that measures creation");
+        exit_with_error("the child process");
     return strtod(line, NULL);
 }
 
@@ -333,14 +334,14 @@ static void write_json(const char *path, const char *where)
         exit(1);
 }
 
-static void describe(char *text, size_t size, int is_mock)
+static void describe_host(char *text, size_t size, int is_mock)
 {
     pool_device_info info = {.struct_size = sizeof(info)};
     pool_device *device = NULL;
     int version;
 
     if (pool_device_at(pool, 0, &device) || pool_device_get_info(device, &info))
-        die("the first device");
+        exit_with_error("the first device");
     version = device_driver(device)->version;
     snprintf(text, size, "%s%zu x %s, CUDA %d.%d, %ld CPUs, devicepool %s",
         is_mock ? "MOCK DRIVER, " : "", pool_device_count(pool), info.name, version / 1000,
@@ -348,37 +349,37 @@ static void describe(char *text, size_t size, int is_mock)
 }
 
 /*
- * The mock's own push and pop take locks and keep account. These do next to nothing, so that the
- * difference is the pool's part alone.
+ * The mock's push and pop take locks and record calls. These stubs do almost nothing, so that the
+ * difference is the pool's overhead alone.
  */
-static _Thread_local CUcontext plain_stack[64];
-static _Thread_local unsigned plain_depth;
+static _Thread_local CUcontext stub_stack[64];
+static _Thread_local unsigned stub_depth;
 
-static pool_cu_result plain_push(CUcontext context)
+static pool_cu_result stub_push(CUcontext context)
 {
-    if (plain_depth == 64)
+    if (stub_depth == 64)
         return POOL_CU_INVALID_VALUE;
-    plain_stack[plain_depth++] = context;
+    stub_stack[stub_depth++] = context;
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result plain_pop(CUcontext *context)
+static pool_cu_result stub_pop(CUcontext *context)
 {
-    if (!plain_depth)
+    if (!stub_depth)
         return POOL_CU_INVALID_CONTEXT;
-    *context = plain_stack[--plain_depth];
+    *context = stub_stack[--stub_depth];
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result plain_memory(size_t *free_bytes, size_t *total_bytes)
+static pool_cu_result stub_memory(size_t *free_bytes, size_t *total_bytes)
 {
     *free_bytes = *total_bytes = (size_t)1 << 37;
     return POOL_CU_SUCCESS;
 }
 
-static pool_cuda_api plain_table;
+static pool_cuda_api stub_table;
 
-static pool_mock *make_pool(int is_mock)
+static pool_mock *create_pool(int is_mock)
 {
     pool_mock_params mock_params = {.struct_size = sizeof(mock_params), .devices = 8, .no_log = 1};
     pool_params params = {.struct_size = sizeof(params), .devices = devices};
@@ -386,15 +387,15 @@ static pool_mock *make_pool(int is_mock)
 
     if (is_mock) {
         if (pool_mock_create(&mock, &mock_params))
-            die("the mock");
-        plain_table = *pool_mock_table(mock);
-        plain_table.CtxPushCurrent = plain_push;
-        plain_table.CtxPopCurrent = plain_pop;
-        plain_table.MemGetInfo = plain_memory;
-        params.driver = &plain_table;
+            exit_with_error("the mock");
+        stub_table = *pool_mock_table(mock);
+        stub_table.CtxPushCurrent = stub_push;
+        stub_table.CtxPopCurrent = stub_pop;
+        stub_table.MemGetInfo = stub_memory;
+        params.driver = &stub_table;
     }
     if (pool_create(&pool, &params))
-        die("pool_create");
+        exit_with_error("pool_create");
     return mock;
 }
 
@@ -432,13 +433,13 @@ int main(int count, char **arguments)
     if (rounds < 1 || rounds > 64 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
         return 2;
     program = self;
-    if (!is_mock && bare_driver(0)) {
-        printf("no driver here: the rows that need none, on the mock\n");
+    if (!is_mock && start_driver(0)) {
+        printf("no driver on this host: measuring on the mock\n");
         is_mock = 1;
     }
-    mock = make_pool(is_mock);
-    describe(where, sizeof(where), is_mock);
-    measure_choosing();
+    mock = create_pool(is_mock);
+    describe_host(where, sizeof(where), is_mock);
+    measure_selection();
     measure_binding();
     if (!is_mock)
         measure_creation();
@@ -446,7 +447,7 @@ int main(int count, char **arguments)
     if (json)
         write_json(json, where);
     if (pool_destroy(&pool))
-        die("pool_destroy");
+        exit_with_error("pool_destroy");
     pool_mock_destroy(&mock);
     return 0;
 }

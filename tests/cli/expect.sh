@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of the command: a directory of its own, and what is expected of a call.
+# Sourced by the tests of the command: a temporary directory, and functions that check calls.
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -9,22 +9,22 @@ failed=0
 # expect EXIT-CODE STRING-IN-OUTPUT COMMAND...
 expect() {
     code=$1
-    text=$2
+    string=$2
     shift 2
     output=$("$@" 2>&1)
     got=$?
     if [ $got != "$code" ]; then
         echo "FAILED: '$*' exits with $got, not $code: $output"
         failed=1
-    elif ! printf '%s' "$output" | grep -q -e "$text"; then
-        echo "FAILED: '$*' does not print '$text': $output"
+    elif ! printf '%s' "$output" | grep -q -e "$string"; then
+        echo "FAILED: '$*' does not print '$string': $output"
         failed=1
     else
         echo "ok: $* -> $code"
     fi
 }
 
-# expect_json PYTHON-PROGRAM COMMAND...: exit code 0, and the program accepts what is on stdout.
+# expect_json PYTHON-PROGRAM COMMAND...: the exit code is 0, and the program accepts the standard output.
 expect_json() {
     program=$1
     shift
@@ -32,14 +32,14 @@ expect_json() {
         echo "FAILED: '$*' exits with an error: $(cat "$scratch/stderr")"
         failed=1
     elif ! printf '%s' "$output" | python3 -c "$program"; then
-        echo "FAILED: the JSON of '$*' is not right: $output"
+        echo "FAILED: the JSON of '$*' is wrong: $output"
         failed=1
     else
         echo "ok: $*"
     fi
 }
 
-# same WHAT FILE FILE: their bytes are equal.
+# same WHAT FILE FILE: the files are equal.
 same() {
     if cmp -s "$2" "$3"; then
         echo "ok: $1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Computes the answers that 'devicepool selftest' knows, with nothing but Python's integers, and
+"""Computes the expected answers of 'devicepool selftest' with Python's integers, and
 takes the Poseidon values from tests/vectors/poseidon.
 
 usage: selftest_answers.py SOURCE-ROOT > src/cli/selftest_answers.c
@@ -16,7 +16,7 @@ VECTOR, TRANSFORM_LOG, SUM = 256, 10, 64
 
 
 def read_entries(path, word):
-    """The arguments of each WORD(...) of a .def file, texts joined as C joins them."""
+    """The arguments of each WORD(...) of a .def file; adjacent strings are joined as in C."""
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
     text = re.sub(r'"\s*"', "", text)
     text = re.sub(r'COORDINATE\(([^)]*)\)', lambda m: "|" + m[1].replace(",", "|") + "|", text)
@@ -36,7 +36,7 @@ class Field:
     def multiples(self, factor, count):
         return [(i + 1) * factor % self.p for i in range(count)]
 
-    def weighed(self, values):
+    def weighted_sum(self, values):
         return self.hex(sum((i + 1) * v for i, v in enumerate(values)))
 
     def hex(self, value):
@@ -64,10 +64,10 @@ def reverse(values):
 def field_row(f):
     a, b = f.multiples(K, VECTOR), f.multiples(L, VECTOR)
     row = [
-        f.weighed([x + y for x, y in zip(a, b)]),
-        f.weighed([x - y for x, y in zip(a, b)]),
-        f.weighed([x * y for x, y in zip(a, b)]),
-        f.weighed([pow(x, -1, f.p) for x in a]),
+        f.weighted_sum([x + y for x, y in zip(a, b)]),
+        f.weighted_sum([x - y for x, y in zip(a, b)]),
+        f.weighted_sum([x * y for x, y in zip(a, b)]),
+        f.weighted_sum([pow(x, -1, f.p) for x in a]),
     ]
     order, adicity = f.p - 1, 0
     while order % 2 == 0:
@@ -79,14 +79,14 @@ def field_row(f):
     shifted = [v * pow(f.g, j, f.p) for j, v in enumerate(x)]
     inverse = [v * pow(n, -1, f.p) for v in transform(x, pow(root, -1, f.p), f.p)]
     return row + [
-        f.weighed(transform(x, root, f.p)),
-        f.weighed(reverse(transform(shifted, root, f.p))),
-        f.weighed(inverse),
+        f.weighted_sum(transform(x, root, f.p)),
+        f.weighted_sum(reverse(transform(shifted, root, f.p))),
+        f.weighted_sum(inverse),
     ]
 
 
 class Extension:
-    """c0 + c1 u with u^2 = nonresidue; the prime field itself has c1 = 0 throughout."""
+    """c0 + c1 u with u^2 = nonresidue; elements of the prime field have c1 = 0."""
 
     def __init__(self, p, nonresidue):
         self.p, self.n = p, nonresidue
@@ -102,7 +102,7 @@ class Extension:
         return (a[0] * norm % self.p, -a[1] * norm % self.p)
 
     def add_points(self, p, q):
-        """Of a curve with a = 0."""
+        """Adds points of a curve with a = 0."""
         if p is None or q is None:
             return p or q
         if p[0] == q[0]:
@@ -138,7 +138,7 @@ def curve_row(arguments, fields):
 
 
 def set_rows(root):
-    """One known permutation or hash of small inputs a set: of 0, 1, 2 … or of ones."""
+    """One known permutation or hash per parameter set, whose inputs are 0, 1, 2 … or ones."""
     fields, rows = {}, {}
     for path in sorted((root / "tests/vectors/poseidon").glob("*.json")):
         data = json.loads(path.read_text())

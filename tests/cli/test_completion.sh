@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What bash proposes for the command.
+# The completions that bash proposes for the command.
 # usage: test_completion.sh DEVICEPOOL SOURCE-ROOT
 set -u
 PATH=$(dirname "$1"):$PATH

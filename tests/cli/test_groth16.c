@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prover of devicepool prove as other programs would use it: jobs that share files and devices,
- * and blinding factors that are known.
+ * The prover of `devicepool prove` as other programs use it: concurrent jobs that share files and
+ * devices, with known blinding factors.
  * usage: test_groth16 VECTORS-DIRECTORY
  */
 #include <pthread.h>
@@ -11,13 +11,13 @@
 
 #include "groth16.h"
 
-static int known_bytes(void *bytes, size_t count)
+static int fill_known_bytes(void *bytes, size_t count)
 {
     memset(bytes, 0x5a, count);
     return 1;
 }
 
-static int no_bytes(void *bytes, size_t count)
+static int fail_random(void *bytes, size_t count)
 {
     (void)bytes;
     (void)count;
@@ -54,7 +54,7 @@ static void count_steps(void *user, const char *step, uint64_t done, uint64_t to
 {
     struct task *task = user;
 
-    require(*step && done <= total, "progress is at most the total");
+    require(*step && done <= total, "progress does not exceed the total");
     task->steps += !done;
 }
 
@@ -83,7 +83,7 @@ int main(int count, char **arguments)
             .witness = witness,
             .progress = count_steps,
             .user = &tasks[i],
-            .random = i < 2 ? known_bytes : no_bytes};
+            .random = i < 2 ? fill_known_bytes : fail_random};
         require(!pool_next_device(pool, &tasks[i].job.device), "pool_next_device");
         require(!pthread_create(&tasks[i].thread, NULL, run_task, &tasks[i]), "pthread_create");
     }

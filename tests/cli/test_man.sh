@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The man page: well-formed, and about the commands and exit codes that there are.
+# The man page is well-formed, and describes the commands and options of the program.
 # usage: test_man.sh DEVICEPOOL MAN-PAGE
 set -u
 tool=$1
@@ -9,11 +9,11 @@ failed=0
 
 for command in $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'); do
     if ! grep -q "^\.It Cm $command\( \|$\)" "$page"; then
-        echo "FAILED: the page does not have the command '$command'"
+        echo "FAILED: the page does not describe the command '$command'"
         failed=1
     fi
 done
-# Every option that the page names is one of the command's.
+# Every option of the page is an option of a command.
 for command in $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'); do
     "$tool" "$command" --help
 done >"${TMPDIR:-/tmp}/devicepool-help.$$"
@@ -25,7 +25,7 @@ for option in $(grep -o -e 'Fl Fl [a-z-]*' -e ' --[a-z-]*' "$page" | sed 's/Fl F
 done
 rm -f "${TMPDIR:-/tmp}/devicepool-help.$$"
 if ! command -v mandoc >/dev/null; then
-    echo "skipped the rest: mandoc is not here"
+    echo "skipped the rest: mandoc is not installed"
     [ $failed = 0 ] && exit 77
     exit $failed
 fi

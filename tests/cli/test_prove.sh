@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# devicepool prove: proofs with a key over BN254 and one over BLS12-381, verified by snarkjs (from npm, as
-# $SNARKJS or in the path; without it the test is skipped) or by the Python program beside this script.
-# With another public signal each has to be refused. Devices are those of $DEVICEPOOL_DEVICES.
+# devicepool prove: proofs over BN254 and over BLS12-381 are verified by snarkjs (from npm, as $SNARKJS or in the
+# path; without it the test is skipped) or by verify_groth16.py. With another public signal each has to be rejected.
+# The devices are those of $DEVICEPOOL_DEVICES.
 # usage: test_prove.sh DEVICEPOOL VECTORS-DIRECTORY snarkjs|python
 set -u
 tool=$1 vectors=$2/iden3 verifier=$3
@@ -22,12 +22,12 @@ verify() { # KEY PUBLIC PROOF
     fi
 }
 
-# without_digits FILE: its JSON but for the numbers
+# without_digits FILE: prints its JSON with each number replaced by N
 without_digits() {
     sed 's/[0-9][0-9][0-9]*/N/g' "$1"
 }
 
-echo >"$scratch/newline" # an editor has put one behind one of the vectors
+echo >"$scratch/newline" # one of the vectors ends with one
 for circuit in poseidon_bn254 chain_bls12_381; do
     stem=$vectors/$circuit
     proof=$scratch/$circuit.json public=$scratch/$circuit-public.json
@@ -52,13 +52,13 @@ assert json.load(open(report['proof']))['protocol'] == 'groth16', report" \
     expect 1 differ cmp "$proof" "$scratch/again.json" # the blinding is random
 done
 
-# change FILE COPY OFFSET: a copy with another byte at the offset
+# change FILE COPY OFFSET: writes a copy whose byte at the offset is changed
 change() {
     cp "$1" "$2"
     printf '\001' | dd of="$2" bs=1 seek="$3" conv=notrunc 2>/dev/null
 }
 
-# A witness that does not satisfy the circuit: another value at 100, of 32 bytes each from byte 76.
+# A witness that does not satisfy the circuit: value 100 is changed. Values have 32 bytes each, from byte 76 on.
 key=$vectors/poseidon_bn254.zkey
 witness=$vectors/poseidon_bn254.wtns
 change "$witness" "$scratch/wrong.wtns" $((76 + 32 * 100))
@@ -66,13 +66,13 @@ expect 0 'domain of 256' "$tool" prove "$key" "$scratch/wrong.wtns" "$scratch/wr
 expect 1 . verify "$vectors/poseidon_bn254_verification_key.json" \
     "$vectors/poseidon_bn254_public.json" "$scratch/wrong.json"
 
-# What is refused leaves no files.
-refused() { # EXIT-CODE TEXT KEY WITNESS [OPTION]
-    code=$1 text=$2
+# A command that fails leaves no files.
+refused() { # EXIT-CODE STRING KEY WITNESS [OPTION]
+    code=$1 string=$2
     shift 2
-    expect "$code" "$text" "$tool" prove "$@" "$scratch/none.json" "$scratch/none-public.json"
+    expect "$code" "$string" "$tool" prove "$@" "$scratch/none.json" "$scratch/none-public.json"
     if [ -e "$scratch/none.json" ] || [ -e "$scratch/none-public.json" ]; then
-        echo "FAILED: files of a proof that is none"
+        echo "FAILED: a failed proof leaves files"
         failed=1
     fi
 }
@@ -82,7 +82,7 @@ refused 1 'none.zkey cannot be opened' "$scratch/none.zkey" "$witness"
 refused 1 'poseidon_bn254.wtns' "$witness" "$witness"
 change "$witness" "$scratch/wrong.wtns" $((76 + 1))
 refused 1 'value 0 of the witness is not 1' "$key" "$scratch/wrong.wtns"
-# A matrix number, a point of A and a row that are none.
+# Invalid entries of the key: the number of a matrix, and a point of A.
 offset() { # SECTION
     "$tool" info --json "$key" | python3 -c "import json, sys
 print(next(s['offset'] for s in json.load(sys.stdin)['sections'] if s['name'] == sys.argv[1]))" "$1"
@@ -97,7 +97,7 @@ expect 1 'cannot be written' "$tool" prove "$key" "$witness" "$scratch/none.json
 expect 2 'needs KEY WITNESS PROOF PUBLIC' "$tool" prove "$key" "$witness"
 case ${DEVICEPOOL_DEVICES-} in
 sim*)
-    # Whatever fails, wherever: no files, no crash.
+    # Failures of the driver at different points leave no files.
     for fault in 'cuStreamCreate*@1=2' 'cuMemcpyHtoD*@2=999' 'cuMemcpyDtoH*@3=999'; do
         export DEVICEPOOL_SIM_FAULTS="$fault"
         refused 1 . "$key" "$witness"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies a Groth16 proof in snarkjs' JSON, over BN254 or BLS12-381, with nothing but Python: slow and
-short, so that proofs can be verified where no other verifier is at hand. Only for proofs of a prover under test:
-whether points lie in their subgroups is not checked.
+"""Verifies a Groth16 proof in snarkjs' JSON, over BN254 or BLS12-381, in plain Python: slow, but available where
+no other verifier is installed. Only for proofs of a prover under test, because it does not check that points are in
+their subgroups.
 
 usage: verify_groth16.py VERIFICATION_KEY PUBLIC PROOF
 """
@@ -11,7 +11,7 @@ import sys
 
 
 class Pairing:
-    """Tate's pairing. Fp12 is Fp[w] / (w^12 - s w^6 + n), and w^6 = c + u with u^2 = -1, so that
+    """The Tate pairing. Fp12 is Fp[w] / (w^12 - s w^6 + n), and w^6 = c + u with u^2 = -1, so that
     s = 2c and n = c^2 + 1. Its elements are lists of 12 numbers."""
 
     def __init__(self, p, r, b, c, twist):
@@ -38,7 +38,7 @@ class Pairing:
         return result
 
     def add(self, a, b):
-        """Points of G1; None is infinity. Also the slope of the line through both."""
+        """Adds points of G1; None is infinity. Also returns the slope of the line through them."""
         if a is None or b is None:
             return a or b, None
         if a[0] == b[0] and (a[1] + b[1]) % self.p == 0:
@@ -59,8 +59,8 @@ class Pairing:
         return result
 
     def untwist(self, point):
-        """A point of G2 as one over Fp12: (x w^2, y w^3), or divided by them."""
-        def place(value, power):
+        """Maps a point of G2 to Fp12: (x w^2, y w^3) or, by the other twist, (x / w^2, y / w^3)."""
+        def times_power(value, power):
             # c0 + c1 u with u = w^6 - c; 1 / w^k = w^(6 - k) / (c + u) = w^(6 - k) (c - u) / n
             c0, c1 = value
             if self.twist < 0:
@@ -71,10 +71,10 @@ class Pairing:
             result[power] = (c0 - self.c * c1) % self.p
             result[power + 6] = c1 % self.p
             return result
-        return place(point[0], 2), place(point[1], 3)
+        return times_power(point[0], 2), times_power(point[1], 3)
 
     def line(self, point, slope, at):
-        """y - y_P - slope (x - x_P); lines straight up are left out, the last power makes them 1."""
+        """y - y_P - slope (x - x_P). Vertical lines are omitted: the final exponentiation maps them to 1."""
         value = [(y - slope * x) % self.p for x, y in zip(*at)]
         value[0] = (value[0] - point[1] + slope * point[0]) % self.p
         return value
