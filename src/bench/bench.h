@@ -186,6 +186,20 @@ struct bench_msm_state {
     double bases_seconds; /* duration of pool_bases_create */
 };
 
+/* The state of bench_ntt, for measurements of other tunings. */
+struct bench_ntt_state {
+    const pool_field *field;
+    pool_ntt_params params;
+    pool_exec exec;
+    uint64_t bytes; /* of the input */
+    uint8_t *input;
+    pool_buffer *input_buffer;
+    pool_buffer *output_buffer;
+    pool_buffer *workspace;
+    pool_span input_span;
+    pool_span output_span;
+};
+
 /* Measures one case. The result, or the message of the failure, is in the run. */
 pool_status bench_measure(struct bench_run *run);
 

@@ -7,19 +7,6 @@
 
 #include "bench.h"
 
-struct ntt_state {
-    const pool_field *field;
-    pool_ntt_params params;
-    pool_exec exec;
-    uint64_t bytes; /* of the input */
-    uint8_t *input;
-    pool_buffer *input_buffer;
-    pool_buffer *output_buffer;
-    pool_buffer *workspace;
-    pool_span input_span;
-    pool_span output_span;
-};
-
 static bool has_field(const char *subject)
 {
     return pool_field_by_name(subject) != NULL;
@@ -32,7 +19,7 @@ static uint64_t max_elements(const char *subject)
 
 static pool_status create_ntt(struct bench_run *run)
 {
-    struct ntt_state *ntt = bench_alloc(1, sizeof(*ntt));
+    struct bench_ntt_state *ntt = bench_alloc(1, sizeof(*ntt));
     const struct bench_case *spec = &run->spec;
     uint64_t count = spec->size * spec->batch;
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
@@ -60,14 +47,14 @@ static pool_status create_ntt(struct bench_run *run)
 
 static pool_status warm_up_ntt(struct bench_run *run)
 {
-    struct ntt_state *ntt = run->state;
+    struct bench_ntt_state *ntt = run->state;
 
     return pool_ntt_warm_up(ntt->params.domain, run->device);
 }
 
 static pool_status upload_ntt(struct bench_run *run)
 {
-    struct ntt_state *ntt = run->state;
+    struct bench_ntt_state *ntt = run->state;
     uint64_t count = run->spec.size * run->spec.batch;
     uint64_t workspace_bytes = 0;
     pool_status status = pool_buffer_alloc(run->device, ntt->bytes, &ntt->output_buffer);
@@ -91,14 +78,14 @@ static pool_status upload_ntt(struct bench_run *run)
 
 static pool_status call_ntt(struct bench_run *run)
 {
-    struct ntt_state *ntt = run->state;
+    struct bench_ntt_state *ntt = run->state;
 
     return pool_ntt(&ntt->params, &ntt->exec, &ntt->input_span, &ntt->output_span);
 }
 
 static pool_status check_ntt(struct bench_run *run, bool *is_correct)
 {
-    struct ntt_state *ntt = run->state;
+    struct bench_ntt_state *ntt = run->state;
     uint8_t *output = bench_alloc(1, ntt->bytes);
     pool_status status = pool_copy_to_host(output, ntt->output_buffer, 0, ntt->bytes, NULL);
 
@@ -112,7 +99,7 @@ static pool_status check_ntt(struct bench_run *run, bool *is_correct)
 
 static void destroy_ntt(struct bench_run *run)
 {
-    struct ntt_state *ntt = run->state;
+    struct bench_ntt_state *ntt = run->state;
 
     if (!ntt)
         return;

@@ -123,9 +123,9 @@ pool_status memory_progress_add(struct memory_progress *progress, uint64_t amoun
     return POOL_OK;
 }
 
-pool_status memory_exec_fail_limit(const char *call, const pool_exec *exec, uint64_t bytes)
+pool_status memory_exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes)
 {
     return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
         "%s: the smallest chunk needs %s of device memory; `memory_limit` is %s", call,
-        base_size_text(bytes).text, base_size_text(exec->memory_limit).text);
+        base_size_text(bytes).text, base_size_text(limit).text);
 }

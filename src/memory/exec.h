@@ -26,6 +26,12 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
 /* POOL_ERR_CANCELLED once it has been requested. */
 pool_status memory_exec_cancelled(const char *call, const pool_exec *exec);
 
+/* `memory_limit`, or no limit. */
+static inline uint64_t memory_exec_limit(const pool_exec *exec)
+{
+    return exec->memory_limit ? exec->memory_limit : UINT64_MAX;
+}
+
 static inline void memory_exec_report(const pool_exec *exec, uint64_t done, uint64_t total)
 {
     if (exec->progress)
@@ -52,6 +58,6 @@ static inline bool memory_progress_waits(const struct memory_progress *progress)
 }
 
 /* The failure of a call whose smallest chunk needs more than `memory_limit`. */
-pool_status memory_exec_fail_limit(const char *call, const pool_exec *exec, uint64_t bytes);
+pool_status memory_exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes);
 
 #endif

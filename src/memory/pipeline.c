@@ -77,17 +77,19 @@ static pool_status alloc_staging(const struct memory_pipeline *pipeline,
     const struct exec_target *target)
 {
     uint64_t items = pipeline->chunk_items;
-    bool has_gaps = spec->span && spec != &pipeline->out && !spec->packs && is_strided(spec);
+    bool is_output = spec == &pipeline->out, has_gaps;
 
-    if (!spec->span || spec->span->space == POOL_MEMORY_DEVICE || items == 0 ||
-        (pipeline->is_in_place && spec == &pipeline->out))
+    if (!spec->span || spec->span->space == POOL_MEMORY_DEVICE || items == 0)
         return POOL_OK;
+    has_gaps = is_strided(spec) && !is_output && !spec->packs;
     staging->stride = has_gaps ? spec->span->stride : spec->item_bytes;
     if (is_strided(spec) && !has_gaps) {
         staging->packed = base_calloc(items, spec->item_bytes);
         if (!staging->packed)
             return base_fail_memory("a buffer for strided items");
     }
+    if (is_output && pipeline->is_in_place)
+        return POOL_OK;
     return memory_scratch(target, (items - 1) * staging->stride + spec->item_bytes,
         &staging->buffer, &staging->address);
 }

@@ -168,15 +168,6 @@ pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain)
 /* A failure leaves the rest in place; one that was survived is in *first. */
 static pool_status free_device(pool_ntt_domain *gone, pool_status *first)
 {
-    while (gone->lanes) {
-        struct ntt_lanes *lanes = gone->lanes;
-        pool_status status = ntt_lanes_close(lanes);
-
-        if (status)
-            return status;
-        gone->lanes = lanes->next;
-        base_free(lanes);
-    }
     while (gone->tables) {
         struct ntt_tables *tables = gone->tables;
         pool_status status = pool_buffer_destroy(&tables->buffer);

@@ -25,21 +25,6 @@ static const struct module_program_type tables_program = {
 /* Bound of ptx/ntt/butterfly_goldilocks.cuh. */
 enum { MAX_SHIFT_LOG_RADIX = 5 };
 
-/* Replaces the plan's choice when log_radix is not 0. */
-static struct ntt_tuning chosen_tuning;
-
-void ntt_tuning_set(const struct ntt_tuning *tuning)
-{
-    chosen_tuning = *tuning;
-}
-
-struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job *job)
-{
-    struct chip chip = chip_of(device);
-
-    return chosen_tuning.log_radix ? chosen_tuning : ntt_tuning_for(job, &chip);
-}
-
 /*
  * Modulo 2^64 - 2^32 + 1 the order of 2 is 192, so that roots of unity of order 2^bits are powers
  * of 2. Returns the odd k with root = 2^(k 192 / 2^bits).

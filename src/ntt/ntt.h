@@ -14,6 +14,7 @@
 #include <devicepool/vector.h>
 
 #include "field/field.h"
+#include "memory/exec.h"
 #include "memory/operand.h"
 #include "module/program.h"
 #include "ntt/args.h"
@@ -42,6 +43,7 @@ struct ntt_job {
     pool_ntt_layout layout;
     int coset_in;
     int coset_out;
+    const struct ntt_tuning *tuning; /* NULL: the plan chooses */
 };
 
 /* Writes the tunings that elements of `words` words may use; returns how many. */
@@ -73,6 +75,45 @@ struct ntt_plan {
 /* Returns false when a launch would need more blocks than a grid can have. */
 bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan);
+/* The failure of a call whose plan cannot be made. */
+pool_status ntt_plan_fail(const struct ntt_job *job);
+
+/* Whether a transform with these pointers needs a workspace. */
+bool ntt_plan_needs_workspace(
+    const struct ntt_plan *plan, bool is_in_place, bool in_may_be_overwritten);
+
+/* Where the elements of a call are. */
+struct ntt_operands {
+    uint64_t element_bytes;
+    uint64_t in_stride;
+    bool in_is_on_host;
+    bool in_is_packed; /* and on the device aligned for vector loads */
+    bool out_is_on_host;
+    bool out_is_packed;
+    bool is_in_place;   /* both are the same memory */
+    bool has_workspace; /* of the caller's */
+    bool has_checks;
+};
+
+/* The device memory of a transform besides its spans. */
+struct ntt_memory {
+    bool packs_input;   /* a packed copy of the input, which takes the results where it can */
+    bool copies_output; /* packed results that are copied to the output afterwards */
+    bool uses_workspace;
+    uint64_t workspace_bytes; /* what pool_ntt_workspace reports */
+    uint64_t allocated_bytes;
+};
+struct ntt_memory ntt_plan_memory(
+    const struct ntt_plan *plan, const struct ntt_job *job, const struct ntt_operands *operands);
+
+/* Packed rows in host memory are divided into chunks of whole rows. */
+struct ntt_chunks {
+    uint64_t rows; /* of a chunk */
+    uint32_t slots;
+};
+/* POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk needs more than `limit`. */
+pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, uint64_t limit, struct ntt_chunks *chunks);
 
 /* Offsets of a domain's tables in their buffer, in elements. */
 struct ntt_table_layout {
@@ -111,19 +152,6 @@ struct ntt_tables {
     pool_kernel *kernel;
 };
 
-/*
- * Streams and events for a batch that goes through in parts, one such call at a time. They stay
- * with the domain for the next call; what could not be made yet is NULL.
- */
-enum { NTT_LANES = 3 };
-struct ntt_lanes {
-    struct ntt_lanes *next;
-    pool_device *device;
-    pool_event *start;
-    pool_stream *stream[NTT_LANES];
-    pool_event *done[NTT_LANES];
-};
-
 struct pool_ntt_domain {
     atomic_uint references;
     pool_field *field;
@@ -132,9 +160,9 @@ struct pool_ntt_domain {
     uint64_t root[2][FIELD_MAX_LIMBS];
     uint64_t coset[2][FIELD_MAX_LIMBS];
     uint64_t inverse_size[FIELD_MAX_LIMBS];
-    unsigned generation; /* of the process that made it */
+    const struct ntt_tuning *tuning; /* of all transforms, for measurements and tests, or NULL */
+    unsigned generation;             /* of the process that made it */
     pthread_mutex_t lock;
-    struct ntt_lanes *lanes;   /* guarded by lock: idle ones */
     struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
 };
 
@@ -146,24 +174,11 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning,
     const struct ntt_tables **tables);
 
-/* chunk.c: takes idle lanes of the device or makes them, complete; gives them back; destroys what
- * they hold, and with a failure can be called again. */
-pool_status ntt_lanes_take(pool_ntt_domain *domain, pool_device *device, struct ntt_lanes **lanes);
-/* For tests: how much host memory is a part of a batch; 0 goes back to the usual. */
-void ntt_chunk_bytes_set(uint64_t bytes);
-void ntt_lanes_give(pool_ntt_domain *domain, struct ntt_lanes *lanes);
-pool_status ntt_lanes_close(struct ntt_lanes *lanes);
-
 /* base^(2^i) for i < NTT_POWERS_OF_TWO, in the form that kernels compute with. */
 void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base);
 
 /* ---- kernels.c --------------------------------------------------------------------------------
  */
-
-/* The tuning that this process uses: ntt_tuning_for, unless a measurement has set another. */
-struct ntt_tuning ntt_tuning_on(const pool_device *device, const struct ntt_job *job);
-/* For measurements and tests: radix 0 goes back to the plan's own. Not while others work. */
-void ntt_tuning_set(const struct ntt_tuning *tuning);
 
 /* Every program of a field as it is built for a chip. */
 pool_status ntt_each_program(
@@ -206,10 +221,23 @@ struct ntt_run {
     int in_may_be_overwritten;
 };
 
-/* Whether `run` needs a workspace with these pointers. */
-bool ntt_run_needs_workspace(
-    const struct ntt_plan *plan, int is_in_place, int in_may_be_overwritten);
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan);
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan);
+
+/* A call of pool_ntt, validated. */
+struct ntt_call {
+    pool_ntt_params params;
+    pool_exec exec;
+    pool_span in;
+    pool_span out;
+    struct exec_target target;
+    struct ntt_job job;
+    struct ntt_operands operands;
+    pool_buffer *packed; /* the input, where it is copied on the device */
+    pool_buffer *result; /* likewise, the packed output */
+};
+
+/* Streams the chunks through the device and waits unless the call is asynchronous. */
+pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks);
 
 #endif

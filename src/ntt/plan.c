@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans an NTT: the number of passes, the index bits of each and the tile of a block. Pure: sizes
- * and the properties of a chip in, launch shapes out.
+ * Plans an NTT: the number of passes, the index bits of each and the tile of a block; and a call:
+ * its device memory and its chunks. Pure: sizes, the properties of a chip and a budget in, launch
+ * shapes, chunks and bytes out.
  */
 #include "ntt/ntt.h"
 
 #include <string.h>
+
+#include "base/math.h"
+#include "base/status.h"
 
 /* The largest first dimension of a grid. */
 #define MAX_BLOCKS 0x7fffffffu
@@ -91,6 +95,8 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
     const struct ntt_tuning *usual = &tunings[0], *other = &tunings[1];
     bool is_other;
 
+    if (job->tuning)
+        return *job->tuning;
     if (ntt_tunings(job->words, chip, tunings) == 1)
         return *usual;
     is_other = other->log_radix > usual->log_radix
@@ -186,6 +192,14 @@ static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     return blocks <= MAX_BLOCKS;
 }
 
+pool_status ntt_plan_fail(const struct ntt_job *job)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "pool_ntt: %llu transforms of 2^%u points need more blocks than a launch can have; use "
+        "a smaller batch",
+        (unsigned long long)job->batch, job->log_size);
+}
+
 bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan)
 {
@@ -229,4 +243,99 @@ void ntt_table_layout_make(
     layout->constants = at, at += NTT_CONSTANTS;
     layout->powers_of_two = at, at += 5 * NTT_POWERS_OF_TWO;
     layout->total = at;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* A chunk of 16 MiB takes 0.3 ms on the link, which is many times what its calls cost. */
+#define CHUNK_BYTES ((uint64_t)16 << 20)
+
+/* One chunk is uploaded, one computed and one downloaded. */
+enum { SLOTS = 3 };
+
+bool ntt_plan_needs_workspace(
+    const struct ntt_plan *plan, bool is_in_place, bool in_may_be_overwritten)
+{
+    if (plan->first_is_out_of_place && plan->last_is_out_of_place)
+        return true;
+    if (plan->first_is_out_of_place)
+        return is_in_place;
+    /* An input that may be overwritten serves as intermediate memory where the output cannot. */
+    return plan->last_is_out_of_place && (is_in_place || !in_may_be_overwritten);
+}
+
+struct ntt_memory ntt_plan_memory(
+    const struct ntt_plan *plan, const struct ntt_job *job, const struct ntt_operands *operands)
+{
+    uint64_t count = job->batch << job->log_size, bytes = count * operands->element_bytes;
+    bool out_is_usable = !operands->out_is_on_host && operands->out_is_packed;
+    struct ntt_memory memory = {.packs_input = operands->in_is_on_host || !operands->in_is_packed};
+
+    memory.copies_output = !out_is_usable && !memory.packs_input;
+    memory.uses_workspace = ntt_plan_needs_workspace(
+        plan, memory.packs_input ? !out_is_usable : operands->is_in_place, memory.packs_input);
+    memory.workspace_bytes =
+        bytes * ((uint64_t)memory.packs_input + memory.copies_output + memory.uses_workspace);
+    /* A strided input in host memory is uploaded with the bytes between its elements. */
+    if (operands->in_is_on_host && !operands->in_is_packed)
+        memory.workspace_bytes += count * operands->in_stride;
+    memory.allocated_bytes = memory.workspace_bytes + (operands->has_checks ? sizeof(uint64_t) : 0);
+    if (operands->has_workspace && memory.uses_workspace)
+        memory.allocated_bytes -= bytes;
+    return memory;
+}
+
+static pool_status plan_bytes(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, uint64_t batch, uint64_t *bytes)
+{
+    struct ntt_job chunk = *job;
+    struct ntt_tuning tuning;
+    struct ntt_plan plan;
+
+    chunk.batch = batch;
+    tuning = ntt_tuning_for(&chunk, chip);
+    if (!ntt_plan_make(&tuning, chip, &chunk, &plan))
+        return ntt_plan_fail(&chunk);
+    *bytes = ntt_plan_memory(&plan, &chunk, operands).allocated_bytes;
+    return POOL_OK;
+}
+
+/* As many slots as fit with one row each, and then as many rows as fit. */
+static pool_status limit_chunks(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, uint64_t limit, struct ntt_chunks *chunks)
+{
+    uint64_t smallest, bytes;
+    pool_status status = plan_bytes(chip, job, operands, 1, &smallest);
+
+    if (status)
+        return status;
+    if (smallest > limit)
+        return memory_exec_fail_limit("pool_ntt", limit, smallest);
+    chunks->slots = (uint32_t)base_min(SLOTS, limit / smallest);
+    /* Plans differ by batch, so that a chunk may need another workspace than a row. */
+    for (status = plan_bytes(chip, job, operands, chunks->rows, &bytes);
+         !status && chunks->rows > 1 && bytes > limit / chunks->slots;
+         status = plan_bytes(chip, job, operands, chunks->rows, &bytes))
+        chunks->rows /= 2;
+    return status;
+}
+
+pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, uint64_t limit, struct ntt_chunks *chunks)
+{
+    bool is_divisible = operands->in_is_on_host && operands->in_is_packed &&
+                        operands->out_is_on_host && operands->out_is_packed &&
+                        job->layout == POOL_NTT_ROWS && !operands->has_workspace;
+    uint64_t most = base_max(CHUNK_BYTES / (operands->element_bytes << job->log_size), 1), whole;
+    pool_status status = plan_bytes(chip, job, operands, job->batch, &whole);
+
+    *chunks = (struct ntt_chunks){.rows = job->batch, .slots = 1};
+    if (status)
+        return status;
+    if (whole > limit && !is_divisible)
+        return memory_exec_fail_limit("pool_ntt", limit, whole);
+    if (!is_divisible || (job->batch <= most && whole <= limit))
+        return POOL_OK;
+    *chunks = (struct ntt_chunks){.rows = base_min(most, job->batch), .slots = SLOTS};
+    return whole <= limit ? POOL_OK : limit_chunks(chip, job, operands, limit, chunks);
 }

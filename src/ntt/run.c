@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Enqueues the passes of one NTT, or of a batch, in order.
+ * Runs NTTs: enqueues the passes of one, or of a batch, in order; and the chunks of a call.
  */
 #include "ntt/ntt.h"
 
 #include "base/status.h"
+#include "memory/pipeline.h"
+#include "vector/check.h"
+#include "vector/vector.h"
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan)
 {
-    struct chip chip = chip_of(run->target.device);
-    struct ntt_tuning tuning = ntt_tuning_on(run->target.device, &run->job);
+    const struct chip chip = chip_of(run->target.device);
+    const struct ntt_tuning tuning = ntt_tuning_for(&run->job, &chip);
 
-    if (!ntt_plan_make(&tuning, &chip, &run->job, plan))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_ntt: %llu transforms of 2^%u points need more blocks than a launch can have; use "
-            "a smaller batch",
-            (unsigned long long)run->job.batch, run->job.log_size);
-    return POOL_OK;
-}
-
-bool ntt_run_needs_workspace(
-    const struct ntt_plan *plan, int is_in_place, int in_may_be_overwritten)
-{
-    if (plan->first_is_out_of_place && plan->last_is_out_of_place)
-        return true;
-    if (plan->first_is_out_of_place)
-        return is_in_place;
-    /* An input that may be overwritten serves as intermediate memory where the output cannot. */
-    return plan->last_is_out_of_place && (is_in_place || !in_may_be_overwritten);
+    return ntt_plan_make(&tuning, &chip, &run->job, plan) ? POOL_OK : ntt_plan_fail(&run->job);
 }
 
 /* Where all passes but the last write. */
 static CUdeviceptr intermediate_memory(const struct ntt_run *run, const struct ntt_plan *plan)
 {
-    if (ntt_run_needs_workspace(plan, run->in == run->out, run->in_may_be_overwritten))
+    if (ntt_plan_needs_workspace(plan, run->in == run->out, run->in_may_be_overwritten))
         return run->workspace;
     return plan->last_is_out_of_place ? run->in : run->out;
 }
@@ -104,7 +91,8 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
 
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan)
 {
-    struct ntt_tuning tuning = ntt_tuning_on(run->target.device, &run->job);
+    const struct chip chip = chip_of(run->target.device);
+    const struct ntt_tuning tuning = ntt_tuning_for(&run->job, &chip);
     const struct ntt_tables *tables = NULL;
     CUdeviceptr intermediate = intermediate_memory(run, plan);
     pool_status status =
@@ -119,4 +107,130 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
             is_last ? last_pass_scale(run, tables, is_in_tables) : 0);
     }
     return status;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static pool_status check_input(const struct ntt_call *call, const struct memory_chunk *chunk)
+{
+    const pool_field *field = call->target.field;
+    const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
+        .stride = memory_span_stride(&chunk->in[0], field->bytes),
+        .count = chunk->count,
+        .elements = 1,
+        .first = chunk->first,
+        .what = "input"};
+
+    return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
+}
+
+/* Scratch memory for the chunk's elements, packed. */
+static pool_status allocate_packed(const struct memory_chunk *chunk, const pool_field *field,
+    pool_buffer **buffer, pool_span *span)
+{
+    CUdeviceptr address = 0;
+    pool_status status =
+        memory_scratch(&chunk->target, chunk->count * field->bytes, buffer, &address);
+
+    *span = (pool_span){
+        .data = (void *)(uintptr_t)address, .count = chunk->count, .space = POOL_MEMORY_DEVICE};
+    return status;
+}
+
+/* Strided or unaligned input becomes packed, unless its copy on the device already is. */
+static pool_status pack_input(struct ntt_call *call, struct memory_chunk *chunk, pool_span *in)
+{
+    const pool_field *field = call->target.field;
+    pool_status status;
+
+    *in = chunk->in[0];
+    if (call->operands.in_is_packed)
+        return POOL_OK;
+    status = allocate_packed(chunk, field, &call->packed, in);
+    chunk->result = call->packed;
+    return status ? status : vector_copy(&chunk->target, &chunk->in[0], in);
+}
+
+/* Where the last pass writes. */
+static pool_status choose_output(struct ntt_call *call, const struct ntt_memory *memory,
+    const struct memory_chunk *chunk, const pool_span *in, pool_span *out)
+{
+    *out = chunk->out;
+    if (memory->copies_output && !call->operands.out_is_on_host)
+        return allocate_packed(chunk, call->target.field, &call->result, out);
+    if (memory->packs_input && (call->operands.out_is_on_host || !call->operands.out_is_packed))
+        *out = *in;
+    return POOL_OK;
+}
+
+static pool_status enqueue_transforms(struct ntt_run *run, const struct ntt_plan *plan,
+    const struct ntt_memory *memory, pool_buffer *given)
+{
+    uint64_t bytes = (run->job.batch << run->job.log_size) * run->target.field->bytes;
+    pool_buffer *workspace = NULL;
+    pool_status status = POOL_OK;
+
+    if (memory->uses_workspace)
+        status = given ? pool_buffer_address(given, &run->workspace)
+                       : memory_scratch(&run->target, bytes, &workspace, &run->workspace);
+    if (!status)
+        status = ntt_run_enqueue(run, plan);
+    return memory_scratch_free(&run->target, &workspace, status);
+}
+
+static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+{
+    struct ntt_call *call = user;
+    struct ntt_run run = {.target = chunk->target,
+        .domain = call->params.domain,
+        .direction = call->params.direction,
+        .form_change = (int)call->out.form - (int)call->in.form,
+        .job = call->job};
+    struct ntt_memory memory;
+    struct ntt_plan plan;
+    pool_span in = {0}, out = {0};
+    pool_status status;
+
+    run.job.batch = chunk->count >> run.job.log_size;
+    status = ntt_run_plan(&run, &plan);
+    memory = ntt_plan_memory(&plan, &run.job, &call->operands);
+    if (!status)
+        status = check_input(call, chunk);
+    if (!status)
+        status = pack_input(call, chunk, &in);
+    if (!status)
+        status = choose_output(call, &memory, chunk, &in, &out);
+    if (status)
+        return status;
+    run.in = (CUdeviceptr)(uintptr_t)in.data;
+    run.out = (CUdeviceptr)(uintptr_t)out.data;
+    run.in_may_be_overwritten = memory.packs_input;
+    status = enqueue_transforms(&run, &plan, &memory, call->exec.workspace);
+    if (!status && !call->operands.out_is_on_host && out.data != chunk->out.data)
+        status = vector_copy(&chunk->target, &out, &chunk->out);
+    return status;
+}
+
+pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks)
+{
+    const uint64_t bytes = call->target.field->bytes;
+    const struct ntt_operands *operands = &call->operands;
+    struct memory_progress progress = {
+        .call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
+    const struct memory_pipeline pipeline = {.target = call->target,
+        .progress = &progress,
+        .weight = 1,
+        .count = call->in.count,
+        .chunk_items = chunks->rows << call->job.log_size,
+        .slots = chunks->slots,
+        .in = {{&call->in, bytes, false}},
+        .out = {&call->out, bytes, false},
+        .is_in_place = operands->in_is_on_host || !operands->in_is_packed,
+        .compute = compute_chunk,
+        .user = call};
+    pool_status status = memory_pipeline_run(&pipeline);
+
+    status = memory_scratch_free(&call->target, &call->packed, status);
+    status = memory_scratch_free(&call->target, &call->result, status);
+    return exec_target_end(&call->target, call->exec.is_async, status);
 }

@@ -277,14 +277,17 @@ static pool_status compile_tunings(const pool_ntt_domain *domain, pool_device *d
 static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
 {
     const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
+    const struct chip chip = chip_of(pool_stream_device(stream));
     struct ntt_tuning tunings[WARM_TUNINGS];
     const struct ntt_tables *tables;
     pool_status status;
 
     for (int i = 0; i < WARM_TUNINGS; i++) {
-        const struct ntt_job job = {
-            .words = domain->field->words, .log_size = domain->log_size, .batch = batches[i]};
-        tunings[i] = ntt_tuning_on(pool_stream_device(stream), &job);
+        const struct ntt_job job = {.words = domain->field->words,
+            .log_size = domain->log_size,
+            .batch = batches[i],
+            .tuning = domain->tuning};
+        tunings[i] = ntt_tuning_for(&job, &chip);
     }
     status = compile_tunings(domain, pool_stream_device(stream), tunings);
     for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++)

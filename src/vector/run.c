@@ -68,12 +68,12 @@ pool_status vector_run(struct vector_call *call)
         .out = {out, field->bytes, false},
         .compute = compute_chunk,
         .user = call};
-    uint64_t limit = call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
+    uint64_t limit = memory_exec_limit(&call->exec);
     struct vector_plan plan;
     pool_status status;
 
     if (!vector_plan_make(&vector_default_tuning, &job, limit, &plan))
-        return memory_exec_fail_limit(call->name, &call->exec, plan.bytes);
+        return memory_exec_fail_limit(call->name, limit, plan.bytes);
     pipeline.chunk_items = plan.chunk_elements;
     status = memory_pipeline_run(&pipeline);
     return exec_target_end(&call->target, call->exec.is_async, status);

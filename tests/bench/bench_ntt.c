@@ -82,10 +82,25 @@ static pool_status time_in_a_row(struct bench_run *run)
     return bench_time(&timer, call_ntt, run, run->user);
 }
 
+static const struct ntt_tuning *swept_tuning; /* NULL: the plan chooses */
+
+static pool_status create_tuned(struct bench_run *run)
+{
+    pool_status status = bench_ntt.create(run);
+
+    if (!status)
+        ((struct bench_ntt_state *)run->state)->params.domain->tuning = swept_tuning;
+    return status;
+}
+
 /* Measures a row alone and in a row. */
 static void measure_row(const struct row *row, struct bench_run *run, struct bench_timing *in_a_row)
 {
-    *run = (struct bench_run){.operation = &bench_ntt,
+    static struct bench_operation operation;
+
+    operation = bench_ntt;
+    operation.create = create_tuned;
+    *run = (struct bench_run){.operation = &operation,
         .spec = {.subject = row->field,
             .size = UINT64_C(1) << row->log_size,
             .batch = row->batch,
@@ -197,7 +212,7 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
 
     if (!is_selected(row->field, row->log_size, row->batch))
         return;
-    ntt_tuning_set(tuning);
+    swept_tuning = tuning;
     measure_row(row, &run, &in_a_row);
     printf("sweep %-13s %5llu x 2^%-2u %s radix %u threads 2^%u columns 2^%u tables 2^%u or 2^%u "
            "blocks %u: %9.4f ms, %d in a row %.4f ms each\n",
@@ -206,7 +221,7 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
         tuning->min_tile_width, tuning->high_bits, tuning->single_bits, tuning->blocks,
         run.timing.median * 1e3, CALLS_IN_A_ROW, in_a_row.median * 1e3);
     fflush(stdout);
-    ntt_tuning_set(&(struct ntt_tuning){0});
+    swept_tuning = NULL;
 }
 
 static void sweep(void)

@@ -152,6 +152,7 @@ static void check_pass(const struct ntt_case *whole, uint32_t index)
     const struct ntt_job *job = &one.run.job;
     const pool_field *field = one.domain->field;
     const struct ntt_pass *pass = &whole->plan.pass[index];
+    const struct chip chip = chip_of(one.harness->device);
     bool is_last = index + 1 == whole->plan.count;
     uint64_t count = job->batch << job->log_size;
     struct stage stage;
@@ -159,9 +160,9 @@ static void check_pass(const struct ntt_case *whole, uint32_t index)
     if (!stage_begin(one.harness, &stage, pass_kind(&whole->plan, index),
             "%s, 2^%u, batch %u, radix %u%s, %s, %s, %s%s",
             field->name[0] ? field->name : "custom field", job->log_size, (unsigned)job->batch,
-            1u << ntt_tuning_on(one.harness->device, job).log_radix,
-            one.low_table ? ", two tables" : "", one.run.direction ? "inverse" : "forward",
-            orders[job->order], job->layout == POOL_NTT_COLUMNS ? "columns" : "rows",
+            1u << ntt_tuning_for(job, &chip).log_radix, one.low_table ? ", two tables" : "",
+            one.run.direction ? "inverse" : "forward", orders[job->order],
+            job->layout == POOL_NTT_COLUMNS ? "columns" : "rows",
             job->coset_in || job->coset_out ? ", coset" : ""))
         return;
     uint64_t *elements = elements_random(field, 7 + index, count);
@@ -186,7 +187,7 @@ static void check_passes(struct ntt_case *one)
 {
     const struct ntt_job *job = &one->run.job;
     struct chip chip = chip_of(one->harness->device);
-    struct ntt_tuning tuning = ntt_tuning_on(one->harness->device, job);
+    struct ntt_tuning tuning = ntt_tuning_for(job, &chip);
     struct ntt_table_layout layout;
 
     ntt_table_layout_make(&tuning, job->log_size, &layout);
@@ -217,7 +218,8 @@ static void check_subject(struct harness *harness, const struct ntt_subject *sub
     }
     params.field = field;
     MUST(pool_ntt_domain_create(&params, &one.domain));
-    ntt_tuning_set(&subject->tuning);
+    if (subject->tuning.log_radix)
+        one.domain->tuning = &subject->tuning;
     for (int variant = 0; variant < 32; variant++) {
         bool on_coset = variant >> 4;
 
@@ -231,12 +233,12 @@ static void check_subject(struct harness *harness, const struct ntt_subject *sub
                 .log_size = subject->log_size,
                 .batch = subject->batch,
                 .order = (pool_ntt_order)(variant & 3),
-                .layout = variant >> 2 & 1 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS}};
+                .layout = variant >> 2 & 1 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS,
+                .tuning = one.domain->tuning}};
         one.run.job.coset_in = on_coset && one.run.direction == POOL_NTT_FORWARD;
         one.run.job.coset_out = on_coset && one.run.direction == POOL_NTT_INVERSE;
         check_passes(&one);
     }
-    ntt_tuning_set(&(struct ntt_tuning){0});
     MUST(pool_ntt_domain_destroy(&one.domain));
     pool_field_destroy(&custom);
 }

@@ -280,11 +280,11 @@ static void test_transforms(void **state)
     (void)state;
     assert_ok(pool_ntt_domain_create(&wanted, &params.domain));
     memset(words + 50 * 32, 255, 32);
-    ntt_chunk_bytes_set(2 << LOG_SIZE << 5);
+    exec.memory_limit = 3 * ((2 << LOG_SIZE << 5) + 8); /* three slots of two rows */
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     assert_string_equal(
         pool_last_error()->message, "element 50 of the input is not below the modulus of bn254_fr");
-    ntt_chunk_bytes_set(0);
+    exec.memory_limit = 0;
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }

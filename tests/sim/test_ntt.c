@@ -70,25 +70,23 @@ static void test_many_passes(void **state)
         {.log_radix = 1, .log_threads = 5, .min_tile_width = 3, .high_bits = 6, .blocks = 1},
         {.log_radix = 4, .log_threads = 5, .min_tile_width = 4, .high_bits = 12, .blocks = 1},
     };
-    static const struct ntt_tuning none = {0};
 
     (void)state;
     if (ntt_needs_compiler("other tunings"))
         return;
     for (size_t t = 0; t < 4; t++) {
-        ntt_tuning_set(&tunings[t]);
+        ntt_tuning = &tunings[t];
         for (uint32_t log_size = 8; log_size <= 13; log_size += 2 + (t == 2))
             all_ways(ntt_field("babybear"), log_size, 1 + log_size % 3, 3);
         all_ways(ntt_field(t % 2 ? "goldilocks" : "bls12_381_fr"), 11, 2, 5);
     }
-    ntt_tuning_set(&none);
+    ntt_tuning = NULL;
 }
 
 /* Every tuning of a plan, whichever the size and chip would choose. */
 static void test_tunings(void **state)
 {
     static const char *const names[] = {"bn254_fr", "bls12_381_fr", "goldilocks", "babybear"};
-    static const struct ntt_tuning none = {0};
     const struct chip chip = {.multiprocessors = 1, .shared_bytes = 64 << 10};
 
     (void)state;
@@ -97,12 +95,12 @@ static void test_tunings(void **state)
         uint32_t count = ntt_tunings(ntt_field(names[f])->words, &chip, tunings);
 
         for (uint32_t t = 0; t < count; t++) {
-            ntt_tuning_set(&tunings[t]);
+            ntt_tuning = &tunings[t];
             for (uint32_t log_size = 3; log_size <= 13; log_size += 5)
                 all_ways(ntt_field(names[f]), log_size, log_size < 8 ? 5 : 1, 7);
         }
     }
-    ntt_tuning_set(&none);
+    ntt_tuning = NULL;
 }
 
 /* Every field that has transforms, and one of a caller's own. */
@@ -264,16 +262,15 @@ static void test_shapes(void **state)
 {
     static const struct ntt_tuning tuning = {
         .log_radix = 2, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1};
-    static const struct ntt_tuning none = {0};
 
     (void)state;
     if (ntt_needs_compiler("other tunings"))
         return;
     shapes("bn254_fr", 5, POOL_NTT_FORWARD, 0);
     shapes("goldilocks", 6, POOL_NTT_INVERSE, 1);
-    ntt_tuning_set(&tuning);
+    ntt_tuning = &tuning;
     shapes("babybear", 8, POOL_NTT_INVERSE, 0); /* two passes and tables with 1/n */
-    ntt_tuning_set(&none);
+    ntt_tuning = NULL;
 }
 
 /* In place on the device, with a workspace that is asked for, given and just too small. */
@@ -313,17 +310,16 @@ static void test_in_place(void **state)
 {
     static const struct ntt_tuning tuning = {
         .log_radix = 3, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1};
-    static const struct ntt_tuning none = {0};
 
     (void)state;
     if (ntt_needs_compiler("other tunings"))
         return;
     for (int order = 0; order < 4; order++)
         in_place((pool_ntt_order)order, 7);
-    ntt_tuning_set(&tuning);
+    ntt_tuning = &tuning;
     for (int order = 0; order < 4; order++)
         in_place((pool_ntt_order)order, 11);
-    ntt_tuning_set(&none);
+    ntt_tuning = NULL;
 }
 
 /* More host memory than one part: copies under computation. */

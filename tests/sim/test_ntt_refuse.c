@@ -265,7 +265,8 @@ static void test_failures_wait(void **state)
     for (size_t i = 0; i < 3 * sizeof(rules) / sizeof(rules[0]); i++) {
         pool_status status;
 
-        ntt_chunk_bytes_set(i % 3 == 1 ? 128 : 0); /* in chunks on streams of their own */
+        /* In chunks on streams of their own: three slots of two rows. */
+        exec.memory_limit = i % 3 == 1 ? 3 * 128 : 0;
         assert_ok(pool_stream_synchronize(exec.stream));
         assert_ok(pool_stream_call(exec.stream, pause_stream, NULL));
         assert_ok(pool_sim_set_faults(rules[i / 3]));
@@ -276,7 +277,6 @@ static void test_failures_wait(void **state)
         if (status)
             assert_ok(pool_stream_query(exec.stream));
     }
-    ntt_chunk_bytes_set(0);
     assert_true(failures > 6);
     assert_ok(pool_stream_synchronize(exec.stream));
     assert_ok(pool_pinned_destroy(&pinned));

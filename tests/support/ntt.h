@@ -34,6 +34,9 @@ static inline bool ntt_needs_compiler(const char *what)
     return true;
 }
 
+/* Of all domains that ntt_domain creates; NULL: the plan chooses. */
+static const struct ntt_tuning *ntt_tuning;
+
 static inline pool_ntt_domain *ntt_domain(const pool_field *field, uint32_t log_size)
 {
     pool_ntt_domain_params params = {
@@ -41,6 +44,7 @@ static inline pool_ntt_domain *ntt_domain(const pool_field *field, uint32_t log_
     pool_ntt_domain *domain = NULL;
 
     assert_ok(pool_ntt_domain_create(&params, &domain));
+    domain->tuning = ntt_tuning;
     return domain;
 }
 

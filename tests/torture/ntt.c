@@ -79,11 +79,11 @@ static pool_status transform_parts(struct torture *torture)
 {
     static uint32_t data[5 << 6];
     pool_ntt_params params = {.struct_size = sizeof(params), .batch = 5};
-    pool_exec exec = {.struct_size = sizeof(exec)};
+    /* Three slots of one row. */
+    pool_exec exec = {.struct_size = sizeof(exec), .memory_limit = 3 * sizeof(uint32_t) << 6};
     pool_span span = {.data = data, .count = 5 << 6};
     pool_status status = create(torture, &exec.device);
 
-    ntt_chunk_bytes_set(sizeof(uint32_t) << 6);
     if (!status)
         status = domain_of(torture, "babybear", 6);
     params.domain = torture->objects[DOMAIN];

@@ -67,9 +67,9 @@ static void check_plan(
     assert_int_equal((plan.pass[plan.count - 1].flags & NTT_COSET_OUTPUT) != 0, job->coset_out);
     /* In place and out of place: a workspace exactly where a pass would read what it wrote. */
     assert_int_equal(
-        ntt_run_needs_workspace(&plan, 1, 0), plan.count > 1 && (takes_reversed || gives_natural));
+        ntt_plan_needs_workspace(&plan, 1, 0), plan.count > 1 && (takes_reversed || gives_natural));
     if (job->order == POOL_NTT_NR)
-        assert_false(ntt_run_needs_workspace(&plan, 0, 0));
+        assert_false(ntt_plan_needs_workspace(&plan, 0, 0));
 }
 
 static void test_plans(void **state)
@@ -117,8 +117,10 @@ static void test_tables(void **state)
             ntt_table_layout_make(&tuning, log_size, &layout);
             assert_int_equal(layout.high_bits + layout.low_bits, log_size);
             assert_true(layout.log_order <= log_size);
-            assert_true(layout.twiddles_high - layout.stage_twiddles >= (uint64_t)2 << layout.log_order);
-            assert_true(layout.twiddles_low - layout.twiddles_high >= (uint64_t)1 << layout.high_bits);
+            assert_true(
+                layout.twiddles_high - layout.stage_twiddles >= (uint64_t)2 << layout.log_order);
+            assert_true(
+                layout.twiddles_low - layout.twiddles_high >= (uint64_t)1 << layout.high_bits);
             assert_true(layout.total - layout.powers_of_two >= (uint64_t)5 * NTT_POWERS_OF_TWO);
         }
 }
@@ -147,10 +149,59 @@ static void test_tunings(void **state)
     }
 }
 
+/* Chunks of packed rows in host memory, for 32 bytes per element and 2^10 elements per row. */
+static void test_chunks(void **state)
+{
+    const uint64_t row = 32 << 10;
+    struct ntt_job job = {.words = 8, .log_size = 10, .batch = 1000, .order = POOL_NTT_NR};
+    struct ntt_operands operands = {.element_bytes = 32,
+        .in_stride = 32,
+        .in_is_on_host = true,
+        .in_is_packed = true,
+        .out_is_on_host = true,
+        .out_is_packed = true};
+    struct ntt_chunks chunks;
+
+    (void)state;
+    assert_int_equal(ntt_plan_chunks(&chips[2], &job, &operands, UINT64_MAX, &chunks), POOL_OK);
+    assert_int_equal(chunks.rows, (16 << 20) / row);
+    assert_int_equal(chunks.slots, 3);
+    /* All limits down to a row: what fits, in as many slots as fit. */
+    for (uint64_t limit = 999 * row; limit >= row; limit = limit / 5 * 4) {
+        assert_int_equal(ntt_plan_chunks(&chips[2], &job, &operands, limit, &chunks), POOL_OK);
+        assert_in_range(chunks.rows, 1, 512);
+        assert_true(chunks.slots * chunks.rows * row <= limit);
+        assert_int_equal(chunks.slots, limit < 2 * row ? 1 : limit < 3 * row ? 2 : 3);
+    }
+    assert_int_equal(ntt_plan_chunks(&chips[2], &job, &operands, row - 1, &chunks),
+        POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    /* One chunk: a small batch, columns, strided spans, device memory, a caller's workspace. */
+    job.batch = 512;
+    assert_int_equal(ntt_plan_chunks(&chips[2], &job, &operands, UINT64_MAX, &chunks), POOL_OK);
+    assert_int_equal(chunks.rows, 512);
+    assert_int_equal(chunks.slots, 1);
+    job.batch = 1000;
+    for (int i = 0; i < 4; i++) {
+        struct ntt_operands others = operands;
+        struct ntt_job other = job;
+
+        other.layout = i == 0 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS;
+        others.in_is_packed = i != 1;
+        others.out_is_on_host = i != 2;
+        others.has_workspace = i == 3;
+        assert_int_equal(ntt_plan_chunks(&chips[2], &other, &others, UINT64_MAX, &chunks), POOL_OK);
+        assert_int_equal(chunks.rows, 1000);
+        assert_int_equal(chunks.slots, 1);
+        assert_int_equal(ntt_plan_chunks(&chips[2], &other, &others, 999 * row, &chunks),
+            POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_tunings),
-        cmocka_unit_test(test_too_many), cmocka_unit_test(test_tables)};
+        cmocka_unit_test(test_too_many), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_chunks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
