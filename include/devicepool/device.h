@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One device of a pool: what it is, what state it is in, its raw handles.
+ * One device of a pool: its properties, its state, its raw handles.
  */
 #ifndef DEVICEPOOL_DEVICE_H
 #define DEVICEPOOL_DEVICE_H
@@ -21,27 +21,29 @@ extern "C" {
  */
 typedef struct pool_device pool_device;
 
-/* What a device can be used for right now. */
+/* Whether a device can be used now. */
 typedef enum pool_device_state {
     POOL_DEVICE_READY = 0,
-    /* Its context could not be made, or a call said that the device is lost; for good. Why:
-     * pool_device_info.reason. */
+    /* Its context could not be created, or a call reported the device as lost; permanent. The cause
+     * is in pool_device_info.reason. */
     POOL_DEVICE_UNUSABLE = 1,
-    POOL_DEVICE_POISONED = 2 /* the process had a sticky fault: every device is lost to it */
+    POOL_DEVICE_POISONED = 2 /* the process had a sticky fault and cannot use any device */
 } pool_device_state;
 
-#define POOL_UUID_TEXT 48 /* "GPU-01234567-89ab-cdef-0123-456789abcdef" or "MIG-…" with its end */
-#define POOL_PCI_TEXT 24  /* "0000:06:00.0" with its end */
+#define POOL_UUID_TEXT                                                                             \
+    48                   /* "GPU-01234567-89ab-cdef-0123-456789abcdef" or "MIG-…", with the NUL  \
+                          */
+#define POOL_PCI_TEXT 24 /* "0000:06:00.0", with the NUL */
 
 /*
- * What a device is. Sizes are bytes, clocks kHz. A member that the driver cannot tell is 0, or -1
- * where 0 would be a value (numa_node). Set struct_size before the call.
+ * Properties and state of a device. Sizes are in bytes, clocks in kHz. A member that the driver
+ * does not report is 0, or -1 where 0 would be a value (numa_node). Set struct_size before the
+ * call.
  */
 typedef struct pool_device_info {
     size_t struct_size;
-    uint32_t index; /* position in the pool */
-    int32_t
-        ordinal; /* position in the driver's list, after CUDA_VISIBLE_DEVICES; not an identity */
+    uint32_t index;  /* index in the pool */
+    int32_t ordinal; /* index in the driver's list, after CUDA_VISIBLE_DEVICES; not an identity */
     char uuid[POOL_UUID_TEXT];
     char pci[POOL_PCI_TEXT]; /* domain:bus:device.function */
     char name[128];
@@ -54,10 +56,10 @@ typedef struct pool_device_info {
     uint64_t l2_bytes;
     uint64_t total_bytes;
     uint64_t free_bytes;  /* sampled by this call; 0 while a lazy device has no context */
-    int32_t ecc;          /* 1: switched on */
+    int32_t ecc;          /* 1: enabled */
     int32_t mps;          /* 1: through a Multi-Process Service daemon */
     int32_t mig;          /* 1: a MIG instance */
-    int32_t numa_node;    /* of the host memory next to it, -1: unknown */
+    int32_t numa_node;    /* of the nearest host memory; -1: unknown */
     int32_t integrated;   /* 1: shares the host's memory */
     int32_t compute_mode; /* 0: default, 2: prohibited, 3: exclusive process */
     int32_t warp_size;
@@ -67,16 +69,16 @@ typedef struct pool_device_info {
     int32_t registers_per_multiprocessor;
     int32_t copy_engines;
     uint64_t shared_bytes_per_block;       /* without opting in */
-    uint64_t shared_bytes_per_block_optin; /* the most a kernel can ask for */
+    uint64_t shared_bytes_per_block_optin; /* the maximum, with opting in */
     uint64_t shared_bytes_per_multiprocessor;
     int32_t memory_pools;       /* 1: stream-ordered allocation */
     int32_t cooperative_launch; /* 1: supported */
-    int32_t has_context;        /* 0: lazy, not used yet */
+    int32_t has_context;        /* 0: lazy and not used yet */
     pool_device_state state;
-    char reason[256]; /* why it is not READY, else "" */
+    char reason[256]; /* why it is not READY, or "" */
 } pool_device_info;
 
-/* Fills `info`, whose struct_size the caller has set. Makes no context. */
+/* Fills `info`, whose struct_size must be set. Creates no context. Any thread. */
 POOL_API pool_status pool_device_get_info(pool_device *device, pool_device_info *info);
 
 /*
@@ -92,13 +94,14 @@ typedef struct pool_peer_info {
     size_t struct_size;
     int32_t access;           /* 1: `from` can address memory of `to` */
     int32_t native_atomics;   /* 1: atomics over the link */
-    int32_t performance_rank; /* the driver's rank of the link, 0 is best */
+    int32_t performance_rank; /* the driver's rank of the link; 0 is best */
 } pool_peer_info;
 
-/* Fills `info` (struct_size set). POOL_ERR_INVALID_ARGUMENT for devices of two pools. */
+/* Fills `info`, whose struct_size must be set. POOL_ERR_INVALID_ARGUMENT for devices of different
+ * pools. Any thread. */
 POOL_API pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_info *info);
 
-/* The position in the pool and the driver's ordinal; -1 for NULL. */
+/* The index in the pool and the driver's ordinal; -1 for NULL. */
 POOL_API int pool_device_index(const pool_device *device);
 POOL_API int pool_device_ordinal(const pool_device *device);
 
@@ -106,9 +109,9 @@ POOL_API int pool_device_ordinal(const pool_device *device);
 POOL_API const char *pool_device_uuid(const pool_device *device);
 
 /*
- * Raw handles, typed exactly as cuda.h types them, for code that calls the driver or the runtime
- * API itself on the bound context. The context stays the pool's (or, adopted, the caller's): do not
- * destroy it. Asking for the context of a lazy device makes it.
+ * Raw handles with the types of cuda.h, for code that calls the driver or the runtime API itself on
+ * the bound context. The context remains owned by the pool (or, if adopted, by its creator): do not
+ * destroy it. pool_device_context creates the context of a lazy device.
  */
 POOL_API pool_status pool_device_handle(pool_device *device, CUdevice *handle);
 POOL_API pool_status pool_device_context(pool_device *device, CUcontext *context);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of driver functions. Everything the library asks of CUDA goes through one such table:
- * the loaded libcuda, the simulated driver and a mock all fill the same one. Programs need this
- * header only to put their own driver under a pool (pool_params.driver), as unit tests do.
+ * The table of driver functions. Every CUDA call of the library goes through such a table, which
+ * libcuda, the simulated driver or a mock fills. Programs need this header only to run a pool on
+ * their own driver (pool_params.driver), as unit tests do.
  *
- * The types are the driver's ABI without cuda.h: handles are typed exactly as cuda.h types them
- * (both headers can be included in either order), enumerations are passed as unsigned int and the
- * few structs have their own names and the same layout.
+ * The types are the driver's ABI without cuda.h: handles have the types of cuda.h (both headers can
+ * be included in either order), enumerations are passed as unsigned int, and the few structs have
+ * other names and the same layout.
  */
 #ifndef DEVICEPOOL_DRIVER_H
 #define DEVICEPOOL_DRIVER_H
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 #ifndef __cuda_cuda_h__
-/* Handles, exactly as cuda.h types them. */
+/* Handles, with the types of cuda.h. */
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
@@ -32,7 +32,7 @@ typedef struct CUevent_st *CUevent;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 #endif
 
-/* CUresult, enumerations and callbacks, as the ABI has them. */
+/* CUresult, enumerations and callbacks, with the ABI's types. */
 typedef unsigned int pool_cu_result;
 typedef unsigned int pool_cu_enum; /* any of the driver's enumerations as an argument */
 typedef void (*pool_cu_host_function)(void *user);
@@ -73,7 +73,7 @@ typedef struct pool_cu_launch_attribute {
     union {
         char bytes[64];
         void *pointer;
-        int number; /* of the two above: 0 or 1 */
+        int number; /* of the two ids above: 0 or 1 */
     } value;
 } pool_cu_launch_attribute;
 
@@ -88,8 +88,8 @@ typedef struct pool_cu_launch_config {
 } pool_cu_launch_config;
 
 /*
- * Result codes: X(name, code, class). The class is the largest thing that the code harms; it is
- * what pool_status_class answers for a failure with that cause (CUDA 13.0's list).
+ * Result codes of CUDA 13.0: X(name, code, class). The class is the largest thing that the code
+ * harms; pool_status_class returns it for a failure with that cause.
  */
 #define POOL_CU_RESULTS(X)                                                                         \
     X(SUCCESS, 0, NONE)                                                                            \
@@ -203,8 +203,8 @@ typedef enum pool_cu_code {
 } pool_cu_code;
 
 /*
- * Device attributes: X(name, number), where cuda.h's name is CU_DEVICE_ATTRIBUTE_ and then `name`.
- * For cuDeviceGetAttribute and pool_mock_set_attribute.
+ * Device attributes: X(name, number); the name in cuda.h is CU_DEVICE_ATTRIBUTE_ followed by
+ * `name`. For cuDeviceGetAttribute and pool_mock_set_attribute.
  */
 #define POOL_CU_ATTRIBUTES(X)                                                                      \
     X(MAX_THREADS_PER_BLOCK, 1)                                                                    \
@@ -309,10 +309,10 @@ typedef enum pool_cu_attribute {
 } pool_cu_attribute;
 
 /*
- * Functions: X(field, symbol, suffix, version, need, parameters). `symbol` and `version` go to
- * cuGetProcAddress; `symbol` with `suffix` is the export looked for where that is missing. A driver
- * without a NEEDED function is too old; without an EXTRA one only what uses it is off. The order is
- * ABI: new entries go to the end.
+ * Functions: X(field, symbol, suffix, version, need, parameters). `symbol` and `version` are passed
+ * to cuGetProcAddress; in drivers without it, `symbol` with `suffix` is the exported name. A driver
+ * without a NEEDED function is too old; without an EXTRA one only the features that use it are
+ * disabled. The order is part of the ABI: new entries are appended.
  */
 #define POOL_CUDA_FUNCTIONS(X)                                                                     \
     X(Init, "cuInit", "", 2000, NEEDED, (unsigned int flags))                                      \
@@ -479,13 +479,13 @@ typedef enum pool_cu_attribute {
         (const pool_cu_launch_config *config, CUfunction function, void **arguments,               \
             void **extra))
 
-/* The driver takes PTX only: modules are compiled to PTX, never to machine code of a chip. */
+/* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u
 
 /*
- * The table. `struct_size` is sizeof(pool_cuda_api) of whoever filled it; entries beyond it, and
- * NULL ones, are missing functions. The table and what it points to must outlive every pool made
- * with it.
+ * The table. `struct_size` is sizeof(pool_cuda_api) in the code that filled it; entries beyond it
+ * and NULL entries are missing functions. The table and the functions must outlive every pool that
+ * is created with it. They are called by any thread.
  */
 typedef struct pool_cuda_api {
     size_t struct_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where and how an operation runs: the same struct for MSM, NTT, vectors and Poseidon. What the
- * operation is stands in its own params.
+ * Where and how an operation runs: one struct for MSM, NTT, vectors and Poseidon. The params of
+ * each operation define what it computes.
  */
 #ifndef DEVICEPOOL_EXEC_H
 #define DEVICEPOOL_EXEC_H
@@ -20,14 +20,14 @@ extern "C" {
 #endif
 
 /*
- * Zero is the default of every member but struct_size; a NULL pool_exec is all defaults. It is
- * copied by the call. An operation that has no use for a member refuses other values than the
- * default with POOL_ERR_UNSUPPORTED, and flags of `checks` with POOL_ERR_INVALID_ARGUMENT; its
- * comment says which.
+ * Zero is the default of every member but struct_size; a NULL pool_exec means all defaults. The
+ * call copies the struct. An operation's comment says which members it does not support: values
+ * other than the default fail with POOL_ERR_UNSUPPORTED, unsupported flags of `checks` with
+ * POOL_ERR_INVALID_ARGUMENT.
  */
 typedef struct pool_exec {
     size_t struct_size;
-    /* NULL: that of the bases of an MSM, else the device that the calling thread has bound. */
+    /* NULL: the device of an MSM's bases, else the device that the calling thread has bound. */
     pool_device *device;
     pool_stream *stream; /* of that device; NULL: its default stream */
     /*
@@ -37,20 +37,20 @@ typedef struct pool_exec {
      * in it are written, when the call returns: those calls wait for the device. The first use of
      * a field, curve, domain or parameter set on a device, which compiles its kernels, and checks
      * block with 1 as well. Faults of the device are reported by the stream. After a failure of
-     * the call itself nothing reads or writes the caller's memory any more.
+     * the call itself no enqueued work accesses the caller's memory any more.
      */
     int32_t is_async;
-    /* 1: computed by plain C on the host, all spans in host memory, no device is used. Poseidon
-     * only. Never chosen by the library itself. */
+    /* 1: computed in C on the host, without a device; all spans must be in host memory. Poseidon
+     * only. The library never chooses this itself. */
     int32_t on_host;
-    uint32_t checks;   /* POOL_CHECK_… of the inputs; POOL_CHECK_NONE: trusted. Checks wait. */
+    uint32_t checks;   /* POOL_CHECK_… of the inputs; POOL_CHECK_NONE: none. Checks block. */
     uint32_t reserved; /* 0 */
     /* Device memory for intermediate results, as many bytes as the operation's …_workspace
      * function reports; NULL: allocated in the order of the stream and freed again. */
     pool_buffer *workspace;
     /*
-     * Bytes of device memory that the call may allocate besides what it is given; 0: no limit.
-     * Smaller limits make smaller chunks; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk
+     * Bytes of device memory that the call may allocate, besides spans and workspace; 0: no limit.
+     * Smaller limits lead to smaller chunks; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk
      * needs more. Kernels and tables, which stay on the device, do not count.
      */
     uint64_t memory_limit;
@@ -58,9 +58,9 @@ typedef struct pool_exec {
      * incomplete. NULL: none. */
     pool_cancel *cancel;
     /*
-     * Called on the calling thread after each chunk, at last with done == total: how much of the
-     * work has been enqueued or, with is_async 0, may have been completed, in items of the
-     * operation. It must not fail or use `stream`. NULL: none.
+     * Called on the calling thread after each chunk, the last time with done == total. `done` is
+     * the amount of work that has been enqueued or, with is_async 0, may have been completed, in
+     * items of the operation. It must not use `stream`. NULL: none.
      */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this host has installed: the CUDA driver and the NVRTC compiler.
+ * The CUDA driver and the NVRTC compiler that are installed on this host.
  */
 #ifndef DEVICEPOOL_HOST_H
 #define DEVICEPOOL_HOST_H
@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /*
- * One of the two: `status` says whether it is usable, `message` why not. Versions count as CUDA
- * does: 13000 is 13.0. `path` is the library file that was loaded.
+ * The driver or the compiler: `status` is POOL_OK if it is usable, otherwise `message` has the
+ * reason. Versions are numbered as in CUDA: 13000 is 13.0. `path` is the loaded library file.
  */
 typedef struct pool_component {
     pool_status status;
@@ -25,7 +25,7 @@ typedef struct pool_component {
     char message[512];
 } pool_component;
 
-/* Both of them. */
+/* The installed components. */
 typedef struct pool_host_info {
     size_t struct_size;
     pool_component driver;
@@ -33,9 +33,9 @@ typedef struct pool_host_info {
 } pool_host_info;
 
 /*
- * Fills `info` (struct_size set). Loads both libraries if that did not happen yet and initialises
- * the driver (up to a second), makes no context. POOL_OK also when something is missing: the answer
- * is in `info`. Any thread.
+ * Fills `info`, whose struct_size must be set. Loads both libraries unless they are loaded already,
+ * initialises the driver (up to a second) and creates no context. Returns POOL_OK also when a
+ * component is missing, which `info` reports. Any thread.
  */
 POOL_API pool_status pool_host_get_info(pool_host_info *info);
 

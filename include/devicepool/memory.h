@@ -10,7 +10,7 @@
  * can be detected, destroyed (POOL_ERR_INVALID_ARGUMENT).
  *
  * Secrets. Memory created with POOL_BUFFER_SECRET or POOL_PINNED_SECRET is overwritten with zeros
- * before it can be reused: when it is freed, when its creation fails half-way, and in every staging
+ * before it can be reused: when it is freed, when its creation fails, and in every staging
  * buffer that a copy from or to it used. If the overwriting fails, the memory is quarantined
  * (pool_memory_info.quarantined_bytes), and pool_memory_trim tries again. The flag belongs to the
  * buffer and its slices, not to the data: a copy in another buffer is not secret.
@@ -110,24 +110,23 @@ POOL_API pool_status pool_buffer_destroy(pool_buffer **buffer);
 POOL_API pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream);
 
 /* The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL for
- * NULL).
- */
+ * NULL). */
 POOL_API pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address);
 POOL_API uint64_t pool_buffer_bytes(const pool_buffer *buffer);
 POOL_API uint32_t pool_buffer_flags(const pool_buffer *buffer);
 POOL_API pool_device *pool_buffer_device(const pool_buffer *buffer);
 
 /*
- * Fills `span` for an operation: `count` packed items of form `form`, from byte `offset` of the
- * buffer on. The span is valid as long as the buffer. Operations check the extent of the items,
- * whose size they know; here only an offset beyond the end is POOL_ERR_INVALID_ARGUMENT.
+ * Fills `span` for an operation: `count` packed items of form `form`, starting at byte `offset` of
+ * the buffer. The span is valid as long as the buffer. Operations check the extent of the items,
+ * whose size they know; this function only checks `offset` (POOL_ERR_INVALID_ARGUMENT).
  */
 POOL_API pool_status pool_buffer_span(
     const pool_buffer *buffer, uint64_t offset, uint64_t count, pool_form form, pool_span *span);
 
 /*
- * Writes `count` copies of a value of 8, 16 or 32 bits from byte `offset` on. The buffer's address
- * plus the offset must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
+ * Writes `count` copies of a value of 8, 16 or 32 bits, starting at byte `offset`. The buffer's
+ * address plus the offset must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
  */
 POOL_API pool_status pool_buffer_fill8(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint8_t value, pool_stream *stream);
@@ -137,7 +136,7 @@ POOL_API pool_status pool_buffer_fill32(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value, pool_stream *stream);
 
 /*
- * Copies `bytes` host bytes at `from` to byte `offset` of `to` and following ones.
+ * Copies `bytes` host bytes at `from` to the buffer `to`, starting at its byte `offset`.
  * Pinned or registered `from`: with a stream the copy is only enqueued, and `from` must stay valid
  * until it is done. Pageable memory goes through pinned staging buffers, filled by up to four
  * threads that live for the call: when it returns `from` can be modified, and with a stream it
@@ -232,9 +231,9 @@ POOL_API pool_status pool_memory_get_info(pool_device *device, pool_memory_info 
 POOL_API pool_status pool_memory_reset_high_water(pool_device *device);
 
 /*
- * How many unused bytes the device's pool keeps for later buffers; the default UINT64_MAX keeps
- * all. POOL_ERR_UNSUPPORTED without memory pools, and for a pool of the caller's, whose threshold
- * the caller sets.
+ * Sets how many unused bytes the device's pool retains for later buffers; the default UINT64_MAX
+ * retains all. POOL_ERR_UNSUPPORTED without memory pools, and for a pool of the caller's, whose
+ * threshold the caller sets.
  */
 POOL_API pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multi-scalar multiplication: sums of k_i P_i over any curve of curve.h, one or many at once.
+ * Multi-scalar multiplication (MSM): sums of k_i P_i over any curve of curve.h, singly or in
+ * batches.
  */
 #ifndef DEVICEPOOL_MSM_H
 #define DEVICEPOOL_MSM_H
@@ -18,10 +19,10 @@ extern "C" {
 #endif
 
 /*
- * Points that stay in a device's memory as kernels read them, so that a service loads its
- * structured reference string once a device: with precomputed bases, where asked for, which make
- * every sum over them cheaper. Immutable: any number of threads and jobs may use one at once.
- * Counts references. It keeps its pool from being destroyed.
+ * Base points in a device's memory, in the format that the kernels read, so that a service loads
+ * its structured reference string once per device; optionally with precomputed multiples, which
+ * make every MSM over them cheaper. Immutable: any number of threads may use one concurrently. It
+ * is reference-counted, and its pool cannot be destroyed while it exists.
  */
 typedef struct pool_bases pool_bases;
 
@@ -31,13 +32,15 @@ typedef struct pool_bases_params {
     const pool_curve *curve;  /* required; the handle holds a reference */
     pool_point_layout layout; /* of the given points */
     /*
-     * Multiples kept of each point, itself included: 2^(j s) P for j < factor, s chosen with the
-     * window bits. Memory grows and the number of bucket sets falls by the factor. 0 and 1: the
-     * points alone. POOL_PRECOMPUTE_ALL: as many as there are windows, so that one set remains.
+     * The number of stored multiples of each base, itself included: 2^(j s) P for j < factor, where
+     * s depends on the window bits. Memory grows, and the number of bucket sets shrinks, by the
+     * factor. 0 and 1: the bases alone. POOL_PRECOMPUTE_ALL: one multiple per window, so that one
+     * bucket set remains.
      */
     uint32_t precompute_factor;
-    uint32_t window_bits; /* of the sums over the tables; 0: chosen from count, factor and chip */
-    uint32_t scalar_bits; /* of the scalars to come, as in pool_msm_params; 0: of the order */
+    uint32_t
+        window_bits; /* of MSMs over precomputed bases; 0: chosen from count, factor and chip */
+    uint32_t scalar_bits; /* of the scalars of these MSMs, see pool_msm_params; 0: of the order */
 } pool_bases_params;
 
 #define POOL_PRECOMPUTE_ALL UINT32_MAX
@@ -46,82 +49,85 @@ typedef struct pool_bases_params {
 POOL_API void pool_bases_params_init(pool_bases_params *params, size_t struct_size);
 
 /*
- * Brings points to a device, and makes the tables. `exec` has device, stream, checks
- * (POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP), cancel and progress (in points). Blocks until they
- * are there. Host memory of any size is staged in parts. The caller owns one reference.
- * POOL_ERR_INVALID_ARGUMENT: no curve, a stride smaller than a point, misaligned device memory,
- * members without a meaning, more than 2^31
- * - 1 points times factor. POOL_ERR_BAD_DATA: what the checks found. POOL_ERR_OUT_OF_DEVICE_MEMORY,
- * POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what the device's state gives.
+ * Copies points to a device, converts them and computes the precomputed multiples. Of `exec` it
+ * uses device, stream, checks (POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP), cancel and progress (in
+ * points). Blocks until the bases are complete. Points in host memory are copied in chunks. The
+ * caller owns one reference. Errors: POOL_ERR_INVALID_ARGUMENT (no curve, a stride smaller than a
+ * point, misaligned device memory, unsupported values, count times factor above 2^31 - 1),
+ * POOL_ERR_BAD_DATA (a check failed), POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_ERR_CANCELLED,
+ * POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE, and those of every device call (status.h).
  */
 POOL_API pool_status pool_bases_create(const pool_bases_params *params, const pool_exec *exec,
-    const pool_span *points, pool_bases **handle);
+    const pool_span *points, pool_bases **bases);
 
-/* One more reference, to be given back by pool_bases_destroy. NULL gives NULL. */
-POOL_API pool_bases *pool_bases_retain(pool_bases *points);
+/* Adds a reference, which pool_bases_destroy releases. Returns NULL for NULL. */
+POOL_API pool_bases *pool_bases_retain(pool_bases *bases);
 
 /*
- * Gives one reference back, frees the memory with the last one and sets *points to NULL. Sums over
- * it that are enqueued end first. NULL is a no-op.
+ * Releases a reference, frees the memory with the last one, and sets *bases to NULL. The memory is
+ * reused only after the MSMs that are already enqueued. NULL or a pointer to NULL is a no-op.
  */
-POOL_API pool_status pool_bases_destroy(pool_bases **points);
+POOL_API pool_status pool_bases_destroy(pool_bases **bases);
 
-/* Facts. Any thread. With NULL: NULL or 0. Curve and device are borrowed. */
-POOL_API const pool_curve *pool_bases_curve(const pool_bases *points);
-POOL_API pool_device *pool_bases_device(const pool_bases *points);
-POOL_API uint64_t pool_bases_count(const pool_bases *points);
-POOL_API uint64_t pool_bases_bytes(const pool_bases *points); /* of device memory */
-POOL_API uint32_t pool_bases_precompute_factor(const pool_bases *points);
-POOL_API uint32_t pool_bases_window_bits(const pool_bases *points); /* 0 without tables */
+/* Properties. Return NULL or 0 for NULL. Curve and device are borrowed. Any thread. */
+POOL_API const pool_curve *pool_bases_curve(const pool_bases *bases);
+POOL_API pool_device *pool_bases_device(const pool_bases *bases);
+POOL_API uint64_t pool_bases_count(const pool_bases *bases);
+POOL_API uint64_t pool_bases_bytes(const pool_bases *bases); /* of device memory */
+POOL_API uint32_t pool_bases_precompute_factor(const pool_bases *bases);
+POOL_API uint32_t pool_bases_window_bits(
+    const pool_bases *bases); /* 0 without precomputed multiples */
 
 /*
  * SHA-256 over the curve's fingerprint, the count and the affine points in standard form: the same
- * for the same points, in whatever layout they were given and with or without tables. Computed at
- * the first call, which reads the points back; then kept.
+ * for the same points, independent of their original layout and of the precompute factor. The first
+ * call copies the points back and blocks; the result is stored.
  */
 POOL_API pool_status pool_bases_fingerprint(
-    pool_bases *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+    pool_bases *bases, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 
 /*
- * The handle of that fingerprint and factor that lives on the device, with one more reference;
- * POOL_ERR_NOT_FOUND. Handles are found whose fingerprint was asked for, or loaded from a file,
- * before.
+ * Finds existing bases on the device by fingerprint and precompute factor, and adds a reference.
+ * Only bases whose fingerprint has been computed or was loaded from a file are found.
+ * POOL_ERR_NOT_FOUND otherwise.
  */
 POOL_API pool_status pool_bases_find(pool_device *device,
-    const uint8_t fingerprint[POOL_FINGERPRINT_BYTES], uint32_t factor, pool_bases **points);
+    const uint8_t fingerprint[POOL_FINGERPRINT_BYTES], uint32_t factor, pool_bases **bases);
 
 /*
- * Writes points and tables to a file, over an old one only when all went well (until then it is
- * named `path`.<16 random hexadecimal digits>.part; a process that is killed leaves it behind, and
- * the next save to the same path deletes it),
- * and reads them back onto the device of `exec` (layout, factor, window and scalar bits of the
- * params are not used: the file has them). The file's digest and the fingerprint of its points are
- * always checked, against damage and against a file that passes for another; whether they are
- * points of the curve, and the tables their multiples, only with exec->checks, which computes the
- * tables anew. POOL_ERR_BAD_DATA: not such a file, of another curve, truncated, damaged, with
- * another fingerprint than its points have, and what the checks found. POOL_ERR_IO.
+ * Save writes the bases and their precomputed multiples to a file. An existing file is replaced
+ * only when the new one is complete; until then that is named `path`.<16 random hexadecimal
+ * digits>.part. A process that is killed leaves this file, which the next save to the same path
+ * deletes. Blocks.
+ *
+ * Load reads such a file onto the device of `exec`; of the params it uses the curve only, because
+ * the file has the others. It always verifies the file's digest and the fingerprint of its points,
+ * which detects damaged and substituted files. With exec->checks it also checks the points and
+ * recomputes the multiples. Blocks. POOL_ERR_BAD_DATA: not such a file, another curve, truncated,
+ * damaged, a wrong fingerprint, or a check failed. POOL_ERR_IO.
  */
-POOL_API pool_status pool_bases_save(pool_bases *points, const char *path);
+POOL_API pool_status pool_bases_save(pool_bases *bases, const char *path);
 POOL_API pool_status pool_bases_load(
-    const pool_bases_params *params, const pool_exec *exec, const char *path, pool_bases **points);
+    const pool_bases_params *params, const pool_exec *exec, const char *path, pool_bases **bases);
 
-/* Zero is the default of every member but struct_size, and curve where no handle is given. */
+/* Zero is the default of every member but struct_size and, without `bases`, curve. */
 typedef struct pool_msm_params {
     size_t struct_size;
     const pool_curve *curve;
-    pool_bases *bases;               /* instead of a span of points */
-    uint64_t first_base;             /* of `bases`: the one of scalar 0; 0 without `bases` */
+    pool_bases *bases;   /* NULL: the points are a span */
+    uint64_t first_base; /* index in `bases` of the base of scalar 0; 0 without `bases` */
     pool_point_layout point_layout;  /* of the span of points */
-    pool_point_layout result_layout; /* form and stride are the result span's */
-    uint64_t batch;                  /* sums; 0: 1 */
+    pool_point_layout result_layout; /* the result span has form and stride */
+    uint64_t batch;                  /* number of MSMs; 0: 1 */
     /*
-     * 0: each sum has points of its own, one sum's after another's, in the span as in a handle.
-     * 1: all sums are over the same points.
+     * 0: each MSM has its own points, consecutive in the span or in `bases`. 1: all MSMs use the
+     * same points.
      */
     int32_t shared_bases;
-    /* Scalars are below 2^scalar_bits; 0: below the order; at most the bits that an element of the
-     * scalar field has in memory. Fewer bits cost less. Larger scalars are trusted not to be there,
-     * or refused with POOL_CHECK_CANONICAL; with POOL_CHECK_REDUCE it must be 0.
+    /*
+     * Scalars are below 2^scalar_bits; 0: below the order; at most the bits of an element in
+     * memory. Fewer bits take less time. The caller must ensure the bound or request
+     * POOL_CHECK_CANONICAL, which checks it; with POOL_CHECK_REDUCE it must be 0.
      */
     uint32_t scalar_bits;
     uint32_t window_bits; /* 2 … 24; 0: chosen from sizes, chip and memory */
@@ -131,44 +137,44 @@ typedef struct pool_msm_params {
 POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
 
 /*
- * results[b] = sum over i < n of scalars[b n + i] * points[b n + i] (or points[i], when shared) for
- * b < batch, where n = scalars->count / batch. n = 0 gives infinity.
+ * results[b] = sum over i < n of scalars[b n + i] * points[b n + i] (points[i] with shared_bases)
+ * for b < batch, where n = scalars->count / batch. The result for n = 0 is infinity.
  *
- * Points are a span of `point_layout` (AFFINE_FLAG, JACOBIAN, ... included) in either form, or NULL
- * with params->bases. Scalars are elements of the curve's scalar field in either form. Spans may
- * be in host or device memory, packed or strided by a multiple of 4 bytes; the results overlap
- * neither. Packed affine points in Montgomery form on the device, at a multiple of 16 bytes, are
- * read where they are; all others are brought into that shape first. Any points and scalars are
- * right: infinity, equal and opposite points, zeros, all the same. Time does not depend on values
- * but for skewed scalars, which may cost up to twice as much; it is no constant time.
+ * `points` is a span of points of `point_layout`, in either form, or NULL with params->bases.
+ * Scalars are elements of the curve's scalar field in either form. Spans may be in host or device
+ * memory, packed or strided by a multiple of 4 bytes; the results must not overlap the inputs.
+ * Packed affine points in Montgomery form in device memory at a multiple of 16 bytes are read in
+ * place; all others are converted first. All inputs are handled: infinity, P + P, P - P, zero and
+ * repeated scalars. Not constant-time: skewed scalars may take up to twice as long.
  *
- * `exec` has a use for all but on_host. Checks: POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE of the
- * scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points, not of params->bases,
- * which are checked where they are made. The workspace is at a multiple of 256, as large as
- * pool_msm_workspace reports. The smallest chunk has 2^10 points. Progress counts scalars. Results
- * in pageable memory are waited for with is_async, too.
+ * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE of
+ * the scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points (params->bases are
+ * checked at their creation). The workspace must be aligned to 256 bytes and have the size that
+ * pool_msm_workspace reports. The smallest chunk has 2^10 points. Progress counts scalars. With
+ * is_async the call still waits for results in pageable memory.
  *
- * Refused with POOL_ERR_INVALID_ARGUMENT: counts that do not fit together, a stride that is too
- * small or no multiple of 4, device memory that is not aligned to 4 bytes, more than the handle's
- * points, window bits that are not those of the handle's tables, a workspace that is too small,
- * members without a meaning. POOL_ERR_WRONG_DEVICE: a handle, stream, workspace or device memory of
- * another device. POOL_ERR_BAD_DATA: what the checks found. POOL_ERR_OUT_OF_DEVICE_MEMORY when not
- * even the smallest part fits, POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE and what
- * the device's state gives. Results are written on success only.
+ * POOL_ERR_INVALID_ARGUMENT: counts that do not match, a stride that is too small or not a multiple
+ * of 4, device memory that is not aligned to 4 bytes, more points than `bases` has, window bits
+ * that differ from those of precomputed bases, a workspace that is too small, unsupported values.
+ * POOL_ERR_WRONG_DEVICE: bases, stream, workspace or device memory of another device.
+ * POOL_ERR_BAD_DATA: a check failed. POOL_ERR_OUT_OF_DEVICE_MEMORY: the smallest chunk does not
+ * fit. POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE, and the errors of every device
+ * call (status.h). Results are written on success only. Any thread.
  */
 POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results);
 
 /*
- * Device bytes that pool_msm takes for these spans with this params and exec, to the byte, on a
- * device that has them: what a workspace needs to have. With exec->memory_limit 0 all that the call
- * wants. Spans' data is not read and may be NULL.
+ * The exact number of device bytes that pool_msm uses for these spans, params and exec when they
+ * are available: the size of its workspace. exec->memory_limit bounds it, unless that is 0. The
+ * spans' data is not read and may be NULL.
  */
 POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);
 
-/* Compiles the curve's kernels for a device, side by side on several threads where the process may
- * use several processors, so that no job has to wait for it. Blocks. */
+/* Compiles the curve's kernels for a device, in parallel if the process may use several processors,
+ * so that no later call waits for the compiler. Blocks. `device` NULL: the one that the calling
+ * thread has bound. */
 POOL_API pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device);
 
 #ifdef __cplusplus

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Number-theoretic transforms: values of polynomials at powers of a root of unity, and back.
+ * Number-theoretic transforms (NTT): the evaluation of polynomials at the powers of a root of
+ * unity, and its inverse.
  *
  * With n = 2^log_size, w the domain's root of order n and g its coset generator:
  *
  *   forward          X[k] = sum over j of x[j] w^(j k)
  *   inverse          x[j] = 1/n sum over k of X[k] w^(-j k)
- *   coset forward    the forward transform of x[j] g^j: values at g w^k
- *   coset inverse    the inverse transform, result j times g^(-j)
+ *   coset forward    the forward transform of x[j] g^j: the values at g w^k
+ *   coset inverse    the inverse transform, with x[j] multiplied by g^(-j)
  */
 #ifndef DEVICEPOOL_NTT_H
 #define DEVICEPOOL_NTT_H
@@ -22,52 +23,54 @@
 extern "C" {
 #endif
 
-/* No transform is longer than 2^this, whatever the field's two-adicity. */
+/* The maximum log_size of a transform; the field's two-adicity may be smaller. */
 #define POOL_NTT_MAX_LOG_SIZE 40
 
 /*
- * A subgroup of order 2^log_size and a coset of it. Immutable for its users: any number of threads
- * may use it at once, on any devices. Its tables are made on a device at the first use there (or by
- * pool_ntt_warm_up) and stay until it is destroyed.
+ * A multiplicative subgroup of order 2^log_size with a coset generator. Immutable: any number of
+ * threads may use it concurrently, on any devices. Its tables of twiddles are computed on a device
+ * at the first use there, or by pool_ntt_warm_up, and stay until the domain is destroyed.
  */
 typedef struct pool_ntt_domain pool_ntt_domain;
 
-/* Zero is the default of every member but struct_size and field. Numbers are text: decimal, or
- * hexadecimal after "0x", in standard form. */
+/* Zero is the default of every member but struct_size and field. Numbers are strings in standard
+ * form: decimal, or hexadecimal after "0x". */
 typedef struct pool_ntt_domain_params {
     size_t struct_size;
     const pool_field *field; /* retained by the domain */
     uint32_t log_size;
     uint32_t reserved;      /* 0 */
-    const char *convention; /* whose root of unity, see pool_field_root_of_unity; NULL: the field's
-                               own */
-    const char *root;       /* instead of a convention: any primitive 2^log_size-th root of unity */
-    const char *coset;      /* coset generator g; NULL: the generator of the field */
+    const char *convention; /* of the root of unity, see pool_field_root_of_unity; NULL: the
+                               field's root */
+    const char *root;       /* any primitive 2^log_size-th root of unity, instead of a convention */
+    const char *coset;      /* coset generator g; NULL: the field's generator */
 } pool_ntt_domain_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_ntt_domain_params_init(pool_ntt_domain_params *params, size_t struct_size);
 
 /*
- * Makes a domain; no device is touched. The caller owns one reference. POOL_ERR_INVALID_ARGUMENT:
- * no field, log_size beyond the field's two-adicity or POOL_NTT_MAX_LOG_SIZE, a root whose order is
- * not 2^log_size, coset 0, root and convention both given. POOL_ERR_BAD_DATA: a number that is none
- * or not below the modulus. POOL_ERR_NOT_FOUND: the field knows no such convention.
+ * Creates a domain without using a device. The caller owns one reference.
+ * POOL_ERR_INVALID_ARGUMENT: no field, log_size above the field's two-adicity or
+ * POOL_NTT_MAX_LOG_SIZE, a root whose order is not 2^log_size, coset 0, both root and convention
+ * set. POOL_ERR_BAD_DATA: a string that is not a number, or a number that is not below the modulus.
+ * POOL_ERR_NOT_FOUND: an unknown convention.
  */
 POOL_API pool_status pool_ntt_domain_create(
     const pool_ntt_domain_params *params, pool_ntt_domain **domain);
 
-/* One more reference, to be given back by pool_ntt_domain_destroy. NULL gives NULL. */
+/* Adds a reference, which pool_ntt_domain_destroy releases. Returns NULL for NULL. */
 POOL_API pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain);
 
 /*
- * Gives one reference back, frees the domain and its tables on all devices with the last one, and
- * sets *domain to NULL. NULL is a no-op. Work that was enqueued before is not disturbed. The tables
- * keep the pools of their devices from being destroyed: destroy domains first.
+ * Releases a reference, frees the domain and its tables on all devices with the last one, and sets
+ * *domain to NULL. NULL or a pointer to NULL is a no-op. Work that is already enqueued is not
+ * affected. A pool cannot be destroyed while a domain has tables on its devices.
  */
 POOL_API pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain);
 
-/* Facts. With NULL: 0 or NULL. Root and coset generator are each one element. */
+/* Properties. Return 0 or NULL for NULL. Root and coset generator are single elements. Any thread.
+ */
 POOL_API const pool_field *pool_ntt_domain_field(const pool_ntt_domain *domain);
 POOL_API uint32_t pool_ntt_domain_log_size(const pool_ntt_domain *domain);
 POOL_API pool_status pool_ntt_domain_root(
@@ -75,22 +78,22 @@ POOL_API pool_status pool_ntt_domain_root(
 POOL_API pool_status pool_ntt_domain_coset(
     const pool_ntt_domain *domain, pool_form form, void *coset);
 
-/* From coefficients to values, or back. */
+/* Forward: from coefficients to values. Inverse: from values to coefficients. */
 typedef enum pool_ntt_direction { POOL_NTT_FORWARD = 0, POOL_NTT_INVERSE = 1 } pool_ntt_direction;
 
-/* Order of input and output: natural, or bit-reversed (item i at the place that i's log_size bits
- * name when read backwards). */
+/* Order of input and output: natural, or bit-reversed (element i at the index whose log_size bits
+ * are those of i reversed). */
 typedef enum pool_ntt_order {
     POOL_NTT_NN = 0, /* natural to natural */
-    POOL_NTT_NR = 1, /* natural to reversed; the cheapest */
-    POOL_NTT_RN = 2,
-    POOL_NTT_RR = 3
+    POOL_NTT_NR = 1, /* natural to bit-reversed; the fastest */
+    POOL_NTT_RN = 2, /* bit-reversed to natural */
+    POOL_NTT_RR = 3  /* bit-reversed to bit-reversed */
 } pool_ntt_order;
 
-/* How a batch lies in memory. */
+/* The layout of a batch in memory. */
 typedef enum pool_ntt_layout {
     POOL_NTT_ROWS = 0,   /* one transform after another */
-    POOL_NTT_COLUMNS = 1 /* interleaved: item i of transform t is at i * batch + t */
+    POOL_NTT_COLUMNS = 1 /* interleaved: element i of transform t has the index i * batch + t */
 } pool_ntt_layout;
 
 /* Zero is the default of every member but struct_size and domain. */
@@ -101,7 +104,7 @@ typedef struct pool_ntt_params {
     int32_t coset; /* 1: on the domain's coset */
     pool_ntt_order order;
     pool_ntt_layout layout;
-    uint64_t batch; /* transforms; 0: 1 */
+    uint64_t batch; /* number of transforms; 0: 1 */
 } pool_ntt_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -109,41 +112,41 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
 
 /*
  * Transforms batch * 2^log_size elements from `in` to `out`. Each may be in host or device memory,
- * packed or strided, in either form; forms that differ cost one multiplication an element, no
- * further pass over memory. `out` may be exactly `in` (same data, same stride); any other
- * overlap in memory is refused. Host memory in batches of rows goes through the device in parts;
- * one transform, and a batch of columns, need room there as a whole. The first use of a field on a
- * device compiles its kernels, the first use of a domain makes tables there; both block, also with
- * is_async.
+ * packed or strided, in either form; different forms cost one multiplication per element and no
+ * further pass over memory. `out` may be exactly `in` (same data, same stride); any other overlap
+ * is an error. Batches of rows in host memory pass through the device in chunks; a single transform
+ * or a batch of columns must fit in device memory as a whole. The first use of a field on a device
+ * compiles its kernels and the first use of a domain computes its tables there; both block, also
+ * with is_async.
  *
- * `exec` has a use for all but on_host. Checks: POOL_CHECK_CANONICAL. The workspace is at a
- * multiple of 16, as large as pool_ntt_workspace reports; with one, host memory is not chunked. The
- * smallest chunk is one transform of a batch of packed rows from host to host memory, else all.
- * Progress counts elements.
+ * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. The workspace must be
+ * aligned to 16 bytes and have the size that pool_ntt_workspace reports; with one, host memory is
+ * not chunked. The smallest chunk is one transform of a batch of packed rows from host to host
+ * memory, otherwise everything. Progress counts elements.
  *
- * Refused with POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` that is not batch * 2^log_size,
- * a product of batch, size and stride that overflows, a stride that is smaller than an element or
- * no multiple of 4, device memory that is not aligned to 4 bytes, overlaps, a workspace that is too
- * small or not aligned, values that are no member of their enum. POOL_ERR_WRONG_DEVICE: a stream or
- * workspace of another device. POOL_ERR_BAD_DATA: what the check found.
- * POOL_ERR_NOT_BOUND, POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_ERR_COMPILE and what the device's state
- * gives. Elements that are not below the modulus give wrong results when they are not checked.
+ * POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` other than batch * 2^log_size, a product of
+ * batch, size and stride that overflows, a stride that is smaller than an element or not a multiple
+ * of 4, device memory that is not aligned to 4 bytes, overlaps, a workspace that is too small or
+ * misaligned, unknown enumeration values. POOL_ERR_WRONG_DEVICE: a stream or workspace of another
+ * device. POOL_ERR_BAD_DATA: the check failed. POOL_ERR_NOT_BOUND, POOL_ERR_OUT_OF_DEVICE_MEMORY,
+ * POOL_ERR_CANCELLED, POOL_ERR_COMPILE, and the errors of every device call (status.h). Without the
+ * check, elements that are not below the modulus give wrong results. Any thread.
  */
 POOL_API pool_status pool_ntt(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out);
 
 /*
- * Device bytes that pool_ntt needs beside `in` and `out` for spans such as these (their data is not
- * looked at beyond whether it is the same), at most: host memory in large batches goes through in
- * parts. 0 is a valid answer. `exec` needs a device, or the calling thread a bound one.
+ * The maximum number of device bytes that pool_ntt needs besides `in` and `out` for these spans, of
+ * whose data it only compares the addresses; large batches in host memory are chunked. 0 is a valid
+ * result. Requires exec->device, or a device that the calling thread has bound.
  */
 POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes);
 
 /*
- * Compiles the kernels of the domain's field and makes its tables on a device, so that no job has
- * to wait for it: in both directions, for one transform and for many at once, which may need
- * different ones. Blocks. NULL: the device that the calling thread has bound.
+ * Compiles the kernels of the domain's field and computes its tables on a device, so that no later
+ * call waits for them: for both directions, for single transforms and for batches, which may use
+ * different kernels. Blocks. `device` NULL: the one that the calling thread has bound.
  */
 POOL_API pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool: making it, finding and choosing devices, binding one to the calling thread, health.
+ * The pool: creation, look-up and choice of devices, binding a device to the calling thread,
+ * health.
  */
 #ifndef DEVICEPOOL_POOL_H
 #define DEVICEPOOL_POOL_H
@@ -20,12 +21,13 @@ extern "C" {
 /* A set of devices with one context each. Any thread may use it at any time. */
 typedef struct device_pool device_pool;
 
-/* Whose contexts the pool uses. */
+/* The contexts that the pool uses. */
 typedef enum pool_context_mode {
     POOL_CONTEXT_PRIMARY =
-        0,                /* the device's primary one, shared with the CUDA runtime and libraries */
-    POOL_CONTEXT_OWN = 1, /* one made, and at pool_destroy destroyed, by the pool */
-    POOL_CONTEXT_ADOPT = 2 /* the caller's, from pool_params.contexts; never destroyed here */
+        0, /* the device's primary context, shared with the CUDA runtime and libraries */
+    POOL_CONTEXT_OWN = 1, /* a context that the pool creates and pool_destroy destroys */
+    POOL_CONTEXT_ADOPT =
+        2 /* the caller's contexts, pool_params.contexts; the pool never destroys them */
 } pool_context_mode;
 
 /*
@@ -40,28 +42,28 @@ typedef struct pool_fault_kernel {
     CUstream stream; /* NULL: the default stream */
 } pool_fault_kernel;
 
-/* What a fault hook receives. The texts and kernels live for the call only. */
+/* The argument of a fault hook. Strings and kernels are valid during the call only. */
 typedef struct pool_fault {
     pool_error_class error_class; /* DEVICE or PROCESS */
     int driver_code;
     const char *driver_name;
-    const char *message; /* the first cause in words */
+    const char *message; /* a description of the first cause */
     /*
-     * The device whose work or state caused it; NULL when that is not certain. A sticky fault shows
-     * at whatever call comes next, on whatever device: of the devices of all pools of the process
-     * this is the only one that had a kernel launched through the library that was not known to
-     * have finished. Kernels that the program launches past the library are not seen.
+     * The device whose work or state caused the fault; NULL when that is not certain. A sticky
+     * fault shows at the next driver call on any device. The device is certain if, among the
+     * devices of all pools of the process, it is the only one with an unfinished kernel that was
+     * launched through the library. The library does not know of kernels launched in other ways.
      */
     pool_device *device;
-    pool_device *shown_on;            /* where the failing call ran, or NULL: not known */
+    pool_device *shown_on;            /* where the failing call ran; NULL: unknown */
     const pool_fault_kernel *kernels; /* launched and not known to have finished */
     size_t kernel_count;              /* 0 for DEVICE */
 } pool_fault;
 
 /*
- * Runs on the thread that met the fault, once for the process's first sticky fault and once for
- * each device that becomes unusable, at creation too (then before pool_create has returned). It may
- * call pool_get_health and the texts of status.h, nothing that waits.
+ * Runs on the thread that detected the fault, once for the process's first sticky fault and once
+ * for each device that becomes unusable, also during pool_create. It may call pool_get_health and
+ * the functions of status.h, and must not block.
  */
 typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 
@@ -69,21 +71,22 @@ typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 typedef struct pool_params {
     size_t struct_size;
     /*
-     * Which devices, in this order: NULL: the environment variable DEVICEPOOL_DEVICES, and when
-     * that is not set "all"; "all"; ordinals and ranges "0,2-3"; "GPU-" or "MIG-" and a unique
-     * start of a UUID; a PCI address "0000:06:00.0"; several separated by commas; "sim" or
-     * "sim:4,mem=24G,cc=90" for simulated devices. Ordinals count what CUDA_VISIBLE_DEVICES leaves
-     * visible. A device named twice is an error, and so is a start that more than one UUID has.
+     * The devices and their order, a comma-separated list of: "all"; ordinals and ranges, "0,2-3";
+     * "GPU-" or "MIG-" and a unique prefix of a UUID; a PCI address, "0000:06:00.0". Or "sim" or
+     * "sim:4,mem=24G,cc=90" for simulated devices. NULL: the environment variable
+     * DEVICEPOOL_DEVICES, or "all" if that is not set. Ordinals count the devices that
+     * CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of several UUIDs are
+     * errors.
      */
     const char *devices;
-    uint32_t min_devices; /* fewer usable ones than this fail the call; 0 means 1 */
+    uint32_t min_devices; /* fewer usable devices fail the call; 0 means 1 */
     pool_context_mode context_mode;
     uint32_t context_flags; /* CU_CTX_… flags for POOL_CONTEXT_OWN */
-    /* 1: make each context at its device's first use, once, however many threads ask. A device
-     * whose context cannot be made is unusable from then on, with the reason kept. */
+    /* 1: create each context at the first use of its device, once for all threads. A device whose
+     * context cannot be created is unusable from then on, for the reason in its info. */
     int32_t lazy;
-    /* For POOL_CONTEXT_ADOPT: one a device. `devices` must be NULL, or the "sim…" of the simulated
-     * devices that the contexts belong to. */
+    /* For POOL_CONTEXT_ADOPT: one per device. `devices` must be NULL, or the "sim…" of the
+     * simulated devices that the contexts belong to. */
     const CUcontext *contexts;
     size_t context_count;
     pool_fault_hook fault_hook;
@@ -95,10 +98,12 @@ typedef struct pool_params {
 POOL_API void pool_params_init(pool_params *params, size_t struct_size);
 
 /*
- * Makes a pool; params may be NULL. Devices that cannot be used are skipped and kept with their
- * reason (pool_device_get_info, pool_describe). Blocks while the driver makes contexts (about 130
- * ms each). Errors: POOL_ERR_NO_DRIVER, POOL_ERR_DRIVER_TOO_OLD, POOL_ERR_NO_DEVICE (fewer usable
- * than min_devices), POOL_ERR_NOT_FOUND (a device that was named), POOL_ERR_INVALID_ARGUMENT.
+ * Creates a pool; params may be NULL. Devices that cannot be used are part of the pool, with the
+ * reason (pool_device_get_info, pool_describe), but are never chosen. Blocks while the driver
+ * creates contexts (about 130 ms each). The caller destroys the pool. Errors: POOL_ERR_NO_DRIVER,
+ * POOL_ERR_DRIVER_TOO_OLD, POOL_ERR_NO_DEVICE (fewer usable devices than min_devices),
+ * POOL_ERR_NOT_FOUND (a named device does not exist), POOL_ERR_INVALID_ARGUMENT,
+ * POOL_ERR_OUT_OF_HOST_MEMORY. Any thread.
  */
 POOL_API pool_status pool_create(device_pool **pool, const pool_params *params);
 
@@ -111,15 +116,15 @@ POOL_API pool_status pool_create(device_pool **pool, const pool_params *params);
  */
 POOL_API pool_status pool_destroy(device_pool **pool);
 
-/* Devices of the pool, unusable ones included (by `at` they can be asked for their reason). */
+/* The number of all devices of the pool, and of its usable devices. Any thread. */
 POOL_API size_t pool_device_count(const device_pool *pool);
 POOL_API size_t pool_usable_count(const device_pool *pool);
 
 /*
- * A device by position (0 … count-1, the order of `devices`), ordinal, unique start of a UUID
- * ("GPU-" may be left out), or PCI address "0000:06:00.0" (domain and function may be left out).
- * POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several devices match or
- * the address is not one.
+ * A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a UUID
+ * ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted).
+ * Unusable devices are found too. POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT
+ * when several devices match or the address is malformed.
  */
 POOL_API pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device);
 POOL_API pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device **device);
@@ -127,83 +132,84 @@ POOL_API pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, po
 POOL_API pool_status pool_device_by_pci(
     device_pool *pool, const char *address, pool_device **device);
 
-/* Calls `visit` for each device in order until it answers other than 0; that answer is put into
- * *answer unless NULL. */
+/* Calls `visit` for each device in order until it returns non-zero. *answer receives the last
+ * returned value, unless `answer` is NULL. */
 typedef int (*pool_device_visitor)(void *user, pool_device *device);
 POOL_API pool_status pool_device_each(
     device_pool *pool, pool_device_visitor visit, void *user, int *answer);
 
 /*
- * Describes the pool: driver, compiler, devices with their states, and which device can address
- * which. The caller frees *text with pool_text_free.
+ * Describes the pool: driver, compiler, devices with their states, and the peer access between
+ * them. The caller frees *text with pool_text_free.
  */
 POOL_API pool_status pool_describe(device_pool *pool, pool_text_format format, char **text);
 
 /*
- * Choosing. `pool_next_device` is round robin: one relaxed atomic addition, no lock, unusable
- * devices are skipped without favouring their neighbour. `pool_best_device` is the one with most
- * free memory: what the driver says, sampled at most every 10 ms, and what the library keeps unused
- * there; of a lazy device without a context the driver tells nothing, so all of it counts as free.
- * Free memory is shared out among those who ask: a device that was assigned n times in the last
- * 10 to 20 ms counts with its free memory divided by n + 1, so that threads that ask at once do not
- * all get the same one before their memory shows. Equals go round robin. Both: POOL_ERR_NO_DEVICE
- * when none is usable. Neither makes a context.
+ * Choice of a usable device. `pool_next_device` is round robin: one relaxed atomic addition, no
+ * lock; unusable devices are skipped without favouring their neighbours. `pool_best_device` chooses
+ * the device with most free memory: the bytes that the driver reports, sampled at most every 10 ms,
+ * plus the unused bytes of the library's memory pool. The total counts as free on a lazy device
+ * without a context. The free memory of a device that was chosen n times in the last 10 to 20 ms is
+ * divided by n + 1, so that concurrent threads do not all choose the same device before their
+ * allocations are visible; equal devices are chosen round robin. Both return POOL_ERR_NO_DEVICE
+ * when no device is usable, and neither creates a context.
  */
 POOL_API pool_status pool_next_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);
 
-/* How pool_pick_device chooses among the devices that pass. */
+/* How pool_pick_device chooses among the devices that pass the filter. */
 typedef enum pool_policy {
     POOL_POLICY_ROUND_ROBIN = 0,
-    POOL_POLICY_MOST_FREE = 1, /* most free memory, as pool_best_device */
+    POOL_POLICY_MOST_FREE = 1, /* most free memory, like pool_best_device */
     /*
-     * Fewest calls under way and streams with unfinished work together; among equals fewest
-     * launches and copies unfinished, then fewest bindings, then most free memory. Work counts when
-     * it is enqueued through the library.
+     * The smallest sum of calls in progress and streams with unfinished work; among equal devices
+     * the fewest unfinished launches and copies, then the fewest bindings, then most free memory.
+     * Only work that is enqueued through the library counts.
      */
     POOL_POLICY_LEAST_LOADED = 2,
-    POOL_POLICY_SCORE = 3 /* the highest answer of `score` */
+    POOL_POLICY_SCORE = 3 /* the highest result of `score` */
 } pool_policy;
 
-/* What filter and score callbacks see: samples, made without driver calls where they are fresh. */
+/* The state of a device for the filter and score callbacks; memory and work are recent samples. */
 typedef struct pool_candidate {
     pool_device *device;
     uint64_t free_bytes;
     uint64_t total_bytes;
-    uint32_t bindings;     /* held right now by any thread */
-    uint32_t calls;        /* of the library under way on it */
-    uint32_t busy_streams; /* with work enqueued through the library that is unfinished, as of the
-                              last millisecond */
-    uint64_t unfinished;   /* launches, copies and fills on these that are not known to be done */
+    uint32_t bindings;     /* held by all threads */
+    uint32_t calls;        /* of the library that are in progress on it */
+    uint32_t busy_streams; /* with unfinished work of the library, at most one millisecond
+                              ago */
+    uint64_t
+        unfinished; /* launches, copies and fills on these streams not known to have finished */
 } pool_candidate;
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_pick {
     size_t struct_size;
     pool_policy policy;
-    uint64_t min_free_bytes; /* devices with less are left out */
-    /* Leaves a device out by answering 0; NULL: all stay. No calls into the library. */
+    uint64_t min_free_bytes; /* devices with less are excluded */
+    /* Returns 0 to exclude a device; NULL: no filter. Must not call the library. */
     int (*filter)(void *user, const pool_candidate *candidate);
-    /* For POOL_POLICY_SCORE; NaN leaves a device out. Ties go round robin. No calls into the
-     * library. */
+    /* For POOL_POLICY_SCORE; NaN excludes a device. Equal scores are chosen round robin. Must not
+     * call the library. */
     double (*score)(void *user, const pool_candidate *candidate);
     void *user;
 } pool_pick;
 
 /*
- * `pick` may be NULL: round robin. POOL_ERR_NO_DEVICE: nothing usable; POOL_ERR_NOT_FOUND: nothing
- * that passed the filter.
+ * Chooses a device by policy and filter; `pick` may be NULL, which means round robin.
+ * POOL_ERR_NO_DEVICE: no device is usable; POOL_ERR_NOT_FOUND: none passes the filter. Any thread.
  */
 POOL_API pool_status pool_pick_device(
     device_pool *pool, const pool_pick *pick, pool_device **device);
 
 /*
- * Binding. Bind pushes the device's context on the calling thread's stack, unbind pops it and so
- * gives the caller's own context back; pairs nest, also over several devices and pools. Unbind
- * takes off the device that this thread bound last and refuses (POOL_ERR_UNBALANCED, nothing is
- * changed) when `device` is another one or somebody else's context lies on top. Whatever else it
- * answers, the binding is gone: also after a sticky fault (POOL_ERR_PROCESS_POISONED), and when the
- * driver cannot pop. A thread that ends while it holds bindings gives them back.
+ * Bind pushes the device's context on the calling thread's stack; unbind pops it, which restores
+ * the context that was current before. Pairs nest, also over several devices and pools. Unbind
+ * requires the device that this thread bound last: for another one, or when a context of other code
+ * is on top, it fails with POOL_ERR_UNBALANCED and changes nothing. With any other result the
+ * binding has been removed, also after a sticky fault (POOL_ERR_PROCESS_POISONED) and when the
+ * driver's pop fails. The bindings of a thread that exits are removed.
  */
 POOL_API pool_status pool_bind(pool_device *device);
 POOL_API pool_status pool_unbind(pool_device *device);
@@ -215,28 +221,28 @@ POOL_API pool_status pool_bound_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_check_device(device_pool *pool, int ordinal);
 
 /*
- * Binds, runs the task, unbinds whatever the task returns, and returns the task's status, or the
- * failure of bind or unbind. What the task bound and left bound is taken off as well
- * (POOL_ERR_UNBALANCED, unless the task failed itself).
+ * Binds the device, runs the task, unbinds, and returns the task's status or the failure of bind or
+ * unbind. Bindings that the task has left are removed too (POOL_ERR_UNBALANCED, unless the task
+ * itself failed).
  */
 typedef pool_status (*pool_task)(pool_device *device, void *arg);
 POOL_API pool_status pool_run_on(pool_device *device, pool_task task, void *arg);
 
-/* The device of `pool` that device memory at `ptr` belongs to; NOT_FOUND for host and foreign ones.
- */
+/* The device of `pool` to which the device memory at `ptr` belongs; POOL_ERR_NOT_FOUND for host
+ * memory and for memory of other devices. */
 POOL_API pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device **device);
 
-/* How the pool stands. */
+/* The health of a pool. */
 typedef struct pool_health_info {
     size_t struct_size;
     pool_error_class harmed; /* NONE, DEVICE (some are unusable) or PROCESS */
     uint32_t devices;
     uint32_t usable_devices;
-    uint32_t bindings;   /* held right now */
+    uint32_t bindings;   /* held by all threads */
     int32_t driver_code; /* of the first sticky fault, else 0 */
     char driver_name[64];
-    /* In words: call, code, where it showed, which kernels were unfinished on which devices; ""
-     * while there is none. */
+    /* The call, its code, where it showed, and the unfinished kernels of each device; "" while
+     * there is no fault. */
     char first_cause[1024];
     uint64_t fault_unix_time; /* seconds, of the first sticky fault; 0 while there is none */
     int32_t fault_device;     /* index of the device that caused it; -1: not certain, or no fault */
@@ -244,8 +250,9 @@ typedef struct pool_health_info {
 } pool_health_info;
 
 /*
- * Fills `info` (struct_size set) without a driver call. Returns POOL_OK also when the process is
- * poisoned: the answer is in `info`. Only in a forked child it fails (POOL_ERR_FORKED).
+ * Fills `info`, whose struct_size must be set, without a driver call. Returns POOL_OK also when the
+ * process is poisoned, which `info` reports; in a forked child it fails with POOL_ERR_FORKED. Any
+ * thread.
  */
 POOL_API pool_status pool_get_health(device_pool *pool, pool_health_info *info);
 

@@ -255,7 +255,7 @@ POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const p
 /*
  * Sets *is_member to 1 if `leaf` (leaf_elements elements) is leaf `index` of a tree with that root,
  * else to 0. Everything is in host memory and in `form` and is computed on the host. The params'
- * `height` must be given; an index of arity^height or more is no member.
+ * `height` must not be 0; an index of arity^height or more is not a member.
  */
 POOL_API pool_status pool_poseidon_merkle_verify(const pool_poseidon *set,
     const pool_merkle_params *params, pool_form form, const void *root, const void *leaf,

@@ -28,8 +28,8 @@ extern "C" {
 #endif
 
 /*
- * A queue of work on one device. Any thread may use it, several at once too (their work is then
- * enqueued in some order); only its destruction must not race with another use.
+ * A queue of work on one device. Any thread may use it, also several concurrently, whose work is
+ * then enqueued in some order; only its destruction must not race with another use.
  */
 typedef struct pool_stream pool_stream;
 
@@ -62,7 +62,8 @@ POOL_API pool_status pool_stream_get_priority_range(
 
 /*
  * Creates a stream; params may be NULL. The caller destroys it with pool_stream_destroy before the
- * pool is destroyed. Errors: INVALID_ARGUMENT (NULL, unknown flag), and the device's state.
+ * pool is destroyed. Errors: INVALID_ARGUMENT (NULL, unknown flag), and those of every device
+ * call (status.h).
  */
 POOL_API pool_status pool_stream_create(
     pool_device *device, const pool_stream_params *params, pool_stream **stream);

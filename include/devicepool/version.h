@@ -16,16 +16,16 @@ extern "C" {
 #endif
 
 /*
- * Structs that begin with struct_size may grow at their end from one version to the next. The
- * caller sets struct_size to the struct's sizeof: `{.struct_size = sizeof(params)}`, or with the
- * `…_init` function, which takes that size and clears the rest. Then a program runs with a newer
- * library and, unless it uses what is new, with an older one: members that the caller's struct
- * lacks have their default, which is zero; members that the library does not know have to be zero
+ * Structs that begin with struct_size may grow at their end in later versions. The caller sets
+ * struct_size to the struct's sizeof: `{.struct_size = sizeof(params)}`, or with the `…_init`
+ * function, which takes that size and clears the rest. A program then runs with newer versions of
+ * the library and, unless it uses new members, with older ones: members that the caller's struct
+ * lacks have their default, which is zero; members that the library does not know must be zero
  * (POOL_ERR_INVALID_ARGUMENT) and are set to zero in structs that the library fills. No byte beyond
- * struct_size is read or written. A struct_size that the struct has had in no version is refused.
+ * struct_size is read or written. A struct_size that no version of the struct has had is an error.
  */
 
-/* Version of the headers a program was compiled with. */
+/* Version of the headers with which a program is compiled. */
 #define POOL_VERSION_MAJOR 0
 #define POOL_VERSION_MINOR 1
 #define POOL_VERSION_PATCH 0
@@ -33,8 +33,8 @@ extern "C" {
     (POOL_VERSION_MAJOR * 10000 + POOL_VERSION_MINOR * 100 + POOL_VERSION_PATCH)
 
 /*
- * Version of the library a program runs with, as POOL_VERSION_NUMBER and as text ("0.1.0").
- * The text is static. Any thread, any time.
+ * Version of the library with which a program runs, as POOL_VERSION_NUMBER and as a string,
+ * "0.1.0". The string is static. Any thread.
  */
 POOL_API int pool_version_number(void);
 POOL_API const char *pool_version_text(void);

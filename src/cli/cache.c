@@ -9,7 +9,7 @@
 
 static const struct cli_column columns[] = {
     {"key", "key", CLI_SHOW_STRING},
-    {"made", "made", CLI_SHOW_STRING},
+    {"created", "created", CLI_SHOW_STRING},
     {"target", "for", CLI_SHOW_STRING},
     {"form", "form", CLI_SHOW_STRING},
     {"bytes", "size", CLI_SHOW_BYTES},
@@ -19,15 +19,15 @@ static const struct cli_column columns[] = {
 
 static int add_entry(void *user, const pool_cache_entry *entry)
 {
-    time_t made = (time_t)entry->made_unix_time;
+    time_t created = (time_t)entry->created_unix_time;
     cJSON *row = cli_add_row(user);
     char string[32];
 
     cJSON_AddStringToObject(row, "key", entry->key);
     if (entry->valid) {
-        strftime(string, sizeof(string), "%Y-%m-%d %H:%M", localtime(&made));
-        cJSON_AddStringToObject(row, "made", string);
-        cJSON_AddNumberToObject(row, "made_unix_time", (double)entry->made_unix_time);
+        strftime(string, sizeof(string), "%Y-%m-%d %H:%M", localtime(&created));
+        cJSON_AddStringToObject(row, "created", string);
+        cJSON_AddNumberToObject(row, "created_unix_time", (double)entry->created_unix_time);
         snprintf(string, sizeof(string), "sm_%d", entry->compute_capability);
         cJSON_AddStringToObject(row, "target", string);
         cJSON_AddNumberToObject(row, "compute_capability", entry->compute_capability);

@@ -12,7 +12,7 @@
 /* What an entry's header holds beside the image. */
 struct disk_facts {
     char name[64];
-    uint64_t made_unix_time;
+    uint64_t created_unix_time;
     int compute_capability;
 };
 

@@ -44,7 +44,7 @@ int disk_encode(const struct module_key *key, const struct disk_facts *facts,
     memcpy(made, magic, sizeof(magic));
     put_number(made + 8, image->form, 4);
     put_number(made + 12, (uint64_t)facts->compute_capability, 4);
-    put_number(made + 16, facts->made_unix_time, 8);
+    put_number(made + 16, facts->created_unix_time, 8);
     put_number(made + 24, image->size, 8);
     memcpy(made + 32, key->bytes, sizeof(key->bytes));
     memcpy(made + 64, facts->name, strnlen(facts->name, 63));
@@ -93,7 +93,7 @@ enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct mod
     if (facts) {
         memcpy(facts->name, bytes + 64, sizeof(facts->name));
         facts->compute_capability = (int)get_number(bytes + 12, 4);
-        facts->made_unix_time = get_number(bytes + 16, 8);
+        facts->created_unix_time = get_number(bytes + 16, 8);
     }
     *image = made;
     return DISK_GOOD;

@@ -141,7 +141,7 @@ static void read_entry(struct found *found, bool deletes)
     if (found->result != DISK_GOOD)
         return;
     memcpy(found->entry.name, facts.name, sizeof(found->entry.name));
-    found->entry.made_unix_time = facts.made_unix_time;
+    found->entry.created_unix_time = facts.created_unix_time;
     found->entry.compute_capability = facts.compute_capability;
     found->entry.is_ptx = image->form == MODULE_PTX;
     found->entry.valid = 1;

@@ -204,7 +204,7 @@ static pool_status make_image(const struct module_request *request, const struct
         return status;
     snprintf(facts.name, sizeof(facts.name), "%s", request->name);
     clock_gettime(CLOCK_REALTIME, &now);
-    facts.made_unix_time = (uint64_t)now.tv_sec;
+    facts.created_unix_time = (uint64_t)now.tv_sec;
     disk_store(key, &facts, *image);
     return POOL_OK;
 }

@@ -107,7 +107,7 @@ pool_status pool_device_by_pci(device_pool *pool, const char *address, pool_devi
         if (found)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "pool_device_by_pci: `address` \"%s\" matches more than one device of the pool, %s "
-                "(%s) and %s (%s); MIG instances are told apart by UUID only",
+                "(%s) and %s (%s); MIG instances can be distinguished by UUID only",
                 address, found->properties.pci, found->properties.uuid, at->properties.pci,
                 at->properties.uuid);
         found = at;

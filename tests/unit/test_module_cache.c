@@ -309,7 +309,7 @@ static int count_valid(void *user, const pool_cache_entry *entry)
     counts[entry->valid != 0]++;
     if (entry->valid) {
         assert_string_equal(entry->name, "kernel.cu");
-        assert_int_equal(entry->made_unix_time, 1700000000);
+        assert_int_equal(entry->created_unix_time, 1700000000);
     }
     return 0;
 }
