@@ -77,8 +77,12 @@ static const struct rule rules[] = {
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
 /* The prefixes of the strings that Mina's constants and matrices are drawn from. */
-struct mina_prefixes {
+static const struct {
     const char *constants, *x, *y;
+} mina_prefixes[] = {
+    [MINA_KIMCHI] = {"CodaRescuePasta_p_kimchiRoundConstants", "CodaRescuePasta_p_kimchiMDSx",
+        "CodaRescuePasta_p_kimchiMDSy"},
+    [MINA_LEGACY] = {"Pasta_pRoundConstants", "CodaRescueMDSx", "CodaRescueMDSy"},
 };
 
 /* The first rows of Plonky3's circulant matrices. */
@@ -142,33 +146,17 @@ static void to_montgomery(const struct draft *draft, uint64_t *elements, size_t 
         field_to_montgomery(draft->field, element(draft, elements, i), element(draft, elements, i));
 }
 
-static struct mina_prefixes mina_prefixes_of(const struct rule *rule)
-{
-    static const struct mina_prefixes prefixes[2] = {
-        {"CodaRescuePasta_p_kimchiRoundConstants", "CodaRescuePasta_p_kimchiMDSx",
-            "CodaRescuePasta_p_kimchiMDSy"},
-        {"Pasta_pRoundConstants", "CodaRescueMDSx", "CodaRescueMDSy"}};
-
-    return prefixes[rule->constants == MINA_LEGACY];
-}
-
 static bool is_mina(const struct rule *rule)
 {
     return rule->constants == MINA_KIMCHI || rule->constants == MINA_LEGACY;
 }
 
-/* Kimchi's first round adds no constants; both sets add constants after the last linear layer. */
-static pool_status draw_mina_constants(struct draft *draft)
-{
-    size_t skipped = draft->rule->constants == MINA_KIMCHI ? draft->rule->width : 0;
-
-    return poseidon_coda_elements(draft->field, mina_prefixes_of(draft->rule).constants, 0,
-        element(draft, draft->constants, skipped), draft->constant_count - skipped);
-}
-
+/* Kimchi's first round adds no constants; both of Mina's sets add constants after the last linear
+ * layer. */
 static pool_status draw_constants(struct draft *draft)
 {
     const struct rule *rule = draft->rule;
+    size_t skipped = rule->constants == MINA_KIMCHI ? rule->width : 0;
     pool_status status = POOL_OK;
 
     poseidon_grain_init(&draft->grain, rule->sbox, draft->field->bits, rule->width,
@@ -176,7 +164,8 @@ static pool_status draw_constants(struct draft *draft)
     if (rule->constants == CHACHA)
         poseidon_chacha_elements(draft->field, draft->constants, draft->constant_count);
     else if (is_mina(rule))
-        status = draw_mina_constants(draft);
+        status = poseidon_coda_elements(draft->field, mina_prefixes[rule->constants].constants, 0,
+            element(draft, draft->constants, skipped), draft->constant_count - skipped);
     else if (rule->constants == HADES)
         status = poseidon_hades_elements(draft->field, draft->constants, draft->constant_count);
     else
@@ -207,52 +196,47 @@ static bool is_cauchy(const struct draft *draft, uint64_t *drawn)
     return true;
 }
 
-static void compute_cauchy(struct draft *draft)
+static pool_status draw_mina_cauchy(struct draft *draft, uint64_t *drawn)
 {
+    const enum constants rule = draft->rule->constants;
     size_t t = draft->rule->width;
-    uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
-
-    do {
-        for (size_t i = 0; i < 2 * t; i++) {
-            if (draft->rule->mds == CAUCHY_INTEGER)
-                field_set_integer(draft->field, element(draft, drawn, i), (int64_t)i);
-            else
-                poseidon_grain_reduction(&draft->grain, draft->field, element(draft, drawn, i));
-        }
-        if (draft->rule->mds == CAUCHY_GRAIN)
-            to_montgomery(draft, drawn, 2 * t);
-    } while (draft->rule->mds == CAUCHY_GRAIN && !is_cauchy(draft, drawn));
-    for (size_t i = 0; i < t; i++) {
-        for (size_t j = 0; j < t; j++) {
-            uint64_t *entry = element(draft, draft->mds, i * t + j);
-            field_add(draft->field, entry, element(draft, drawn, i), element(draft, drawn, t + j));
-            field_inverse(draft->field, entry, entry);
-        }
-    }
-}
-
-static pool_status compute_mina_cauchy(struct draft *draft)
-{
-    const pool_field *field = draft->field;
-    size_t t = draft->rule->width;
-    uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
-    pool_status status = poseidon_coda_elements(
-        field, mina_prefixes_of(draft->rule).x, 0, element(draft, drawn, 0), t);
+    pool_status status =
+        poseidon_coda_elements(draft->field, mina_prefixes[rule].x, 0, element(draft, drawn, 0), t);
 
     if (!status)
         status = poseidon_coda_elements(
-            field, mina_prefixes_of(draft->rule).y, 0, element(draft, drawn, t), t);
-    if (status)
-        return status;
-    to_montgomery(draft, drawn, 2 * t);
-    for (size_t i = 0; i < t; i++) {
-        for (size_t j = 0; j < t; j++) {
-            uint64_t *entry = element(draft, draft->mds, i * t + j);
-            field_sub(field, entry, element(draft, drawn, i), element(draft, drawn, t + j));
-            field_inverse(field, entry, entry);
-        }
+            draft->field, mina_prefixes[rule].y, 0, element(draft, drawn, t), t);
+    if (!status)
+        to_montgomery(draft, drawn, 2 * t);
+    for (size_t i = t; !status && i < 2 * t; i++)
+        field_neg(draft->field, element(draft, drawn, i), element(draft, drawn, i));
+    return status;
+}
+
+/* Draws x and y and computes 1 / (x_i + y_j). */
+static pool_status compute_cauchy(struct draft *draft)
+{
+    const pool_field *field = draft->field;
+    const enum mds mds = draft->rule->mds;
+    size_t t = draft->rule->width;
+    uint64_t drawn[2 * POSEIDON_STATE_LIMBS];
+    pool_status status = mds == CAUCHY_MINA ? draw_mina_cauchy(draft, drawn) : POOL_OK;
+
+    for (size_t i = 0; mds == CAUCHY_INTEGER && i < 2 * t; i++)
+        field_set_integer(field, element(draft, drawn, i), (int64_t)i);
+    if (mds == CAUCHY_GRAIN)
+        do {
+            for (size_t i = 0; i < 2 * t; i++)
+                poseidon_grain_reduction(&draft->grain, field, element(draft, drawn, i));
+            to_montgomery(draft, drawn, 2 * t);
+        } while (!is_cauchy(draft, drawn));
+    for (size_t i = 0; !status && i < t * t; i++) {
+        uint64_t *entry = element(draft, draft->mds, i);
+
+        field_add(field, entry, element(draft, drawn, i / t), element(draft, drawn, t + i % t));
+        field_inverse(field, entry, entry);
     }
-    return POOL_OK;
+    return status;
 }
 
 static const uint32_t *circulant_row(const struct rule *rule)
@@ -285,12 +269,9 @@ static pool_status compute_mds(struct draft *draft)
 {
     size_t t = draft->rule->width;
 
-    if (draft->rule->mds == CAUCHY_MINA)
-        return compute_mina_cauchy(draft);
-    if (draft->rule->mds == CAUCHY_GRAIN || draft->rule->mds == CAUCHY_INTEGER) {
-        compute_cauchy(draft);
-        return POOL_OK;
-    }
+    if (draft->rule->mds == CAUCHY_GRAIN || draft->rule->mds == CAUCHY_INTEGER ||
+        draft->rule->mds == CAUCHY_MINA)
+        return compute_cauchy(draft);
     for (size_t i = 0; i < t * t; i++)
         field_set_integer(
             draft->field, element(draft, draft->mds, i), integer_entry(draft->rule, i / t, i % t));
@@ -448,10 +429,9 @@ const char *pool_poseidon_name_at(size_t index)
 
 pool_status pool_poseidon_by_name(const char *name, pool_poseidon **set)
 {
-    pool_status status = POOL_OK;
     size_t i = 0;
+    pool_status status = base_check_pointers("pool_poseidon_by_name", {"name", name}, {"set", set});
 
-    status = base_check_pointers("pool_poseidon_by_name", {"name", name}, {"set", set});
     if (status)
         return status;
     while (i < RULE_COUNT && strcmp(rules[i].name, name))
