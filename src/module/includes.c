@@ -34,6 +34,7 @@ struct search {
     struct text *texts;
     size_t count, room;
     uint64_t bytes;
+    bool reads_macros; /* a macro asks for headers, so that names in macros may be theirs */
     struct base_sha256 *digest;
     struct module_includes *found;
 };
@@ -281,30 +282,17 @@ static const char *skip_blanks(const char *at)
     }
 }
 
+static const char query[] = "__has_include";
+
 static bool is_word(char c)
 {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Macros have strings of all kinds; assembly, sentences and pragmas are not names of headers. */
-static bool is_like_file(const char *line, const char *at, const char *end)
-{
-    static const char pragma[] = "_Pragma(";
-    const size_t length = sizeof(pragma) - 1;
-
-    if ((size_t)(at - 1 - line) >= length && strncmp(at - 1 - length, pragma, length) == 0)
-        return false;
-    for (; at < end; at++)
-        if (!is_word(*at) && !strchr("./+-", *at))
-            return false;
-    return true;
 }
 
 /* Every name between quotes or angle brackets on a line of the preprocessor, whatever it is for. */
 static pool_status read_names(struct search *search, const char *directory, const char *line)
 {
     size_t length = strcspn(line, "\n");
-    bool defines = strncmp(line, "define", 6) == 0;
 
     for (const char *at = line; at < line + length; at++) {
         const char *end;
@@ -316,7 +304,7 @@ static pool_status read_names(struct search *search, const char *directory, cons
         end = memchr(at + 1, *at == '"' ? '"' : '>', (size_t)(line + length - at - 1));
         if (!end)
             continue;
-        if (end == at + 1 || end - at > PATH_MAX || (defines && !is_like_file(line, at + 1, end)))
+        if (end == at + 1 || end - at > PATH_MAX)
             continue;
         memcpy(name, at + 1, (size_t)(end - at - 1));
         name[end - at - 1] = '\0';
@@ -329,19 +317,17 @@ static pool_status read_names(struct search *search, const char *directory, cons
     return POOL_OK;
 }
 
-/* Whether a directive's line names a file that is made up by macros, so that it cannot be known. */
-static bool is_computed(const char *word, size_t length, const char *line)
+/* Whether a directive names a file that is made up by macros, so that it cannot be known. */
+static bool is_computed(const char *word, size_t length, bool defines)
 {
-    static const char query[] = "__has_include";
-    size_t size = strcspn(line, "\n");
-    bool defines = length == 6 && strncmp(word, "define", 6) == 0;
+    size_t size = strcspn(word, "\n");
 
     if (length >= 7 && strncmp(word, "include", 7) == 0) {
         const char *name = skip_blanks(word + length);
 
         return *name != '"' && *name != '<';
     }
-    for (const char *at = line; at < line + size; at++) {
+    for (const char *at = word; at < word + size; at++) {
         const char *name;
 
         if (strncmp(at, query, sizeof(query) - 1) != 0)
@@ -361,7 +347,7 @@ static bool is_computed(const char *word, size_t length, const char *line)
 
 /*
  * Lines within comments and strings are read too: a name more makes the set larger, one less would
- * make it wrong.
+ * make it wrong. Strings in macros are names of headers only where a macro asks for headers.
  */
 static pool_status read_lines(struct search *search, const char *bytes, const char *directory)
 {
@@ -370,14 +356,19 @@ static pool_status read_lines(struct search *search, const char *bytes, const ch
     for (const char *line = bytes; !status && line && *line;) {
         const char *at = skip_blanks(line), *word;
         size_t length = 0;
+        bool defines;
 
         if (*at == '#' || (at[0] == '%' && at[1] == ':')) {
             word = skip_blanks(at + (*at == '#' ? 1 : 2));
             while (is_word(word[length]))
                 length++;
-            if (is_computed(word, length, word))
+            defines = length == 6 && strncmp(word, "define", 6) == 0;
+            if (is_computed(word, length, defines))
                 search->found->is_complete = false;
-            status = read_names(search, directory, word);
+            if (defines && memmem(word, strcspn(word, "\n"), query, sizeof(query) - 1))
+                search->reads_macros = true;
+            if (!defines || search->reads_macros)
+                status = read_names(search, directory, word);
         }
         line = strchr(line, '\n');
         line = line ? line + 1 : NULL;
@@ -414,8 +405,13 @@ static pool_status find(struct search *search)
         status = add_memory(search, params->headers[i].name, params->headers[i].text);
     if (!status)
         status = add_options(search);
-    for (size_t i = 0; !status && i < search->count && search->found->is_complete; i++)
+    for (size_t i = 0; !status && i < search->count && search->found->is_complete; i++) {
+        bool reads_macros = search->reads_macros;
+
         status = read_lines(search, search->texts[i].bytes, search->texts[i].directory);
+        if (search->reads_macros != reads_macros)
+            i = SIZE_MAX; /* the macros of all texts are read now */
+    }
     return status;
 }
 

@@ -262,6 +262,32 @@ static void test_spellings_of_include(void **state)
     }
 }
 
+/* Whether a header exists, asked by macros, whose names of headers count then. */
+static void test_queries_in_macros(void **state)
+{
+    static const char *const macros[] = {"#define EXISTS __has_include(<asked.h>)\n",
+        "#define NAME <asked.h>\n#define EXISTS __has_include(NAME)\n",
+        "#define HAS(x) __has_include(x)\n#define EXISTS HAS(\"asked.h\")\n"};
+    char joined[80], source[512];
+    const char *const options[] = {joined};
+    int32_t value;
+
+    (void)state;
+    snprintf(joined, sizeof(joined), "-I%s", root);
+    for (size_t i = 0; i < sizeof(macros) / sizeof(macros[0]); i++) {
+        snprintf(source, sizeof(source),
+            "%s#if EXISTS\n#define VALUE 1\n#else\n#define VALUE 2\n"
+            "#endif\n%s",
+            macros[i], KERNEL("*out = VALUE;"));
+        assert_int_equal(compile(source, NULL, options, 1, &value), POOL_OK);
+        assert_int_equal(value, 2);
+        write_file("asked.h", "");
+        assert_int_equal(compile(source, NULL, options, 1, &value), POOL_OK);
+        assert_int_equal(value, 1);
+        remove_file("asked.h");
+    }
+}
+
 /* A header that changes while it is compiled: the result is the caller's, nothing is kept. */
 static void test_changed_meanwhile(void **state)
 {
@@ -343,8 +369,8 @@ int main(int argc, char **argv)
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_toolkit_headers),
         cmocka_unit_test(test_changed_headers), cmocka_unit_test(test_hidden_headers),
         cmocka_unit_test(test_beside_the_source), cmocka_unit_test(test_computed_names),
-        cmocka_unit_test(test_spellings_of_include), cmocka_unit_test(test_changed_meanwhile),
-        cmocka_unit_test(test_unreadable)};
+        cmocka_unit_test(test_spellings_of_include), cmocka_unit_test(test_queries_in_macros),
+        cmocka_unit_test(test_changed_meanwhile), cmocka_unit_test(test_unreadable)};
     device_pool *there = NULL;
     pool_params params = {.struct_size = sizeof(params)};
 
