@@ -119,6 +119,20 @@ POOL_API pool_status pool_stream_synchronize(pool_stream *stream);
 POOL_API pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns);
 
 /*
+ * Waits until all work of the device's context is done that was enqueued before the call: on every
+ * stream, the caller's own included. Returns POOL_ERR_PROCESS_POISONED when a kernel has faulted.
+ */
+POOL_API pool_status pool_device_synchronize(pool_device *device);
+
+/*
+ * Waits as pool_stream_wait does, for the work on the device's default stream and on all its
+ * pool_streams; the driver cannot be queried about streams that were not adopted. While other
+ * threads enqueue work without a pause it may return POOL_ERR_TIMEOUT although what was enqueued
+ * before the call is done.
+ */
+POOL_API pool_status pool_device_wait(pool_device *device, uint64_t timeout_ns);
+
+/*
  * Makes later work on `stream` wait for the event's last record; does not block. The event may
  * belong to another device of the same driver. Waiting for an event that was never recorded is a
  * no-op.

@@ -198,6 +198,28 @@ struct driver_load driver_work_load(const struct driver_work *work)
     return load;
 }
 
+pool_status driver_work_synchronize(struct driver_work *work)
+{
+    struct driver_queue *first = atomic_load_explicit(&work->queues, memory_order_acquire);
+    struct driver_mark *marks;
+    size_t count = 0;
+    pool_status status;
+
+    for (struct driver_queue *at = first; at; at = at->next)
+        count++;
+    marks = base_calloc(count, sizeof(*marks));
+    if (!marks)
+        return base_fail_memory("the marks of a device's streams");
+    count = 0;
+    for (struct driver_queue *at = first; at; at = at->next)
+        marks[count++] = driver_work_mark(at);
+    status = DRIVER_CALL(work->driver, CtxSynchronize());
+    for (size_t i = 0; i < count && !status; i++)
+        driver_work_reached(marks[i]);
+    base_free(marks);
+    return status;
+}
+
 pool_status driver_work_poll(struct driver_work *work, int all)
 {
     const pool_cuda_api *api = &work->driver->api;

@@ -152,6 +152,12 @@ struct driver_load {
 struct driver_load driver_work_load(const struct driver_work *work);
 
 /*
+ * Waits for all work of the device, the caller's own included. The device's context must be
+ * current.
+ */
+pool_status driver_work_synchronize(struct driver_work *work);
+
+/*
  * Queries the streams that have unfinished work, or with `all` every stream, including those that
  * the caller may have enqueued work to directly. The device's context must be current. NOT_READY
  * while work is unfinished, another failure if a stream cannot be queried.

@@ -203,15 +203,16 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     return device_leave(&scope, status);
 }
 
-static pool_cu_result query_driver(const struct driver *driver, const void *object)
+static pool_status query_driver(struct driver *driver, const void *object)
 {
-    return driver->api.EventQuery(((const pool_event *)object)->handle);
+    return driver_check_query(
+        driver, driver->api.EventQuery(((const pool_event *)object)->handle), "cuEventQuery");
 }
 
 static pool_status query_inside(struct driver *driver, const pool_event *event, uint64_t unused)
 {
     (void)unused;
-    return driver_check_query(driver, query_driver(driver, event), "cuEventQuery");
+    return query_driver(driver, event);
 }
 
 static pool_status synchronize_inside(

@@ -400,15 +400,16 @@ pool_status pool_stream_get_flags(const pool_stream *stream, uint32_t *flags)
     return status;
 }
 
-static pool_cu_result query_driver(const struct driver *driver, const void *object)
+static pool_status query_driver(struct driver *driver, const void *object)
 {
-    return driver->api.StreamQuery(((const pool_stream *)object)->handle);
+    return driver_check_query(
+        driver, driver->api.StreamQuery(((const pool_stream *)object)->handle), "cuStreamQuery");
 }
 
 static pool_status query_inside(struct driver *driver, const pool_stream *stream, void *value)
 {
     struct driver_mark mark = driver_work_mark(stream->queue);
-    pool_status status = driver_check_query(driver, query_driver(driver, stream), "cuStreamQuery");
+    pool_status status = query_driver(driver, stream);
 
     (void)value;
     if (!status)

@@ -97,7 +97,7 @@ struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *dev
 pool_status stream_synchronize(struct driver *driver, CUstream stream, struct driver_queue *queue);
 
 /* Polls `query` until it returns other than NOT_READY; POOL_ERR_TIMEOUT after `timeout_ns`. */
-typedef pool_cu_result (*stream_query_call)(const struct driver *driver, const void *object);
+typedef pool_status (*stream_query_call)(struct driver *driver, const void *object);
 pool_status stream_poll(struct driver *driver, stream_query_call query, const void *object,
     const char *what, uint64_t timeout_ns);
 

@@ -31,7 +31,7 @@ pool_status stream_poll(struct driver *driver, stream_query_call query, const vo
     uint64_t start = base_clock_ns(), pause = FIRST_PAUSE_NS;
 
     for (unsigned queries = 0;; queries++) {
-        pool_status status = driver_check_query(driver, query(driver, object), "cuStreamQuery");
+        pool_status status = query(driver, object);
         uint64_t elapsed;
 
         if (status != POOL_ERR_NOT_READY)

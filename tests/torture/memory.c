@@ -273,6 +273,8 @@ static pool_status streams(struct torture *torture)
     STEP(pool_event_query(*AT(pool_event, EVENT)));
     STEP(pool_event_elapsed(*AT(pool_event, EVENT), *AT(pool_event, OTHER_EVENT), &ms));
     STEP(pool_stream_query(stream));
+    STEP(pool_device_synchronize(device));
+    STEP(pool_device_wait(device, 1000000000));
     STEP(pool_stream_adopt(device, NULL, AT(pool_stream, FIRST)));
     STEP(pool_stream_destroy(AT(pool_stream, FIRST)));
     return pool_stream_synchronize(stream);

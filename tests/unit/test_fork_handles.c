@@ -269,6 +269,8 @@ static void call_streams(void)
     REFUSED(pool_stream_query(h.stream));
     REFUSED(pool_stream_synchronize(h.stream));
     REFUSED(pool_stream_wait(h.stream, 1));
+    REFUSED(pool_device_synchronize(h.device));
+    REFUSED(pool_device_wait(h.device, 1));
     REFUSED(pool_stream_wait_event(h.stream, h.event));
     REFUSED(pool_stream_call(h.stream, host_task, NULL));
     REFUSED(pool_event_create(h.device, 0, &event));

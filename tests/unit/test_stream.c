@@ -8,6 +8,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "driver/work.h"
+#include "pool/release.h"
+
 static void test_nulls(void **state)
 {
     pool_device *device = memory_device(0);
@@ -41,6 +44,8 @@ static void test_nulls(void **state)
     REFUSED(pool_stream_query(NULL));
     REFUSED(pool_stream_synchronize(NULL));
     REFUSED(pool_stream_wait(NULL, 1));
+    REFUSED(pool_device_synchronize(NULL));
+    REFUSED(pool_device_wait(NULL, 1));
     REFUSED(pool_stream_wait_event(NULL, event));
     REFUSED(pool_stream_wait_event(stream, NULL));
     REFUSED(pool_stream_call(NULL, NULL, NULL));
@@ -241,6 +246,38 @@ static void test_host_calls(void **state)
     assert_ok(pool_stream_destroy(&stream));
 }
 
+/* Both waits cover all streams of the device and leave the thread's context as it was. */
+static void test_device_waits(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_stream *streams[3] = {NULL};
+    pool_buffer *buffer = NULL;
+    CUcontext current = NULL;
+    atomic_int calls = 0;
+
+    (void)state;
+    assert_ok(pool_device_synchronize(device)); /* nothing to wait for */
+    assert_ok(pool_device_wait(device, 0));
+    assert_ok(pool_buffer_alloc(device, 4096, &buffer));
+    for (int i = 0; i < 3; i++)
+        assert_ok(pool_stream_create(device, NULL, &streams[i]));
+    for (int round = 1; round <= 2; round++) {
+        for (int i = 0; i < 3; i++) {
+            assert_ok(pool_buffer_fill8(buffer, 0, 4096, 1, streams[i]));
+            assert_ok(pool_stream_call(streams[i], count_up, &calls));
+        }
+        assert_ok(round == 1 ? pool_device_synchronize(device)
+                             : pool_device_wait(device, UINT64_C(20000000000)));
+        assert_int_equal(atomic_load(&calls), 3 * round);
+        assert_int_equal(driver_work_load(device_work(device)).items, 0); /* known to be done */
+    }
+    assert_int_equal(memory_driver(device)->CtxGetCurrent(&current), 0);
+    assert_null(current);
+    for (int i = 0; i < 3; i++)
+        assert_ok(pool_stream_destroy(&streams[i]));
+    assert_ok(pool_buffer_destroy(&buffer));
+}
+
 static void test_pool_is_busy(void **state)
 {
     pool_stream *stream = NULL;
@@ -266,6 +303,7 @@ int main(int argc, char **argv)
         TEST(test_events),
         TEST(test_two_devices),
         TEST(test_host_calls),
+        TEST(test_device_waits),
         TEST(test_pool_is_busy),
     };
     int skipped = memory_choose(argc, argv, "mock");

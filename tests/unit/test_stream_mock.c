@@ -44,7 +44,12 @@ static void test_deadlines(void **state)
     assert_status(pool_event_wait(event, 20000000), POOL_ERR_TIMEOUT);
     spent = base_clock_ns() - start;
     assert_true(spent >= 20000000 && spent < 5000000000u);
+    assert_status(pool_device_wait(memory_device(0), 0), POOL_ERR_TIMEOUT);
+    assert_says("the work of device 0 had not finished");
+    assert_status(pool_device_wait(memory_device(0), 1000000), POOL_ERR_TIMEOUT);
+    assert_ok(pool_device_wait(memory_device(1), 0));
     pool_mock_resume(memory_mock);
+    assert_ok(pool_device_wait(memory_device(0), 1000000000));
     assert_ok(pool_stream_wait(stream, 0));
     assert_ok(pool_event_wait(event, 0));
     assert_ok(pool_event_destroy(&event));
