@@ -108,11 +108,22 @@ POOL_API void pool_params_init(pool_params *params, size_t struct_size);
 POOL_API pool_status pool_create(device_pool **pool, const pool_params *params);
 
 /*
- * Destroys the pool and sets *pool to NULL; NULL and a pointer to NULL are no-ops. Refused with
- * POOL_ERR_BUSY, the pool staying as it was, while threads hold a binding or buffers, streams or
- * modules of it exist; the text counts them. Work that is still enqueued ends first, as the driver
- * waits for it: a kernel that never ends keeps this from returning. After a sticky fault, in a
- * forked child and during process exit only host memory is freed.
+ * Adds a reference and returns `pool`; NULL returns NULL. For independent parts of a program that
+ * share a pool: each calls pool_destroy for its own reference, in any order, and the last call
+ * destroys the pool. The fault hook and the caller's objects in pool_params (driver, contexts) are
+ * used until then. The caller must hold a reference while it calls this.
+ */
+POOL_API device_pool *pool_retain(device_pool *pool);
+
+/*
+ * Releases a reference and sets *pool to NULL; NULL and a pointer to NULL are no-ops. While others
+ * hold references that is all, also if bindings, buffers, streams and modules exist: their owner is
+ * one of the others, and the pool and its devices stay valid. The last reference destroys the pool.
+ * That is refused with POOL_ERR_BUSY, and the pool and the reference remain, while threads hold a
+ * binding or buffers, streams or modules of the pool exist; the message counts them. Work that is
+ * still enqueued ends first, as the driver waits for it: a kernel that never ends keeps this from
+ * returning. After a sticky fault, in a forked child and during process exit only host memory is
+ * freed.
  */
 POOL_API pool_status pool_destroy(device_pool **pool);
 

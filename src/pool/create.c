@@ -103,6 +103,7 @@ static pool_status allocate_pool(
 
     if (!pool)
         return base_fail_memory("the pool");
+    atomic_init(&pool->references, 1);
     pool->generation = driver_fork_generation();
     pool->driver = source->driver;
     pool->context_mode = params->context_mode;

@@ -96,6 +96,26 @@ static pool_status check_idle(const device_pool *pool)
         dependents[DEVICE_DEPENDENT_MODULE]);
 }
 
+device_pool *pool_retain(device_pool *pool)
+{
+    if (pool)
+        atomic_fetch_add_explicit(&pool->references, 1, memory_order_relaxed);
+    return pool;
+}
+
+/* Releases a reference unless it is the last one, which stays until the pool is destroyed: that can
+ * be refused. */
+static bool release_reference(device_pool *pool)
+{
+    unsigned count = atomic_load_explicit(&pool->references, memory_order_acquire);
+
+    while (count > 1)
+        if (atomic_compare_exchange_weak_explicit(
+                &pool->references, &count, count - 1, memory_order_acq_rel, memory_order_acquire))
+            return true;
+    return false;
+}
+
 /* In a forked child the threads that hold bindings do not exist. */
 static pool_status check_can_destroy(device_pool *pool)
 {
@@ -128,6 +148,10 @@ pool_status pool_destroy(device_pool **pool)
 
     if (!pool || !*pool)
         return POOL_OK;
+    if (release_reference(*pool)) {
+        *pool = NULL;
+        return POOL_OK;
+    }
     status = check_can_destroy(*pool);
     if (status)
         return status;

@@ -90,6 +90,7 @@ struct device_pool {
     pool_fault_hook fault_hook;
     void *fault_user;
     struct monitor *monitor;
+    atomic_uint references;          /* pool_create's and pool_retain's; the last one destroys */
     bool is_leaked;                  /* its memory is never freed: a thread may still use it */
     struct device_pool *next_leaked; /* guarded by the lock of that list */
 

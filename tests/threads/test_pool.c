@@ -267,6 +267,38 @@ static void test_pools_come_and_go(void **state)
     world_end(&world);
 }
 
+/* Every thread owns a reference and releases it while others use the pool; one destroys it. */
+static void *share_and_release(void *arg)
+{
+    struct gang *gang = arg;
+    device_pool *pool = gang->world->pool; /* a reference that the main thread took for it */
+
+    pthread_barrier_wait(&gang->start);
+    for (int i = 0; i < 200; i++) {
+        device_pool *mine = pool_retain(pool);
+        pool_device *device = NULL;
+
+        note(gang, mine == pool, "retain");
+        note(gang, !pool_next_device(mine, &device), "next");
+        note(gang, !pool_destroy(&mine) && !mine, "release");
+    }
+    note(gang, !pool_destroy(&pool) && !pool, "release of the thread's own reference");
+    return NULL;
+}
+
+static void test_shared_by_reference(void **state)
+{
+    struct world world = world_with_pool(4);
+    struct gang gang = {.world = &world};
+
+    (void)state;
+    for (int i = 1; i < THREADS; i++)
+        assert_ptr_equal(pool_retain(world.pool), world.pool);
+    run_gang(&gang, share_and_release);
+    world.pool = NULL;
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_fair_to_the_last_pick),
         cmocka_unit_test(test_everything_at_once),
         cmocka_unit_test(test_pools_come_and_go),
+        cmocka_unit_test(test_shared_by_reference),
     };
 
     unsetenv("DEVICEPOOL_DEVICES");

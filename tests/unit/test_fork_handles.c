@@ -220,6 +220,7 @@ static void call_pool(void)
     int answer = 0;
 
     ANSWERS(pool_device_count(h.pool));
+    ANSWERS(pool_retain(NULL));
     ANSWERS(pool_usable_count(h.pool));
     ANSWERS(pool_device_at(h.pool, 0, &device));
     ANSWERS(pool_device_by_ordinal(h.pool, 0, &device));

@@ -430,6 +430,60 @@ static void test_destroy_goes_on(void **state)
     pool_mock_destroy(&world.mock);
 }
 
+/* Only the last reference destroys the pool, and only the last one is refused. */
+static void test_references(void **state)
+{
+    struct world world = world_with_pool(2);
+    device_pool *first = pool_retain(world.pool), *second = pool_retain(world.pool);
+    pool_device *device = device_of(&world, 1);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_null(pool_retain(NULL));
+    assert_ptr_equal(first, world.pool);
+    assert_ok(pool_buffer_alloc(device, 64, &buffer));
+    assert_ok(pool_bind(device));
+    assert_ok(pool_destroy(&first)); /* with live objects: they belong to other owners */
+    assert_null(first);
+    assert_ok(pool_destroy(&world.pool));
+    assert_ok(pool_device_synchronize(device));
+    assert_status(pool_destroy(&second), POOL_ERR_BUSY);
+    assert_non_null(second);
+    assert_ok(pool_unbind(device));
+    assert_status(pool_destroy(&second), POOL_ERR_BUSY); /* the reference was not lost */
+    first = pool_retain(second);
+    assert_ok(pool_destroy(&first));
+    assert_ok(pool_buffer_destroy(&buffer));
+    world.pool = second;
+    world_end(&world);
+}
+
+/* A child owns no driver objects, but references as its parent has them. */
+static void test_references_after_fork(void **state)
+{
+    struct world world = world_with_pool(1);
+    device_pool *second = pool_retain(world.pool);
+    int result = -1;
+    pid_t child;
+
+    (void)state;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        pool_device *device = NULL;
+        int is_wrong = pool_destroy(&second) || second || pool_device_at(world.pool, 0, &device) ||
+                       pool_next_device(world.pool, &device) != POOL_ERR_FORKED ||
+                       pool_destroy(&world.pool) || world.pool;
+
+        _exit(is_wrong);
+    }
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+    assert_ok(pool_destroy(&second));
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +503,8 @@ int main(void)
         cmocka_unit_test(test_cost_in_calls),
         cmocka_unit_test(test_destroy_is_refused),
         cmocka_unit_test(test_destroy_goes_on),
+        cmocka_unit_test(test_references),
+        cmocka_unit_test(test_references_after_fork),
     };
 
     unsetenv("DEVICEPOOL_DEVICES");
