@@ -219,6 +219,12 @@ typedef struct pool_memory_info {
     uint64_t buffers;               /* handles, including slices and adopted buffers */
     int32_t memory_pool;            /* 1: stream-ordered, 0: plain allocations */
     uint64_t pinned_deferred_bytes; /* freed by pool_pinned_destroy and not yet released */
+    uint64_t memory_limit;          /* of what the library may hold (pool_params); 0: none */
+    uint64_t memory_headroom;       /* free bytes that leases cannot reserve */
+    uint64_t available_bytes;       /* that further leases can reserve */
+    uint64_t lease_reserved_bytes;  /* by living leases, whether used or not */
+    uint64_t lease_charged_bytes;   /* the part of used_bytes that is charged to living leases */
+    uint64_t leases;                /* living ones that include the device */
 } pool_memory_info;
 
 /* Fills `info`, whose struct_size is set; queries the driver for free and reserved bytes. */

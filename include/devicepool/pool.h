@@ -92,6 +92,19 @@ typedef struct pool_params {
     pool_fault_hook fault_hook;
     void *fault_user;
     const pool_cuda_api *driver; /* NULL: libcuda.so.1 (or the simulated driver for "sim") */
+    /*
+     * The most that the library may hold of each device's memory: buffers, workspaces, resident
+     * data, and what its memory pool keeps unused. In bytes, or in per cent of the device's memory
+     * (1 … 100); one of them at most. Both 0: the environment variable DEVICEPOOL_MEMORY_LIMIT
+     * ("24G", "512M", "80%"), and when that is not set no limit. UINT64_MAX bytes: no limit,
+     * whatever the environment says. Contexts and loaded kernels do not count.
+     */
+    uint64_t memory_limit;
+    uint32_t memory_limit_percent;
+    uint32_t reserved; /* 0 */
+    /* Bytes of each device's free memory that leases cannot reserve, for what contexts and kernels
+     * take later; 0: 1/64 of the device's memory, at most 512 MiB. */
+    uint64_t memory_headroom;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

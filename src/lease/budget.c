@@ -4,8 +4,8 @@
  * whether the lease was released, so that each block counts either as the lease's or as memory
  * outside of leases, whichever thread frees it at which moment.
  *
- * The device counts the bytes that are reserved and not in use (device_reserved_changed): a grant
- * adds them, a charge takes bytes out, and the release takes out what was left.
+ * A lease's reservation is constant from grant to release (device_reserved_changed); charges do not
+ * change it, and what is charged does not count as used outside of leases (pool/account.h).
  */
 #include "base/text.h"
 #include "lease/admission.h"
@@ -40,16 +40,14 @@ pool_status lease_budget_charge(struct lease_budget *budget, uint64_t bytes)
     } while (!atomic_compare_exchange_weak_explicit(
         &budget->used, &used, used + bytes, memory_order_relaxed, memory_order_relaxed));
     raise_peak(budget, used + bytes);
-    device_reserved_changed(budget->device, -(int64_t)bytes);
     return POOL_OK;
 }
 
-void lease_budget_uncharge(struct lease_budget *budget, uint64_t bytes)
+bool lease_budget_uncharge(struct lease_budget *budget, uint64_t bytes)
 {
     uint64_t before = atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
 
-    if (!(before & BUDGET_CLOSED))
-        device_reserved_changed(budget->device, (int64_t)bytes);
+    return !(before & BUDGET_CLOSED);
 }
 
 void lease_budget_retain(struct lease_budget *budget)

@@ -41,8 +41,11 @@ struct lease_budget {
  */
 pool_status lease_budget_charge(struct lease_budget *budget, uint64_t bytes);
 
-/* Takes a charge back when the block has been freed, or could not be allocated. */
-void lease_budget_uncharge(struct lease_budget *budget, uint64_t bytes);
+/*
+ * Takes a charge back when the block has been freed, or could not be allocated; false: the lease
+ * was released meanwhile, so that the block counted as used outside of leases.
+ */
+bool lease_budget_uncharge(struct lease_budget *budget, uint64_t bytes);
 
 /* For each block that remembers its budget; the release may free the budget for another lease, so
  * it comes after the last uncharge. */

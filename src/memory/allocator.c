@@ -32,30 +32,6 @@ void memory_gauge_sub(struct memory_gauge *gauge, uint64_t bytes)
     atomic_fetch_sub_explicit(&gauge->now, bytes, memory_order_relaxed);
 }
 
-/*
- * The pool keeps what was freed, so that what was used at most less what is used now lies unused.
- * This is exact enough to choose devices by, and asks no driver.
- */
-static void tell_unused(struct device_memory *memory)
-{
-    uint64_t used = memory_gauge_now(&memory->used);
-    uint64_t kept = atomic_load_explicit(&memory->kept, memory_order_relaxed);
-    uint64_t unused, threshold = atomic_load_explicit(&memory->threshold, memory_order_relaxed);
-
-    while (kept < used && !atomic_compare_exchange_weak(&memory->kept, &kept, used))
-        ;
-    unused = kept > used ? kept - used : 0;
-    device_set_unused(memory->device, base_min(unused, threshold));
-}
-
-void memory_note_kept(struct device_memory *memory, uint64_t reserved_bytes)
-{
-    if (memory->own_pool) {
-        atomic_store_explicit(&memory->kept, reserved_bytes, memory_order_relaxed);
-        tell_unused(memory);
-    }
-}
-
 /* The device's pool, or none where driver or device has no stream-ordered allocation. */
 static pool_status make_pool(struct device_memory *memory)
 {
@@ -123,43 +99,28 @@ static pool_status report_full(struct device_memory *memory, uint64_t asked)
         (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
 }
 
-/* Trims the pool and reports the bytes that it still reserves. */
-static pool_status trim_pool(
-    struct device_memory *memory, CUmemoryPool pool, uint64_t keep_bytes, uint64_t *reserved)
+static pool_status trim_pool(struct device_memory *memory, CUmemoryPool pool, uint64_t keep_bytes)
 {
-    pool_status status = DRIVER_CALL_FOR(memory->driver, MemPoolTrimTo(pool, (size_t)keep_bytes),
-        "%s", base_size_text(keep_bytes).text);
-
-    if (!status)
-        status = DRIVER_CALL(memory->driver,
-            MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, reserved));
-    return status;
+    return DRIVER_CALL_FOR(memory->driver, MemPoolTrimTo(pool, (size_t)keep_bytes), "%s",
+        base_size_text(keep_bytes).text);
 }
 
 pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
 {
     CUmemoryPool pool = atomic_load(&memory->pool);
     pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
-    uint64_t reserved = 0, threshold = 0;
+    uint64_t threshold = 0;
 
     if (status || !pool)
         return status;
-    if (keep_bytes > SIZE_MAX)
-        keep_bytes = SIZE_MAX;
-    if (pool == memory->own_pool) {
-        status = trim_pool(memory, pool, keep_bytes, &reserved);
-    } else {
-        status = trim_pool(memory, memory->own_pool, 0, &reserved);
-        if (!status)
-            status = DRIVER_CALL(memory->driver,
-                MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-        if (!status)
-            status =
-                trim_pool(memory, pool, keep_bytes < threshold ? threshold : keep_bytes, &reserved);
-    }
+    keep_bytes = base_min(keep_bytes, SIZE_MAX);
+    if (pool == memory->own_pool)
+        return trim_pool(memory, pool, keep_bytes);
+    status = trim_pool(memory, memory->own_pool, 0);
     if (!status)
-        memory_note_kept(memory, reserved);
-    return status;
+        status = DRIVER_CALL(memory->driver,
+            MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    return status ? status : trim_pool(memory, pool, base_max(keep_bytes, threshold));
 }
 
 static pool_status allocate_retrying(
@@ -184,17 +145,17 @@ static pool_status allocate_retrying(
         memory->driver, code, memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
 }
 
-/* Undoes an allocation whose preparation on `stream` failed; the first failure stays the detail. */
-static void take_back(struct device_memory *memory, const struct memory_request *request,
-    CUstream stream, CUdeviceptr address)
+void memory_take_back(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
     struct memory_request there = *request;
     struct base_error_copy first;
 
+    there.stream = request->ordered ? request->stream : memory->alloc_order;
     there.ordered = 1;
-    there.stream = stream;
     base_error_save(&first);
-    (void)memory_release(memory, &there, address);
+    if (!memory_release(memory, &there, address))
+        (void)DRIVER_CLEANUP(memory->driver, StreamSynchronize(there.stream));
     base_error_restore(&first);
 }
 
@@ -208,12 +169,17 @@ pool_status memory_allocate(
 
     if (request->bytes > SIZE_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the size does not fit this host");
+    if (!device_account_add(memory->device, request->bytes, false))
+        return memory_limit_refuse(memory, request->bytes);
     status = allocate_retrying(memory, request, &made);
+    if (status) {
+        device_account_subtract(memory->device, request->bytes, false);
+        return status;
+    }
+    memory_gauge_add(&memory->used, request->bytes);
+    status = memory_limit_check(memory, request, made);
     if (status)
         return status;
-    memory_gauge_add(&memory->used, request->bytes);
-    if (memory->pool)
-        tell_unused(memory);
     if (request->zeroed)
         DRIVER_TRY_FOR(driver, status, release,
             MemsetD8Async(made, 0, (size_t)request->bytes, stream), "%s",
@@ -223,7 +189,7 @@ pool_status memory_allocate(
     *address = made;
     return POOL_OK;
 release:
-    take_back(memory, request, stream, made);
+    memory_take_back(memory, request, made);
     return status;
 }
 
@@ -234,6 +200,7 @@ static void quarantine(
     struct memory_quarantined *entry = base_calloc(1, sizeof(*entry));
 
     memory_gauge_add(&memory->quarantined, request->bytes);
+    device_account_quarantined(memory->device, request->bytes);
     base_log(POOL_LOG_WARN, "device %d: a block of %s could not be overwritten and is quarantined",
         pool_device_ordinal(memory->device), base_size_text(request->bytes).text);
     if (!entry)
@@ -252,8 +219,8 @@ void memory_quarantine(struct memory_block *block)
     struct memory_request request = {
         .bytes = block->bytes, .secret = (block->flags & POOL_BUFFER_SECRET) != 0};
 
-    memory_gauge_sub(&block->memory->used, block->bytes);
     quarantine(block->memory, &request, block->address);
+    memory_release_none(block->memory, &request);
 }
 
 /* Overwrites a secret; `stream` is where its last use is over. */
@@ -332,13 +299,20 @@ static pool_status release_to_pool(
 pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
+    pool_status status = POOL_OK;
+
     memory_gauge_sub(&memory->used, request->bytes);
-    if (driver_is_poisoned(memory->driver))
-        return POOL_OK;
-    if (!memory->pool)
-        return release_plain(memory, request, address);
-    tell_unused(memory);
-    return release_to_pool(memory, request, address);
+    if (!driver_is_poisoned(memory->driver))
+        status = memory->pool ? release_to_pool(memory, request, address)
+                              : release_plain(memory, request, address);
+    device_account_subtract(memory->device, request->bytes, false);
+    return status;
+}
+
+void memory_release_none(struct device_memory *memory, const struct memory_request *request)
+{
+    memory_gauge_sub(&memory->used, request->bytes);
+    device_account_subtract(memory->device, request->bytes, false);
 }
 
 /* Inside device_enter. What fails again is quarantined again. */
@@ -369,6 +343,7 @@ static void forget_quarantined(struct device_memory *memory)
         memory->quarantined_list = entry->next;
         base_free(entry);
     }
+    device_lock_destroy(memory->device, &memory->limit_lock);
     device_lock_destroy(memory->device, &memory->quarantined_lock);
 }
 
@@ -391,6 +366,10 @@ static pool_status make_memory(pool_device *device, void **object)
         status = base_fail_memory("a lock");
         goto free_staging;
     }
+    if (pthread_mutex_init(&memory->limit_lock, NULL)) {
+        status = base_fail_memory("a lock");
+        goto destroy_quarantined_lock;
+    }
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetCurrent(&memory->context));
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetDevice(&memory->handle));
     DRIVER_TRY(memory->driver, status, destroy_lock,
@@ -398,11 +377,15 @@ static pool_status make_memory(pool_device *device, void **object)
     status = make_pool(memory);
     if (status)
         goto destroy_stream;
+    memory->held = (struct device_held){.measure = memory_measure_held, .object = memory};
+    device_set_held(device, &memory->held);
     *object = memory;
     return POOL_OK;
 destroy_stream:
     DRIVER_CLEANUP_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
 destroy_lock:
+    pthread_mutex_destroy(&memory->limit_lock);
+destroy_quarantined_lock:
     pthread_mutex_destroy(&memory->quarantined_lock);
 free_staging:
     memory_staging_free(memory, 0);
@@ -415,7 +398,7 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
 {
     struct device_memory *memory = object;
 
-    (void)device;
+    device_set_held(device, NULL);
     memory_staging_free(memory, driver_alive);
     memory_close_peers(memory, driver_alive);
     if (driver_alive) {

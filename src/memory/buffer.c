@@ -299,7 +299,7 @@ static pool_status free_block(
         status = device_leave(&scope, memory_release(block->memory, &request, block->address));
         break;
     case DEVICE_RELEASE_HOST_ONLY:
-        memory_gauge_sub(&block->memory->used, block->bytes);
+        memory_release_none(block->memory, &request);
         break;
     case DEVICE_RELEASE_RETAIN:
         *stays = 1;

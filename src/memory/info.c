@@ -24,11 +24,8 @@ static pool_status enter(
 static pool_status read_pool(struct device_memory *memory, pool_memory_info *info)
 {
     struct driver *driver = memory->driver;
-    size_t free_bytes = 0, total_bytes = 0;
-    pool_status status = DRIVER_CALL(driver, MemGetInfo(&free_bytes, &total_bytes));
+    pool_status status = device_sample(memory->device, &info->free_bytes, &info->total_bytes);
 
-    info->free_bytes = free_bytes;
-    info->total_bytes = total_bytes;
     if (status || !memory->pool)
         return status;
     status =
@@ -60,6 +57,19 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
     info->pinned_deferred_bytes = device_deferred_pinned_bytes(memory->device);
 }
 
+static void read_account(struct device_memory *memory, pool_memory_info *info)
+{
+    struct device_account_info account;
+
+    device_account_read(memory->device, &account);
+    info->memory_limit = account.limit == UINT64_MAX ? 0 : account.limit;
+    info->memory_headroom = account.headroom;
+    info->available_bytes = account.available;
+    info->lease_reserved_bytes = account.reserved;
+    info->lease_charged_bytes = account.charged;
+    info->leases = account.leases;
+}
+
 pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
 {
     static const struct base_struct type = BASE_STRUCT(pool_memory_info);
@@ -76,7 +86,7 @@ pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
     status = device_leave(&scope, read_pool(memory, &read));
     if (status)
         return status;
-    memory_note_kept(memory, read.reserved_bytes);
+    read_account(memory, &read);
     base_struct_write(&type, &read, info);
     return POOL_OK;
 }

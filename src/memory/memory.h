@@ -82,8 +82,9 @@ struct device_memory {
     CUdevice handle;
     CUcontext context;
     atomic_uint_least64_t threshold;
+    struct device_held held;    /* how the pool layer measures what is held here */
+    pthread_mutex_t limit_lock; /* one thread at a time reduces what is held to the limit */
     struct memory_gauge used;
-    atomic_uint_least64_t kept; /* the most used since unused memory was last given back */
     struct memory_gauge pinned;
     struct memory_gauge quarantined;
     struct memory_gauge buffers;
@@ -117,6 +118,14 @@ pool_status memory_allocate(
  */
 pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address);
+
+/* Undoes an allocation whose caller will not get it; the first failure stays the detail. */
+void memory_take_back(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address);
+
+/* Accounts for the end of memory that cannot be returned to the driver: the driver or the process
+ * has ended, or the memory is quarantined. */
+void memory_release_none(struct device_memory *memory, const struct memory_request *request);
 
 /* Memory that could not be overwritten and is not returned to the driver. */
 struct memory_quarantined {
@@ -212,8 +221,15 @@ static inline uint64_t memory_ring_bytes(const struct memory_ring *ring)
     return (uint64_t)ring->shape.slots * ring->shape.piece_bytes;
 }
 
-/* Tells the pool's choosing how much of the device is held here unused. */
-void memory_note_kept(struct device_memory *memory, uint64_t reserved_bytes);
+/* What the library holds of the device, used and unused; `object` is the device_memory. Inside
+ * device_enter. */
+pool_status memory_measure_held(void *object, uint64_t *held_bytes);
+/* After an allocation: POOL_ERR_OUT_OF_DEVICE_MEMORY, and the allocation is undone, when more than
+ * the limit is held even after unused memory was released. */
+pool_status memory_limit_check(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address);
+/* The refusal of an allocation beyond the limit. */
+pool_status memory_limit_refuse(struct device_memory *memory, uint64_t bytes);
 
 /* For measurements and tests: the shape of rings made from now on; idle rings are freed. */
 pool_status memory_staging_reshape(pool_device *device, const struct memory_staging_shape *shape);

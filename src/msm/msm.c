@@ -274,7 +274,7 @@ static pool_status free_bytes(const struct msm_call *call, uint64_t *bytes)
     pool_status status = pool_memory_get_info(call->site.device, &info);
 
     if (!status)
-        *bytes = (info.free_bytes + (info.reserved_bytes - info.used_bytes)) / 32 * 31;
+        *bytes = device_net_free(call->site.device) / 32 * 31;
     return status;
 }
 

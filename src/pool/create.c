@@ -95,8 +95,9 @@ static void init_devices(device_pool *pool, const struct device_source *source)
 }
 
 /* Allocates the pool's host memory and initialises its locks. */
-static pool_status allocate_pool(
-    const pool_params *params, const struct device_source *source, device_pool **created)
+static pool_status allocate_pool(const pool_params *params,
+    const struct device_account_rules *rules, const struct device_source *source,
+    device_pool **created)
 {
     device_pool *pool = base_aligned_calloc(CACHE_LINE, sizeof(*pool));
     pool_status status;
@@ -111,6 +112,7 @@ static pool_status allocate_pool(
     pool->is_lazy = params->lazy != 0;
     pool->fault_hook = params->fault_hook;
     pool->fault_user = params->fault_user;
+    pool->account_rules = *rules;
     init_lock(&pool->sample_lock, PTHREAD_MUTEX_NORMAL);
     init_lock(&pool->state_lock, PTHREAD_MUTEX_NORMAL);
     pool->devices = base_aligned_calloc(CACHE_LINE, source->count * sizeof(*pool->devices));
@@ -172,6 +174,9 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
     if (!status)
         status = device_read_properties(device);
     if (!status)
+        device_account_init(
+            &device->account, &device->pool->account_rules, device->properties.total_bytes);
+    if (!status)
         status = driver_work_open(
             &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
@@ -223,6 +228,7 @@ static pool_status start_devices(device_pool *pool, const pool_params *params)
 pool_status pool_create(device_pool **pool, const pool_params *given)
 {
     struct base_error_copy cause;
+    struct device_account_rules rules;
     struct device_source source;
     device_pool *created = NULL;
     pool_params params;
@@ -232,10 +238,12 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         return base_fail_null("pool_create", "pool");
     status = read_params(&params, given);
     if (!status)
+        status = device_account_rules_read(&params, &rules);
+    if (!status)
         status = device_source_open(&params, &source);
     if (status)
         return status;
-    status = allocate_pool(&params, &source, &created);
+    status = allocate_pool(&params, &rules, &source, &created);
     if (status)
         goto close_source;
     status = start_devices(created, &params);

@@ -105,6 +105,23 @@ static void write_devices(struct text_buffer *buffer, const struct pool_snapshot
                 snapshot->devices[i].reason);
 }
 
+/* What the library has of each device's memory, by its account. */
+static void write_memory(struct text_buffer *buffer, device_pool *pool)
+{
+    struct device_account_info account;
+    char limit[24];
+
+    write_text(buffer, "\n  #  limit GiB     used     held  reserved by leases  available\n");
+    for (size_t i = 0; i < pool->count; i++) {
+        device_account_read(&pool->devices[i], &account);
+        snprintf(limit, sizeof(limit), "%.2f", gib(account.limit));
+        write_text(buffer, "%3zu  %9s  %7.2f  %7.2f  %8.2f (%u)%*s  %9.2f\n", i,
+            account.limit == UINT64_MAX ? "none" : limit, gib(account.used), gib(account.held),
+            gib(account.reserved), account.leases, account.leases < 10 ? 6 : 4, "",
+            gib(account.available));
+    }
+}
+
 /* "-" is the device itself, "no" no access, else the driver's rank of the link, * with atomics. */
 static void write_peers(struct text_buffer *buffer, const struct pool_snapshot *snapshot)
 {
@@ -170,6 +187,7 @@ static pool_status write_description(
         write_text(&buffer, "POISONED  %s\n", health.first_cause);
     write_text(&buffer, "\n");
     write_devices(&buffer, snapshot);
+    write_memory(&buffer, pool);
     write_peers(&buffer, snapshot);
     return finish_text(&buffer, "the description of the pool", text);
 }
@@ -281,6 +299,6 @@ pool_status pool_device_describe(pool_device *device, pool_text_format format, c
     if (device->pool->generation != driver_fork_generation())
         return device_pool_refusal(device->pool);
     read_device(device, &info);
-    return format == POOL_TEXT_JSON ? device_write_json(&info, text)
+    return format == POOL_TEXT_JSON ? device_write_json(device, &info, text)
                                     : write_device_description(device, &info, text);
 }

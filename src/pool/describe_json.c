@@ -70,7 +70,25 @@ static int fill_device(cJSON *object, const pool_device_info *info)
            add_flag(object, "cooperative_launch", info->cooperative_launch);
 }
 
-static int fill_devices(cJSON *root, const struct pool_snapshot *snapshot)
+/* The account of the device's memory; no limit is null. */
+static int fill_account(cJSON *object, const pool_device *device)
+{
+    struct device_account_info account;
+
+    device_account_read(device, &account);
+    return (account.limit == UINT64_MAX
+                   ? cJSON_AddNullToObject(object, "memory_limit") != NULL
+                   : add_number(object, "memory_limit", (double)account.limit)) &&
+           add_number(object, "memory_headroom", (double)account.headroom) &&
+           add_number(object, "used_bytes", (double)account.used) &&
+           add_number(object, "held_bytes", (double)account.held) &&
+           add_number(object, "available_bytes", (double)account.available) &&
+           add_number(object, "lease_reserved_bytes", (double)account.reserved) &&
+           add_number(object, "lease_charged_bytes", (double)account.charged) &&
+           add_number(object, "leases", account.leases);
+}
+
+static int fill_devices(cJSON *root, const device_pool *pool, const struct pool_snapshot *snapshot)
 {
     cJSON *devices = cJSON_AddArrayToObject(root, "devices");
 
@@ -81,7 +99,7 @@ static int fill_devices(cJSON *root, const struct pool_snapshot *snapshot)
             cJSON_Delete(object);
             return 0;
         }
-        if (!fill_device(object, &snapshot->devices[i]))
+        if (!fill_device(object, &snapshot->devices[i]) || !fill_account(object, &pool->devices[i]))
             return 0;
     }
     return devices != NULL;
@@ -197,16 +215,16 @@ pool_status device_pool_write_json(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text)
 {
     cJSON *root = cJSON_CreateObject();
-    bool is_complete =
-        root && fill_pool(root, pool) && fill_devices(root, snapshot) && fill_peers(root, snapshot);
+    bool is_complete = root && fill_pool(root, pool) && fill_devices(root, pool, snapshot) &&
+                       fill_peers(root, snapshot);
 
     return print_and_delete(root, is_complete, "the description of the pool", text);
 }
 
-pool_status device_write_json(const pool_device_info *info, char **text)
+pool_status device_write_json(const pool_device *device, const pool_device_info *info, char **text)
 {
     cJSON *root = cJSON_CreateObject();
 
-    return print_and_delete(
-        root, root && fill_device(root, info), "the description of a device", text);
+    return print_and_delete(root, root && fill_device(root, info) && fill_account(root, device),
+        "the description of a device", text);
 }

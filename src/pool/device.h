@@ -6,6 +6,7 @@
 #define POOL_DEVICE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include <devicepool/device.h>
 
@@ -109,12 +110,57 @@ struct driver_mark;
 pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count);
 
 /*
- * Memory that pool_best_device takes into account and the driver cannot see: bytes reserved for a
- * lease and not allocated yet (added and subtracted), and unused bytes of the library's memory
- * pool.
+ * The account of the device's memory (account.h), kept by the memory layer and by leases.
+ *
+ * device_account_add notes an allocation before it is made; false: it would exceed the limit of
+ * what the library may hold less what leases have reserved. Allocations charged to a lease are
+ * limited by its reservation. device_account_subtract notes a release, or an allocation that
+ * failed. When a lease ends, what is still charged to it counts as used outside of leases from then
+ * on: device_account_outlive first, device_reserved_changed second.
  */
-void device_reserved_changed(pool_device *device, int64_t bytes);
-void device_set_unused(pool_device *device, uint64_t bytes);
+bool device_account_add(pool_device *device, uint64_t bytes, bool is_charged);
+void device_account_subtract(pool_device *device, uint64_t bytes, bool is_charged);
+void device_account_outlive(pool_device *device, uint64_t bytes);
+/* An addition without a limit, as the memory exists: it stays allocated when it is released. */
+void device_account_quarantined(pool_device *device, uint64_t bytes);
+void device_reserved_changed(pool_device *device, int64_t bytes, int leases);
+
+/* What leases may reserve in all, of which the reservations of the living ones are to be
+ * subtracted: of the last sample of the free memory, or of the total memory before the first. */
+uint64_t device_capacity(const pool_device *device);
+
+/*
+ * What the device has for a job without a lease: free bytes as last sampled and what the library
+ * holds unused, within the limit, less what leases have reserved; the total memory takes the place
+ * of the free bytes where these are unknown.
+ */
+uint64_t device_net_free(const pool_device *device);
+
+struct device_account_info {
+    uint64_t limit; /* UINT64_MAX: none */
+    uint64_t headroom;
+    uint64_t used;
+    uint64_t used_outside;
+    uint64_t charged; /* to living leases */
+    uint64_t held;
+    uint64_t reserved;
+    uint64_t available; /* for further reservations */
+    uint32_t leases;
+};
+void device_account_read(const pool_device *device, struct device_account_info *info);
+
+/* Samples the free memory of one device now, which must have a context. The results may be NULL. */
+pool_status device_sample(pool_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+/*
+ * How the pool layer learns what the memory layer holds of the device, used and unused: called
+ * inside device_enter with every sample of the free memory. Set once, for the life of the pool.
+ */
+struct device_held {
+    pool_status (*measure)(void *object, uint64_t *held_bytes);
+    void *object;
+};
+void device_set_held(pool_device *device, const struct device_held *held);
 
 /* The device's properties, which were read once when the pool was created. */
 const pool_device_info *device_properties(const pool_device *device);

@@ -13,8 +13,25 @@
  */
 #define SAMPLE_NS 10000000u
 
-pool_status device_sample(pool_device *device, uint64_t *free_bytes)
+void device_set_held(pool_device *device, const struct device_held *held)
 {
+    atomic_store_explicit(&device->held, held, memory_order_release);
+}
+
+static pool_status measure_held(const struct device_held *held, uint64_t *bytes)
+{
+    *bytes = 0;
+    return held ? held->measure(held->object, bytes) : POOL_OK;
+}
+
+/*
+ * What is held is measured before and after the free memory: of an allocation or a trim in between
+ * the smaller value counts, so that no byte is counted twice.
+ */
+pool_status device_sample(pool_device *device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    const struct device_held *held = atomic_load_explicit(&device->held, memory_order_acquire);
+    uint64_t held_before = 0, held_after = 0;
     size_t free_now = 0, total = 0;
     struct device_scope scope;
     pool_status status;
@@ -22,14 +39,20 @@ pool_status device_sample(pool_device *device, uint64_t *free_bytes)
     status = device_enter_uncounted(device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL(scope.driver, MemGetInfo(&free_now, &total));
+    status = measure_held(held, &held_before);
+    if (!status)
+        status = DRIVER_CALL(scope.driver, MemGetInfo(&free_now, &total));
+    if (!status)
+        status = measure_held(held, &held_after);
     status = device_leave(&scope, status);
     if (status)
         return status;
-    atomic_store_explicit(&device->free_bytes, free_now, memory_order_relaxed);
-    atomic_store_explicit(&device->is_sampled, 1, memory_order_release);
+    device_account_sample(
+        &device->account, free_now, held_before < held_after ? held_before : held_after);
     if (free_bytes)
         *free_bytes = free_now;
+    if (total_bytes)
+        *total_bytes = total;
     return POOL_OK;
 }
 
@@ -43,7 +66,7 @@ static pool_status sample_all(device_pool *pool)
 
         if (!atomic_load_explicit(&device->context, memory_order_acquire))
             continue;
-        if (device_sample(device, NULL) && device_pool_check(pool))
+        if (device_sample(device, NULL, NULL) && device_pool_check(pool))
             return device_pool_check(pool);
     }
     return POOL_OK;
@@ -88,33 +111,10 @@ pool_status device_pool_sample(device_pool *pool)
     return status;
 }
 
-uint64_t device_net_free(const pool_device *device)
-{
-    uint64_t bytes = device->properties.total_bytes;
-    int64_t reserved = atomic_load_explicit(&device->reserved_bytes, memory_order_relaxed);
-
-    if (atomic_load_explicit(&device->is_sampled, memory_order_acquire))
-        bytes = atomic_load_explicit(&device->free_bytes, memory_order_relaxed) +
-                atomic_load_explicit(&device->unused_bytes, memory_order_relaxed);
-    if (reserved <= 0)
-        return bytes;
-    return bytes > (uint64_t)reserved ? bytes - (uint64_t)reserved : 0;
-}
-
 uint64_t device_share(const pool_device *device, unsigned *chosen)
 {
     uint64_t before = atomic_load_explicit(&device->chosen_before, memory_order_relaxed);
 
     *chosen = atomic_load_explicit(&device->chosen, memory_order_relaxed);
     return device_net_free(device) / (1 + before + *chosen);
-}
-
-void device_reserved_changed(pool_device *device, int64_t bytes)
-{
-    atomic_fetch_add_explicit(&device->reserved_bytes, bytes, memory_order_relaxed);
-}
-
-void device_set_unused(pool_device *device, uint64_t bytes)
-{
-    atomic_store_explicit(&device->unused_bytes, bytes, memory_order_relaxed);
 }

@@ -20,7 +20,7 @@ static pool_status fill_info(pool_device *device, pool_device_info *info)
     info->state = device_state(device);
     info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
     if (info->state == POOL_DEVICE_READY && info->has_context)
-        status = device_sample(device, &info->free_bytes);
+        status = device_sample(device, &info->free_bytes, NULL);
     /* The query itself may have detected that the device or the process is unusable. */
     info->state = device_state(device);
     if (info->state == POOL_DEVICE_UNUSABLE)

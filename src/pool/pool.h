@@ -17,6 +17,7 @@
 #include <devicepool/pool.h>
 
 #include "driver/work.h"
+#include "pool/account.h"
 #include "pool/device.h"
 #include "pool/monitor.h"
 
@@ -59,13 +60,11 @@ struct pool_device {
     _Atomic(struct device_resource *) resources;
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
-    atomic_uint_fast64_t free_bytes;  /* as last sampled */
-    atomic_int is_sampled;
+    _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
 
-    _Alignas(CACHE_LINE) atomic_int_fast64_t reserved_bytes; /* reserved, not allocated yet */
-    atomic_uint_fast64_t unused_bytes; /* held by the library's memory pool and unused */
-    atomic_uint chosen;                /* times since the last sample of free memory */
-    atomic_uint chosen_before;         /* in the interval before, if that was the one before */
+    _Alignas(CACHE_LINE) struct device_account account;
+    atomic_uint chosen;        /* times since the last sample of free memory */
+    atomic_uint chosen_before; /* in the interval before, if that was the one before */
     atomic_uint dependents[DEVICE_DEPENDENT_KINDS];
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
@@ -87,6 +86,7 @@ struct device_pool {
     pool_context_mode context_mode;
     unsigned context_flags;
     int is_lazy;
+    struct device_account_rules account_rules;
     pool_fault_hook fault_hook;
     void *fault_user;
     struct monitor *monitor;
@@ -177,16 +177,12 @@ void device_pool_stop(device_pool *pool);
 
 /* --- free_memory.c --- */
 
-/* Updates free_bytes unless that was done a moment ago. */
+/* Samples the free memory of all devices unless that was done a moment ago. */
 pool_status device_pool_sample(device_pool *pool);
-/* Queries the driver for one device now, which must have a context. */
-pool_status device_sample(pool_device *device, uint64_t *free_bytes);
-/* Free bytes, plus the unused bytes of the library's pool, less reserved bytes; the total memory
- * where the free bytes are unknown. */
-uint64_t device_net_free(const pool_device *device);
 /*
- * The same, divided by the number of jobs that share it: the next one and those that the device was
- * chosen for since the last samples. *chosen is how often it was chosen since the last one.
+ * device_net_free, divided by the number of jobs that share it: the next one and those that the
+ * device was chosen for since the last samples. *chosen is how often it was chosen since the last
+ * one.
  */
 uint64_t device_share(const pool_device *device, unsigned *chosen);
 
@@ -231,7 +227,7 @@ struct pool_snapshot {
 };
 pool_status device_pool_write_json(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text);
-pool_status device_write_json(const pool_device_info *info, char **text);
+pool_status device_write_json(const pool_device *device, const pool_device_info *info, char **text);
 /* READY, UNUSABLE or POISONED. */
 pool_device_state device_state(const pool_device *device);
 const char *device_state_name(pool_device_state state);

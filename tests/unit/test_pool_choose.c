@@ -153,21 +153,22 @@ static void test_best(void **state)
     assert_int_equal(pool_device_index(device), 3);
     assert_int_equal(pool_mock_depth(world.mock), 0);
 
-    /* Net of what is promised, plus what our own memory pool holds. */
-    device_reserved_changed(device_of(&world, 3), (int64_t)(25 * GIB));
+    /* Less what leases have reserved, and with what the library's memory pool holds unused. */
+    device_reserved_changed(device_of(&world, 3), (int64_t)(25 * GIB), 1);
     forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 1);
-    device_set_unused(device_of(&world, 2), 11 * GIB);
+    device_account_sample(&device_of(&world, 2)->account, 20 * GIB, 11 * GIB);
     forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 2);
-    device_reserved_changed(device_of(&world, 3), -(int64_t)(25 * GIB));
+    device_reserved_changed(device_of(&world, 3), -(int64_t)(25 * GIB), -1);
     forget_choices(&world);
     assert_ok(pool_best_device(world.pool, &device));
     assert_int_equal(pool_device_index(device), 3);
-    device_reserved_changed(device_of(&world, 3), INT64_MAX);
+    device_reserved_changed(device_of(&world, 3), INT64_MAX, 1);
     assert_int_equal(device_net_free(device_of(&world, 3)), 0);
+    device_reserved_changed(device_of(&world, 3), -INT64_MAX, -1);
     world_end(&world);
 }
 
