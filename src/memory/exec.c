@@ -107,7 +107,7 @@ enum { MAX_REPORTS = 256 };
 pool_status memory_progress_add(struct memory_progress *progress, uint64_t amount)
 {
     const pool_exec *exec = progress->exec;
-    bool is_all = amount && progress->done + amount >= progress->total;
+    bool is_all = progress->done + amount && progress->done + amount >= progress->total;
     uint64_t unreported;
 
     if (!is_all && pool_cancel_requested(exec->cancel))

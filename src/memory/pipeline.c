@@ -57,6 +57,16 @@ static bool orders_stages(const struct run *run)
     return run->set && run->pipeline->is_serial;
 }
 
+static bool orders_uploads(const struct run *run)
+{
+    return orders_stages(run) && (run->pipeline->upload || run->pipeline->in[0].span);
+}
+
+static bool orders_downloads(const struct run *run)
+{
+    return orders_stages(run) && (run->pipeline->download || run->pipeline->out.span);
+}
+
 /* Work that `later` gets from now on starts after the work that `earlier` has. */
 static pool_status order_streams(pool_event *event, pool_stream *earlier, pool_stream *later)
 {
@@ -153,11 +163,11 @@ static pool_status download_span(const struct memory_pipeline_span *spec,
     pool_span slice;
     pool_status status;
 
-    if (!spec->span || spec->span->space == POOL_MEMORY_DEVICE)
+    if (!spec->span || spec->span->space == POOL_MEMORY_DEVICE || chunk->count == 0)
         return POOL_OK;
     slice = slice_of(spec, chunk);
-    status = pool_copy_to_host(staging->packed ? staging->packed : slice.data, chunk->result, 0,
-        slice.count * item_bytes, chunk->target.stream);
+    status = pool_copy_to_host(staging->packed ? staging->packed : slice.data, chunk->result,
+        chunk->result_offset, slice.count * item_bytes, chunk->target.stream);
     if (status || !staging->packed)
         return status;
     status = pool_stream_synchronize(chunk->target.stream);
@@ -200,7 +210,7 @@ static pool_status complete_chunk(const struct run *run, struct slot *slot)
         return POOL_OK;
     slot->state = SLOT_IDLE;
     if (memory_progress_waits(pipeline->progress))
-        status = orders_stages(run) && !pipeline->download
+        status = orders_stages(run) && !orders_downloads(run)
                      ? pool_event_synchronize(computed_event(run, slot))
                      : pool_stream_synchronize(copy_stream(run, slot));
     return status ? status
@@ -225,11 +235,11 @@ static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reu
     const struct memory_pipeline *pipeline = run->pipeline;
     pool_status status = memory_progress_add(pipeline->progress, 0);
 
-    if (!status && orders_stages(run) && is_reused)
+    if (!status && orders_uploads(run) && is_reused)
         status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
     if (!status)
         status = upload_chunk(run, slot);
-    if (!status && orders_stages(run))
+    if (!status && orders_uploads(run))
         status = order_streams(run->ordered, copy_stream(run, slot), compute_stream(run, slot));
     slot->chunk.target.stream = compute_stream(run, slot);
     if (!status)
@@ -250,7 +260,7 @@ static pool_status download_chunk(const struct run *run, struct slot *slot)
         return POOL_OK;
     slot->state = SLOT_ENQUEUED;
     slot->chunk.target.stream = copy_stream(run, slot);
-    if (orders_stages(run) && pipeline->download)
+    if (orders_downloads(run))
         status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
     if (!status)
         status = download_span(&pipeline->out, &slot->out, &slot->chunk);

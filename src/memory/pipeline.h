@@ -29,9 +29,10 @@ struct memory_chunk {
     /* The chunk's items in device memory. */
     pool_span in[MEMORY_PIPELINE_INPUTS];
     pool_span out;
-    /* The memory that `out` is downloaded from. The computation may choose another buffer, which
-     * has to live until the pipeline has run. */
+    /* The memory that `out` is downloaded from. The computation may choose another one, which has
+     * to live until the pipeline has run. */
     pool_buffer *result;
+    uint64_t result_offset;
 };
 
 typedef pool_status (*memory_pipeline_stage)(void *user, struct memory_chunk *chunk);

@@ -6,21 +6,20 @@
  */
 #include "base/math.h"
 #include "base/status.h"
+#include "memory/pipeline.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
-#include "stream/stream.h"
 
 struct build {
     const pool_poseidon *set;
     const struct poseidon_tree *tree;
     const pool_exec *exec;
     struct exec_target site;
-    pool_span kept;                   /* the kept levels in device memory */
-    const pool_span *levels;          /* the caller's span of them */
-    struct poseidon_staging staging;  /* if that is in host memory */
-    struct exec_target download_site; /* with its own stream then */
-    pool_event *computed;             /* recorded after the last computed level */
-    pool_buffer *scratch[2];          /* levels that are not kept, alternating */
+    pool_span kept;          /* the kept levels in device memory */
+    const pool_span *levels; /* the caller's span of them */
+    pool_buffer *staging;    /* the memory of `kept` if that is in host memory */
+    pool_buffer *scratch[2]; /* levels that are not kept, alternating */
+    uint32_t next_level;
     size_t digest_bytes;
     uint64_t first_leaf; /* index of the first leaf in messages */
     struct memory_progress *progress;
@@ -125,7 +124,7 @@ static pool_status compute_leaf_chunk(void *user, const struct exec_target *site
 static pool_status compute_leaves(struct build *build, const pool_span *leaves)
 {
     const struct poseidon_tree *tree = build->tree;
-    const struct poseidon_pipeline pipeline = {.set = build->set,
+    struct poseidon_pipeline pipeline = {.set = build->set,
         .site = build->site,
         .in = {leaves, tree->leaf_elements, "leaves"},
         .multiple = tree->arity,
@@ -161,127 +160,79 @@ static pool_status compute_level(struct build *build, uint32_t level)
     return status ? status : memory_progress_add(build->progress, children.count);
 }
 
-/* ---- downloads ------------------------------------------------------------------------------- */
-
-static pool_status open_downloads(struct build *build)
-{
-    const pool_span *levels = build->levels;
-    pool_status status;
-
-    build->kept = *levels;
-    build->download_site = build->site;
-    if (levels->space == POOL_MEMORY_DEVICE)
-        return POOL_OK;
-    status = poseidon_staging_alloc(
-        &build->staging, &build->site, levels, build->digest_bytes, build->tree->digest_count);
-    if (!status)
-        build->kept = poseidon_staging_span(&build->staging, levels);
-    build->download_site.stream = NULL;
-    if (!status)
-        status = pool_event_create(build->site.device, 0, &build->computed);
-    if (!status)
-        status = pool_stream_create(build->site.device, NULL, &build->download_site.stream);
-    return status;
-}
-
-/* Later downloads wait for what the call's stream has computed until now, but not for what is
- * enqueued there afterwards. */
-static pool_status mark_computed(struct build *build)
-{
-    pool_status status;
-
-    if (!build->staging.buffer)
-        return POOL_OK;
-    status = pool_event_record(build->computed, build->site.stream);
-    return status ? status : pool_stream_wait_event(build->download_site.stream, build->computed);
-}
-
-static pool_status download_level(const struct build *build, uint32_t level)
-{
-    const struct poseidon_tree *tree = build->tree;
-    pool_span span;
-
-    if (!build->staging.buffer || level < tree->first_level)
-        return POOL_OK;
-    span = poseidon_span_slice(
-        build->levels, build->digest_bytes, tree->level_start[level], tree->level_nodes[level]);
-    return poseidon_staging_download(
-        &build->staging, &build->download_site, tree->level_start[level], &span);
-}
-
-/* Later work of the call's stream starts after the downloads. After a failure the host waits for
- * them, because they write the caller's memory. */
-static pool_status join_downloads(struct build *build, pool_status status)
-{
-    pool_stream *stream = build->download_site.stream;
-    struct base_error_copy first;
-
-    if (!status)
-        status = pool_event_record(build->computed, stream);
-    if (!status)
-        status = pool_stream_wait_event(build->site.stream, build->computed);
-    if (status && stream) {
-        base_error_save(&first);
-        (void)pool_stream_synchronize(stream);
-        base_error_restore(&first);
-    }
-    return status;
-}
-
-static pool_status close_downloads(struct build *build, pool_status status)
-{
-    struct base_error_copy first;
-    pool_status destroyed;
-
-    if (build->levels->space == POOL_MEMORY_DEVICE)
-        return status;
-    status = join_downloads(build, status);
-    base_error_save(&first);
-    destroyed = pool_stream_destroy(&build->download_site.stream);
-    if (!status && destroyed)
-        base_error_save(&first);
-    status = status ? status : destroyed;
-    destroyed = pool_event_destroy(&build->computed);
-    if (!status && destroyed)
-        base_error_save(&first);
-    status = status ? status : destroyed;
-    if (build->download_site.stream)
-        stream_discard(build->download_site.stream);
-    if (build->computed)
-        stream_discard_event(build->computed);
-    if (status)
-        base_error_restore(&first);
-    return poseidon_staging_free(&build->staging, &build->site, status);
-}
-
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Levels 0 and 1 have been enqueued. Downloads to pageable memory block the host, so level i is
- * downloaded after level i + 2 has been enqueued. */
+static pool_status allocate_kept_levels(struct build *build)
+{
+    uint64_t bytes = build->tree->digest_count * build->digest_bytes;
+    CUdeviceptr address = 0;
+    pool_status status;
+
+    build->kept = *build->levels;
+    if (build->levels->space == POOL_MEMORY_DEVICE)
+        return POOL_OK;
+    status = memory_scratch(&build->site, bytes, &build->staging, &address);
+    build->kept.data = (void *)(uintptr_t)address;
+    build->kept.stride = 0;
+    build->kept.space = POOL_MEMORY_DEVICE;
+    return status;
+}
+
+/* The chunk is a level, or nothing if the level is not kept. */
+static bool set_next_level(void *user, struct memory_chunk *chunk)
+{
+    struct build *build = user;
+    const struct poseidon_tree *tree = build->tree;
+    uint32_t level = build->next_level++;
+
+    if (level > tree->height)
+        return false;
+    if (level >= tree->first_level) {
+        chunk->first = tree->level_start[level];
+        chunk->count = tree->level_nodes[level];
+    }
+    return true;
+}
+
+/* The level above the chunk's one; levels 0 and 1 have been computed with the leaves. */
+static pool_status compute_next_level(void *user, struct memory_chunk *chunk)
+{
+    struct build *build = user;
+
+    chunk->result = build->staging;
+    chunk->result_offset = chunk->first * build->digest_bytes;
+    return build->next_level > 1 && build->next_level <= build->tree->height
+               ? compute_level(build, build->next_level)
+               : POOL_OK;
+}
+
+/* Level i is downloaded after level i + 2 has been enqueued. */
 static pool_status compute_and_download_levels(struct build *build)
 {
-    uint32_t height = build->tree->height;
-    pool_status status = POOL_OK;
+    const struct poseidon_tree *tree = build->tree;
+    const struct memory_pipeline levels = {.target = build->site,
+        .progress = build->progress,
+        .chunk_items = tree->level_nodes[tree->first_level],
+        .next = set_next_level,
+        .slots = build->staging ? 2 : 1,
+        .is_serial = true,
+        .out = {build->levels, build->digest_bytes, true},
+        .is_in_place = true,
+        .compute = compute_next_level,
+        .user = build};
 
-    for (uint32_t level = 0; level <= height && !status; level++) {
-        status = mark_computed(build);
-        if (!status && level + 2 <= height)
-            status = compute_level(build, level + 2);
-        if (!status)
-            status = download_level(build, level);
-    }
-    return status;
+    return memory_pipeline_run(&levels);
 }
 
 static pool_status build_tree(struct build *build, const pool_span *leaves)
 {
-    pool_status status = open_downloads(build);
+    pool_status status = allocate_kept_levels(build);
 
     if (!status)
         status = compute_leaves(build, leaves);
     if (!status)
         status = compute_and_download_levels(build);
-    status = close_downloads(build, status);
+    status = memory_scratch_free(&build->site, &build->staging, status);
     for (int i = 0; i < 2; i++)
         status = memory_scratch_free(&build->site, &build->scratch[i], status);
     return status;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The operations on a device: spans in device memory are read and written in place, spans in host
- * memory pass through the pipeline of chunk.c.
+ * memory stream through the device in chunks.
  */
 #include "poseidon/run.h"
 
 #include <devicepool/memory.h>
 
 #include "base/status.h"
+#include "memory/pipeline.h"
+#include "vector/check.h"
 
 static bool needs_conversion(const pool_poseidon *set, pool_form form)
 {
@@ -67,7 +69,56 @@ pool_span poseidon_span_slice(
     return slice;
 }
 
-static pool_status compute_chunk(void *user, const struct exec_target *site, const pool_span *in,
+static pool_status check_chunk(
+    const struct poseidon_pipeline *pipeline, const struct memory_chunk *chunk)
+{
+    const struct poseidon_operand *in = &pipeline->in;
+    const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
+        .stride = memory_span_stride(&chunk->in[0], in->elements * pipeline->set->field->bytes),
+        .count = chunk->count,
+        .elements = in->elements,
+        .first = pipeline->first_index + chunk->first,
+        .what = in->name};
+
+    return pipeline->checks ? vector_check_elements(&chunk->target, pipeline->set->field, &items)
+                            : POOL_OK;
+}
+
+static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+{
+    const struct poseidon_pipeline *pipeline = user;
+    pool_status status = check_chunk(pipeline, chunk);
+
+    return status ? status
+                  : pipeline->compute(pipeline->user, &chunk->target, &chunk->in[0],
+                        pipeline->out ? &chunk->out : NULL, chunk->first);
+}
+
+pool_status poseidon_pipeline_run(struct poseidon_pipeline *pipeline)
+{
+    const pool_span *in = pipeline->in.span, *out = pipeline->out;
+    const struct poseidon_job job = {.count = in->count,
+        .multiple = pipeline->multiple,
+        .in_bytes = (size_t)pipeline->in.elements * pipeline->set->field->bytes,
+        .out_bytes = pipeline->out_bytes,
+        .uses_host_memory =
+            in->space == POOL_MEMORY_HOST || (out && out->space == POOL_MEMORY_HOST)};
+    const struct poseidon_chunk_plan plan = poseidon_plan_chunks(&pipeline->set->tuning, &job);
+    const struct memory_pipeline chunks = {.target = pipeline->site,
+        .progress = pipeline->progress,
+        .weight = pipeline->weight,
+        .count = job.count,
+        .chunk_items = plan.chunk_items,
+        .slots = plan.slots,
+        .in = {{in, job.in_bytes, true}},
+        .out = {out, job.out_bytes, true},
+        .compute = compute_chunk,
+        .user = pipeline};
+
+    return memory_pipeline_run(&chunks);
+}
+
+static pool_status compute_items(void *user, const struct exec_target *site, const pool_span *in,
     const pool_span *out, uint64_t first)
 {
     (void)first;
@@ -87,7 +138,7 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
         .multiple = 1,
         .weight = 1,
         .checks = exec->checks != 0,
-        .compute = compute_chunk,
+        .compute = compute_items,
         .user = operation,
         .progress = progress};
     pool_status status = exec_target_init(&pipeline.site, exec->device, exec->stream);

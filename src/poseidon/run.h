@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Execution on a device, for validated spans: the operations (run.c), the pipeline for items in
- * host memory (chunk.c) and the staging of spans (staging.c).
+ * Execution on a device, for validated spans.
  */
 #ifndef POSEIDON_RUN_H
 #define POSEIDON_RUN_H
@@ -10,8 +9,6 @@
 #include "memory/operand.h"
 #include "poseidon/arguments.h"
 #include "poseidon/kernels.h"
-
-/* ---- run.c ----------------------------------------------------------------------------------- */
 
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results, struct memory_progress *progress);
@@ -47,31 +44,6 @@ pool_span poseidon_span_slice(
 /* Copies `bytes` of device memory to the host and waits for the copy. */
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes);
 
-/* ---- staging.c ------------------------------------------------------------------------------- */
-
-/* Device memory for items of a span in host memory; no-op for a span in device memory. */
-struct poseidon_staging {
-    pool_buffer *buffer;
-    CUdeviceptr address;
-    unsigned char *packed; /* host memory that strided items are copied through */
-    size_t item_bytes;
-};
-
-/* For up to `capacity` items of `span`, which may be NULL. */
-pool_status poseidon_staging_alloc(struct poseidon_staging *staging, const struct exec_target *site,
-    const pool_span *span, size_t item_bytes, uint64_t capacity);
-pool_status poseidon_staging_free(
-    struct poseidon_staging *staging, const struct exec_target *site, pool_status status);
-/* The items of `span` in device memory: the staging memory, or `span` itself. */
-pool_span poseidon_staging_span(const struct poseidon_staging *staging, const pool_span *span);
-pool_status poseidon_staging_upload(
-    const struct poseidon_staging *staging, const struct exec_target *site, const pool_span *span);
-/* From item `first` of the staging memory on. */
-pool_status poseidon_staging_download(const struct poseidon_staging *staging,
-    const struct exec_target *site, uint64_t first, const pool_span *span);
-
-/* ---- chunk.c --------------------------------------------------------------------------------- */
-
 /*
  * Computes all items of `in`, in chunks if a span is in host memory: while one chunk is computed,
  * the next one is uploaded and the previous one is downloaded.
@@ -93,6 +65,6 @@ struct poseidon_pipeline {
     void *user;
     struct memory_progress *progress;
 };
-pool_status poseidon_pipeline_run(const struct poseidon_pipeline *pipeline);
+pool_status poseidon_pipeline_run(struct poseidon_pipeline *pipeline);
 
 #endif
