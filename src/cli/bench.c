@@ -8,14 +8,13 @@
 
 #include "bench.h"
 #include "cli.h"
-#include "plot.h"
 
 enum { MAX_REPEAT = 10000 };
 
 static const struct bench_operation *const operations[] = {
     &bench_msm, &bench_ntt, &bench_poseidon, &bench_copy, &bench_pool};
 
-/* One invocation. The options that are no numbers are copied to `spec` once they are valid. */
+/* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
     const struct bench_operation *operation;
     struct bench_case spec; /* but for subject and size */
@@ -189,8 +188,8 @@ static const struct cli_column columns[] = {
 static int run_bench(struct bench *bench, const struct cli_line *line)
 {
     struct cli_device next = {0};
-    struct plot plot;
-    int code = plot_open(bench->plot, &plot);
+    struct cli_output picture;
+    int code = cli_plot_open(bench->plot, &picture);
 
     if (code != CLI_GO)
         return code;
@@ -203,7 +202,7 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
         code = each_subject(bench, measure_subject);
         code = code ? code : bench->wrong_count ? CLI_DEVICE : CLI_OK;
     }
-    code = plot_close(&plot, bench->rows, bench->operation->name, code);
+    code = cli_plot_close(&picture, bench->rows, bench->operation->name, code);
     if (!bench->pool) {
         cJSON_Delete(bench->rows);
         return code;

@@ -246,6 +246,15 @@ int cli_output_write(struct cli_output *output, const void *bytes, size_t count)
  * CLI_FAILED when closing fails. */
 int cli_output_close(struct cli_output *output, int code);
 
+/* ---- plot.c: a plot of median seconds over size, drawn by gnuplot ---- */
+
+/* Checks that gnuplot is installed, and opens the file. Returns CLI_GO or an exit code. */
+int cli_plot_open(const char *path, struct cli_output *picture);
+
+/* Draws the rows of a benchmark, if there are any, with one line per subject and device. Returns
+ * `code`, or an exit code if drawing failed. */
+int cli_plot_close(struct cli_output *picture, const cJSON *rows, const char *operation, int code);
+
 /* ---- table.c: result tables ---- */
 
 /* The format of a column. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plot.h"
+#include "cli.h"
 
 static const char *get_string(const cJSON *row, const char *key)
 {
@@ -87,15 +87,15 @@ static void write_script(FILE *script, const cJSON *rows, const char *operation)
     fputc('\n', script);
 }
 
-int plot_open(const char *path, struct plot *plot)
+int cli_plot_open(const char *path, struct cli_output *picture)
 {
-    int code = cli_output_open(path, &plot->picture);
+    int code = cli_output_open(path, picture);
 
     if (code != CLI_GO || !path || system("command -v gnuplot >/dev/null") == 0)
         return code;
     code = cli_fail_with("--plot draws with gnuplot, which is not installed (Debian: apt-get "
                          "install gnuplot-nox)");
-    return cli_output_close(&plot->picture, code);
+    return cli_output_close(picture, code);
 }
 
 /* Runs gnuplot. Returns an exit code. */
@@ -117,16 +117,16 @@ static int draw_rows(const char *path, const cJSON *rows, const char *operation)
     return state ? cli_fail_with("gnuplot failed to draw '%s'", path) : CLI_OK;
 }
 
-int plot_close(struct plot *plot, const cJSON *rows, const char *operation, int code)
+int cli_plot_close(struct cli_output *picture, const cJSON *rows, const char *operation, int code)
 {
-    const char *path = plot->picture.path;
+    const char *path = picture->path;
     int plotted = CLI_FAILED;
 
     if (!path)
         return code;
     if (cJSON_GetArraySize(rows))
         plotted = draw_rows(path, rows, operation);
-    plotted = cli_output_close(&plot->picture, plotted);
+    plotted = cli_output_close(picture, plotted);
     if (!plotted)
         cli_note("drawn: %s", path);
     return code ? code : plotted;

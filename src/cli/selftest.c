@@ -96,7 +96,7 @@ static void *run_tests(void *argument)
     while (!atomic_load(&round->is_over) &&
            (index = atomic_fetch_add(&round->next, round->step)) < round->count) {
         cli_progress("%s: %s %zu of %zu, %s", round->name, round->area->name,
-            index / round->step + 1, count_tests(round), round->area->subject(round->pool, index));
+            index / round->step + 1, count_tests(round), round->area->subject(index));
         run_test(round, index);
     }
     return NULL;
@@ -142,7 +142,7 @@ static void report_round(struct selftest *test, const struct round *round, doubl
 
     for (size_t i = 0; i < round->count; i++) {
         const struct result *result = &round->results[i];
-        const char *subject = round->area->subject(round->pool, i);
+        const char *subject = round->area->subject(i);
 
         skipped += result->state == SKIPPED;
         if (result->state == NOT_RUN || result->state == SKIPPED)

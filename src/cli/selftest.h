@@ -12,7 +12,7 @@
 struct selftest_area {
     const char *name;
     size_t (*count)(device_pool *pool);
-    const char *(*subject)(device_pool *pool, size_t index);
+    const char *(*subject)(size_t index);
     /* Returns POOL_OK and sets *is_correct, or returns the failure of the library. */
     pool_status (*run)(device_pool *pool, pool_device *device, size_t index, int *is_correct);
 };

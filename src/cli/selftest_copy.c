@@ -19,9 +19,8 @@ static size_t count_paths(device_pool *pool)
     return CLI_COUNT_OF(paths) - (pool_usable_count(pool) < 2);
 }
 
-static const char *path_name(device_pool *pool, size_t index)
+static const char *path_name(size_t index)
 {
-    (void)pool;
     return paths[index];
 }
 

@@ -58,9 +58,8 @@ static size_t count_fields(device_pool *pool)
     return selftest_field_count;
 }
 
-static const char *field_name(device_pool *pool, size_t index)
+static const char *field_name(size_t index)
 {
-    (void)pool;
     return selftest_fields[index].name;
 }
 
@@ -110,9 +109,8 @@ static size_t count_ntt(device_pool *pool)
     return count;
 }
 
-static const char *ntt_name(device_pool *pool, size_t index)
+static const char *ntt_name(size_t index)
 {
-    (void)pool;
     return selftest_fields[get_ntt_field(index)].name;
 }
 

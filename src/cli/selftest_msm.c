@@ -14,9 +14,8 @@ static size_t count_curves(device_pool *pool)
     return selftest_msm_count;
 }
 
-static const char *curve_name(device_pool *pool, size_t index)
+static const char *curve_name(size_t index)
 {
-    (void)pool;
     return selftest_msms[index].curve;
 }
 

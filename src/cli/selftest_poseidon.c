@@ -18,9 +18,8 @@ static size_t count_sets(device_pool *pool)
     return pool_poseidon_count();
 }
 
-static const char *set_name(device_pool *pool, size_t index)
+static const char *set_name(size_t index)
 {
-    (void)pool;
     return pool_poseidon_name_at(index);
 }
 
