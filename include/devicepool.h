@@ -12,13 +12,15 @@
 #include <devicepool/log.h>     /* the log callback */
 #include <devicepool/status.h>  /* status codes, their classes, the thread's error detail */
 #include <devicepool/text.h>    /* descriptions as plain text or JSON */
+#include <devicepool/trace.h>   /* the trace hook: ranges of time */
 #include <devicepool/version.h> /* version numbers, the rule for struct sizes */
 
 /* devices */
-#include <devicepool/device.h> /* properties of a device */
-#include <devicepool/driver.h> /* CUDA types and the table of driver functions */
-#include <devicepool/host.h>   /* the driver and compiler installed on this host */
-#include <devicepool/pool.h>   /* creation of pools, device selection, binding, health */
+#include <devicepool/device.h>  /* properties of a device */
+#include <devicepool/driver.h>  /* CUDA types and the table of driver functions */
+#include <devicepool/host.h>    /* the driver and compiler installed on this host */
+#include <devicepool/metrics.h> /* metrics for monitoring systems */
+#include <devicepool/pool.h>    /* creation of pools, device selection, binding, health */
 
 /* memory and execution */
 #include <devicepool/cache.h>  /* the disk cache of compiled kernels */

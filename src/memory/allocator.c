@@ -411,12 +411,18 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
     base_free(memory);
 }
 
+static const struct device_resource_type memory_type = {
+    .name = "memory", .create = make_memory, .destroy = destroy_memory};
+
+struct device_memory *memory_find(pool_device *device)
+{
+    return device_resource_find(device, &memory_type);
+}
+
 pool_status memory_of(struct device_scope *scope, struct device_memory **memory)
 {
-    static const struct device_resource_type kind = {
-        .name = "memory", .create = make_memory, .destroy = destroy_memory};
     void *object;
-    pool_status status = device_resource_get(scope->device, &kind, &object);
+    pool_status status = device_resource_get(scope->device, &memory_type, &object);
 
     if (!status)
         *memory = object;

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "memory/memory.h"
+#include "pool/counters.h"
 
 struct host_copy {
     struct memory_transfer transfer;
@@ -68,6 +69,7 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
     const struct memory_transfer *t = &copy->transfer;
     struct device_memory *memory;
     enum memory_place place;
+    struct trace_range range;
     pool_status status = memory_place_of(scope->driver, t->host, t->bytes, &place);
 
     if (!status)
@@ -78,15 +80,20 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%p is device memory: pool_buffer_adopt and pool_copy_device are for that",
             (void *)t->host);
+    trace_begin(&range, POOL_TRACE_COPY, copy->outward ? "download" : "upload", "",
+        pool_device_ordinal(scope->device), t->bytes);
     driver_work_begin(copy->queue);
     if (place == MEMORY_PAGEABLE)
         status = copy_pageable(scope, memory, copy);
     else
         status = copy_direct(scope->driver, copy);
     driver_work_returned(copy->queue);
+    if (!status)
+        device_count_copy(
+            scope->device, copy->outward ? COUNTER_COPY_TO_HOST : COUNTER_COPY_TO_DEVICE, t->bytes);
     if (!status && copy->waits)
         status = stream_synchronize(scope->driver, t->stream, copy->queue);
-    return status;
+    return trace_end(&range, status);
 }
 
 static pool_status copy_host(

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
+#include "pool/counters.h"
 
 /*
  * Overlapping ranges are copied in pieces no longer than their distance, which do not overlap. When
@@ -238,6 +239,9 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
     status = device_leave(&scope, status);
     if (!status && bytes && to->device != from->device)
         status = copy_across(&copy, to->device, from->device);
+    if (!status)
+        device_count_copy(copy.runs_on,
+            to->device == from->device ? COUNTER_COPY_ON_DEVICE : COUNTER_COPY_TO_PEER, bytes);
     if (!status && bytes && !stream)
         status = wait_default(copy.runs_on);
     return status;

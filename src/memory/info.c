@@ -57,17 +57,31 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
     info->pinned_deferred_bytes = device_deferred_pinned_bytes(memory->device);
 }
 
-static void read_account(struct device_memory *memory, pool_memory_info *info)
+static void read_account(const pool_device *device, pool_memory_info *info)
 {
     struct device_account_info account;
 
-    device_account_read(memory->device, &account);
+    device_account_read(device, &account);
     info->memory_limit = account.limit == UINT64_MAX ? 0 : account.limit;
     info->memory_headroom = account.headroom;
     info->available_bytes = account.available;
     info->lease_reserved_bytes = account.reserved;
     info->lease_charged_bytes = account.charged;
     info->leases = account.leases;
+}
+
+void memory_read_gauges(pool_device *device, pool_memory_info *info)
+{
+    struct device_memory *memory = memory_find(device);
+
+    struct device_account_info account;
+
+    *info = (pool_memory_info){.struct_size = sizeof(*info)};
+    if (memory)
+        read_gauges(memory, info);
+    device_account_read(device, &account);
+    info->reserved_bytes = account.held;
+    read_account(device, info);
 }
 
 pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
@@ -86,7 +100,7 @@ pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
     status = device_leave(&scope, read_pool(memory, &read));
     if (status)
         return status;
-    read_account(memory, &read);
+    read_account(device, &read);
     base_struct_write(&type, &read, info);
     return POOL_OK;
 }

@@ -97,6 +97,11 @@ struct device_memory {
 
 /* Inside device_enter. */
 pool_status memory_of(struct device_scope *scope, struct device_memory **memory);
+/* NULL while nothing has been allocated on the device. */
+struct device_memory *memory_find(pool_device *device);
+/* The members of `info` that no driver call is needed for; all 0 while nothing has been allocated.
+ */
+void memory_read_gauges(pool_device *device, pool_memory_info *info);
 
 /*
  * Raw allocation. With `ordered` the memory is there in the order of `stream`, else on all streams

@@ -18,6 +18,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
+#include "module/counters.h"
 #include "module/disk.h"
 #include "module/includes.h"
 
@@ -196,6 +197,8 @@ static pool_status make_image(const struct module_request *request, const struct
     pool_status status;
 
     *image = request->params->no_cache ? NULL : disk_load(key);
+    if (*image)
+        module_count_image(MODULE_IMAGE_DISK);
     if (*image || request->only_ready)
         return POOL_OK;
     status = compile(request, image, &is_prebuilt);
@@ -245,8 +248,10 @@ static pool_status follow(const struct module_request *request, struct entry *en
         if (!entry->ended && pool_cancel_requested(request->params->cancel))
             return cancelled(request);
     }
-    if (entry->image)
+    if (entry->image) {
+        module_count_image(MODULE_IMAGE_MEMORY);
         return POOL_OK;
+    }
     if (entry->failure.error.status == POOL_ERR_COMPILE) {
         base_error_restore(&entry->failure);
         return POOL_ERR_COMPILE;

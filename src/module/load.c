@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/nvrtc.h"
+#include "driver/trace.h"
 #include "module/image.h"
+#include "pool/counters.h"
 #include "pool/release.h"
 
 #define JIT_LOG_BYTES 4096
@@ -50,9 +53,15 @@ pool_status module_load_inside(struct device_scope *scope, const void *image, CU
     char log[JIT_LOG_BYTES] = "";
     pool_cu_enum options[] = {DRIVER_JIT_ERROR_LOG_BUFFER, DRIVER_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
+    uint64_t start = base_clock_ns();
+    struct trace_range range;
     pool_status status;
 
+    trace_begin(&range, POOL_TRACE_LOAD, "load", "", device_properties(scope->device)->ordinal, 0);
     status = DRIVER_CALL(scope->driver, ModuleLoadDataEx(handle, image, 2, options, values));
+    trace_end(&range, status);
+    if (!status)
+        device_count_module_load(scope->device, base_clock_ns() - start);
     log[sizeof(log) - 1] = '\0';
     if (status && pool_status_class(status) == POOL_CLASS_CALL)
         explain_failed_load(scope->driver, log);

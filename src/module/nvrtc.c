@@ -14,7 +14,9 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
+#include "driver/trace.h"
 #include "module/compile_log.h"
+#include "module/counters.h"
 
 /*
  * NVRTC looks for headers in the directory of the file that includes them unless told not to (since
@@ -35,7 +37,8 @@ struct compiler {
     size_t size;
 };
 
-/* A failure of the compiler itself is reported in `reason`, not recorded: prebuilt PTX may serve. */
+/* A failure of the compiler itself is reported in `reason`, not recorded: prebuilt PTX may serve.
+ */
 static pool_status check(const struct compiler *compiler, nvrtc_result result, const char *call)
 {
     if (!driver_nvrtc_is_broken(result))
@@ -261,6 +264,19 @@ static pool_status compile_program(const struct compiler *compiler,
     return result ? compile_failed(compiler, request, program, result) : POOL_OK;
 }
 
+struct module_counters module_counters;
+
+/* The compiler's time, and what came of it. */
+static void count_compile(uint64_t nanoseconds, pool_status status)
+{
+    atomic_fetch_add_explicit(
+        &module_counters.compile_nanoseconds, nanoseconds, memory_order_relaxed);
+    if (status)
+        atomic_fetch_add_explicit(&module_counters.compile_failures, 1, memory_order_relaxed);
+    else
+        module_count_image(MODULE_IMAGE_COMPILER);
+}
+
 pool_status module_compile_nvrtc(
     const struct module_request *request, char *reason, size_t size, struct module_image **image)
 {
@@ -268,6 +284,7 @@ pool_status module_compile_nvrtc(
     uint64_t start = base_clock_ns();
     nvrtc_program program = NULL;
     struct target target = {0};
+    struct trace_range range;
     pool_status status;
 
     if (!compiler.nvrtc)
@@ -277,10 +294,12 @@ pool_status module_compile_nvrtc(
         status = create_program(&compiler, request, &program);
     if (status)
         return status;
+    trace_begin(&range, POOL_TRACE_COMPILE, "compile", request->name, -1, 0);
     status = compile_program(&compiler, request, &target, program);
     if (!status)
         status = fetch_image(&compiler, program, &target, image);
     compiler.nvrtc->api.DestroyProgram(&program);
+    count_compile(base_clock_ns() - start, trace_end(&range, status));
     if (!status)
         base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%d, %zu bytes, in %.0f ms", request->name,
             target.form == MODULE_CUBIN ? "machine code" : "PTX", target.arch, (*image)->size,

@@ -10,6 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "memory/memory.h"
+#include "pool/counters.h"
 
 /* Calls that need less than this allocate without querying the free memory first. */
 #define SMALL_BYTES ((uint64_t)256 << 20)
@@ -387,6 +388,7 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
     const pool_exec *exec, const pool_span *points, const pool_span *scalars,
     const pool_span *results)
 {
+    struct device_operation operation;
     struct device_scope scope;
     struct msm_call call;
     pool_status status = read_call("pool_msm", params, exec, points, scalars, results, &call);
@@ -394,7 +396,12 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
     call.tuning = tuning;
     if (!status)
         status = device_enter(call.site.device, &scope);
-    return status ? status : device_leave(&scope, run_entered(&call));
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call.site.device, "msm", call.curve->name, call.scalars.count);
+    status = device_operation_end(&operation, run_entered(&call));
+    return device_leave(&scope, status);
 }
 
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,

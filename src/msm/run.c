@@ -8,6 +8,7 @@
 
 #include "base/math.h"
 #include "base/status.h"
+#include "stream/phase.h"
 
 enum {
     TREE_LEVELS = 6, /* a block has a quad for T and one for Q of each of 32 nodes */
@@ -26,11 +27,16 @@ pool_status msm_run_clear(const struct msm_run *run)
 pool_status msm_run_add(struct msm_run *run, const struct msm_chunk_operands *chunk)
 {
     pool_status status = run->chunks == 0 ? msm_run_clear(run) : POOL_OK;
+    struct phase phase;
 
-    if (!status && chunk->count > 0)
-        status = msm_run_sort(run, chunk);
-    if (!status && chunk->count > 0)
-        status = msm_run_accumulate(run, chunk);
+    if (!status && chunk->count > 0) {
+        phase_begin(&phase, run->device, run->stream, "msm", "sort");
+        status = phase_end(&phase, msm_run_sort(run, chunk));
+    }
+    if (!status && chunk->count > 0) {
+        phase_begin(&phase, run->device, run->stream, "msm", "accumulate");
+        status = phase_end(&phase, msm_run_accumulate(run, chunk));
+    }
     if (!status)
         run->chunks++;
     return status;
@@ -159,9 +165,12 @@ static pool_status reduce_tree(const struct msm_run *run)
 
 pool_status msm_run_reduce(const struct msm_run *run)
 {
-    pool_status status = reduce_segments(run);
+    struct phase phase;
+    pool_status status;
 
-    return status ? status : reduce_tree(run);
+    phase_begin(&phase, run->device, run->stream, "msm", "reduce");
+    status = reduce_segments(run);
+    return phase_end(&phase, status ? status : reduce_tree(run));
 }
 
 /* ---- window combination ---------------------------------------------------------------------- */
@@ -182,6 +191,7 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
         .layout = target->layout,
         .converts = is_standard != (target->form == POOL_FORM_STANDARD),
     };
+    struct phase phase;
     const struct msm_launch launch = {
         .kernel = MSM_WINDOW_COMBINE,
         .blocks = base_ceil_div(plan->job.batch, MSM_COMBINE_THREADS / QUAD_LANES),
@@ -193,5 +203,6 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
     /* The kernel's product with R in standard form, or with 1 in Montgomery form, converts. */
     for (uint32_t i = 0; args.converts && i < field->words; i++)
         args.factor[i] = field_word(is_standard ? field->one : one, i);
-    return msm_enqueue(run, &launch);
+    phase_begin(&phase, run->device, run->stream, "msm", "combine");
+    return phase_end(&phase, msm_enqueue(run, &launch));
 }

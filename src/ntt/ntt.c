@@ -8,6 +8,7 @@
 
 #include "base/params.h"
 #include "base/status.h"
+#include "pool/counters.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
 
@@ -175,13 +176,19 @@ static pool_status run_inside(struct ntt_call *call)
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
+    struct device_operation operation;
     struct device_scope scope;
     struct ntt_call call;
     pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
 
     if (!status)
         status = device_enter(call.target.device, &scope);
-    return status ? status : device_leave(&scope, run_inside(&call));
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call.target.device, "ntt", call.target.field->name, call.in.count);
+    status = device_operation_end(&operation, run_inside(&call));
+    return device_leave(&scope, status);
 }
 
 pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "memory/pipeline.h"
+#include "stream/phase.h"
 #include "vector/check.h"
 #include "vector/vector.h"
 
@@ -89,12 +90,21 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
     return module_launch_enqueue(&launch);
 }
 
+/* The name of a phase; no built-in tuning needs more than four passes. */
+static const char *name_of_pass(uint32_t index)
+{
+    static const char *const names[] = {"pass 1", "pass 2", "pass 3", "pass 4", "later passes"};
+
+    return names[index < 4 ? index : 4];
+}
+
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan)
 {
     const struct chip chip = chip_of(run->target.device);
     const struct ntt_tuning tuning = ntt_tuning_for(&run->job, &chip);
     const struct ntt_tables *tables = NULL;
     CUdeviceptr intermediate = intermediate_memory(run, plan);
+    struct phase phase;
     pool_status status =
         ntt_tables_get(run->domain, run->target.stream, run->direction, &tuning, &tables);
 
@@ -102,9 +112,11 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
         bool is_last = i + 1 == plan->count;
         bool is_in_tables = plan->count > 1 && tables->layout.low_bits != 0;
 
+        phase_begin(&phase, run->target.device, run->target.stream, "ntt", name_of_pass(i));
         status = enqueue_pass(run, &plan->pass[i], tables, i == 0 ? run->in : intermediate,
             is_last ? run->out : intermediate,
             is_last ? last_pass_scale(run, tables, is_in_tables) : 0);
+        status = phase_end(&phase, status);
     }
     return status;
 }

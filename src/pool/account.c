@@ -175,6 +175,11 @@ void device_account_sample(struct device_account *account, uint64_t free_bytes, 
     atomic_store_explicit(&account->base, free_bytes + held, memory_order_relaxed);
 }
 
+uint64_t device_account_free(const struct device_account *account)
+{
+    return less(load(&account->base), load(&account->held));
+}
+
 uint64_t device_capacity(const pool_device *device)
 {
     const struct device_account *account = &device->account;

@@ -47,6 +47,9 @@ pool_status device_account_rules_read(
 void device_account_init(
     struct device_account *account, const struct device_account_rules *rules, uint64_t total_bytes);
 
+/* Free bytes by the driver as last sampled; the total memory before the first sample. */
+uint64_t device_account_free(const struct device_account *account);
+
 /* Stores a sample: `free_bytes` by the driver, and what the library held at that moment. */
 void device_account_sample(struct device_account *account, uint64_t free_bytes, uint64_t held);
 

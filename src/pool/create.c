@@ -147,8 +147,10 @@ void device_pool_free(device_pool *pool)
         leak_pool(pool);
         return;
     }
-    for (size_t i = 0; i < pool->count; i++)
+    for (size_t i = 0; i < pool->count; i++) {
         driver_work_close(&pool->devices[i].work);
+        device_counters_free(&pool->devices[i].counters);
+    }
     if (pool->generation == driver_fork_generation()) {
         for (size_t i = 0; i < pool->count; i++) {
             pthread_mutex_destroy(&pool->devices[i].context_lock);

@@ -68,6 +68,9 @@ pool_status device_or_bound(pool_device *wanted, pool_device **device);
 
 struct driver *device_driver(const pool_device *device);
 
+/* "ready", "unusable", … */
+const char *device_state_name(pool_device_state state);
+
 /* Objects that keep a pool from being destroyed while they exist. */
 enum device_dependent {
     DEVICE_DEPENDENT_BUFFER,
@@ -92,6 +95,8 @@ struct device_resource_type {
 };
 pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object);
+/* The resource, or NULL while it has not been created. */
+void *device_resource_find(pool_device *device, const struct device_resource_type *type);
 
 /*
  * Work in flight. device_work is where launches and streams of the device are counted.

@@ -11,6 +11,24 @@
 #include "driver/attributes.h"
 #include "pool/pool.h"
 
+static void fill_state(const pool_device *device, pool_device_info *info)
+{
+    info->state = device_state(device);
+    info->reason[0] = '\0';
+    if (info->state == POOL_DEVICE_UNUSABLE)
+        base_text_copy(info->reason, sizeof(info->reason), device->reason);
+    else if (info->state == POOL_DEVICE_POISONED)
+        base_text_copy(info->reason, sizeof(info->reason), device->driver->fault.message);
+}
+
+void device_read_info(const pool_device *device, pool_device_info *info)
+{
+    *info = device->properties;
+    info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
+    info->free_bytes = device_account_free(&device->account);
+    fill_state(device, info);
+}
+
 /* The constant properties, and the current free memory, state and reason. */
 static pool_status fill_info(pool_device *device, pool_device_info *info)
 {
@@ -22,11 +40,7 @@ static pool_status fill_info(pool_device *device, pool_device_info *info)
     if (info->state == POOL_DEVICE_READY && info->has_context)
         status = device_sample(device, &info->free_bytes, NULL);
     /* The query itself may have detected that the device or the process is unusable. */
-    info->state = device_state(device);
-    if (info->state == POOL_DEVICE_UNUSABLE)
-        base_text_copy(info->reason, sizeof(info->reason), device->reason);
-    else if (info->state == POOL_DEVICE_POISONED)
-        base_text_copy(info->reason, sizeof(info->reason), device->driver->fault.message);
+    fill_state(device, info);
     return info->state == POOL_DEVICE_READY ? status : POOL_OK;
 }
 

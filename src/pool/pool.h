@@ -18,6 +18,7 @@
 
 #include "driver/work.h"
 #include "pool/account.h"
+#include "pool/counters.h"
 #include "pool/device.h"
 #include "pool/monitor.h"
 
@@ -69,6 +70,7 @@ struct pool_device {
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
     struct driver_work work;
+    struct device_counters counters;
 };
 
 struct device_pool {
@@ -99,6 +101,7 @@ struct device_pool {
     atomic_uint_fast64_t sampled_at;                       /* coarse clock; 0: never */
     atomic_uint_fast64_t polled_at;                        /* clock, of work in flight; 0: never */
     pthread_mutex_t sample_lock;                           /* one thread samples */
+    atomic_int times_phases;
 
     pthread_mutex_t state_lock;
     struct device_set *sets; /* guarded by state_lock: count + 1 of them, `sets_used` published */
@@ -230,7 +233,6 @@ pool_status device_pool_write_json(
 pool_status device_write_json(const pool_device *device, const pool_device_info *info, char **text);
 /* READY, UNUSABLE or POISONED. */
 pool_device_state device_state(const pool_device *device);
-const char *device_state_name(pool_device_state state);
 const char *device_context_mode_name(pool_context_mode mode);
 
 static inline int device_pool_is_usable(const device_pool *pool)

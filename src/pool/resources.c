@@ -74,6 +74,13 @@ pool_status device_resource_get(
     return status;
 }
 
+void *device_resource_find(pool_device *device, const struct device_resource_type *type)
+{
+    struct device_resource *found = find_resource(device, type);
+
+    return found ? found->object : NULL;
+}
+
 void device_destroy_resources(pool_device *device, int driver_alive)
 {
     struct device_resource *at = atomic_exchange(&device->resources, NULL);

@@ -317,7 +317,8 @@ static void test_latch(void **state)
     assert_int_equal(first.code, 719);
     assert_string_equal(first.message, driver->fault.message);
 
-    /* Every later failure has the first cause, whatever its own code is; nobody is notified again. */
+    /* Every later failure has the first cause, whatever its own code is; nobody is notified again.
+     */
     assert_int_equal(driver_check(driver, 700, "cuMemFree(p)"), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(driver_check(driver, 1, "cuMemFree(p)"), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(pool_last_error()->driver_code, 719);

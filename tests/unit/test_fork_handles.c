@@ -240,6 +240,8 @@ static void call_pool(void)
     REFUSED(pool_run_on(h.device, run_task, NULL));
     REFUSED(pool_pointer_device(h.pool, &health, &device));
     REFUSED(pool_get_health(h.pool, &health));
+    REFUSED(pool_metrics(h.pool, POOL_METRICS_JSON, &text));
+    REFUSED(pool_set_phase_timing(h.pool, 1));
     REFUSED(pool_device_get_info(h.device, &info));
     REFUSED(pool_device_get_peer(h.device, h.other, &peer));
     ANSWERS(pool_device_index(h.device));
@@ -497,13 +499,13 @@ static int destroy_all(void)
 static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
     "pool_random_", "pool_encoding_", "pool_cache_", "pool_file_", "pool_cancel_", "pool_version_",
-    "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_host_get_info",
-    "pool_launch_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
-    "pool_merkle_get_shape", "pool_poseidon_merkle_verify", "pool_poseidon_count",
-    "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest_elements",
-    "pool_poseidon_field", "pool_poseidon_fingerprint", "pool_poseidon_by_name",
-    "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain",
-    "pool_poseidon_width"};
+    "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_trace_set",
+    "pool_host_get_info", "pool_launch_shape_for", "pool_sim_class_name", "pool_create",
+    "pool_ntt_domain_create", "pool_merkle_get_shape", "pool_poseidon_merkle_verify",
+    "pool_poseidon_count", "pool_poseidon_create", "pool_poseidon_destroy",
+    "pool_poseidon_digest_elements", "pool_poseidon_field", "pool_poseidon_fingerprint",
+    "pool_poseidon_by_name", "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate",
+    "pool_poseidon_retain", "pool_poseidon_width"};
 
 static int needs_no_call(const char *name)
 {

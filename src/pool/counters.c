@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of a device. A series is found in a list of a few dozen entries that only grows.
+ */
+#include "pool/counters.h"
+
+#include <string.h>
+
+#include <devicepool/metrics.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/params.h"
+#include "base/text.h"
+#include "pool/pool.h"
+
+struct device_counters *device_counters(pool_device *device)
+{
+    return &device->counters;
+}
+
+void device_read_load(const pool_device *device, struct device_load *load)
+{
+    struct driver_load work = driver_work_load(&device->work);
+
+    load->calls = atomic_load_explicit(&device->calls, memory_order_relaxed);
+    load->busy_streams = work.streams;
+    load->unfinished = work.items;
+    load->launches = atomic_load_explicit(&device->work.launches, memory_order_relaxed);
+}
+
+int device_times_phases(const pool_device *device)
+{
+    return atomic_load_explicit(&device->pool->times_phases, memory_order_relaxed);
+}
+
+pool_status pool_set_phase_timing(device_pool *pool, int32_t is_on)
+{
+    pool_status status = base_check_pointers("pool_set_phase_timing", {"pool", pool});
+
+    if (!status)
+        status = base_check_ranges("pool_set_phase_timing", {"is_on", is_on, 0, 1});
+    if (!status)
+        status = device_pool_check(pool);
+    if (!status)
+        atomic_store(&pool->times_phases, is_on);
+    return status;
+}
+
+static int is_same(const struct counter_series *series, const char *operation, const char *phase,
+    const char *subject)
+{
+    return series->operation == operation && series->phase == phase &&
+           strcmp(series->subject, subject) == 0;
+}
+
+/* From `first` up to, not including, `end`. */
+static struct counter_series *find(struct counter_series *first, const struct counter_series *end,
+    const char *operation, const char *phase, const char *subject)
+{
+    while (first != end && !is_same(first, operation, phase, subject))
+        first = first->next;
+    return first == end ? NULL : first;
+}
+
+struct counter_series *counter_series_of(
+    pool_device *device, const char *operation, const char *phase, const char *subject)
+{
+    _Atomic(struct counter_series *) *list = &device->counters.series;
+    struct counter_series *first = atomic_load_explicit(list, memory_order_acquire);
+    char name[sizeof(first->subject)];
+    struct counter_series *found, *made;
+
+    base_text_copy(name, sizeof(name), subject);
+    found = find(first, NULL, operation, phase, name);
+    if (found)
+        return found;
+    made = base_calloc(1, sizeof(*made));
+    if (!made)
+        return NULL;
+    made->operation = operation;
+    made->phase = phase;
+    memcpy(made->subject, name, sizeof(name));
+    made->next = first;
+    while (!atomic_compare_exchange_weak_explicit(
+        list, &made->next, made, memory_order_release, memory_order_acquire)) {
+        /* Other threads have added series, perhaps this one. */
+        found = find(made->next, first, operation, phase, name);
+        if (found) {
+            base_free(made);
+            return found;
+        }
+    }
+    return made;
+}
+
+void device_counters_free(struct device_counters *counters)
+{
+    struct counter_series *at = atomic_load(&counters->series);
+
+    while (at) {
+        struct counter_series *next = at->next;
+
+        base_free(at);
+        at = next;
+    }
+    atomic_store(&counters->series, NULL);
+}
+
+static void add(atomic_uint_fast64_t *counter, uint64_t amount)
+{
+    atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
+}
+
+void device_count_copy(pool_device *device, enum counter_copy kind, uint64_t bytes)
+{
+    add(&device->counters.copies[kind].count, 1);
+    add(&device->counters.copies[kind].bytes, bytes);
+}
+
+void device_count_module_load(pool_device *device, uint64_t nanoseconds)
+{
+    add(&device->counters.module_loads, 1);
+    add(&device->counters.module_load_nanoseconds, nanoseconds);
+}
+
+void device_operation_begin(struct device_operation *call, pool_device *device,
+    const char *operation, const char *subject, uint64_t items)
+{
+    call->series = counter_series_of(device, operation, NULL, subject);
+    call->begin_ns = base_clock_ns();
+    if (call->series)
+        add(&call->series->items, items);
+    trace_begin(
+        &call->range, POOL_TRACE_OPERATION, operation, subject, device->properties.ordinal, items);
+}
+
+pool_status device_operation_end(struct device_operation *call, pool_status status)
+{
+    trace_end(&call->range, status);
+    if (call->series) {
+        add(&call->series->nanoseconds, base_clock_ns() - call->begin_ns);
+        add(&call->series->calls, 1);
+        if (status)
+            add(&call->series->failures, 1);
+    }
+    return status;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What has been done on a device since its pool was created, for metrics: calls of operations,
+ * their phases, copies, loaded modules. Counting costs relaxed atomic additions and takes no lock.
+ */
+#ifndef POOL_COUNTERS_H
+#define POOL_COUNTERS_H
+
+#include <stdatomic.h>
+
+#include <devicepool/device.h>
+
+#include "driver/trace.h"
+
+/* Calls, and what they amount to. */
+struct counter_series {
+    struct counter_series *next; /* constant */
+    const char *operation;       /* static: "msm" */
+    const char *phase;           /* static: "sort"; NULL: the whole operation */
+    char subject[48];            /* field, curve or parameter set; "" for phases */
+    atomic_uint_fast64_t calls;
+    atomic_uint_fast64_t failures;
+    atomic_uint_fast64_t items;
+    atomic_uint_fast64_t nanoseconds; /* of the host; for phases, of the device */
+};
+
+/* Copies by direction. */
+enum counter_copy {
+    COUNTER_COPY_TO_DEVICE,
+    COUNTER_COPY_TO_HOST,
+    COUNTER_COPY_ON_DEVICE,
+    COUNTER_COPY_TO_PEER,
+    COUNTER_COPY_KINDS
+};
+
+struct device_counters {
+    _Atomic(struct counter_series *) series; /* grows only */
+    struct {
+        atomic_uint_fast64_t count;
+        atomic_uint_fast64_t bytes;
+    } copies[COUNTER_COPY_KINDS];
+    atomic_uint_fast64_t module_loads;
+    atomic_uint_fast64_t module_load_nanoseconds;
+};
+
+/* The series of an operation or of one of its phases, created at its first use; NULL: out of host
+ * memory. */
+struct counter_series *counter_series_of(
+    pool_device *device, const char *operation, const char *phase, const char *subject);
+
+struct device_counters *device_counters(pool_device *device);
+void device_counters_free(struct device_counters *counters);
+
+void device_count_copy(pool_device *device, enum counter_copy kind, uint64_t bytes);
+void device_count_module_load(pool_device *device, uint64_t nanoseconds);
+
+/* What is in progress on a device. */
+struct device_load {
+    uint64_t calls;
+    uint64_t busy_streams;
+    uint64_t unfinished; /* launches, copies and fills */
+    uint64_t launches;   /* all so far */
+};
+void device_read_load(const pool_device *device, struct device_load *load);
+
+/* What pool_device_get_info fills in, without a driver call: free memory as it was last sampled. */
+void device_read_info(const pool_device *device, pool_device_info *info);
+
+/* pool_set_phase_timing */
+int device_times_phases(const pool_device *device);
+
+/* A call of an operation on a device: traced and counted between begin and end. */
+struct device_operation {
+    struct trace_range range;
+    struct counter_series *series;
+    uint64_t begin_ns;
+};
+
+/*
+ * `operation` is static and one of the names in <devicepool/trace.h>; `subject` must outlive the
+ * call. device_operation_end returns `status`.
+ */
+void device_operation_begin(struct device_operation *call, pool_device *device,
+    const char *operation, const char *subject, uint64_t items);
+pool_status device_operation_end(struct device_operation *call, pool_status status);
+
+#endif
