@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands of operations: see operand.h. */
+/* Spans of operations, and scratch memory: see operand.h. */
 #include "memory/operand.h"
-
-#include <string.h>
-
-#include "base/alloc.h"
 
 #include "base/params.h"
 #include "base/status.h"
@@ -204,73 +200,6 @@ pool_status memory_elements_check_overlap(
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "input and output overlap in memory%s",
             same_is_allowed ? " and are not the same elements" : "");
     return POOL_OK;
-}
-
-pool_status memory_operand_upload(
-    const struct exec_target *target, const pool_span *span, struct memory_operand *operand)
-{
-    uint64_t bytes = memory_span_extent(span, target->field->bytes);
-    pool_status status;
-
-    *operand = (struct memory_operand){.address = (CUdeviceptr)(uintptr_t)span->data,
-        .stride = memory_span_stride(span, target->field->bytes),
-        .count = span->count};
-    if (span->space == POOL_MEMORY_DEVICE)
-        return POOL_OK;
-    status = memory_scratch(target, bytes, &operand->owned, &operand->address);
-    if (!status && bytes)
-        status = pool_copy_to_device(operand->owned, 0, span->data, bytes, target->stream);
-    return status;
-}
-
-pool_status memory_operand_allocate(
-    const struct exec_target *target, const pool_span *span, struct memory_operand *operand)
-{
-    *operand = (struct memory_operand){.address = (CUdeviceptr)(uintptr_t)span->data,
-        .stride = memory_span_stride(span, target->field->bytes),
-        .count = span->count};
-    if (span->space == POOL_MEMORY_DEVICE)
-        return POOL_OK;
-    operand->stride = target->field->bytes;
-    return memory_scratch(
-        target, span->count * target->field->bytes, &operand->owned, &operand->address);
-}
-
-/* The bytes between the elements of a strided span must not be written, so the host scatters. */
-static pool_status download_strided(
-    const struct exec_target *target, const struct memory_operand *operand, const pool_span *span)
-{
-    uint32_t bytes = target->field->bytes;
-    uint8_t *packed = base_calloc(span->count, bytes);
-    pool_status status;
-
-    if (!packed)
-        return base_fail_memory("a strided result");
-    status =
-        pool_copy_to_host(packed, operand->owned, 0, (uint64_t)bytes * span->count, target->stream);
-    if (!status)
-        status = pool_stream_synchronize(target->stream);
-    for (uint64_t i = 0; !status && i < span->count; i++)
-        memcpy((uint8_t *)span->data + i * span->stride, packed + i * bytes, bytes);
-    base_free(packed);
-    return status;
-}
-
-pool_status memory_operand_download(
-    const struct exec_target *target, const struct memory_operand *operand, const pool_span *span)
-{
-    if (span->space == POOL_MEMORY_DEVICE || span->count == 0)
-        return POOL_OK;
-    if (memory_span_stride(span, target->field->bytes) != target->field->bytes)
-        return download_strided(target, operand, span);
-    return pool_copy_to_host(
-        span->data, operand->owned, 0, span->count * target->field->bytes, target->stream);
-}
-
-pool_status memory_operand_free(
-    const struct exec_target *target, struct memory_operand *operand, pool_status status)
-{
-    return memory_scratch_free(target, &operand->owned, status);
 }
 
 /* ---- public ------------------------------------------------------------------------------------

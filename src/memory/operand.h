@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operations share about their operands: where an operation runs, checks of spans, operands in
- * device memory, and stream-ordered scratch memory.
+ * What operations share about their operands: where an operation runs, checks of spans, and
+ * stream-ordered scratch memory.
  */
 #ifndef MEMORY_OPERAND_H
 #define MEMORY_OPERAND_H
@@ -85,24 +85,5 @@ pool_status memory_elements_check_overlap(
 bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b);
 /* Whether they are packed and, on the device, aligned for vector loads. */
 bool memory_elements_are_packed(const pool_field *field, const pool_span *span);
-
-/* Elements in device memory: the caller's, or a copy in `owned`. */
-struct memory_operand {
-    CUdeviceptr address;
-    uint64_t stride; /* bytes */
-    uint64_t count;
-    pool_buffer *owned;
-};
-
-/* An input: host memory is copied to the device. */
-pool_status memory_operand_upload(
-    const struct exec_target *target, const pool_span *span, struct memory_operand *operand);
-/* An output: for host memory a packed buffer is allocated, which memory_operand_download copies. */
-pool_status memory_operand_allocate(
-    const struct exec_target *target, const pool_span *span, struct memory_operand *operand);
-pool_status memory_operand_download(
-    const struct exec_target *target, const struct memory_operand *operand, const pool_span *span);
-pool_status memory_operand_free(
-    const struct exec_target *target, struct memory_operand *operand, pool_status status);
 
 #endif

@@ -246,6 +246,8 @@ static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reu
         status = pipeline->compute(pipeline->user, &slot->chunk);
     if (!status && orders_stages(run))
         status = pool_event_record(computed_event(run, slot), compute_stream(run, slot));
+    if (!status && pipeline->finish)
+        status = pipeline->finish(pipeline->user, &slot->chunk);
     if (!status)
         slot->state = SLOT_COMPUTED;
     return status;

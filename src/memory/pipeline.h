@@ -59,6 +59,7 @@ struct memory_pipeline {
     /* Stages besides the copies of the spans; NULL: none. All but `next` only enqueue work. */
     memory_pipeline_stage upload;
     memory_pipeline_stage compute;
+    memory_pipeline_stage finish; /* computes on, without the uploaded or downloaded memory */
     memory_pipeline_stage download;
     void *user;
 };

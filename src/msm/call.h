@@ -27,7 +27,8 @@ struct msm_call {
     pool_buffer *owned;     /* the workspace, where the call allocated it */
     pool_buffer *workspace; /* owned, or the caller's */
     CUdeviceptr address;    /* of the workspace */
-    struct msm_run run;     /* of the sub-batch under way */
+    struct msm_chunk chunk; /* in progress */
+    struct msm_run run;     /* of its sub-batch */
 };
 
 /* pool_msm with other tuning than the default, for tests. */
