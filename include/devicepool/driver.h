@@ -477,7 +477,9 @@ typedef enum pool_cu_attribute {
         (unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address))        \
     X(LaunchKernelEx, "cuLaunchKernelEx", "", 11060, EXTRA,                                        \
         (const pool_cu_launch_config *config, CUfunction function, void **arguments,               \
-            void **extra))
+            void **extra))                                                                         \
+    X(DevicePrimaryCtxSetFlags, "cuDevicePrimaryCtxSetFlags", "_v2", 11000, EXTRA,                 \
+        (CUdevice device, unsigned int flags))
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u

@@ -81,7 +81,12 @@ typedef struct pool_params {
     const char *devices;
     uint32_t min_devices; /* fewer usable devices fail the call; 0 means 1 */
     pool_context_mode context_mode;
-    uint32_t context_flags; /* CU_CTX_… flags for POOL_CONTEXT_OWN */
+    /*
+     * CU_CTX_… flags of the contexts; 0: the driver's default. A primary context gets them before
+     * it becomes active (cuDevicePrimaryCtxSetFlags); if the process uses it already with other
+     * flags, pool_create returns POOL_ERR_BUSY and names both. Must be 0 for POOL_CONTEXT_ADOPT.
+     */
+    uint32_t context_flags;
     /* 1: create each context at the first use of its device, once for all threads. A device whose
      * context cannot be created is unusable from then on, for the reason in its info. */
     int32_t lazy;

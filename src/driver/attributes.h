@@ -107,6 +107,7 @@
     X(CTX_SCHED_BLOCKING_SYNC, 4)                                                                  \
     X(CTX_SCHED_MASK, 7)                                                                           \
     X(CTX_MAP_HOST, 8)                                                                             \
+    X(CTX_LMEM_RESIZE_TO_MAX, 16)                                                                  \
     X(CTX_COREDUMP_ENABLE, 32)                                                                     \
     X(CTX_USER_COREDUMP_ENABLE, 64)                                                                \
     X(CTX_SYNC_MEMOPS, 128)                                                                        \

@@ -117,6 +117,21 @@ pool_cu_result mock_cu_DevicePrimaryCtxGetState(CUdevice device, unsigned int *f
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
+pool_cu_result mock_cu_DevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
+{
+    struct mock_call call;
+
+    if (!mock_enter(
+            &call, MOCK_FN_DevicePrimaryCtxSetFlags, MOCK_WORK, device, "iu", device, flags))
+        return call.code;
+    if (device < 0 || device >= call.mock->device_count)
+        return mock_leave(&call, POOL_CU_INVALID_DEVICE);
+    if (flags & ~CTX_FLAGS_MASK)
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    call.mock->devices[device].primary->flags = flags;
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
 /* ---- created contexts ------------------------------------------------------------------------ */
 
 static pool_cu_result create_context(

@@ -42,10 +42,62 @@ static pool_status create_context(pool_device *device, CUcontext *context)
     return POOL_OK;
 }
 
+/* Flags that the driver reports for contexts that were created without them. */
+#define IMPLIED_FLAGS (DRIVER_CTX_MAP_HOST | DRIVER_CTX_LMEM_RESIZE_TO_MAX)
+
+/* *is_active: the context is in use and has the flags of the pool. */
+static pool_status check_primary_flags(pool_device *device, int *is_active)
+{
+    struct driver *driver = device->driver;
+    unsigned wanted = device->pool->context_flags, flags = 0;
+    pool_status status;
+
+    if (!driver->api.DevicePrimaryCtxSetFlags)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_create: `context_flags` of primary contexts need cuDevicePrimaryCtxSetFlags, "
+            "which the driver does not have");
+    status = DRIVER_CALL_FOR(driver, DevicePrimaryCtxGetState(device->handle, &flags, is_active),
+        "device %d", device->handle);
+    if (status || !*is_active || !((flags ^ wanted) & ~(unsigned)IMPLIED_FLAGS))
+        return status;
+    return base_fail(POOL_ERR_BUSY,
+        "pool_create: the primary context of device %d is active with the flags 0x%x, and the "
+        "pool's `context_flags` are 0x%x; create the pool before anything else uses the context, "
+        "or set the flags there",
+        device->properties.ordinal, flags, wanted);
+}
+
+pool_status device_context_check_flags(pool_device *device)
+{
+    int is_active = 0;
+
+    if (device->pool->context_mode != POOL_CONTEXT_PRIMARY || !device->pool->context_flags)
+        return POOL_OK;
+    return check_primary_flags(device, &is_active);
+}
+
+static pool_status set_primary_flags(pool_device *device)
+{
+    int is_active = 0;
+    pool_status status = check_primary_flags(device, &is_active);
+
+    if (status || is_active)
+        return status;
+    return DRIVER_CALL_FOR(device->driver,
+        DevicePrimaryCtxSetFlags(device->handle, device->pool->context_flags), "device %d, 0x%x",
+        device->handle, device->pool->context_flags);
+}
+
 static pool_status create_or_retain(pool_device *device, CUcontext *context)
 {
     if (device->pool->context_mode == POOL_CONTEXT_OWN)
         return create_context(device, context);
+    if (device->pool->context_flags) {
+        pool_status status = set_primary_flags(device);
+
+        if (status)
+            return status;
+    }
     return DRIVER_CALL_FOR(device->driver, DevicePrimaryCtxRetain(context, device->handle),
         "device %d", device->handle);
 }

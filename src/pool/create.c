@@ -57,11 +57,9 @@ static pool_status read_params(pool_params *params, const pool_params *given)
             {"lazy", params->lazy, 0, 1});
     if (status)
         return status;
-    if (params->context_flags && params->context_mode != POOL_CONTEXT_OWN)
+    if (params->context_flags && params->context_mode == POOL_CONTEXT_ADOPT)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: context_flags require POOL_CONTEXT_OWN; the pool does not configure "
-            "contexts "
-            "that it does not own");
+            "pool_create: `context_flags` must be 0 with POOL_CONTEXT_ADOPT: the contexts exist");
     return check_adopt(params);
 }
 
@@ -181,6 +179,10 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
     if (!status)
         status = driver_work_open(
             &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
+    if (!status)
+        status = device_context_check_flags(device);
+    if (status == POOL_ERR_BUSY || status == POOL_ERR_UNSUPPORTED)
+        return status; /* not a fault of the device: the flags cannot be had */
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
         atomic_store(&device->context, params->contexts[device->properties.index]);
     else if (!status && !params->lazy)

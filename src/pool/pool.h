@@ -160,6 +160,8 @@ void device_pool_fault(void *user, const struct driver_fault *fault);
 
 /* The device's context, created now if necessary. Pushes nothing. */
 pool_status device_context_create(pool_device *device, CUcontext *context);
+/* Refuses a primary context that is in use with other flags than pool_params.context_flags. */
+pool_status device_context_check_flags(pool_device *device);
 /* Releases the context; failures are only logged. */
 void device_context_release(pool_device *device);
 /* The device that the calling thread has entered (device_enter), or NULL. */

@@ -189,7 +189,9 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(EventSynchronize, cuEventSynchronize, PFN_cuEventSynchronize_v2000)                          \
     X(EventElapsedTime, cuEventElapsedTime, PFN_cuEventElapsedTime_v2000)                          \
     X(PointerGetAttributes, cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000)              \
-    X(LaunchKernelEx, cuLaunchKernelEx, PFN_cuLaunchKernelEx_v11060)
+    X(LaunchKernelEx, cuLaunchKernelEx, PFN_cuLaunchKernelEx_v11060)                               \
+    X(DevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2,                                     \
+        PFN_cuDevicePrimaryCtxSetFlags_v11000)
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

@@ -22,6 +22,7 @@
 
 #include <devicepool.h>
 
+#include "driver/attributes.h"
 #include "pool/device.h"
 #include "support/assert.h"
 
@@ -441,6 +442,30 @@ static int has_device(void)
     return 1;
 }
 
+/* No other test leaves a primary context active. */
+static void test_primary_flags(void **state)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .context_flags = DRIVER_CTX_SCHED_BLOCKING_SYNC};
+    device_pool *pool = NULL, *second = NULL;
+    unsigned flags = 0;
+
+    (void)state;
+    assert_ok(pool_create(&pool, &params));
+    for (size_t i = 0; i < pool_device_count(pool); i++) {
+        assert_ok(pool_bind(device_of(pool, i)));
+        assert_int_equal(cuda_of(pool)->CtxGetFlags(&flags), 0);
+        assert_int_equal(flags & DRIVER_CTX_SCHED_MASK, DRIVER_CTX_SCHED_BLOCKING_SYNC);
+        assert_ok(pool_unbind(device_of(pool, i)));
+    }
+    assert_ok(pool_create(&second, &params));
+    assert_ok(pool_destroy(&second));
+    params.context_flags = DRIVER_CTX_SCHED_SPIN;
+    assert_status(pool_create(&second, &params), POOL_ERR_BUSY);
+    assert_says("`context_flags`");
+    assert_ok(pool_destroy(&pool));
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest child_tests[] = {cmocka_unit_test(run_poison)};
@@ -449,6 +474,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_device_strings),
         cmocka_unit_test(test_lazy_and_release),
+        cmocka_unit_test(test_primary_flags),
         cmocka_unit_test(test_own_and_adopt),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_choosing),

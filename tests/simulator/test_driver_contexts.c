@@ -152,6 +152,38 @@ static void test_error_names(void **state)
     assert_int_equal(sim_driver_table()->GetErrorString(12345, &text), 1);
 }
 
+/* Flags are set before or after the activation and last until the final release. */
+static void test_primary_flags(void **state)
+{
+    CUcontext context = NULL;
+    unsigned flags = 9;
+    int active = 9;
+
+    (void)state;
+    sim_begin("sim:2");
+    assert_int_equal(cu->DevicePrimaryCtxSetFlags(5, 4), 101);
+    assert_int_equal(cu->DevicePrimaryCtxSetFlags(0, 0x100), 1);
+    assert_int_equal(cu->DevicePrimaryCtxSetFlags(0, 3), 1); /* two ways of scheduling */
+    assert_int_equal(cu->DevicePrimaryCtxSetFlags(0, 4), 0);
+    assert_int_equal(cu->DevicePrimaryCtxGetState(0, &flags, &active), 0);
+    assert_int_equal(flags, 4);
+    assert_int_equal(active, 0);
+    assert_int_equal(cu->DevicePrimaryCtxRetain(&context, 0), 0);
+    assert_int_equal(cu->CtxPushCurrent(context), 0);
+    assert_int_equal(cu->CtxGetFlags(&flags), 0);
+    assert_int_equal(flags, 4);
+    assert_int_equal(cu->DevicePrimaryCtxSetFlags(0, 1), 0);
+    assert_int_equal(cu->CtxGetFlags(&flags), 0);
+    assert_int_equal(flags, 1);
+    assert_int_equal(cu->DevicePrimaryCtxGetState(1, &flags, &active), 0);
+    assert_int_equal(flags, 0);
+    assert_int_equal(cu->CtxPopCurrent(&context), 0);
+    assert_int_equal(cu->DevicePrimaryCtxRelease(0), 0);
+    assert_int_equal(cu->DevicePrimaryCtxGetState(0, &flags, &active), 0);
+    assert_int_equal(flags, 0);
+    sim_close();
+}
+
 static void test_primary(void **state)
 {
     CUcontext one = NULL, two = NULL, now = NULL;
@@ -375,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_error_names),
         cmocka_unit_test(test_primary),
+        cmocka_unit_test(test_primary_flags),
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_stack_is_per_thread),
         cmocka_unit_test(test_limits),

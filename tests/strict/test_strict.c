@@ -80,6 +80,8 @@ static void devices(void)
     CODE(101, DeviceCanAccessPeer(&value, 0, 999));
     CODE(101, DeviceGetP2PAttribute(&value, 1, 0, 0));
     CODE(101, DevicePrimaryCtxGetState(999, &flags, &value));
+    CODE(101, DevicePrimaryCtxSetFlags(999, 0));
+    CODE(1, DevicePrimaryCtxSetFlags(0, 0x100));
     CODE(1, GetErrorName(54321, &name));
     CODE(0, GetErrorName(700, &name));
     SAME(0, strcmp(name, "CUDA_ERROR_ILLEGAL_ADDRESS"));

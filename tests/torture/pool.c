@@ -40,6 +40,13 @@ static pool_status create_any(struct torture *torture)
     return create(torture, &params);
 }
 
+static pool_status create_with_primary_flags(struct torture *torture)
+{
+    pool_params params = {.min_devices = 2, .context_flags = 4};
+
+    return create(torture, &params);
+}
+
 static pool_status create_own(struct torture *torture)
 {
     pool_params params = {
@@ -308,6 +315,11 @@ static const struct torture_scenario scenarios[] = {
         .finish = destroy,
         .absorbs = facts_absorbed,
         .goes_on = 1},
+    {.name = "create primary with flags",
+        .devices = 2,
+        .run = create_with_primary_flags,
+        .finish = destroy,
+        .absorbs = facts_absorbed},
     {.name = "create own",
         .devices = 2,
         .run = create_own,

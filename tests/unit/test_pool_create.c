@@ -21,13 +21,14 @@ static void test_params(void **state)
     world.params.context_mode = (pool_context_mode)9;
     assert_create_fails(&world, POOL_ERR_INVALID_ARGUMENT);
     world.params.context_mode = POOL_CONTEXT_PRIMARY;
-    world.params.context_flags = 4;
-    assert_create_fails(&world, POOL_ERR_INVALID_ARGUMENT);
-    world.params.context_flags = 0;
     world.params.contexts = &some;
     world.params.context_count = 1;
     assert_create_fails(&world, POOL_ERR_INVALID_ARGUMENT);
     world.params.context_mode = POOL_CONTEXT_ADOPT;
+    world.params.context_flags = 4;
+    assert_create_fails(&world, POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`context_flags`");
+    world.params.context_flags = 0;
     world.params.devices = "0";
     assert_create_fails(&world, POOL_ERR_INVALID_ARGUMENT);
     world.params.devices = NULL;
@@ -430,6 +431,62 @@ static void test_destroy_goes_on(void **state)
     pool_mock_destroy(&world.mock);
 }
 
+static unsigned flags_of(struct world *world, int device)
+{
+    unsigned flags = 0;
+    int is_active = 0;
+
+    assert_int_equal(world->params.driver->DevicePrimaryCtxGetState(device, &flags, &is_active), 0);
+    return flags;
+}
+
+/* Primary contexts get the flags before they are active; other flags in use are an error. */
+static void test_primary_flags(void **state)
+{
+    struct world world = world_of(2);
+    device_pool *second = NULL;
+    CUcontext context = NULL;
+
+    (void)state;
+    for (int lazy = 0; lazy < 2; lazy++) {
+        world.params.lazy = lazy;
+        world.params.context_flags = DRIVER_CTX_SCHED_BLOCKING_SYNC;
+        assert_ok(pool_create(&world.pool, &world.params));
+        (void)context_of(device_of(&world, 1));
+        assert_int_equal(flags_of(&world, 1), DRIVER_CTX_SCHED_BLOCKING_SYNC);
+        assert_int_equal(flags_of(&world, 0), lazy ? 0 : DRIVER_CTX_SCHED_BLOCKING_SYNC);
+        /* The same flags again, or none: the contexts are shared. Others: refused as a whole. */
+        assert_ok(pool_create(&second, &world.params));
+        assert_ok(pool_destroy(&second));
+        world.params.context_flags = 0;
+        assert_ok(pool_create(&second, &world.params));
+        assert_ok(pool_destroy(&second));
+        world.params.context_flags = DRIVER_CTX_SCHED_SPIN;
+        assert_status(pool_create(&second, &world.params), POOL_ERR_BUSY);
+        assert_null(second);
+        assert_says("is active with the flags 0x4, and the pool's `context_flags` are 0x1");
+        assert_ok(pool_destroy(&world.pool));
+        assert_string_equal(pool_mock_leaks(world.mock), "");
+    }
+    /* Somebody else activates the context between pool_create and the first use. */
+    world.params.context_flags = DRIVER_CTX_SCHED_YIELD;
+    assert_ok(pool_create(&world.pool, &world.params));
+    assert_int_equal(world.params.driver->DevicePrimaryCtxRetain(&context, 0), 0);
+    assert_status(pool_bind(device_of(&world, 0)), POOL_ERR_DEVICE_UNUSABLE);
+    assert_says("is active with the flags 0x0");
+    assert_ok(pool_bind(device_of(&world, 1)));
+    assert_ok(pool_unbind(device_of(&world, 1)));
+    assert_int_equal(world.params.driver->DevicePrimaryCtxRelease(0), 0);
+    assert_ok(pool_destroy(&world.pool));
+    /* A driver that cannot set them. */
+    pool_mock_remove_function(world.mock, "cuDevicePrimaryCtxSetFlags");
+    assert_create_fails(&world, POOL_ERR_UNSUPPORTED);
+    assert_says("cuDevicePrimaryCtxSetFlags");
+    world.params.context_flags = 0;
+    assert_ok(pool_create(&world.pool, &world.params));
+    world_end(&world);
+}
+
 /* Only the last reference destroys the pool, and only the last one is refused. */
 static void test_references(void **state)
 {
@@ -503,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_cost_in_calls),
         cmocka_unit_test(test_destroy_is_refused),
         cmocka_unit_test(test_destroy_goes_on),
+        cmocka_unit_test(test_primary_flags),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_references_after_fork),
     };

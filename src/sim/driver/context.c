@@ -182,11 +182,12 @@ pool_cu_result sim_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device
         return sim_leave(POOL_CU_INVALID_DEVICE);
     struct sim_device *on = &sim_state.devices[device];
     if (!on->primary)
-        code = create_context(device, true, 0, &on->primary);
+        code = create_context(device, true, on->primary_flags, &on->primary);
     else if (!on->primary->is_alive)
         code = activate_context(on->primary);
     if (code)
         return sim_leave(code);
+    on->primary->flags = on->primary_flags;
     on->primary->retained++;
     *context = on->primary->handle;
     return sim_leave(POOL_CU_SUCCESS);
@@ -204,8 +205,10 @@ pool_cu_result sim_cu_DevicePrimaryCtxRelease(CUdevice device)
     struct sim_context *primary = sim_state.devices[device].primary;
     if (!primary || !primary->is_alive || primary->retained == 0)
         return sim_leave(POOL_CU_INVALID_CONTEXT);
-    if (--primary->retained == 0)
+    if (--primary->retained == 0) {
         sim_context_end(primary, false);
+        sim_state.devices[device].primary_flags = 0;
+    }
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -221,8 +224,26 @@ pool_cu_result sim_cu_DevicePrimaryCtxGetState(CUdevice device, unsigned int *fl
     if (!is_device(device))
         return sim_leave(POOL_CU_INVALID_DEVICE);
     struct sim_context *primary = sim_state.devices[device].primary;
-    *flags = primary ? primary->flags : 0;
+    *flags = sim_state.devices[device].primary_flags;
     *active = primary && primary->is_alive;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_DevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
+{
+    struct sim_call call;
+    pool_cu_result code =
+        sim_enter(&call, SIM_CU_DevicePrimaryCtxSetFlags, SIM_NEED_HEALTHY, device);
+
+    if (code)
+        return code;
+    if (!is_device(device))
+        return sim_leave(POOL_CU_INVALID_DEVICE);
+    if (!are_valid_flags(flags))
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    sim_state.devices[device].primary_flags = flags;
+    if (sim_state.devices[device].primary)
+        sim_state.devices[device].primary->flags = flags;
     return sim_leave(POOL_CU_SUCCESS);
 }
 

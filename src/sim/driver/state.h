@@ -292,6 +292,7 @@ struct sim_device {
         used_bytes; /* by contexts, allocations, pools and other processes (mem= minus free=) */
     struct sim_region region;
     struct sim_context *primary;  /* created at its first retain */
+    unsigned primary_flags;       /* until the primary context is released for the last time */
     struct sim_context *contexts; /* live ones, the primary one included */
 };
 
