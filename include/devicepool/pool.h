@@ -177,11 +177,12 @@ POOL_API pool_status pool_describe(device_pool *pool, pool_text_format format, c
  * Choice of a usable device. `pool_next_device` is round robin: one relaxed atomic addition, no
  * lock; unusable devices are skipped without favouring their neighbours. `pool_best_device` chooses
  * the device with most free memory: the bytes that the driver reports, sampled at most every 10 ms,
- * plus the unused bytes of the library's memory pool. The total counts as free on a lazy device
- * without a context. The free memory of a device that was chosen n times in the last 10 to 20 ms is
- * divided by n + 1, so that concurrent threads do not all choose the same device before their
- * allocations are visible; equal devices are chosen round robin. Both return POOL_ERR_NO_DEVICE
- * when no device is usable, and neither creates a context.
+ * plus the unused bytes of the library's memory pool, within the memory limit, less what leases
+ * have reserved. The total counts as free on a lazy device without a context. The free memory of a
+ * device that was chosen n times in the last 10 to 20 ms is divided by n + 1, so that concurrent
+ * threads do not all choose the same device before their allocations are visible; equal devices are
+ * chosen round robin. Both return POOL_ERR_NO_DEVICE when no device is usable, and neither creates
+ * a context.
  */
 POOL_API pool_status pool_next_device(device_pool *pool, pool_device **device);
 POOL_API pool_status pool_best_device(device_pool *pool, pool_device **device);
@@ -191,9 +192,9 @@ typedef enum pool_policy {
     POOL_POLICY_ROUND_ROBIN = 0,
     POOL_POLICY_MOST_FREE = 1, /* most free memory, like pool_best_device */
     /*
-     * The smallest sum of calls in progress and streams with unfinished work; among equal devices
-     * the fewest unfinished launches and copies, then the fewest bindings, then most free memory.
-     * Only work that is enqueued through the library counts.
+     * The smallest load: the number of leases, or of calls in progress and streams with unfinished
+     * work if that is larger; among equal devices the fewest unfinished launches and copies, then
+     * most free memory. Only work that is enqueued through the library counts; bindings do not.
      */
     POOL_POLICY_LEAST_LOADED = 2,
     POOL_POLICY_SCORE = 3 /* the highest result of `score` */
@@ -210,6 +211,8 @@ typedef struct pool_candidate {
                               ago */
     uint64_t
         unfinished; /* launches, copies and fills on these streams not known to have finished */
+    uint64_t reserved_bytes; /* by leases; free_bytes is what they leave */
+    uint32_t leases;         /* held that include the device */
 } pool_candidate;
 
 /* Zero is the default of every member but struct_size. */

@@ -99,11 +99,16 @@ static uint64_t load(const atomic_uint_least64_t *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
-static uint64_t reserved_by_leases(const struct device_account *account)
+uint64_t device_reserved(const pool_device *device)
 {
-    int64_t reserved = atomic_load_explicit(&account->reserved, memory_order_relaxed);
+    int64_t reserved = atomic_load_explicit(&device->account.reserved, memory_order_relaxed);
 
     return reserved > 0 ? (uint64_t)reserved : 0;
+}
+
+uint32_t device_leases(const pool_device *device)
+{
+    return (uint32_t)atomic_load_explicit(&device->account.leases, memory_order_relaxed);
 }
 
 /* a - b, or 0 */
@@ -130,7 +135,7 @@ bool device_account_add(pool_device *device, uint64_t bytes, bool is_charged)
     struct device_account *account = &device->account;
 
     if (!is_charged && account->limit != UINT64_MAX) {
-        uint64_t most = less(account->limit, reserved_by_leases(account));
+        uint64_t most = less(account->limit, device_reserved(device));
 
         if (!add_at_most(&account->used_outside, bytes, most))
             return false;
@@ -195,7 +200,7 @@ uint64_t device_net_free(const pool_device *device)
     uint64_t base = load(&account->base);
 
     base = base < account->limit ? base : account->limit;
-    return less(base, load(&account->used_outside) + reserved_by_leases(account));
+    return less(base, load(&account->used_outside) + device_reserved(device));
 }
 
 void device_account_read(const pool_device *device, struct device_account_info *info)
@@ -208,8 +213,8 @@ void device_account_read(const pool_device *device, struct device_account_info *
     info->held = info->held > info->used ? info->held : info->used;
     info->limit = account->limit;
     info->headroom = account->headroom;
-    info->reserved = reserved_by_leases(account);
+    info->reserved = device_reserved(device);
     info->charged = less(info->used, info->used_outside);
-    info->leases = (uint32_t)atomic_load_explicit(&account->leases, memory_order_relaxed);
+    info->leases = device_leases(device);
     info->available = less(device_capacity(device), info->reserved);
 }

@@ -129,6 +129,9 @@ void device_account_outlive(pool_device *device, uint64_t bytes);
 /* An addition without a limit, as the memory exists: it stays allocated when it is released. */
 void device_account_quarantined(pool_device *device, uint64_t bytes);
 void device_reserved_changed(pool_device *device, int64_t bytes, int leases);
+/* What living leases have reserved, and their number. */
+uint64_t device_reserved(const pool_device *device);
+uint32_t device_leases(const pool_device *device);
 
 /* What leases may reserve in all, of which the reservations of the living ones are to be
  * subtracted: of the last sample of the free memory, or of the total memory before the first. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/pool.h"
@@ -169,18 +170,21 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Calls in progress and streams with work compete for the device; the length of their queues says
- * less, and the number of bindings still less. */
+/* What competes for the device: its leases, which will have work, or the calls in progress and the
+ * streams with work, which leases may have as well. */
+static uint64_t load_of(const pool_candidate *candidate)
+{
+    return base_max((uint64_t)candidate->calls + candidate->busy_streams, candidate->leases);
+}
+
+/* The length of the queues says less. Bindings say nothing: no operation needs one. */
 static int compare_load(const pool_candidate *a, const struct rank *a_rank, const pool_candidate *b,
     const struct rank *b_rank)
 {
-    int order =
-        compare_numbers((uint64_t)b->calls + b->busy_streams, (uint64_t)a->calls + a->busy_streams);
+    int order = compare_numbers(load_of(b), load_of(a));
 
     if (!order)
         order = compare_numbers(b->unfinished, a->unfinished);
-    if (!order)
-        order = compare_numbers(b->bindings, a->bindings);
     return order ? order : compare_numbers(a_rank->share, b_rank->share);
 }
 
@@ -229,6 +233,8 @@ static uint32_t list_best_candidates(
             .calls = atomic_load_explicit(&device->calls, memory_order_relaxed),
             .busy_streams = load.streams,
             .unfinished = load.items,
+            .reserved_bytes = device_reserved(device),
+            .leases = device_leases(device),
         };
         int order;
 
@@ -264,7 +270,7 @@ static pool_status pick_from_set(device_pool *pool, const struct device_set *set
     uint64_t number = 0, at;
     uint32_t count;
 
-    if (pick->policy == POOL_POLICY_LEAST_LOADED || pick->filter || pick->score)
+    if (pick->filter || pick->score)
         device_pool_bindings(pool, list->bindings);
     do {
         count = list_best_candidates(set, pick, list);
