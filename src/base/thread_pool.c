@@ -114,6 +114,12 @@ void base_thread_pool_destroy(struct base_thread_pool **pool)
     *pool = NULL;
 }
 
+void base_thread_pool_forget(struct base_thread_pool **pool)
+{
+    base_free(*pool);
+    *pool = NULL;
+}
+
 unsigned base_thread_pool_acquire(struct base_thread_pool *pool, unsigned wanted)
 {
     if (!pool || wanted <= 1)

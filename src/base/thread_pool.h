@@ -19,6 +19,9 @@ bool base_thread_pool_create(unsigned count, struct base_thread_pool **pool);
 /* Joins the threads and sets the pointer to NULL; a pointer to NULL is a no-op. */
 void base_thread_pool_destroy(struct base_thread_pool **pool);
 
+/* Frees a pool whose threads a fork has left in the parent process. */
+void base_thread_pool_forget(struct base_thread_pool **pool);
+
 /* Reserves up to `wanted` threads for one base_thread_pool_run and returns their number, including
  * the caller's; 1 when the pool is in use or NULL. */
 unsigned base_thread_pool_acquire(struct base_thread_pool *pool, unsigned wanted);

@@ -45,8 +45,9 @@ struct memory_ring {
     unsigned char *slots;
     CUevent done[MEMORY_SLOTS_MAX];
     struct memory_staging_shape shape;
-    int in_use;    /* guarded by memory_staging.lock */
-    int is_lost;   /* nobody knows when the device is done with it */
+    struct base_thread_pool *helpers; /* the copying thread's; NULL until a copy needs them */
+    int in_use;                       /* guarded by memory_staging.lock */
+    int is_lost;                      /* nobody knows when the device is done with it */
     int in_flight; /* the last copy was only enqueued: slots may still be read by the device */
 };
 

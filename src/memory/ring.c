@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/thread_pool.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
@@ -59,6 +60,10 @@ static pool_status destroy_ring(
     }
     if (ring->slots && !ring->is_lost)
         atomic_fetch_sub(&memory->staging.bytes, memory_ring_bytes(ring));
+    if (device_is_forked(memory->device))
+        base_thread_pool_forget(&ring->helpers);
+    else
+        base_thread_pool_destroy(&ring->helpers);
     base_free(ring);
     return first;
 }

@@ -4,9 +4,9 @@
  *
  * The copy is cut into pieces of a slot's size; piece p uses slot p mod slots. The calling thread
  * makes all driver calls, in the order of the pieces, and copies bytes when there is nothing to
- * call. Helper threads only move bytes between host memory and slots: they know no driver, need no
- * context, and live for this call alone, so that fork, a fault or pool_destroy never meet one. On
- * the way in a slot is filled, then sent; on the way out it is received, then emptied.
+ * call. The ring's helper threads only move bytes between host memory and slots: they make no
+ * driver calls, need no context, and wait between copies, so that a fault never meets one. On the
+ * way in a slot is filled, then sent; on the way out it is received, then emptied.
  */
 #include <pthread.h>
 #include <string.h>
@@ -16,14 +16,12 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/thread_pool.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
 
-#define HELPERS_MAX 15
-
-/* Pieces for each thread before another one pays for its start (about 20 us). */
-#define PIECES_A_THREAD 2
+/* Pieces for each thread before it pays to wake another one. */
+#define PIECES_PER_THREAD 2
 
 struct job {
     struct device_memory *memory;
@@ -43,8 +41,7 @@ struct job {
     uint64_t issued;  /* pieces whose driver copy is enqueued */
     uint64_t arrived; /* pieces whose driver copy is known to be done */
     int lost;         /* nobody knows when the device is done with the ring */
-    pthread_t helpers[HELPERS_MAX];
-    unsigned helper_count;
+    pool_status status;
 };
 
 static uint64_t piece_bytes(const struct job *job, uint64_t piece)
@@ -93,41 +90,26 @@ static int move_one(struct job *job)
     return 1;
 }
 
-static void *help(void *argument)
+static void move_until_done(struct job *job)
 {
-    struct job *job = argument;
-
     pthread_mutex_lock(&job->lock);
     while (!job->stop && job->next < job->pieces)
         if (!move_one(job))
             pthread_cond_wait(&job->opened, &job->lock);
     pthread_mutex_unlock(&job->lock);
-    return NULL;
 }
 
-/* As many as the work, the shape and the processors allow; fewer when threads cannot be had. */
-static void start_helpers(struct job *job)
+/* Reserves as many threads as the work, the shape and the processors allow, the caller's included;
+ * fewer when threads cannot be started. */
+static unsigned acquire_threads(const struct job *job)
 {
-    uint64_t wanted = job->pieces / PIECES_A_THREAD;
+    struct memory_ring *ring = job->ring;
+    uint64_t wanted = base_min(job->pieces / PIECES_PER_THREAD, ring->shape.helpers + 1);
 
-    wanted = wanted ? wanted - 1 : 0;
-    if (wanted > job->ring->shape.helpers)
-        wanted = job->ring->shape.helpers;
-    if (wanted > base_processors() - 1)
-        wanted = base_processors() - 1;
-    while (job->helper_count < wanted && job->helper_count < HELPERS_MAX &&
-           base_thread_start(&job->helpers[job->helper_count], help, job))
-        job->helper_count++;
-}
-
-static void stop_helpers(struct job *job)
-{
-    pthread_mutex_lock(&job->lock);
-    job->stop = 1;
-    pthread_cond_broadcast(&job->opened);
-    pthread_mutex_unlock(&job->lock);
-    while (job->helper_count)
-        pthread_join(job->helpers[--job->helper_count], NULL);
+    if (wanted > 1 && !ring->helpers)
+        base_thread_pool_create(
+            (unsigned)base_min(base_processors(), ring->shape.helpers + 1), &ring->helpers);
+    return base_thread_pool_acquire(ring->helpers, (unsigned)wanted);
 }
 
 /* Under the lock. */
@@ -288,6 +270,22 @@ static pool_status finish(struct job *job, pool_status status)
     return status;
 }
 
+/* The work of the copying thread, whose index is 0, and of its helpers. */
+static void copy_pieces(void *argument, unsigned index)
+{
+    struct job *job = argument;
+
+    if (index) {
+        move_until_done(job);
+        return;
+    }
+    job->status = job->outward ? run_outward(job) : run_inward(job);
+    pthread_mutex_lock(&job->lock);
+    job->stop = 1;
+    pthread_cond_broadcast(&job->opened);
+    pthread_mutex_unlock(&job->lock);
+}
+
 static pool_status run(
     struct device_memory *memory, const struct memory_transfer *transfer, int outward)
 {
@@ -300,10 +298,8 @@ static pool_status run(
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.opened, NULL);
     pthread_cond_init(&job.moved, NULL);
-    start_helpers(&job);
-    status = outward ? run_outward(&job) : run_inward(&job);
-    stop_helpers(&job);
-    status = finish(&job, status);
+    base_thread_pool_run(job.ring->helpers, acquire_threads(&job), copy_pieces, &job);
+    status = finish(&job, job.status);
     pthread_cond_destroy(&job.moved);
     pthread_cond_destroy(&job.opened);
     pthread_mutex_destroy(&job.lock);

@@ -5,12 +5,16 @@
  */
 #include "support/memory.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/processors.h"
 #include "memory/memory.h"
 
 #define MIB ((size_t)1 << 20)
@@ -146,6 +150,50 @@ static void test_tight_ring(void **state)
     free(back);
 }
 
+static unsigned count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    unsigned count = 0;
+
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+/* The helpers of a copy wait for the next one. They end when their ring does: with pool_memory_trim
+ * and, as every other test shows under a sanitizer, with the pool. A forked child has none. */
+static void test_helpers_stay(void **state)
+{
+    size_t bytes = 16 * MIB;
+    unsigned char *data = calloc(1, bytes);
+    unsigned before = count_threads(), with_helpers;
+    pool_buffer *buffer = NULL;
+    int ended;
+    pid_t child;
+
+    (void)state;
+    assert_ok(pool_buffer_alloc(memory_device(0), bytes, &buffer));
+    assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));
+    with_helpers = count_threads();
+    assert_int_equal(with_helpers > before, base_processors() > 1);
+    assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));
+    assert_ok(pool_copy_to_host(data, buffer, 0, bytes, NULL));
+    assert_int_equal(count_threads(), with_helpers);
+    child = fork();
+    if (child == 0)
+        _exit(pool_destroy(&memory_pool) != POOL_OK);
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_int_equal(count_threads(), before);
+    assert_ok(pool_copy_to_device(buffer, 0, data, bytes, NULL));
+    assert_int_equal(count_threads(), with_helpers);
+    assert_ok(pool_buffer_destroy(&buffer));
+    free(data);
+}
+
 static void *let_go_later(void *argument)
 {
     struct timespec pause = {.tv_nsec = 30000000};
@@ -218,6 +266,7 @@ int main(void)
         TEST(test_copy_fails),
         TEST(test_ring_is_given_up),
         TEST(test_tight_ring),
+        TEST(test_helpers_stay),
         TEST(test_rings_under_way),
         TEST(test_overlap_is_cut),
     };
