@@ -2,7 +2,7 @@
 /*
  * The generated device code as a string: the names that it defines per field, dependence on the
  * modulus only, refused arguments, and failure of every allocation. Tests on devices (tests/gpu,
- * tests/sim) check what it computes.
+ * tests/devices) check what it computes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
