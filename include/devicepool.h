@@ -40,6 +40,7 @@
 #include <devicepool/msm.h>      /* multi-scalar multiplication, resident bases */
 #include <devicepool/ntt.h>      /* number-theoretic transforms */
 #include <devicepool/poseidon.h> /* Poseidon permutations, hashes, sponges, Merkle trees */
+#include <devicepool/resident.h> /* proving keys that stay on devices and are evicted and restored */
 #include <devicepool/vector.h>   /* element-wise operations on vectors of field elements */
 
 /* files */

@@ -16,6 +16,7 @@
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
+#include "memory/resident.h"
 #include "pool/release.h"
 
 void memory_gauge_add(struct memory_gauge *gauge, uint64_t bytes)
@@ -133,6 +134,7 @@ static pool_status allocate_retrying(
 
         if (request->ordered) /* its own frees may be what is missing */
             status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
+        (void)memory_resident_evict(memory->device, request->bytes);
         if (!status)
             status = memory_trim_pools(memory, 0);
         if (status)

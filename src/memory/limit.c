@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
+#include "memory/resident.h"
 
 /* What `pool` has reserved, and how much of it is not in use. */
 static pool_status measure_pool(
@@ -74,9 +75,9 @@ pool_status memory_limit_refuse(struct device_memory *memory, uint64_t bytes)
 }
 
 /*
- * Under limit_lock: releases unused memory. If that is not enough, frees that were enqueued on
- * streams are still pending, as the buffers that are alive do not exceed the limit: it waits for
- * them, first those of the allocation's own stream.
+ * Under limit_lock: releases unused memory and evicts resident objects that nobody uses. If that is
+ * not enough, frees that were enqueued on streams are still pending, as the other buffers do not
+ * exceed the limit: it waits for them, first those of the allocation's own stream.
  */
 static pool_status reduce(struct device_memory *memory, const struct memory_request *request,
     uint64_t limit, uint64_t *held)
@@ -95,6 +96,11 @@ static pool_status reduce(struct device_memory *memory, const struct memory_requ
             status = memory_trim_pools(memory, limit);
         if (!status)
             status = memory_measure_held(memory, held);
+        if (!status && *held > limit && memory_resident_evict(memory->device, *held - limit)) {
+            status = memory_trim_pools(memory, limit);
+            if (!status)
+                status = memory_measure_held(memory, held);
+        }
     }
     return status;
 }

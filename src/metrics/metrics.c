@@ -11,6 +11,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "memory/memory.h"
+#include "memory/resident.h"
 #include "metrics/writer.h"
 #include "module/counters.h"
 #include "pool/counters.h"
@@ -23,6 +24,7 @@ struct device_reading {
     pool_device_info info;
     pool_memory_info memory;
     struct device_load load;
+    struct memory_resident_counts residents;
 };
 
 struct reading {
@@ -74,7 +76,7 @@ static void write_devices(struct metrics_writer *writer, const struct reading *r
 /* ---- gauges per device ------------------------------------------------------------------------
  */
 
-enum gauge_source { OF_INFO, OF_MEMORY, OF_LOAD };
+enum gauge_source { OF_INFO, OF_MEMORY, OF_LOAD, OF_RESIDENTS };
 
 /* A member of a reading, by its offset. */
 static const struct gauge {
@@ -114,6 +116,12 @@ static const struct gauge {
     {"devicepool_pinned_deferred_bytes", "Pinned host memory whose release is deferred.", OF_MEMORY,
         offsetof(pool_memory_info, pinned_deferred_bytes)},
     {"devicepool_buffers", "Handles of buffers.", OF_MEMORY, offsetof(pool_memory_info, buffers)},
+    {"devicepool_resident_objects", "Resident objects: bases, domains, buffers.", OF_RESIDENTS,
+        offsetof(struct memory_resident_counts, objects)},
+    {"devicepool_resident_bytes", "Device memory of resident objects.", OF_RESIDENTS,
+        offsetof(struct memory_resident_counts, bytes)},
+    {"devicepool_resident_idle_bytes", "Device memory of resident objects that can be evicted.",
+        OF_RESIDENTS, offsetof(struct memory_resident_counts, idle_bytes)},
     {"devicepool_calls", "Calls of the library that are in progress on the device.", OF_LOAD,
         offsetof(struct device_load, calls)},
     {"devicepool_busy_streams", "Streams with unfinished work.", OF_LOAD,
@@ -127,7 +135,8 @@ static double read_gauge(const struct device_reading *device, const struct gauge
 {
     const char *base = gauge->source == OF_INFO     ? (const char *)&device->info
                        : gauge->source == OF_MEMORY ? (const char *)&device->memory
-                                                    : (const char *)&device->load;
+                       : gauge->source == OF_LOAD   ? (const char *)&device->load
+                                                    : (const char *)&device->residents;
 
     return (double)*(const uint64_t *)(const void *)(base + gauge->offset);
 }
@@ -248,12 +257,28 @@ static void write_modules(struct metrics_writer *writer, const struct reading *r
     metrics_sample(writer, "", NULL, 0, seconds(&module_counters.compile_nanoseconds));
 }
 
-static void write_launches(struct metrics_writer *writer, const struct reading *reading)
+/* One sample per device of a counter in its reading. */
+static void write_counter(struct metrics_writer *writer, const struct reading *reading,
+    const char *name, const char *help, size_t offset)
 {
-    metrics_family(writer, "devicepool_launches_total", "counter", "Kernel launches.");
+    metrics_family(writer, name, "counter", help);
     for (size_t i = 0; i < reading->count; i++)
         metrics_sample(writer, "", &(struct metrics_label){"device", reading->devices[i].index}, 1,
-            (double)reading->devices[i].load.launches);
+            (double)*(const uint64_t *)(const void *)((const char *)&reading->devices[i] + offset));
+}
+
+static void write_counters(struct metrics_writer *writer, const struct reading *reading)
+{
+    write_counter(writer, reading, "devicepool_launches_total", "Kernel launches.",
+        offsetof(struct device_reading, load.launches));
+    write_counter(writer, reading, "devicepool_resident_loads_total",
+        "Resident objects that were loaded.", offsetof(struct device_reading, residents.loads));
+    write_counter(writer, reading, "devicepool_resident_evictions_total",
+        "Resident objects that were evicted.",
+        offsetof(struct device_reading, residents.evictions));
+    write_counter(writer, reading, "devicepool_resident_evicted_bytes_total",
+        "Device memory of evicted objects.",
+        offsetof(struct device_reading, residents.evicted_bytes));
 }
 
 /* ---- the pool ----------------------------------------------------------------------------------
@@ -282,6 +307,7 @@ static void read_device(struct device_reading *reading, pool_device *device)
     snprintf(reading->index, sizeof(reading->index), "%d", pool_device_index(device));
     device_read_load(device, &reading->load);
     memory_read_gauges(device, &reading->memory);
+    memory_resident_read(device, &reading->residents);
     device_read_info(device, &reading->info);
 }
 
@@ -327,7 +353,7 @@ pool_status pool_metrics(device_pool *pool, pool_metrics_format format, char **t
         write_pool(writer, &reading);
         write_devices(writer, &reading);
         write_gauges(writer, &reading);
-        write_launches(writer, &reading);
+        write_counters(writer, &reading);
         write_operations(writer, &reading);
         write_copies(writer, &reading, false);
         write_copies(writer, &reading, true);

@@ -113,8 +113,10 @@ static pool_status copy_params(const pool_ntt_domain_params *given, pool_ntt_dom
 static void free_host(pool_ntt_domain *domain)
 {
     pool_field_destroy(&domain->field);
-    if (domain->generation == driver_fork_generation())
+    if (domain->generation == driver_fork_generation()) {
         pthread_mutex_destroy(&domain->lock);
+        pthread_mutex_destroy(&domain->create_lock);
+    }
     base_free(domain);
 }
 
@@ -135,6 +137,7 @@ pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt
     atomic_init(&made->references, 1);
     made->generation = driver_fork_generation();
     pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->create_lock, NULL);
     made->field = pool_field_retain(params.field);
     made->log_size = params.log_size;
     status = set_root(made, &params);
@@ -165,18 +168,30 @@ pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain)
     return domain;
 }
 
+/* The first tables of the list; another thread may be evicting them. */
+static struct ntt_tables *first_tables(pool_ntt_domain *domain)
+{
+    struct ntt_tables *first;
+
+    if (domain->generation != driver_fork_generation())
+        return domain->tables;
+    pthread_mutex_lock(&domain->lock);
+    first = domain->tables;
+    pthread_mutex_unlock(&domain->lock);
+    return first;
+}
+
 /* A failure leaves the rest in place; one that was survived is in *first. */
 static pool_status free_device(pool_ntt_domain *gone, pool_status *first)
 {
-    while (gone->tables) {
-        struct ntt_tables *tables = gone->tables;
-        pool_status status = pool_buffer_destroy(&tables->buffer);
+    struct ntt_tables *tables;
 
-        if (tables->buffer)
+    while ((tables = first_tables(gone))) {
+        pool_status status = ntt_tables_destroy(tables);
+
+        if (status && first_tables(gone) == tables)
             return status;
         *first = *first ? *first : status;
-        gone->tables = tables->next;
-        base_free(tables);
     }
     return POOL_OK;
 }

@@ -16,6 +16,7 @@
 #include "field/field.h"
 #include "memory/exec.h"
 #include "memory/operand.h"
+#include "memory/resident.h"
 #include "module/program.h"
 #include "ntt/args.h"
 #include "pool/chip.h"
@@ -142,7 +143,10 @@ enum { NTT_POWERS_OF_TWO = 64 }; /* b^(2^0) ... b^(2^63) of a base b */
 
 /* One direction's tables on one device, and the kernel that goes with them. */
 struct ntt_tables {
+    struct memory_resident entry; /* in the device's list, which may evict the tables */
     struct ntt_tables *next;
+    pool_ntt_domain *domain;
+    char name[80]; /* "2^20 of bn254_fr" */
     pool_device *device;
     pool_ntt_direction direction;
     struct ntt_tuning tuning;
@@ -150,6 +154,7 @@ struct ntt_tables {
     CUdeviceptr address;
     pool_buffer *buffer;
     pool_kernel *kernel;
+    bool is_listed; /* by the domain */
 };
 
 struct pool_ntt_domain {
@@ -163,7 +168,8 @@ struct pool_ntt_domain {
     const struct ntt_tuning *tuning; /* of all transforms, for measurements and tests, or NULL */
     unsigned generation;             /* of the process that made it */
     pthread_mutex_t lock;
-    struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
+    pthread_mutex_t create_lock; /* one thread creates tables; no lock is taken before it */
+    struct ntt_tables *tables;   /* guarded by lock; entries do not change once they are in it */
 };
 
 /* POOL_ERR_FORKED where a thread of the parent process may hold the domain's lock. */
@@ -171,8 +177,12 @@ pool_status ntt_domain_check_forked(const pool_ntt_domain *domain);
 
 /* Of the stream's device; compiled and made on the stream at the first call, which then blocks. */
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
-    pool_ntt_direction direction, const struct ntt_tuning *tuning,
-    const struct ntt_tables **tables);
+    pool_ntt_direction direction, const struct ntt_tuning *tuning, struct ntt_tables **tables);
+/* Once the work that uses the tables is enqueued: from then on they may be evicted, in the order of
+ * the device's streams. NULL: no-op. */
+void ntt_tables_release(struct ntt_tables *tables);
+/* Frees tables whose domain is destroyed; they are then no longer in its list. */
+pool_status ntt_tables_destroy(struct ntt_tables *tables);
 
 /* base^(2^i) for i < NTT_POWERS_OF_TWO, in the form that kernels compute with. */
 void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base);

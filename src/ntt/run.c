@@ -102,7 +102,7 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
 {
     const struct chip chip = chip_of(run->target.device);
     const struct ntt_tuning tuning = ntt_tuning_for(&run->job, &chip);
-    const struct ntt_tables *tables = NULL;
+    struct ntt_tables *tables = NULL;
     CUdeviceptr intermediate = intermediate_memory(run, plan);
     struct phase phase;
     pool_status status =
@@ -118,6 +118,7 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
             is_last ? last_pass_scale(run, tables, is_in_tables) : 0);
         status = phase_end(&phase, status);
     }
+    ntt_tables_release(tables);
     return status;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "ntt/ntt.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -174,8 +175,54 @@ static pool_status enqueue_tables(const struct table_job *job)
     return status;
 }
 
-/* Returns when the tables are complete, so that any stream can read them afterwards. */
-static pool_status create_tables(const pool_ntt_domain *domain, const struct ntt_tables *wanted,
+/* With the domain's lock held. */
+static void unlink_tables(struct ntt_tables *tables)
+{
+    struct ntt_tables **link = &tables->domain->tables;
+
+    while (*link && *link != tables)
+        link = &(*link)->next;
+    if (*link)
+        *link = tables->next;
+}
+
+/* Called by the list of resident objects, which has taken the entry out. */
+static void evict_tables(struct memory_resident *entry)
+{
+    struct ntt_tables *tables = (struct ntt_tables *)entry;
+    pool_ntt_domain *domain = tables->domain;
+
+    pthread_mutex_lock(&domain->lock);
+    unlink_tables(tables);
+    pthread_mutex_unlock(&domain->lock);
+    memory_discard(tables->buffer);
+    base_free(tables);
+}
+
+pool_status ntt_tables_destroy(struct ntt_tables *tables)
+{
+    bool is_forked = device_is_forked(tables->device);
+    pool_status status;
+
+    /* In a forked child no lock may be taken; after a failed attempt the entry is out already. */
+    if (!is_forked && tables->entry.device && !memory_resident_remove(&tables->entry))
+        return POOL_OK; /* evicted meanwhile */
+    tables->entry.device = NULL;
+    status = pool_buffer_destroy(&tables->buffer);
+    if (tables->buffer)
+        return status;
+    if (!is_forked)
+        pthread_mutex_lock(&tables->domain->lock);
+    unlink_tables(tables);
+    if (!is_forked)
+        pthread_mutex_unlock(&tables->domain->lock);
+    base_free(tables);
+    return status;
+}
+
+/* Allocates and computes the tables, and adds them to the device's list. Returns when they are
+ * complete, so that any stream can read them afterwards. */
+static pool_status create_tables(pool_ntt_domain *domain, const struct ntt_tables *wanted,
     pool_stream *stream, struct ntt_tables **tables)
 {
     struct ntt_tables *made = base_calloc(1, sizeof(*made));
@@ -185,6 +232,8 @@ static pool_status create_tables(const pool_ntt_domain *domain, const struct ntt
     if (!made)
         return base_fail_memory("a domain's tables");
     *made = *wanted;
+    made->domain = domain;
+    snprintf(made->name, sizeof(made->name), "2^%u of %s", domain->log_size, domain->field->name);
     ntt_table_layout_make(&made->tuning, domain->log_size, &made->layout);
     status =
         pool_buffer_alloc(made->device, made->layout.total * domain->field->bytes, &made->buffer);
@@ -194,6 +243,13 @@ static pool_status create_tables(const pool_ntt_domain *domain, const struct ntt
         status = enqueue_tables(&job);
     if (!status)
         status = pool_stream_synchronize(stream);
+    made->entry = (struct memory_resident){.device = made->device,
+        .kind = "domain",
+        .name = made->name,
+        .bytes = made->layout.total * domain->field->bytes,
+        .evict = evict_tables};
+    if (!status)
+        status = memory_resident_add(&made->entry, true);
     if (status) {
         if (made->buffer)
             memory_discard(made->buffer);
@@ -204,18 +260,25 @@ static pool_status create_tables(const pool_ntt_domain *domain, const struct ntt
     return POOL_OK;
 }
 
-static const struct ntt_tables *find_tables(
-    pool_ntt_domain *domain, const struct ntt_tables *wanted)
+/*
+ * The tables with one more user, or NULL; those that are being evicted do not count. The user is
+ * there only while a call enqueues its passes, so their memory stays counted as evictable.
+ */
+static struct ntt_tables *use_tables(pool_ntt_domain *domain, const struct ntt_tables *wanted)
 {
-    const struct ntt_tables *at = domain->tables;
+    struct ntt_tables *at;
 
+    pthread_mutex_lock(&domain->lock);
+    at = domain->tables;
     while (at && (at->device != wanted->device || at->direction != wanted->direction ||
-                     memcmp(&at->tuning, &wanted->tuning, sizeof(at->tuning)) != 0))
+                     memcmp(&at->tuning, &wanted->tuning, sizeof(at->tuning)) != 0 ||
+                     !memory_resident_use(&at->entry, true)))
         at = at->next;
+    pthread_mutex_unlock(&domain->lock);
     return at;
 }
 
-/* Called without the domain's lock, so that other devices do not wait for the compiler. */
+/* Called without locks, so that other devices do not wait for the compiler. */
 static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tables *wanted)
 {
     const struct ntt_build build = ntt_build_of(
@@ -228,36 +291,43 @@ static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tab
 }
 
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
-    pool_ntt_direction direction, const struct ntt_tuning *tuning, const struct ntt_tables **tables)
+    pool_ntt_direction direction, const struct ntt_tuning *tuning, struct ntt_tables **tables)
 {
     pool_device *device = pool_stream_device(stream);
     struct ntt_tables wanted = {.device = device, .direction = direction, .tuning = *tuning};
-    struct ntt_tables *made = NULL;
+    struct ntt_tables *found;
     pool_status status = ntt_domain_check_forked(domain);
 
     if (status)
         return status;
-    pthread_mutex_lock(&domain->lock);
-    const struct ntt_tables *found = find_tables(domain, &wanted);
-    pthread_mutex_unlock(&domain->lock);
+    found = use_tables(domain, &wanted);
     if (!found) {
         status = compile_kernels(domain, &wanted);
         if (status)
             return status;
-        pthread_mutex_lock(&domain->lock);
-        found = find_tables(domain, &wanted);
+        /* The list's lock must be free: the allocation may evict other tables of the domain. */
+        pthread_mutex_lock(&domain->create_lock);
+        found = use_tables(domain, &wanted);
         if (!found)
-            status = create_tables(domain, &wanted, stream, &made);
-        if (made) {
-            made->next = domain->tables;
-            domain->tables = made;
-            found = made;
+            status = create_tables(domain, &wanted, stream, &found);
+        if (!status && !found->is_listed) {
+            found->is_listed = true;
+            pthread_mutex_lock(&domain->lock);
+            found->next = domain->tables;
+            domain->tables = found;
+            pthread_mutex_unlock(&domain->lock);
         }
-        pthread_mutex_unlock(&domain->lock);
+        pthread_mutex_unlock(&domain->create_lock);
     }
     if (!status)
         *tables = found;
     return status;
+}
+
+void ntt_tables_release(struct ntt_tables *tables)
+{
+    if (tables)
+        memory_resident_unuse(&tables->entry, true);
 }
 
 /* For one transform and for large batches, which may be tuned differently. */
@@ -279,7 +349,7 @@ static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
     const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
     const struct chip chip = chip_of(pool_stream_device(stream));
     struct ntt_tuning tunings[WARM_TUNINGS];
-    const struct ntt_tables *tables;
+    struct ntt_tables *tables;
     pool_status status;
 
     for (int i = 0; i < WARM_TUNINGS; i++) {
@@ -290,9 +360,12 @@ static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
         tunings[i] = ntt_tuning_for(&job, &chip);
     }
     status = compile_tunings(domain, pool_stream_device(stream), tunings);
-    for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++)
+    for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++) {
         status =
             ntt_tables_get(domain, stream, (pool_ntt_direction)(i % 2), &tunings[i / 2], &tables);
+        if (!status)
+            ntt_tables_release(tables);
+    }
     return status;
 }
 

@@ -166,6 +166,11 @@ void device_account_outlive(pool_device *device, uint64_t bytes)
     atomic_fetch_add_explicit(&device->account.used_outside, bytes, memory_order_relaxed);
 }
 
+void device_account_evictable(pool_device *device, int64_t bytes)
+{
+    atomic_fetch_sub_explicit(&device->account.used_outside, (uint64_t)bytes, memory_order_relaxed);
+}
+
 void device_reserved_changed(pool_device *device, int64_t bytes, int leases)
 {
     atomic_fetch_add_explicit(&device->account.reserved, bytes, memory_order_relaxed);

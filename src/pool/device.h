@@ -68,6 +68,8 @@ pool_status device_or_bound(pool_device *wanted, pool_device **device);
 
 struct driver *device_driver(const pool_device *device);
 
+struct device_pool *device_pool_of(const pool_device *device);
+
 /* "ready", "unusable", … */
 const char *device_state_name(pool_device_state state);
 
@@ -126,6 +128,9 @@ pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, u
 bool device_account_add(pool_device *device, uint64_t bytes, bool is_charged);
 void device_account_subtract(pool_device *device, uint64_t bytes, bool is_charged);
 void device_account_outlive(pool_device *device, uint64_t bytes);
+/* Resident objects that can be evicted are not counted as used outside of leases: `bytes` more, or,
+ * negative, fewer of them. */
+void device_account_evictable(pool_device *device, int64_t bytes);
 /* An addition without a limit, as the memory exists: it stays allocated when it is released. */
 void device_account_quarantined(pool_device *device, uint64_t bytes);
 void device_reserved_changed(pool_device *device, int64_t bytes, int leases);

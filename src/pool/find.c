@@ -157,3 +157,8 @@ struct driver *device_driver(const pool_device *device)
 {
     return device->driver;
 }
+
+device_pool *device_pool_of(const pool_device *device)
+{
+    return device->pool;
+}

@@ -87,6 +87,8 @@ static struct {
     pool_bases *points; /* NULL without a compiler */
     pool_ntt_domain *domain;
     pool_poseidon *set;
+    pool_resident *resident;
+    pool_resident_use *use;
 } h;
 
 enum { POINTS = 4, LOG_SIZE = 3 };
@@ -107,6 +109,22 @@ static void make_points(void)
     status = pool_bases_create(&params, &exec, &span, &h.points);
     if (status != POOL_ERR_NO_COMPILER)
         assert_int_equal(status, POOL_OK);
+}
+
+static pool_status load_resident(void *user, const pool_exec *exec, pool_buffer **buffer)
+{
+    (void)user;
+    return pool_buffer_alloc(exec->device, 4096, buffer);
+}
+
+static void make_resident(void)
+{
+    const pool_resident_params params = {
+        .struct_size = sizeof(params), .name = "key", .source = load_resident, .bytes = 4096};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = h.device};
+
+    assert_ok(pool_resident_create(h.pool, &params, &h.resident));
+    assert_ok(pool_resident_open(h.resident, &exec, &h.use));
 }
 
 static void make_handles(void)
@@ -134,10 +152,13 @@ static void make_handles(void)
     assert_ok(pool_ntt_domain_create(&domain, &h.domain));
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &h.set));
     make_points();
+    make_resident();
 }
 
 static void destroy_handles(void)
 {
+    assert_ok(pool_resident_close(&h.use));
+    assert_ok(pool_resident_destroy(&h.resident));
     assert_ok(pool_bases_destroy(&h.points));
     assert_ok(pool_ntt_domain_destroy(&h.domain));
     pool_poseidon_destroy(&h.set);
@@ -214,6 +235,9 @@ static void call_pool(void)
     pool_device_info info = {.struct_size = sizeof(info)};
     pool_peer_info peer = {.struct_size = sizeof(peer)};
     pool_pick pick = {.struct_size = sizeof(pick)};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = h.device};
+    pool_resident_info resident = {.struct_size = sizeof(resident)};
+    pool_resident_use *use = NULL;
     pool_device *device = NULL;
     CUcontext context;
     char *text = NULL;
@@ -242,6 +266,12 @@ static void call_pool(void)
     REFUSED(pool_get_health(h.pool, &health));
     REFUSED(pool_metrics(h.pool, POOL_METRICS_JSON, &text));
     REFUSED(pool_set_phase_timing(h.pool, 1));
+    REFUSED(pool_resident_open(h.resident, &exec, &use));
+    REFUSED(pool_resident_evict(h.resident, h.device));
+    REFUSED(pool_resident_get_info(h.resident, h.device, &resident));
+    ANSWERS(pool_resident_bytes(h.resident));
+    ANSWERS(pool_resident_bases(h.use));
+    ANSWERS(pool_resident_buffer(h.use));
     REFUSED(pool_device_get_info(h.device, &info));
     REFUSED(pool_device_get_peer(h.device, h.other, &peer));
     ANSWERS(pool_device_index(h.device));
@@ -483,6 +513,8 @@ static int destroy_all(void)
 {
     if (h.points)
         DESTROYED(pool_bases_destroy(&h.points));
+    DESTROYED(pool_resident_close(&h.use));
+    DESTROYED(pool_resident_destroy(&h.resident));
     DESTROYED(pool_ntt_domain_destroy(&h.domain));
     DESTROYED(pool_module_destroy(&h.module));
     DESTROYED(pool_pinned_destroy(&h.pinned));
@@ -499,13 +531,14 @@ static int destroy_all(void)
 static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
     "pool_random_", "pool_encoding_", "pool_cache_", "pool_file_", "pool_cancel_", "pool_version_",
-    "pool_status_", "pool_error_", "pool_last_error", "pool_log_set", "pool_trace_set",
-    "pool_host_get_info", "pool_launch_shape_for", "pool_sim_class_name", "pool_create",
-    "pool_ntt_domain_create", "pool_merkle_get_shape", "pool_poseidon_merkle_verify",
-    "pool_poseidon_count", "pool_poseidon_create", "pool_poseidon_destroy",
-    "pool_poseidon_digest_elements", "pool_poseidon_field", "pool_poseidon_fingerprint",
-    "pool_poseidon_by_name", "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate",
-    "pool_poseidon_retain", "pool_poseidon_width"};
+    "pool_resident_create", "pool_resident_params_init", "pool_status_", "pool_error_",
+    "pool_last_error", "pool_log_set", "pool_trace_set", "pool_host_get_info",
+    "pool_launch_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
+    "pool_merkle_get_shape", "pool_poseidon_merkle_verify", "pool_poseidon_count",
+    "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest_elements",
+    "pool_poseidon_field", "pool_poseidon_fingerprint", "pool_poseidon_by_name",
+    "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain",
+    "pool_poseidon_width"};
 
 static int needs_no_call(const char *name)
 {

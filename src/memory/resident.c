@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The list of a device's resident objects: see resident.h.
+ */
+#include "memory/resident.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/text.h"
+
+struct resident_list {
+    pthread_mutex_t lock;
+    pthread_cond_t evicted;        /* an eviction has finished */
+    struct memory_resident *first; /* least recently used */
+    struct memory_resident *last;
+    unsigned evicting; /* entries whose `evict` is running */
+    struct memory_resident_counts counts;
+};
+
+static pool_status create_list(pool_device *device, void **object)
+{
+    struct resident_list *list = base_calloc(1, sizeof(*list));
+
+    (void)device;
+    if (!list)
+        return base_fail_memory("the list of resident objects");
+    pthread_mutex_init(&list->lock, NULL);
+    pthread_cond_init(&list->evicted, NULL);
+    *object = list;
+    return POOL_OK;
+}
+
+/* The owners' objects keep the pool alive, so the list is empty or the process is lost. */
+static void destroy_list(pool_device *device, void *object, int driver_alive)
+{
+    struct resident_list *list = object;
+
+    (void)driver_alive;
+    if (!device_is_forked(device))
+        pthread_cond_destroy(&list->evicted);
+    device_lock_destroy(device, &list->lock);
+    base_free(list);
+}
+
+static const struct device_resource_type list_type = {
+    .name = "resident objects", .create = create_list, .destroy = destroy_list};
+
+static struct resident_list *list_of(pool_device *device)
+{
+    return device_resource_find(device, &list_type);
+}
+
+static bool is_idle(const struct memory_resident *entry)
+{
+    return !entry->users && !entry->is_pinned;
+}
+
+/* With the lock held. */
+static void unlink_entry(struct resident_list *list, struct memory_resident *entry)
+{
+    *(entry->previous ? &entry->previous->next : &list->first) = entry->next;
+    *(entry->next ? &entry->next->previous : &list->last) = entry->previous;
+    entry->next = entry->previous = NULL;
+}
+
+/* With the lock held: as the most recently used one. */
+static void append_entry(struct resident_list *list, struct memory_resident *entry)
+{
+    entry->used_at = base_clock_ns();
+    entry->previous = list->last;
+    entry->next = NULL;
+    *(list->last ? &list->last->next : &list->first) = entry;
+    list->last = entry;
+}
+
+/* Memory that leases may count on: it can be evicted, or all users have reserved its bytes. */
+static bool is_evictable(const struct memory_resident *entry)
+{
+    return !entry->outside_users && !entry->is_pinned;
+}
+
+/* With the lock held: changes users, and the account if the memory becomes evictable or ceases to
+ * be. */
+static void change_users(
+    struct resident_list *list, struct memory_resident *entry, bool is_leased, int change)
+{
+    bool was_evictable = is_evictable(entry), was_idle = is_idle(entry);
+
+    entry->users += (uint32_t)change;
+    if (!is_leased)
+        entry->outside_users += (uint32_t)change;
+    if (is_evictable(entry) != was_evictable)
+        device_account_evictable(
+            entry->device, was_evictable ? -(int64_t)entry->bytes : (int64_t)entry->bytes);
+    if (is_idle(entry) != was_idle)
+        list->counts.idle_bytes += was_idle ? -entry->bytes : entry->bytes;
+}
+
+pool_status memory_resident_add(struct memory_resident *entry, bool is_leased)
+{
+    struct resident_list *list;
+    void *object;
+    pool_status status = device_resource_get(entry->device, &list_type, &object);
+
+    if (status)
+        return status;
+    list = object;
+    entry->users = entry->outside_users = 1;
+    entry->is_evicting = false;
+    pthread_mutex_lock(&list->lock);
+    append_entry(list, entry);
+    if (is_leased) {
+        change_users(list, entry, true, 1);
+        change_users(list, entry, false, -1);
+    }
+    list->counts.bytes += entry->bytes;
+    list->counts.objects++;
+    list->counts.loads++;
+    pthread_mutex_unlock(&list->lock);
+    return POOL_OK;
+}
+
+bool memory_resident_use(struct memory_resident *entry, bool is_leased)
+{
+    struct resident_list *list = list_of(entry->device);
+    bool is_there;
+
+    pthread_mutex_lock(&list->lock);
+    is_there = !entry->is_evicting;
+    if (is_there) {
+        change_users(list, entry, is_leased, 1);
+        unlink_entry(list, entry);
+        append_entry(list, entry);
+    }
+    pthread_mutex_unlock(&list->lock);
+    return is_there;
+}
+
+void memory_resident_unuse(struct memory_resident *entry, bool is_leased)
+{
+    struct resident_list *list = list_of(entry->device);
+
+    pthread_mutex_lock(&list->lock);
+    change_users(list, entry, is_leased, -1);
+    entry->used_at = base_clock_ns();
+    pthread_mutex_unlock(&list->lock);
+}
+
+uint32_t memory_resident_users(const struct memory_resident *entry)
+{
+    uint32_t users;
+    uint64_t idle_ns;
+
+    memory_resident_read_use(entry, &users, &idle_ns);
+    return users;
+}
+
+void memory_resident_read_use(
+    const struct memory_resident *entry, uint32_t *users, uint64_t *idle_ns)
+{
+    struct resident_list *list = list_of(entry->device);
+
+    pthread_mutex_lock(&list->lock);
+    *users = entry->users;
+    *idle_ns = entry->users ? 0 : base_clock_ns() - entry->used_at;
+    pthread_mutex_unlock(&list->lock);
+}
+
+/* With the lock held: the entry leaves the list and its counts. */
+static void take_out(struct resident_list *list, struct memory_resident *entry)
+{
+    if (is_evictable(entry))
+        device_account_evictable(entry->device, -(int64_t)entry->bytes);
+    if (is_idle(entry))
+        list->counts.idle_bytes -= entry->bytes;
+    unlink_entry(list, entry);
+    list->counts.bytes -= entry->bytes;
+    list->counts.objects--;
+}
+
+bool memory_resident_remove(struct memory_resident *entry)
+{
+    struct resident_list *list = list_of(entry->device);
+    bool is_there;
+
+    pthread_mutex_lock(&list->lock);
+    is_there = !entry->is_evicting;
+    if (is_there)
+        take_out(list, entry);
+    else
+        while (list->evicting)
+            pthread_cond_wait(&list->evicted, &list->lock);
+    pthread_mutex_unlock(&list->lock);
+    return is_there;
+}
+
+/* With the lock held: the least recently used object without users; NULL: none. */
+static struct memory_resident *find_victim(struct resident_list *list)
+{
+    struct memory_resident *at = list->first;
+
+    while (at && !is_idle(at))
+        at = at->next;
+    return at;
+}
+
+uint64_t memory_resident_evict(pool_device *device, uint64_t bytes)
+{
+    struct resident_list *list = list_of(device);
+    uint64_t released = 0;
+
+    if (!list)
+        return 0;
+    pthread_mutex_lock(&list->lock);
+    while (released < bytes) {
+        struct memory_resident *victim = find_victim(list);
+
+        if (!victim)
+            break;
+        take_out(list, victim);
+        victim->is_evicting = true;
+        list->evicting++;
+        list->counts.evictions++;
+        list->counts.evicted_bytes += victim->bytes;
+        released += victim->bytes;
+        pthread_mutex_unlock(&list->lock);
+        base_log(POOL_LOG_INFO, "device %d: %s %s, %s, is evicted", pool_device_ordinal(device),
+            victim->kind, victim->name, base_size_text(victim->bytes).text);
+        victim->evict(victim);
+        pthread_mutex_lock(&list->lock);
+        list->evicting--;
+        pthread_cond_broadcast(&list->evicted);
+    }
+    pthread_mutex_unlock(&list->lock);
+    return released;
+}
+
+void memory_resident_read(pool_device *device, struct memory_resident_counts *counts)
+{
+    struct resident_list *list = list_of(device);
+
+    *counts = (struct memory_resident_counts){0};
+    if (!list)
+        return;
+    pthread_mutex_lock(&list->lock);
+    *counts = list->counts;
+    pthread_mutex_unlock(&list->lock);
+}
+
+void memory_resident_each(
+    pool_device *device, void (*visit)(void *user, const struct memory_resident *entry), void *user)
+{
+    struct resident_list *list = list_of(device);
+
+    if (!list)
+        return;
+    pthread_mutex_lock(&list->lock);
+    for (const struct memory_resident *at = list->first; at; at = at->next)
+        visit(user, at);
+    pthread_mutex_unlock(&list->lock);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resident objects: loaded once per device, evicted when memory is needed, restored from their
+ * source, never evicted in use.
+ *
+ *   test_resident [DEVICES]
+ */
+#include "support/assert.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { COUNT = 64, MIB = 1 << 20, LIMIT_MIB = 64 };
+
+static const char *devices = "sim:2,mem=256M";
+static device_pool *pool;
+static pool_device *device[2];
+static size_t device_count;
+
+static pool_exec on(size_t index)
+{
+    return (pool_exec){.struct_size = sizeof(pool_exec), .device = device[index]};
+}
+
+static int open_pool(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params),
+        .devices = devices,
+        .memory_limit = (uint64_t)LIMIT_MIB * MIB};
+
+    (void)state;
+    assert_ok(pool_create(&pool, &params));
+    device_count = pool_device_count(pool);
+    for (size_t i = 0; i < 2 && i < device_count; i++)
+        assert_ok(pool_device_at(pool, i, &device[i]));
+    return 0;
+}
+
+static int close_pool(void **state)
+{
+    (void)state;
+    assert_ok(pool_destroy(&pool));
+    return 0;
+}
+
+/* ---- buffers from a source ---------------------------------------------------------------------
+ */
+
+/* A source whose buffers are filled with its byte. */
+struct source {
+    uint8_t byte;
+    uint64_t bytes;
+    atomic_int calls;
+    pool_status failure;
+};
+
+static pool_status fill(void *user, const pool_exec *exec, pool_buffer **buffer)
+{
+    struct source *source = user;
+    pool_status status;
+
+    atomic_fetch_add(&source->calls, 1);
+    if (source->failure)
+        return source->failure;
+    status = pool_buffer_alloc(exec->device, source->bytes, buffer);
+    return status ? status
+                  : pool_buffer_fill8(*buffer, 0, source->bytes, source->byte, exec->stream);
+}
+
+static pool_resident *register_source(struct source *source, uint32_t flags)
+{
+    const pool_resident_params params = {.struct_size = sizeof(params),
+        .name = "a buffer",
+        .flags = flags,
+        .source = fill,
+        .user = source,
+        .bytes = source->bytes};
+    pool_resident *made = NULL;
+
+    assert_ok(pool_resident_create(pool, &params, &made));
+    return made;
+}
+
+static void check_bytes(const pool_resident_use *use, uint8_t byte)
+{
+    uint8_t seen[16];
+
+    memset(seen, ~byte, sizeof(seen));
+    assert_ok(pool_copy_to_host(seen, pool_resident_buffer(use), 0, sizeof(seen), NULL));
+    for (size_t i = 0; i < sizeof(seen); i++)
+        assert_int_equal(seen[i], byte);
+}
+
+static void use_once(pool_resident *resident, size_t index, uint8_t byte)
+{
+    const pool_exec exec = on(index);
+    pool_resident_use *use = NULL;
+
+    assert_ok(pool_resident_open(resident, &exec, &use));
+    check_bytes(use, byte);
+    assert_ok(pool_resident_close(&use));
+    assert_null(use);
+}
+
+static pool_resident_info info_of(pool_resident *resident, size_t index)
+{
+    pool_resident_info info = {.struct_size = sizeof(info)};
+
+    assert_ok(pool_resident_get_info(resident, device[index], &info));
+    return info;
+}
+
+static void test_loaded_once_per_device(void **state)
+{
+    struct source source = {.byte = 7, .bytes = MIB};
+    pool_resident *resident = register_source(&source, 0);
+
+    (void)state;
+    assert_int_equal(pool_resident_bytes(resident), MIB);
+    assert_int_equal(info_of(resident, 0).is_resident, 0);
+    use_once(resident, 0, 7);
+    use_once(resident, 0, 7);
+    assert_int_equal(atomic_load(&source.calls), 1);
+    assert_int_equal(info_of(resident, 0).is_resident, 1);
+    assert_int_equal(info_of(resident, 0).loads, 1);
+    if (device_count > 1) {
+        use_once(resident, 1, 7);
+        assert_int_equal(atomic_load(&source.calls), 2);
+    }
+    assert_ok(pool_resident_evict(resident, device[0]));
+    assert_int_equal(info_of(resident, 0).is_resident, 0);
+    use_once(resident, 0, 7);
+    assert_int_equal(info_of(resident, 0).loads, 2);
+    assert_ok(pool_resident_destroy(&resident));
+    assert_null(resident);
+}
+
+/* Four objects of 24 MiB below a limit of 64: two fit. */
+static void test_least_recently_used_is_evicted(void **state)
+{
+    struct source sources[4];
+    pool_resident *residents[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        sources[i] = (struct source){.byte = (uint8_t)(10 + i), .bytes = 24 * MIB};
+        residents[i] = register_source(&sources[i], 0);
+    }
+    use_once(residents[0], 0, 10);
+    use_once(residents[1], 0, 11);
+    use_once(residents[0], 0, 10);
+    use_once(residents[2], 0, 12); /* evicts 1 */
+    assert_int_equal(info_of(residents[0], 0).is_resident, 1);
+    assert_int_equal(info_of(residents[1], 0).is_resident, 0);
+    use_once(residents[3], 0, 13); /* evicts 0 */
+    assert_int_equal(info_of(residents[0], 0).is_resident, 0);
+    use_once(residents[0], 0, 10);
+    assert_int_equal(atomic_load(&sources[0].calls), 2);
+    for (int i = 0; i < 4; i++)
+        assert_ok(pool_resident_destroy(&residents[i]));
+}
+
+static void test_objects_in_use_stay(void **state)
+{
+    struct source first_source = {.byte = 1, .bytes = 40 * MIB};
+    struct source second_source = {.byte = 2, .bytes = 40 * MIB};
+    pool_resident *first = register_source(&first_source, 0);
+    pool_resident *second = register_source(&second_source, 0);
+    const pool_exec exec = on(0);
+    pool_resident_use *use = NULL, *refused = NULL;
+
+    (void)state;
+    assert_ok(pool_resident_open(first, &exec, &use));
+    assert_status(pool_resident_open(second, &exec, &refused), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_null(refused);
+    check_bytes(use, 1);
+    assert_status(pool_resident_evict(first, device[0]), POOL_ERR_BUSY);
+    assert_status(pool_resident_destroy(&first), POOL_ERR_BUSY);
+    assert_non_null(first);
+    assert_ok(pool_resident_close(&use));
+    use_once(second, 0, 2);
+    assert_int_equal(info_of(first, 0).is_resident, 0);
+    assert_ok(pool_resident_destroy(&first));
+    assert_ok(pool_resident_destroy(&second));
+}
+
+static void test_pinned_objects_stay(void **state)
+{
+    struct source source = {.byte = 3, .bytes = 40 * MIB};
+    pool_resident *pinned = register_source(&source, POOL_RESIDENT_PINNED);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    use_once(pinned, 0, 3);
+    assert_status(pool_buffer_alloc(device[0], 40 * MIB, &buffer), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    use_once(pinned, 0, 3);
+    assert_int_equal(atomic_load(&source.calls), 1);
+    assert_ok(pool_resident_destroy(&pinned));
+    assert_ok(pool_buffer_alloc(device[0], 40 * MIB, &buffer));
+    assert_ok(pool_buffer_destroy(&buffer));
+}
+
+static void test_plain_allocations_evict(void **state)
+{
+    struct source source = {.byte = 4, .bytes = 40 * MIB};
+    pool_resident *resident = register_source(&source, 0);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    use_once(resident, 0, 4);
+    assert_ok(pool_buffer_alloc(device[0], 40 * MIB, &buffer));
+    assert_int_equal(info_of(resident, 0).is_resident, 0);
+    assert_ok(pool_buffer_destroy(&buffer));
+    use_once(resident, 0, 4);
+    assert_ok(pool_resident_destroy(&resident));
+}
+
+static void test_failing_sources(void **state)
+{
+    struct source source = {.byte = 5, .bytes = MIB, .failure = POOL_ERR_IO};
+    pool_resident *resident = register_source(&source, 0);
+    const pool_exec exec = on(0);
+    pool_resident_use *use = NULL;
+
+    (void)state;
+    assert_status(pool_resident_open(resident, &exec, &use), POOL_ERR_IO);
+    assert_null(use);
+    source.failure = POOL_OK;
+    use_once(resident, 0, 5);
+    assert_ok(pool_resident_destroy(&resident));
+}
+
+/* ---- threads ------------------------------------------------------------------------------------
+ */
+
+struct load_test {
+    pool_resident *residents[6];
+    atomic_int wrong;
+};
+
+static void *use_many(void *argument)
+{
+    struct load_test *test = argument;
+    unsigned seed = (unsigned)(uintptr_t)&seed;
+
+    for (int i = 0; i < 60; i++) {
+        int which = rand_r(&seed) % 6;
+        const pool_exec exec = on((size_t)rand_r(&seed) % (device_count < 2 ? 1 : 2));
+        pool_resident_use *use = NULL;
+        uint8_t seen[4] = {0};
+        pool_status status = pool_resident_open(test->residents[which], &exec, &use);
+
+        if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
+            continue; /* all others are in use */
+        if (status || pool_copy_to_host(seen, pool_resident_buffer(use), 0, sizeof(seen), NULL) ||
+            seen[0] != 20 + which || seen[3] != 20 + which)
+            atomic_fetch_add(&test->wrong, 1);
+        if (pool_resident_close(&use))
+            atomic_fetch_add(&test->wrong, 1);
+    }
+    return NULL;
+}
+
+static void test_threads_under_memory_pressure(void **state)
+{
+    struct source sources[6];
+    struct load_test test = {.wrong = 0};
+    pthread_t threads[8];
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        sources[i] = (struct source){.byte = (uint8_t)(20 + i), .bytes = 24 * MIB};
+        test.residents[i] = register_source(&sources[i], 0);
+    }
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_many, &test), 0);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&test.wrong), 0);
+    for (int i = 0; i < 6; i++)
+        assert_ok(pool_resident_destroy(&test.residents[i]));
+}
+
+/* ---- bases
+ * --------------------------------------------------------------------------------------- */
+
+/* sum of i * G, from points that are resident: before and after an eviction. */
+static void test_bases_are_restored(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    pool_bases_params bases = {.struct_size = sizeof(bases), .curve = curve};
+    pool_msm_params msm = {.struct_size = sizeof(msm), .batch = 1};
+    uint8_t points[COUNT * 64], scalars[COUNT * 32], result[3][64];
+    const pool_span points_span = {.data = points, .count = COUNT};
+    const pool_span scalars_span = {.data = scalars, .count = COUNT};
+    pool_resident_params params = {.struct_size = sizeof(params),
+        .name = "bn254 key",
+        .bases = &bases,
+        .points = &points_span};
+    const pool_exec exec = on(0);
+    pool_resident *resident = NULL;
+
+    (void)state;
+    memset(result, 0, sizeof(result));
+    assert_ok(pool_random_points(curve, 1, COUNT, NULL, points, NULL));
+    assert_ok(
+        pool_random_scalars(pool_curve_scalar_field(curve), 2, COUNT, POOL_FORM_STANDARD, scalars));
+    assert_ok(pool_resident_create(pool, &params, &resident));
+    for (int i = 0; i < 3; i++) {
+        const pool_span result_span = {.data = result[i], .count = 1};
+        pool_resident_use *use = NULL;
+
+        msm.curve = i < 2 ? NULL : curve;
+        msm.bases = NULL;
+        if (i < 2) {
+            assert_ok(pool_resident_open(resident, &exec, &use));
+            assert_null(pool_resident_buffer(use));
+            msm.bases = pool_resident_bases(use);
+        }
+        assert_ok(pool_msm(&msm, &exec, i < 2 ? NULL : &points_span, &scalars_span, &result_span));
+        assert_ok(pool_resident_close(&use));
+        if (i == 0)
+            assert_ok(pool_resident_evict(resident, device[0]));
+    }
+    assert_memory_equal(result[0], result[1], 64);
+    assert_memory_equal(result[0], result[2], 64);
+    assert_int_equal(info_of(resident, 0).loads, 2);
+    assert_ok(pool_resident_destroy(&resident));
+}
+
+static double evictions(void)
+{
+    static const char name[] = "devicepool_resident_evictions_total{device=\"0\"} ";
+    char *text = NULL;
+    const char *at;
+    double value;
+
+    assert_ok(pool_metrics(pool, POOL_METRICS_PROMETHEUS, &text));
+    at = strstr(text, name);
+    assert_non_null(at);
+    value = strtod(at + sizeof(name) - 1, NULL);
+    pool_text_free(&text);
+    return value;
+}
+
+/* The tables of a domain are evicted for an allocation and computed anew. */
+static void test_domain_tables_are_restored(void **state)
+{
+    pool_ntt_domain_params params = {.struct_size = sizeof(params), .log_size = 12};
+    pool_ntt_params ntt = {.struct_size = sizeof(ntt)};
+    static uint8_t values[3][(1 << 12) * 32];
+    const pool_exec exec = on(0);
+    pool_ntt_domain *domain = NULL;
+    pool_buffer *buffer = NULL;
+    double before;
+
+    (void)state;
+    params.field = pool_field_by_name("bn254_fr");
+    assert_ok(pool_ntt_domain_create(&params, &domain));
+    ntt.domain = domain;
+    assert_ok(pool_random_scalars(params.field, 3, 1 << 12, POOL_FORM_STANDARD, values[0]));
+    for (int i = 1; i < 3; i++) {
+        const pool_span in = {.data = values[0], .count = 1 << 12};
+        const pool_span out = {.data = values[i], .count = 1 << 12};
+
+        assert_ok(pool_ntt(&ntt, &exec, &in, &out));
+        if (i == 2)
+            break;
+        /* As much as there is without the tables. */
+        before = evictions();
+        assert_ok(pool_memory_trim(device[0], 0));
+        assert_ok(pool_buffer_alloc(device[0], LIMIT_MIB * MIB - 100 * 1024, &buffer));
+        assert_true(evictions() > before);
+        assert_ok(pool_buffer_destroy(&buffer));
+    }
+    assert_memory_equal(values[1], values[2], sizeof(values[1]));
+    assert_ok(pool_ntt_domain_destroy(&domain));
+}
+
+/* ---- misuse
+ * -------------------------------------------------------------------------------------- */
+
+static void test_bad_params_are_refused(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    const pool_bases_params bases = {.struct_size = sizeof(bases), .curve = curve};
+    struct source source = {.bytes = MIB};
+    pool_resident_params params = {.struct_size = sizeof(params), .name = "x"};
+    pool_resident *resident = NULL;
+    pool_resident_use *none = NULL;
+
+    (void)state;
+    assert_status(pool_resident_create(pool, &params, &resident), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("exactly one");
+    params.source = fill;
+    params.user = &source;
+    assert_status(pool_resident_create(pool, &params, &resident), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("bytes");
+    params.bytes = MIB;
+    params.bases = &bases;
+    assert_status(pool_resident_create(pool, &params, &resident), POOL_ERR_INVALID_ARGUMENT);
+    params.bases = NULL;
+    params.flags = 2;
+    assert_status(pool_resident_create(pool, &params, &resident), POOL_ERR_INVALID_ARGUMENT);
+    params = (pool_resident_params){.struct_size = sizeof(params), .path = "/nowhere"};
+    assert_status(pool_resident_create(pool, &params, &resident), POOL_ERR_INVALID_ARGUMENT);
+    params.bases = &bases;
+    assert_ok(pool_resident_create(pool, &params, &resident));
+    const pool_exec exec = on(0);
+    assert_status(pool_resident_open(resident, &exec, &none), POOL_ERR_IO);
+    assert_status(pool_resident_open(resident, &exec, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(pool_resident_close(&none));
+    assert_ok(pool_resident_destroy(&resident));
+    assert_ok(pool_resident_destroy(&resident));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loaded_once_per_device),
+        cmocka_unit_test(test_least_recently_used_is_evicted),
+        cmocka_unit_test(test_objects_in_use_stay),
+        cmocka_unit_test(test_pinned_objects_stay),
+        cmocka_unit_test(test_plain_allocations_evict),
+        cmocka_unit_test(test_failing_sources),
+        cmocka_unit_test(test_threads_under_memory_pressure),
+        cmocka_unit_test(test_bases_are_restored),
+        cmocka_unit_test(test_domain_tables_are_restored),
+        cmocka_unit_test(test_bad_params_are_refused),
+    };
+
+    devices = argc > 1 ? argv[1] : devices;
+    return cmocka_run_group_tests(tests, open_pool, close_pool);
+}
