@@ -187,13 +187,10 @@ POOL_API pool_status pool_pinned_register(
 /*
  * Frees allocated memory or unregisters registered memory, and sets *pinned to NULL; NULL or a
  * pointer to NULL is a no-op. Allocated memory may still be in use by work that was enqueued
- * through the library on any device of the pool: it is freed when that work has finished. The
- * driver's free blocks until all work of the device has finished; this function does not: while
- * work is unfinished the free is deferred. The memory serves later allocations once nothing uses
- * it, and is freed when the devices are idle, by pool_memory_trim, or when the pool is destroyed. A
- * secret is overwritten before. When the function returns for registered memory, the caller may
- * free that memory: work that uses it must have finished, and the driver may wait for all other
- * work of the device. Errors as for pool_stream_destroy.
+ * through the library on any device of the pool: it is kept for later allocations
+ * (pool_pinned_set_threshold) and reused when that work has finished, and the function does not
+ * wait. Registered memory may be freed by the caller after the call, so it must not be in use, and
+ * the driver may wait for all work of the device. Errors as for pool_stream_destroy.
  */
 POOL_API pool_status pool_pinned_destroy(pool_pinned **pinned);
 
@@ -218,13 +215,17 @@ typedef struct pool_memory_info {
     uint64_t quarantined_bytes;     /* secrets that could not be overwritten, see above */
     uint64_t buffers;               /* handles, including slices and adopted buffers */
     int32_t memory_pool;            /* 1: stream-ordered, 0: plain allocations */
-    uint64_t pinned_deferred_bytes; /* freed by pool_pinned_destroy and not yet released */
+    uint64_t pinned_deferred_bytes; /* freed pinned memory that unfinished work may still use */
     uint64_t memory_limit;          /* of what the library may hold (pool_params); 0: none */
     uint64_t memory_headroom;       /* free bytes that leases cannot reserve */
     uint64_t available_bytes;       /* that further leases can reserve */
     uint64_t lease_reserved_bytes;  /* by living leases, whether used or not */
     uint64_t lease_charged_bytes;   /* the part of used_bytes that is charged to living leases */
     uint64_t leases;                /* living ones that include the device */
+    uint64_t pinned_unused_bytes;   /* freed and kept for reuse */
+    uint64_t pinned_threshold;      /* of freed pinned memory that is kept */
+    uint64_t pinned_allocations;    /* how often the driver allocated pinned memory */
+    uint64_t pinned_reuses;         /* how often freed pinned memory was reused instead */
 } pool_memory_info;
 
 /* Fills `info`, whose struct_size is set; queries the driver for free and reserved bytes. */
@@ -242,6 +243,12 @@ POOL_API pool_status pool_memory_reset_high_water(pool_device *device);
  * threshold the caller sets.
  */
 POOL_API pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes);
+
+/*
+ * How many bytes of freed pinned memory the device keeps for later allocations of pinned memory and
+ * of staging buffers; the default is 256 MiB. More is released when the devices are idle.
+ */
+POOL_API pool_status pool_pinned_set_threshold(pool_device *device, uint64_t bytes);
 
 /*
  * Releases unused memory to the device until at most `keep_bytes` (for a pool of the caller: or its

@@ -445,8 +445,12 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
         release_quarantined(memory);
     }
     if (!status) {
+        pool_status released;
+
         status = memory_trim_pools(memory, keep_bytes);
-        device_release_deferred(memory->device, 1); /* after the streams that have ended */
+        /* after the streams that have ended */
+        released = device_release_deferred(memory->device, DEVICE_RELEASE_ALL);
+        status = status ? status : released;
     }
     return device_leave(&scope, status);
 }

@@ -44,6 +44,8 @@ static pool_status read_pool(struct device_memory *memory, pool_memory_info *inf
 
 static void read_gauges(struct device_memory *memory, pool_memory_info *info)
 {
+    struct device_pinned_bytes pinned = device_deferred_pinned_bytes(memory->device);
+
     info->used_bytes = memory_gauge_now(&memory->used);
     info->used_high_water_bytes = atomic_load(&memory->used.high);
     info->reserved_bytes = info->used_bytes;
@@ -54,7 +56,11 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
     info->quarantined_bytes = memory_gauge_now(&memory->quarantined);
     info->buffers = memory_gauge_now(&memory->buffers);
     info->memory_pool = memory->pool != NULL;
-    info->pinned_deferred_bytes = device_deferred_pinned_bytes(memory->device);
+    info->pinned_deferred_bytes = pinned.deferred;
+    info->pinned_unused_bytes = pinned.unused;
+    info->pinned_threshold = device_pinned_threshold(memory->device);
+    info->pinned_allocations = atomic_load(&memory->pinned_allocations);
+    info->pinned_reuses = atomic_load(&memory->pinned_reuses);
 }
 
 static void read_account(const pool_device *device, pool_memory_info *info)
@@ -167,4 +173,15 @@ pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle)
     if (!status)
         *handle = pool;
     return status;
+}
+
+pool_status pool_pinned_set_threshold(pool_device *device, uint64_t bytes)
+{
+    struct device_scope scope;
+    pool_status status = device_enter(device, &scope);
+
+    if (status)
+        return status;
+    device_set_pinned_threshold(device, bytes);
+    return device_leave(&scope, device_release_deferred(device, DEVICE_RELEASE_EXCESS));
 }

@@ -39,9 +39,18 @@ struct memory_staging_shape {
 };
 #define MEMORY_SLOTS_MAX 64
 
+/* Pinned memory of the device's pool of it. */
+struct memory_host_block {
+    void *data;
+    uint64_t bytes; /* at least those asked for */
+    uint32_t flags; /* POOL_PINNED_… */
+    struct device_deferred *record;
+};
+
 /* Pinned slots that one copy at a time goes through. */
 struct memory_ring {
     struct memory_ring *next;
+    struct memory_host_block block;
     unsigned char *slots;
     CUevent done[MEMORY_SLOTS_MAX];
     struct memory_staging_shape shape;
@@ -87,6 +96,8 @@ struct device_memory {
     pthread_mutex_t limit_lock; /* one thread at a time reduces what is held to the limit */
     struct memory_gauge used;
     struct memory_gauge pinned;
+    atomic_uint_least64_t pinned_allocations; /* by the driver, staging included */
+    atomic_uint_least64_t pinned_reuses;      /* of freed blocks */
     struct memory_gauge quarantined;
     struct memory_gauge buffers;
     pthread_mutex_t quarantined_lock;
@@ -197,6 +208,16 @@ static inline int memory_is_pool_adopted(struct device_memory *memory)
 {
     return atomic_load(&memory->pool) != memory->own_pool;
 }
+
+/*
+ * Pinned memory, reused or from the driver, near the device where the kernel allows that; inside
+ * device_enter. A release does not wait: the block is reused when all work that is unfinished now
+ * has finished, and overwritten before if it has a secret.
+ */
+pool_status memory_host_allocate(
+    struct device_memory *memory, uint64_t bytes, uint32_t flags, struct memory_host_block *block);
+void memory_host_release(
+    struct device_memory *memory, struct memory_host_block *block, bool is_secret);
 
 /* Staging. All inside device_enter of `memory`'s device. */
 pool_status memory_staging_init(struct memory_staging *staging);

@@ -16,10 +16,9 @@ struct pool_pinned {
     struct device_memory *memory;
     void *data;
     uint64_t bytes;
-    uint64_t room; /* bytes allocated: memory that is used again may be larger than asked for */
     uint32_t flags;
     int registered;
-    struct device_deferred *later; /* for a free that cannot be done at once; NULL: registered */
+    struct memory_host_block block; /* unless registered */
 };
 
 static pool_status check(const char *call, const pool_pinned *pinned)
@@ -45,72 +44,37 @@ static pool_status check_arguments(
     return POOL_OK;
 }
 
-/* Codes that mean something else here than they do for device memory. */
-static pool_status pin_status(
-    struct driver *driver, pool_cu_result code, const char *call, const void *data, uint64_t bytes)
+static pool_status register_memory(struct device_scope *scope, pool_pinned *made)
 {
+    pool_cu_result code = scope->driver->api.MemHostRegister(
+        made->data, (size_t)made->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE);
+    struct base_size_text size = base_size_text(made->bytes);
+
+    /* Codes that mean something else here than they do for device memory. */
     if (code == POOL_CU_OUT_OF_MEMORY)
         return base_fail_driver(POOL_ERR_OUT_OF_HOST_MEMORY, (int)code, driver_code_name(code),
-            call, "the host cannot pin %s", base_size_text(bytes).text);
+            "cuMemHostRegister", "the host cannot pin %s", size.text);
     if (code == POOL_CU_HOST_MEMORY_ALREADY_REGISTERED)
-        return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code), call,
-            "%s at %p: some of it is pinned already", base_size_text(bytes).text, data);
-    return DRIVER_CHECK_FOR(driver, code, call, "%s", base_size_text(bytes).text);
+        return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
+            "cuMemHostRegister", "%s at %p: some of it is pinned already", size.text, made->data);
+    return DRIVER_CHECK_FOR(scope->driver, code, "cuMemHostRegister", "%s", size.text);
 }
 
 static pool_status pin(struct device_scope *scope, pool_pinned *made)
 {
-    const pool_cuda_api *api = &scope->driver->api;
-    unsigned flags = DRIVER_MEMHOSTALLOC_PORTABLE;
-
-    if (made->registered)
-        return pin_status(scope->driver,
-            api->MemHostRegister(made->data, (size_t)made->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE),
-            "cuMemHostRegister", made->data, made->bytes);
-    if (made->flags & POOL_PINNED_WRITE_COMBINED)
-        flags |= DRIVER_MEMHOSTALLOC_WRITECOMBINED;
-    return pin_status(scope->driver, api->MemHostAlloc(&made->data, (size_t)made->bytes, flags),
-        "cuMemHostAlloc", NULL, made->bytes);
-}
-
-/* What another use has to share. */
-static uint32_t kind_of(uint32_t flags)
-{
-    return flags & POOL_PINNED_WRITE_COMBINED;
-}
-
-/* Memory that was freed while work was unfinished, else from the driver. */
-static pool_status pin_again(struct device_scope *scope, pool_pinned *made)
-{
     pool_status status;
 
-    made->room = made->bytes;
     if (made->registered)
-        return pin(scope, made);
-    device_release_deferred(made->device, 0);
-    status = driver_usable(scope->driver); /* that may be where a fault shows */
-    if (status)
-        return status;
-    made->later = device_reuse_deferred_pinned(made->device, made->bytes, kind_of(made->flags));
-    if (made->later) {
-        made->data = made->later->handle;
-        made->room = made->later->bytes;
-        return POOL_OK;
-    }
-    made->later = device_deferred_new(DEVICE_DEFERRED_PINNED);
-    if (!made->later)
-        return base_fail_memory("pinned memory");
-    status = pin(scope, made);
-    if (status == POOL_ERR_OUT_OF_HOST_MEMORY && device_deferred_pinned_bytes(made->device)) {
-        device_release_deferred(made->device, 1);
-        status = pin(scope, made);
-    }
+        return register_memory(scope, made);
+    status = memory_host_allocate(made->memory, made->bytes, made->flags, &made->block);
+    if (!status)
+        made->data = made->block.data;
     return status;
 }
 
 static void forget(pool_pinned *pinned)
 {
-    device_deferred_free(pinned->later);
+    device_deferred_free(pinned->block.record);
     memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
     device_dependent_removed(pinned->device, DEVICE_DEPENDENT_BUFFER);
     atomic_store_explicit(&pinned->magic, MEMORY_DEAD, memory_order_relaxed);
@@ -127,8 +91,11 @@ static void discard(pool_pinned *made)
     (void)pool_pinned_destroy(&left);
     base_error_restore(&first);
     if (left) {
-        device_defer_orphan(left->device,
-            left->registered ? DEVICE_DEFERRED_REGISTERED : DEVICE_DEFERRED_PINNED, left->data);
+        if (left->registered)
+            device_defer_orphan(left->device, DEVICE_DEFERRED_REGISTERED, left->data);
+        else
+            memory_host_release(
+                left->memory, &left->block, (left->flags & POOL_PINNED_SECRET) != 0);
         forget(left);
     }
 }
@@ -151,9 +118,8 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     made->registered = wanted->registered;
     status = memory_of(&scope, &made->memory);
     if (!status)
-        status = pin_again(&scope, made);
+        status = pin(&scope, made);
     if (status) {
-        device_deferred_free(made->later);
         base_free(made);
         return device_leave(&scope, status);
     }
@@ -193,16 +159,6 @@ pool_status pool_pinned_register(
     return status ? status : create(device, &wanted, pinned);
 }
 
-static void put_aside(pool_pinned *gone)
-{
-    gone->later->handle = gone->data;
-    gone->later->bytes = gone->room;
-    gone->later->flags = kind_of(gone->flags);
-    gone->later->is_secret = (gone->flags & POOL_PINNED_SECRET) != 0;
-    device_defer(gone->device, gone->later);
-    gone->later = NULL;
-}
-
 static void overwrite(const pool_pinned *gone)
 {
     if (gone->flags & POOL_PINNED_SECRET)
@@ -210,26 +166,28 @@ static void overwrite(const pool_pinned *gone)
 }
 
 /*
- * cuMemFreeHost waits for all work of the device, and enqueued copies may still use the memory: it
- * goes back at once only when all devices of the pool are idle. Registered memory is the caller's,
- * who may free it after this, so it has to wait.
+ * The block goes back to the device's pool of pinned memory, where enqueued copies may still use
+ * it; a secret that is idle is overwritten at once. Registered memory is the caller's, who may free
+ * it after this, so it has to wait.
  */
 static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
 {
-    pool_status idle = POOL_OK;
+    bool is_secret = (gone->flags & POOL_PINNED_SECRET) != 0;
+    pool_status idle;
 
     if (gone->registered) {
         overwrite(gone);
         return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(gone->data), "%p", gone->data);
     }
-    device_release_deferred(gone->device, 0);
     idle = device_pool_is_idle(gone->device);
-    if (idle && pool_status_class(idle) != POOL_CLASS_PROCESS) {
-        put_aside(gone);
-        return idle == POOL_ERR_NOT_READY ? POOL_OK : idle;
+    if (!idle || pool_status_class(idle) == POOL_CLASS_PROCESS) {
+        overwrite(gone);
+        is_secret = false;
     }
-    overwrite(gone);
-    return idle ? idle : DRIVER_CALL_FOR(scope->driver, MemFreeHost(gone->data), "%p", gone->data);
+    memory_host_release(gone->memory, &gone->block, is_secret);
+    if (idle && idle != POOL_ERR_NOT_READY)
+        return idle;
+    return device_release_deferred(gone->device, DEVICE_RELEASE_EXCESS);
 }
 
 pool_status pool_pinned_destroy(pool_pinned **pinned)

@@ -11,6 +11,7 @@
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
+#include "pool/release.h"
 
 /* Rings of a device. Four threads can be copying; more wait for one of them. */
 #define RINGS_MAX 4
@@ -54,10 +55,10 @@ static pool_status destroy_ring(
         status = DRIVER_CLEANUP(driver, EventDestroy(ring->done[i]));
         first = first ? first : status;
     }
-    if (driver_alive && ring->slots) {
-        status = DRIVER_CLEANUP(driver, MemFreeHost(ring->slots));
-        first = first ? first : status;
-    }
+    if (driver_alive && ring->block.record)
+        memory_host_release(memory, &ring->block, false);
+    else
+        device_deferred_free(ring->block.record);
     if (ring->slots && !ring->is_lost)
         atomic_fetch_sub(&memory->staging.bytes, memory_ring_bytes(ring));
     if (device_is_forked(memory->device))
@@ -73,22 +74,15 @@ static pool_status make_ring(struct device_memory *memory, struct memory_ring **
     struct memory_ring *made = base_calloc(1, sizeof(*made));
     struct driver *driver = memory->driver;
     struct base_error_copy first;
-    void *slots = NULL;
     pool_status status;
 
     if (!made)
         return base_fail_memory("a staging ring");
     made->shape = memory->staging.shape;
     made->in_use = 1;
-    status = DRIVER_CALL_FOR(driver,
-        MemHostAlloc(&slots, (size_t)memory_ring_bytes(made), DRIVER_MEMHOSTALLOC_PORTABLE), "%s",
-        base_size_text(memory_ring_bytes(made)).text);
-    if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
-        status = base_fail_driver(POOL_ERR_OUT_OF_HOST_MEMORY, POOL_CU_OUT_OF_MEMORY,
-            driver_code_name(POOL_CU_OUT_OF_MEMORY), "cuMemHostAlloc",
-            "the host cannot pin %s for staging", base_size_text(memory_ring_bytes(made)).text);
+    status = memory_host_allocate(memory, memory_ring_bytes(made), 0, &made->block);
     if (!status) {
-        made->slots = slots;
+        made->slots = made->block.data;
         atomic_fetch_add(&memory->staging.bytes, memory_ring_bytes(made));
     }
     for (uint32_t i = 0; !status && i < made->shape.slots; i++)

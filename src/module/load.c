@@ -72,7 +72,7 @@ static pool_status load_inside(struct device_scope *scope, const void *image, po
 {
     pool_status status;
 
-    device_release_deferred(scope->device, 0);
+    device_try_release_deferred(scope->device);
     status = module_load_inside(scope, image, &made->handle);
     if (!status)
         device_dependent_added(scope->device, DEVICE_DEPENDENT_MODULE);
@@ -248,7 +248,7 @@ static int can_unload_now(pool_module *module)
     int is_idle;
 
     base_error_save(&first);
-    device_release_deferred(module->device, 0);
+    device_try_release_deferred(module->device);
     is_idle = device_is_idle(module->device) == POOL_OK;
     base_error_restore(&first);
     if (!is_idle && device_alive(module->device))

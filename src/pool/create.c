@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
+#include "pool/release.h"
 #include "pool/source.h"
 #include "sim/driver/sim.h"
 
@@ -85,6 +86,7 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         device->properties.index = (uint32_t)i;
         device->properties.ordinal = source->ordinals[i];
         device->properties.numa_node = -1;
+        device_set_pinned_threshold(device, DEVICE_PINNED_THRESHOLD);
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
         init_lock(&device->resource_lock, PTHREAD_MUTEX_RECURSIVE);
         init_lock(&device->deferred_lock, PTHREAD_MUTEX_NORMAL);

@@ -44,7 +44,7 @@ void device_deferred_free(struct device_deferred *deferred)
     base_free(deferred);
 }
 
-static void append_deferred(pool_device *device, struct device_deferred *deferred)
+static void prepend_deferred(pool_device *device, struct device_deferred *deferred)
 {
     pthread_mutex_lock(&device->deferred_lock);
     deferred->next = device->deferred;
@@ -59,7 +59,7 @@ void device_defer(pool_device *device, struct device_deferred *deferred)
     base_error_save(&first);
     deferred->is_marked = !device_pool_marks(device, &deferred->marks, &deferred->mark_count);
     base_error_restore(&first);
-    append_deferred(device, deferred);
+    prepend_deferred(device, deferred);
 }
 
 void device_defer_orphan(pool_device *device, enum device_deferred_kind kind, void *handle)
@@ -69,7 +69,7 @@ void device_defer_orphan(pool_device *device, enum device_deferred_kind kind, vo
     if (!orphan)
         return; /* destroying the context releases it */
     orphan->handle = handle;
-    append_deferred(device, orphan);
+    prepend_deferred(device, orphan);
 }
 
 /* Whether all work that was unfinished when the release was deferred has finished. */
@@ -111,34 +111,96 @@ static struct device_deferred *detach_list(pool_device *device)
     return list;
 }
 
-/* Whether the release does not block, or only on work that was enqueued later. */
-static int can_release(
-    const struct device_deferred *deferred, int device_idle, int pool_idle, int may_wait)
-{
-    int is_idle = deferred->kind == DEVICE_DEFERRED_MODULE ? device_idle : pool_idle;
+/* What a pass over the list knows. */
+struct release_pass {
+    struct driver *driver;
+    enum device_release_extent extent;
+    int device_idle;
+    int pool_idle;
+    uint64_t keep_bytes; /* of pinned memory, that may still be kept */
+};
 
-    return is_idle || (may_wait && is_unused(deferred));
+/* Pinned memory is kept for reuse, the latest freed first. Otherwise: whether the release does not
+ * block, or only on work that was enqueued later. */
+static int can_release(struct release_pass *pass, const struct device_deferred *deferred)
+{
+    int is_idle = deferred->kind == DEVICE_DEFERRED_MODULE ? pass->device_idle : pass->pool_idle;
+
+    if (deferred->kind == DEVICE_DEFERRED_PINNED && deferred->is_marked &&
+        deferred->bytes <= pass->keep_bytes) {
+        pass->keep_bytes -= deferred->bytes;
+        return 0;
+    }
+    return is_idle || (pass->extent == DEVICE_RELEASE_ALL && is_unused(deferred));
 }
 
-void device_release_deferred(pool_device *device, int may_wait)
+static void wipe_unused(struct device_deferred *deferred)
 {
-    struct driver *driver = device_driver(device);
-    struct device_deferred *next, *list = detach_list(device);
-    struct base_error_copy first;
-    int device_idle, pool_idle;
+    if (!deferred->is_secret || !is_unused(deferred))
+        return;
+    base_wipe(deferred->handle, (size_t)deferred->bytes);
+    deferred->is_secret = 0;
+}
+
+/* Behind those that were deferred meanwhile, which are later ones. */
+static void append_list(pool_device *device, struct device_deferred *list)
+{
+    struct device_deferred **end;
+
+    pthread_mutex_lock(&device->deferred_lock);
+    for (end = &device->deferred; *end; end = &(*end)->next)
+        ;
+    *end = list;
+    pthread_mutex_unlock(&device->deferred_lock);
+}
+
+/* The first failure, unless it only means that there is unfinished work. */
+static pool_status first_failure(pool_status first, pool_status status)
+{
+    return first || status == POOL_ERR_NOT_READY ? first : status;
+}
+
+pool_status device_release_deferred(pool_device *device, enum device_release_extent extent)
+{
+    struct release_pass pass = {.driver = device_driver(device), .extent = extent};
+    struct device_deferred *list = detach_list(device), **at = &list;
+    pool_status status, first = POOL_OK;
 
     if (!list)
-        return;
-    base_error_save(&first);
-    pool_idle = !device_pool_is_idle(device);
-    device_idle = pool_idle || !device_is_idle(device);
-    for (struct device_deferred *at = list; at; at = next) {
-        next = at->next;
-        if (can_release(at, device_idle, pool_idle, may_wait) && !release_one(driver, at))
-            device_deferred_free(at);
-        else
-            append_deferred(device, at);
+        return POOL_OK;
+    status = device_pool_is_idle(device);
+    pass.pool_idle = !status;
+    first = first_failure(first, status);
+    if (status)
+        status = device_is_idle(device);
+    pass.device_idle = !status;
+    first = first_failure(first, status);
+    if (extent == DEVICE_RELEASE_EXCESS)
+        pass.keep_bytes = atomic_load_explicit(&device->pinned_threshold, memory_order_relaxed);
+    while (*at) {
+        struct device_deferred *deferred = *at;
+
+        status =
+            can_release(&pass, deferred) ? release_one(pass.driver, deferred) : POOL_ERR_NOT_READY;
+        first = first_failure(first, status);
+        if (!status) {
+            *at = deferred->next;
+            device_deferred_free(deferred);
+        } else {
+            wipe_unused(deferred);
+            at = &deferred->next;
+        }
     }
+    append_list(device, list);
+    return first;
+}
+
+void device_try_release_deferred(pool_device *device)
+{
+    struct base_error_copy first;
+
+    base_error_save(&first);
+    (void)device_release_deferred(device, DEVICE_RELEASE_EXCESS);
     base_error_restore(&first);
 }
 
@@ -183,16 +245,40 @@ struct device_deferred *device_reuse_deferred_pinned(
     base_free(found->marks); /* the block is deferred anew when it is destroyed again */
     found->marks = NULL;
     found->mark_count = 0;
+    found->is_secret = 0;
     return found;
 }
 
-uint64_t device_deferred_pinned_bytes(pool_device *device)
+struct device_pinned_bytes device_deferred_pinned_bytes(pool_device *device)
 {
-    uint64_t bytes = 0;
+    struct device_pinned_bytes bytes = {0};
 
     pthread_mutex_lock(&device->deferred_lock);
-    for (const struct device_deferred *at = device->deferred; at; at = at->next)
-        bytes += at->kind == DEVICE_DEFERRED_PINNED ? at->bytes : 0;
+    for (const struct device_deferred *at = device->deferred; at; at = at->next) {
+        if (at->kind != DEVICE_DEFERRED_PINNED)
+            continue;
+        if (is_unused(at))
+            bytes.unused += at->bytes;
+        else
+            bytes.deferred += at->bytes;
+    }
     pthread_mutex_unlock(&device->deferred_lock);
     return bytes;
+}
+
+bool device_has_deferred_pinned(pool_device *device)
+{
+    struct device_pinned_bytes bytes = device_deferred_pinned_bytes(device);
+
+    return bytes.unused || bytes.deferred;
+}
+
+void device_set_pinned_threshold(pool_device *device, uint64_t bytes)
+{
+    atomic_store_explicit(&device->pinned_threshold, bytes, memory_order_relaxed);
+}
+
+uint64_t device_pinned_threshold(const pool_device *device)
+{
+    return atomic_load_explicit(&device->pinned_threshold, memory_order_relaxed);
 }

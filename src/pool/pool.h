@@ -61,6 +61,7 @@ struct pool_device {
     _Atomic(struct device_resource *) resources;
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
+    atomic_uint_least64_t pinned_threshold; /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
 
     _Alignas(CACHE_LINE) struct device_account account;

@@ -6,6 +6,7 @@
 #ifndef POOL_RELEASE_H
 #define POOL_RELEASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pool/device.h"
@@ -59,11 +60,15 @@ void device_defer(pool_device *device, struct device_deferred *deferred);
 void device_defer_orphan(pool_device *device, enum device_deferred_kind kind, void *handle);
 
 /*
- * Releases deferred resources if the devices are idle; with `may_wait` also those that nothing uses
- * any more, although the driver then blocks on the work that is enqueued now. Inside device_enter.
- * The thread's error detail stays as it was.
+ * Releases deferred resources if the devices are idle. EXCESS keeps pinned memory for reuse, up to
+ * the threshold. ALL keeps none, and also releases what nothing uses any more, although the driver
+ * then blocks on the work that is enqueued now. Secrets that nothing uses any more are overwritten.
+ * Inside device_enter. Returns the first failure; what could not be released stays deferred.
  */
-void device_release_deferred(pool_device *device, int may_wait);
+enum device_release_extent { DEVICE_RELEASE_EXCESS, DEVICE_RELEASE_ALL };
+pool_status device_release_deferred(pool_device *device, enum device_release_extent extent);
+/* The same with EXCESS on the way of another call: failures are ignored. */
+void device_try_release_deferred(pool_device *device);
 
 /*
  * Deferred pinned memory that nothing uses any more, of at least `bytes` and at most twice as much.
@@ -71,6 +76,18 @@ void device_release_deferred(pool_device *device, int may_wait);
  */
 struct device_deferred *device_reuse_deferred_pinned(
     pool_device *device, uint64_t bytes, uint32_t flags);
-uint64_t device_deferred_pinned_bytes(pool_device *device);
+bool device_has_deferred_pinned(pool_device *device);
+
+/* Freed pinned memory: that unfinished work may still use, and that nothing uses any more. */
+struct device_pinned_bytes {
+    uint64_t deferred;
+    uint64_t unused;
+};
+struct device_pinned_bytes device_deferred_pinned_bytes(pool_device *device);
+
+/* How much freed pinned memory is kept for reuse. */
+#define DEVICE_PINNED_THRESHOLD (UINT64_C(256) << 20)
+void device_set_pinned_threshold(pool_device *device, uint64_t bytes);
+uint64_t device_pinned_threshold(const pool_device *device);
 
 #endif

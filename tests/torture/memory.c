@@ -238,6 +238,7 @@ static pool_status statistics(struct torture *torture)
     STEP(pool_memory_get_info(device, &info));
     if (info.memory_pool)
         STEP(pool_memory_set_threshold(device, 1 << 20));
+    STEP(pool_pinned_set_threshold(device, 1 << 12));
     STEP(pool_memory_trim(device, 0));
     return pool_memory_reset_high_water(device);
 }

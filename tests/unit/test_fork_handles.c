@@ -355,6 +355,7 @@ static void call_memory(void)
     REFUSED(pool_memory_get_info(h.device, &info));
     REFUSED(pool_memory_reset_high_water(h.device));
     REFUSED(pool_memory_set_threshold(h.device, 0));
+    REFUSED(pool_pinned_set_threshold(h.device, 0));
     REFUSED(pool_memory_trim(h.device, 0));
     REFUSED(pool_memory_handle(h.device, &handle));
     REFUSED(pool_memory_adopt(h.device, NULL));

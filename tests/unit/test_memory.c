@@ -67,6 +67,7 @@ static void test_nulls(void **state)
     REFUSED(pool_memory_get_info(device, NULL));
     REFUSED(pool_memory_reset_high_water(NULL));
     REFUSED(pool_memory_set_threshold(NULL, 0));
+    REFUSED(pool_pinned_set_threshold(NULL, 0));
     REFUSED(pool_memory_trim(NULL, 0));
     REFUSED(pool_memory_handle(NULL, &handle));
     REFUSED(pool_memory_handle(device, NULL));

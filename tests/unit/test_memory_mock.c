@@ -393,6 +393,9 @@ static void test_free_beside_unfinished_work(void **state)
     assert_int_equal(memory_calls("cuMemFreeHost"), 0);
     assert_int_equal(memory_calls("cuModuleUnload"), 0);
     pool_mock_resume(memory_mock);
+    /* Beyond the threshold it is released, now that the devices are idle. */
+    assert_ok(pool_pinned_set_threshold(memory_device(0), 0));
+    assert_int_equal(memory_calls("cuMemFreeHost"), 1);
     assert_ok(pool_pinned_destroy(&pinned[1]));
     assert_int_equal(memory_calls("cuMemFreeHost"), 2);
     assert_ok(pool_module_load(memory_device(1), ptx, sizeof(ptx), &module));
