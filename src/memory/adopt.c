@@ -31,8 +31,8 @@ static pool_status check_address(struct device_memory *memory, CUdeviceptr addre
 }
 
 /*
- * The driver does not report a pool's device, so the pool is asked for one byte, whose address
- * tells it.
+ * The driver does not report a pool's device, so one byte is allocated from the pool; the device of
+ * its address is the pool's.
  */
 static pool_status check_pool(struct device_memory *memory, CUmemoryPool handle)
 {
@@ -62,17 +62,17 @@ static pool_status check_pool(struct device_memory *memory, CUmemoryPool handle)
     return status;
 }
 
-/* Allocations of other threads may come from either pool meanwhile. */
+/* Concurrent allocations of other threads may come from either pool. */
 static pool_status replace_pool(struct device_memory *memory, CUmemoryPool pool)
 {
     CUmemoryPool before = atomic_exchange(&memory->pool, pool);
     uint64_t threshold = 0;
-    pool_status status = memory_open_pool_to_peers(memory);
+    pool_status status = memory_grant_pool_access(memory);
 
     if (!status)
         status = DRIVER_CALL(memory->driver,
             MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-    if (!status && pool != memory->own_pool) /* what it holds unused serves nobody now */
+    if (!status && pool != memory->own_pool) /* its unused memory is released */
         status = memory_trim_pools(memory, UINT64_MAX);
     if (status) {
         atomic_compare_exchange_strong(&memory->pool, &pool, before);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A device's memory: its own stream-ordered pool, what is allocated from it and what is given back.
+ * A device's memory: its stream-ordered pool, allocations from it and frees to it.
  *
- * Two internal streams carry the order. Allocations that a caller wants to use at once run on
- * `alloc_order`, where nothing else ever waits. Frees run on the registry's reclaim stream after
- * it was made to wait for every other stream, so that no work of a caller is held up by a free.
+ * Two internal streams provide the order. Allocations that are usable immediately run on
+ * `alloc_order`, on which no work ever waits. Frees run on the registry's reclaim stream, which
+ * first waits for every other stream, so that frees never delay the caller's work.
  */
 #include <stdio.h>
 
@@ -33,8 +33,8 @@ void memory_gauge_sub(struct memory_gauge *gauge, uint64_t bytes)
     atomic_fetch_sub_explicit(&gauge->now, bytes, memory_order_relaxed);
 }
 
-/* The device's pool, or none where driver or device has no stream-ordered allocation. */
-static pool_status make_pool(struct device_memory *memory)
+/* Creates the device's pool, if driver and device support stream-ordered allocation. */
+static pool_status create_pool(struct device_memory *memory)
 {
     const pool_cuda_api *api = &memory->driver->api;
     pool_cu_mem_pool_props props = {.allocation_type = DRIVER_MEM_ALLOCATION_TYPE_PINNED,
@@ -78,8 +78,8 @@ static pool_cu_result allocate_once(
         request->ordered ? request->stream : memory->alloc_order);
 }
 
-/* The text of an allocation that failed twice: what was asked and what there is. */
-static pool_status report_full(struct device_memory *memory, uint64_t asked)
+/* The error of an allocation that failed twice, with the requested and the free bytes. */
+static pool_status report_full(struct device_memory *memory, uint64_t requested)
 {
     const pool_cuda_api *api = &memory->driver->api;
     uint64_t reserved = memory_gauge_now(&memory->used);
@@ -90,12 +90,13 @@ static pool_status report_full(struct device_memory *memory, uint64_t asked)
     if (memory->pool)
         api->MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved);
     snprintf(call, sizeof(call), "%s(%s)", memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
-        base_size_text(asked).text);
+        base_size_text(requested).text);
     return base_fail_driver(POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_CU_OUT_OF_MEMORY,
         driver_code_name(POOL_CU_OUT_OF_MEMORY), call,
-        "device %d has no room for %llu byte%s: %llu of %llu bytes are free, %llu are reserved by "
+        "device %d is out of memory for %llu byte%s: %llu of %llu bytes are free, %llu are "
+        "reserved by "
         "the pool and %llu of these used by buffers",
-        pool_device_ordinal(memory->device), (unsigned long long)asked, base_plural(asked),
+        pool_device_ordinal(memory->device), (unsigned long long)requested, base_plural(requested),
         (unsigned long long)free_bytes, (unsigned long long)total_bytes,
         (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
 }
@@ -132,7 +133,7 @@ static pool_status allocate_retrying(
     if (code == POOL_CU_OUT_OF_MEMORY) {
         pool_status status = POOL_OK;
 
-        if (request->ordered) /* its own frees may be what is missing */
+        if (request->ordered) /* pending frees on the stream may suffice */
             status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
         (void)memory_resident_evict(memory->device, request->bytes);
         if (!status)
@@ -147,7 +148,7 @@ static pool_status allocate_retrying(
         memory->driver, code, memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
 }
 
-void memory_take_back(
+void memory_undo_allocation(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
     struct memory_request there = *request;
@@ -166,36 +167,36 @@ pool_status memory_allocate(
 {
     struct driver *driver = memory->driver;
     CUstream stream = request->ordered ? request->stream : memory->alloc_order;
-    CUdeviceptr made = 0;
+    CUdeviceptr created = 0;
     pool_status status;
 
     if (request->bytes > SIZE_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the size does not fit this host");
     if (!device_account_add(memory->device, request->bytes, false))
-        return memory_limit_refuse(memory, request->bytes);
-    status = allocate_retrying(memory, request, &made);
+        return memory_limit_fail(memory, request->bytes);
+    status = allocate_retrying(memory, request, &created);
     if (status) {
         device_account_subtract(memory->device, request->bytes, false);
         return status;
     }
     memory_gauge_add(&memory->used, request->bytes);
-    status = memory_limit_check(memory, request, made);
+    status = memory_limit_check(memory, request, created);
     if (status)
         return status;
     if (request->zeroed)
         DRIVER_TRY_FOR(driver, status, release,
-            MemsetD8Async(made, 0, (size_t)request->bytes, stream), "%s",
+            MemsetD8Async(created, 0, (size_t)request->bytes, stream), "%s",
             base_size_text(request->bytes).text);
     if (!request->ordered && (memory->pool || request->zeroed))
         DRIVER_TRY(driver, status, release, StreamSynchronize(stream));
-    *address = made;
+    *address = created;
     return POOL_OK;
 release:
-    memory_take_back(memory, request, made);
+    memory_undo_allocation(memory, request, created);
     return status;
 }
 
-/* Memory that must not be given back is kept, counted, and tried again by trim and at the end. */
+/* Memory that must not be freed is listed and counted; trim and destruction retry it. */
 static void quarantine(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
@@ -206,7 +207,7 @@ static void quarantine(
     base_log(POOL_LOG_WARN, "device %d: a block of %s could not be overwritten and is quarantined",
         pool_device_ordinal(memory->device), base_size_text(request->bytes).text);
     if (!entry)
-        return; /* for good, then */
+        return; /* permanently leaked */
     entry->address = address;
     entry->request = *request;
     entry->request.ordered = 0;
@@ -225,7 +226,7 @@ void memory_quarantine(struct memory_block *block)
     memory_release_none(block->memory, &request);
 }
 
-/* Overwrites a secret; `stream` is where its last use is over. */
+/* Overwrites a secret in the order of `stream`, on which its last use precedes. */
 static pool_status overwrite(
     struct device_memory *memory, CUdeviceptr address, uint64_t bytes, CUstream stream)
 {
@@ -235,7 +236,7 @@ static pool_status overwrite(
 
     if (!status || pool_status_class(status) == POOL_CLASS_PROCESS)
         return status;
-    /* Once more in the plainest way, before the memory is given up. */
+    /* Retried synchronously before the memory is quarantined. */
     status = DRIVER_CALL(driver, CtxSynchronize());
     if (!status)
         status = DRIVER_CALL_FOR(
@@ -245,7 +246,7 @@ static pool_status overwrite(
     return status;
 }
 
-/* MemFree waits for all work on the device by itself; a secret must be quiet before. */
+/* MemFree waits for all work on the device; a secret must be unused before it is overwritten. */
 static pool_status release_plain(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
@@ -274,7 +275,7 @@ static pool_status release_to_pool(
 
     if (!request->ordered) {
         first = stream_join_all(driver, memory->streams);
-        if (first) { /* the order could not be enqueued, so it is made by waiting */
+        if (first) { /* the order could not be enqueued, so the host waits */
             status = DRIVER_CLEANUP(driver, CtxSynchronize());
             if (status) {
                 quarantine(memory, request, address);
@@ -291,7 +292,7 @@ static pool_status release_to_pool(
     }
     status = DRIVER_CALL(driver, MemFreeAsync(address, stream));
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
-        /* The plain free takes pool memory too, after all work of the device. */
+        /* The plain free also frees pool memory, after all work of the device. */
         if (!DRIVER_CALL(driver, CtxSynchronize()))
             (void)DRIVER_CALL(driver, MemFree(address));
     }
@@ -317,7 +318,7 @@ void memory_release_none(struct device_memory *memory, const struct memory_reque
     device_account_subtract(memory->device, request->bytes, false);
 }
 
-/* Inside device_enter. What fails again is quarantined again. */
+/* Inside device_enter. Blocks that fail again are quarantined again. */
 static void release_quarantined(struct device_memory *memory)
 {
     struct memory_quarantined *entry;
@@ -337,7 +338,7 @@ static void release_quarantined(struct device_memory *memory)
     }
 }
 
-static void forget_quarantined(struct device_memory *memory)
+static void free_quarantined_list(struct device_memory *memory)
 {
     while (memory->quarantined_list) {
         struct memory_quarantined *entry = memory->quarantined_list;
@@ -349,7 +350,7 @@ static void forget_quarantined(struct device_memory *memory)
     device_lock_destroy(memory->device, &memory->quarantined_lock);
 }
 
-static pool_status make_memory(pool_device *device, void **object)
+static pool_status create_memory(pool_device *device, void **object)
 {
     struct device_memory *memory = base_calloc(1, sizeof(*memory));
     pool_status status;
@@ -358,7 +359,8 @@ static pool_status make_memory(pool_device *device, void **object)
         return base_fail_memory("the memory of a device");
     memory->device = device;
     memory->driver = device_driver(device);
-    /* The streams are made before, and so destroyed after, the memory that waits on them. */
+    /* The streams are created before, and therefore destroyed after, the memory that waits on them.
+     */
     status = stream_registry_of(device, &memory->streams);
     if (!status)
         status = memory_staging_init(&memory->staging);
@@ -376,7 +378,7 @@ static pool_status make_memory(pool_device *device, void **object)
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetDevice(&memory->handle));
     DRIVER_TRY(memory->driver, status, destroy_lock,
         StreamCreateWithPriority(&memory->alloc_order, DRIVER_STREAM_NON_BLOCKING, 0));
-    status = make_pool(memory);
+    status = create_pool(memory);
     if (status)
         goto destroy_stream;
     memory->held = (struct device_held){.measure = memory_measure_held, .object = memory};
@@ -409,12 +411,12 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
             (void)DRIVER_CLEANUP(memory->driver, MemPoolDestroy(memory->own_pool));
         (void)DRIVER_CLEANUP(memory->driver, StreamDestroy(memory->alloc_order));
     }
-    forget_quarantined(memory);
+    free_quarantined_list(memory);
     base_free(memory);
 }
 
 static const struct device_resource_type memory_type = {
-    .name = "memory", .create = make_memory, .destroy = destroy_memory};
+    .name = "memory", .create = create_memory, .destroy = destroy_memory};
 
 struct device_memory *memory_find(pool_device *device)
 {
@@ -448,7 +450,7 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
         pool_status released;
 
         status = memory_trim_pools(memory, keep_bytes);
-        /* after the streams that have ended */
+        /* after the streams that have been destroyed */
         released = device_release_deferred(memory->device, DEVICE_RELEASE_ALL);
         status = status ? status : released;
     }

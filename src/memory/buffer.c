@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers: handles on ranges of device memory, counted references on what lies under them.
+ * Buffers: handles of ranges of device memory, with reference-counted blocks.
  */
 #include <string.h>
 
@@ -19,51 +19,51 @@ void pool_buffer_params_init(pool_buffer_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-static pool_status check(const char *call, const pool_buffer *buffer, const char *name)
+static pool_status check_live(const char *call, const pool_buffer *buffer, const char *name)
 {
     if (!buffer)
         return base_fail_null(call, name);
     if (atomic_load_explicit(&buffer->magic, memory_order_relaxed) != MEMORY_BUFFER_MAGIC)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `%s` is freed already or never was a buffer", call, name);
+            "%s: `%s` has been freed, or never was a buffer", call, name);
     return POOL_OK;
 }
 
 pool_status memory_check_range(
     const char *call, const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *name)
 {
-    pool_status status = check(call, buffer, name);
+    pool_status status = check_live(call, buffer, name);
 
     if (status)
         return status;
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: %s from offset %llu on reach beyond `%s`, which has %s", call,
+            "%s: %s from offset %llu extend beyond `%s`, which has %s", call,
             base_size_text(bytes).text, (unsigned long long)offset, name,
             base_size_text(buffer->bytes).text);
     return POOL_OK;
 }
 
-/* A handle on part of a block; takes over the caller's reference on it. */
-static pool_buffer *make_handle(
+/* A handle of a part of a block; takes over the caller's reference. */
+static pool_buffer *create_handle(
     pool_device *device, struct memory_block *block, CUdeviceptr address, uint64_t bytes)
 {
-    pool_buffer *made = base_calloc(1, sizeof(*made));
+    pool_buffer *created = base_calloc(1, sizeof(*created));
 
-    if (!made)
+    if (!created)
         return NULL;
-    made->device = device;
-    made->block = block;
-    made->address = address;
-    made->bytes = bytes;
-    atomic_init(&made->magic, MEMORY_BUFFER_MAGIC);
+    created->device = device;
+    created->block = block;
+    created->address = address;
+    created->bytes = bytes;
+    atomic_init(&created->magic, MEMORY_BUFFER_MAGIC);
     memory_gauge_add(&block->memory->buffers, 1);
     device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
-    return made;
+    return created;
 }
 
-/* Block and first handle at once, without memory under them yet. */
-static pool_status make_empty(struct device_memory *memory, uint64_t bytes, uint32_t flags,
+/* Creates a block and its first handle, without device memory. */
+static pool_status create_unallocated(struct device_memory *memory, uint64_t bytes, uint32_t flags,
     struct memory_block **block, pool_buffer **buffer)
 {
     *block = base_calloc(1, sizeof(**block));
@@ -73,7 +73,7 @@ static pool_status make_empty(struct device_memory *memory, uint64_t bytes, uint
     (*block)->memory = memory;
     (*block)->bytes = bytes;
     (*block)->flags = flags;
-    *buffer = make_handle(memory->device, *block, 0, bytes);
+    *buffer = create_handle(memory->device, *block, 0, bytes);
     if (!*buffer) {
         base_free(*block);
         return base_fail_memory("a buffer");
@@ -89,28 +89,28 @@ static void free_handle(pool_buffer *buffer)
     base_free(buffer);
 }
 
-static pool_status create(struct device_scope *scope, const struct memory_request *request,
-    uint32_t flags, pool_buffer **buffer)
+static pool_status create_allocated(struct device_scope *scope,
+    const struct memory_request *request, uint32_t flags, pool_buffer **buffer)
 {
     struct device_memory *memory;
     struct memory_block *block;
-    pool_buffer *made;
+    pool_buffer *created;
     pool_status status = memory_of(scope, &memory);
 
     if (!status)
-        status = make_empty(memory, request->bytes, flags, &block, &made);
+        status = create_unallocated(memory, request->bytes, flags, &block, &created);
     if (status)
         return status;
     if (request->bytes) {
         status = memory_allocate(memory, request, &block->address);
         if (status) {
-            free_handle(made);
+            free_handle(created);
             base_free(block);
             return status;
         }
     }
-    made->address = block->address;
-    *buffer = made;
+    created->address = block->address;
+    *buffer = created;
     return POOL_OK;
 }
 
@@ -120,7 +120,7 @@ pool_status pool_buffer_create(
     pool_buffer_params wanted;
     struct memory_request request = {0};
     struct device_scope scope;
-    pool_buffer *made = NULL;
+    pool_buffer *created = NULL;
     pool_status status;
 
     status = base_check_pointers("pool_buffer_create", {"device", device}, {"buffer", buffer});
@@ -141,11 +141,11 @@ pool_status pool_buffer_create(
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create(&scope, &request, wanted.flags, &made));
-    if (status && made)
-        memory_discard(made);
+    status = device_leave(&scope, create_allocated(&scope, &request, wanted.flags, &created));
+    if (status && created)
+        memory_discard(created);
     if (!status)
-        *buffer = made;
+        *buffer = created;
     return status;
 }
 
@@ -167,26 +167,26 @@ pool_status pool_buffer_zeroed(pool_device *device, uint64_t bytes, pool_buffer 
 pool_status pool_buffer_from_host(
     pool_device *device, const void *data, uint64_t bytes, pool_buffer **buffer)
 {
-    pool_buffer *made = NULL;
+    pool_buffer *created = NULL;
     pool_status status;
 
     if (!buffer)
         return base_fail_null("pool_buffer_from_host", "buffer");
     if (!data && bytes)
         return base_fail_null("pool_buffer_from_host", "data");
-    status = pool_buffer_alloc(device, bytes, &made);
+    status = pool_buffer_alloc(device, bytes, &created);
     if (status)
         return status;
-    status = pool_copy_to_device(made, 0, data, bytes, NULL);
+    status = pool_copy_to_device(created, 0, data, bytes, NULL);
     if (status) {
-        memory_discard(made);
+        memory_discard(created);
         return status;
     }
-    *buffer = made;
+    *buffer = created;
     return POOL_OK;
 }
 
-/* That the caller's memory is device memory of this device and reaches far enough. */
+/* Checks that the range is device memory of this device and within one allocation. */
 static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address, uint64_t bytes)
 {
     const pool_cuda_api *api = &scope->driver->api;
@@ -211,12 +211,12 @@ static pool_status check_adopted(struct device_scope *scope, CUdeviceptr address
         return DRIVER_CHECK_FOR(scope->driver, code, "cuMemGetAddressRange", "0x%llx", address);
     if (address < base || address - base > size || bytes > size - (address - base))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_buffer_adopt: %s at 0x%llx reach beyond the allocation of %s at 0x%llx",
+            "pool_buffer_adopt: %s at 0x%llx extend beyond the allocation of %s at 0x%llx",
             base_size_text(bytes).text, address, base_size_text(size).text, base);
     return POOL_OK;
 }
 
-static pool_status adopt(
+static pool_status adopt_inside(
     struct device_scope *scope, CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
 {
     struct device_memory *memory;
@@ -226,7 +226,7 @@ static pool_status adopt(
     if (!status)
         status = memory_of(scope, &memory);
     if (!status)
-        status = make_empty(memory, bytes, 0, &block, buffer);
+        status = create_unallocated(memory, bytes, 0, &block, buffer);
     if (status)
         return status;
     block->adopted = 1;
@@ -239,7 +239,7 @@ pool_status pool_buffer_adopt(
     pool_device *device, CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
 {
     struct device_scope scope;
-    pool_buffer *made = NULL;
+    pool_buffer *created = NULL;
     pool_status status;
 
     if (!buffer)
@@ -250,11 +250,11 @@ pool_status pool_buffer_adopt(
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, adopt(&scope, address, bytes, &made));
-    if (status && made)
-        memory_discard(made);
+    status = device_leave(&scope, adopt_inside(&scope, address, bytes, &created));
+    if (status && created)
+        memory_discard(created);
     if (!status)
-        *buffer = made;
+        *buffer = created;
     return status;
 }
 
@@ -262,7 +262,7 @@ pool_status pool_buffer_slice(
     pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **slice)
 {
     pool_status status;
-    pool_buffer *made;
+    pool_buffer *created;
 
     if (!slice)
         return base_fail_null("pool_buffer_slice", "slice");
@@ -271,17 +271,17 @@ pool_status pool_buffer_slice(
         return status;
     atomic_store(&parent->block->shared, 1);
     atomic_fetch_add(&parent->block->references, 1);
-    made = make_handle(
+    created = create_handle(
         parent->device, parent->block, parent->address ? parent->address + offset : 0, bytes);
-    if (!made) {
+    if (!created) {
         atomic_fetch_sub(&parent->block->references, 1);
         return base_fail_memory("a slice");
     }
-    *slice = made;
+    *slice = created;
     return POOL_OK;
 }
 
-/* The last handle goes: gives the memory back, on `stream` alone if it was never shared. */
+/* Frees the memory of the last handle, in the order of `stream` alone if it was never sliced. */
 static pool_status free_block(
     struct memory_block *block, const pool_stream *stream, int ordered, int *stays)
 {
@@ -335,15 +335,15 @@ pool_status pool_buffer_destroy(pool_buffer **buffer)
 
     if (!buffer || !*buffer)
         return POOL_OK;
-    status = check(__func__, *buffer, "buffer");
+    status = check_live(__func__, *buffer, "buffer");
     return status ? status : free_buffer(buffer, NULL, 0);
 }
 
-void memory_discard(pool_buffer *made)
+void memory_discard(pool_buffer *created)
 {
     struct base_error_copy first;
-    struct memory_block *block = made->block;
-    pool_buffer *left = made;
+    struct memory_block *block = created->block;
+    pool_buffer *left = created;
 
     base_error_save(&first);
     (void)pool_buffer_destroy(&left);
@@ -362,7 +362,7 @@ pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream)
 
     if (!buffer || !*buffer)
         return POOL_OK;
-    status = check(__func__, *buffer, "buffer");
+    status = check_live(__func__, *buffer, "buffer");
     if (!status)
         status = stream_handle_on(stream, (*buffer)->device, &handle);
     return status ? status : free_buffer(buffer, stream, 1);
@@ -370,7 +370,7 @@ pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream)
 
 pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
 {
-    pool_status status = check(__func__, buffer, "buffer");
+    pool_status status = check_live(__func__, buffer, "buffer");
 
     if (!status && !address)
         status = base_fail_null("pool_buffer_address", "address");
@@ -381,15 +381,15 @@ pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
 
 uint64_t pool_buffer_bytes(const pool_buffer *buffer)
 {
-    return buffer && !check(__func__, buffer, "buffer") ? buffer->bytes : 0;
+    return buffer && !check_live(__func__, buffer, "buffer") ? buffer->bytes : 0;
 }
 
 uint32_t pool_buffer_flags(const pool_buffer *buffer)
 {
-    return buffer && !check(__func__, buffer, "buffer") ? buffer->block->flags : 0;
+    return buffer && !check_live(__func__, buffer, "buffer") ? buffer->block->flags : 0;
 }
 
 pool_device *pool_buffer_device(const pool_buffer *buffer)
 {
-    return buffer && !check(__func__, buffer, "buffer") ? buffer->device : NULL;
+    return buffer && !check_live(__func__, buffer, "buffer") ? buffer->device : NULL;
 }

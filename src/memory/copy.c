@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies between the host and a device: straight for pinned memory, through staging for the rest.
+ * Copies between the host and a device: direct for pinned memory, staged for pageable memory.
  */
 #include "base/params.h"
 #include "base/status.h"
@@ -12,35 +12,35 @@ struct host_copy {
     struct memory_transfer transfer;
     struct driver_queue *queue; /* of the stream */
     const pool_buffer *buffer;
-    int waits; /* no stream was given */
-    int outward;
+    int waits; /* the stream is NULL */
+    int to_host;
 };
 
-static pool_status check(const char *call, const struct host_copy *copy, uint64_t offset)
+static pool_status check_copy(const char *call, const struct host_copy *copy, uint64_t offset)
 {
     uint64_t bytes = copy->transfer.bytes;
     uintptr_t host = (uintptr_t)copy->transfer.host;
     pool_status status =
-        memory_check_range(call, copy->buffer, offset, bytes, copy->outward ? "from" : "to");
+        memory_check_range(call, copy->buffer, offset, bytes, copy->to_host ? "from" : "to");
 
     if (status)
         return status;
     if (bytes && !host)
-        return base_fail_null(call, copy->outward ? "to" : "from");
+        return base_fail_null(call, copy->to_host ? "to" : "from");
     if (bytes > SIZE_MAX || host + (uintptr_t)bytes < host)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: %s at %p reach beyond the end of the address space", call,
+            "%s: %s at %p extend beyond the end of the address space", call,
             base_size_text(bytes).text, copy->transfer.host);
     return POOL_OK;
 }
 
-/* One call of the driver for all; what it does with pageable memory is finished on return. */
+/* One driver call; its accesses to pageable memory are complete when it returns. */
 static pool_status copy_direct(struct driver *driver, const struct host_copy *copy)
 {
     const struct memory_transfer *t = &copy->transfer;
     size_t bytes = (size_t)t->bytes;
 
-    if (copy->outward)
+    if (copy->to_host)
         return DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(t->host, t->device, bytes, t->stream), "%s",
             base_size_text(bytes).text);
     return DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(t->device, t->host, bytes, t->stream), "%s",
@@ -53,12 +53,12 @@ static pool_status copy_pageable(
     const struct memory_transfer *t = &copy->transfer;
     pool_status status = POOL_ERR_OUT_OF_HOST_MEMORY;
 
-    /* The driver's own staging is not overwritten, so it never sees a secret. */
+    /* The driver does not overwrite its staging memory, so secrets do not pass through it. */
     if (t->secret || t->bytes > memory->staging.shape.direct_bytes)
-        status = copy->outward ? memory_stage_out(memory, t) : memory_stage_in(memory, t);
+        status = copy->to_host ? memory_stage_out(memory, t) : memory_stage_in(memory, t);
     if (status == POOL_ERR_OUT_OF_HOST_MEMORY && !t->secret) {
         status = copy_direct(scope->driver, copy);
-        if (!status && copy->outward)
+        if (!status && copy->to_host)
             status = DRIVER_CALL(scope->driver, StreamSynchronize(t->stream));
     }
     return status;
@@ -68,9 +68,9 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
 {
     const struct memory_transfer *t = &copy->transfer;
     struct device_memory *memory;
-    enum memory_place place;
+    enum memory_kind place;
     struct trace_range range;
-    pool_status status = memory_place_of(scope->driver, t->host, t->bytes, &place);
+    pool_status status = memory_kind_of(scope->driver, t->host, t->bytes, &place);
 
     if (!status)
         status = memory_of(scope, &memory);
@@ -78,9 +78,8 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         return status;
     if (place == MEMORY_ON_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%p is device memory: pool_buffer_adopt and pool_copy_device are for that",
-            (void *)t->host);
-    trace_begin(&range, POOL_TRACE_COPY, copy->outward ? "download" : "upload", "",
+            "%p is device memory: use pool_buffer_adopt and pool_copy_device", (void *)t->host);
+    trace_begin(&range, POOL_TRACE_COPY, copy->to_host ? "download" : "upload", "",
         pool_device_ordinal(scope->device), t->bytes);
     driver_work_begin(copy->queue);
     if (place == MEMORY_PAGEABLE)
@@ -90,7 +89,7 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
     driver_work_returned(copy->queue);
     if (!status)
         device_count_copy(
-            scope->device, copy->outward ? COUNTER_COPY_TO_HOST : COUNTER_COPY_TO_DEVICE, t->bytes);
+            scope->device, copy->to_host ? COUNTER_COPY_TO_HOST : COUNTER_COPY_TO_DEVICE, t->bytes);
     if (!status && copy->waits)
         status = stream_synchronize(scope->driver, t->stream, copy->queue);
     return trace_end(&range, status);
@@ -100,7 +99,7 @@ static pool_status copy_host(
     const char *call, struct host_copy *copy, uint64_t offset, pool_stream *stream)
 {
     struct device_scope scope;
-    pool_status status = check(call, copy, offset);
+    pool_status status = check_copy(call, copy, offset);
 
     if (!status)
         status = stream_handle_on(stream, copy->buffer->device, &copy->transfer.stream);
@@ -121,7 +120,7 @@ pool_status pool_copy_to_device(
 {
     struct host_copy copy = {.buffer = to};
 
-    copy.transfer.host = (unsigned char *)(uintptr_t)from; /* only read, see `outward` */
+    copy.transfer.host = (unsigned char *)(uintptr_t)from; /* only read, see `to_host` */
     copy.transfer.bytes = bytes;
     return copy_host(__func__, &copy, offset, stream);
 }
@@ -129,7 +128,7 @@ pool_status pool_copy_to_device(
 pool_status pool_copy_to_host(
     void *to, const pool_buffer *from, uint64_t offset, uint64_t bytes, pool_stream *stream)
 {
-    struct host_copy copy = {.buffer = from, .outward = 1};
+    struct host_copy copy = {.buffer = from, .to_host = 1};
 
     copy.transfer.host = to;
     copy.transfer.bytes = bytes;

@@ -11,8 +11,8 @@
 #include "pool/counters.h"
 
 /*
- * Overlapping ranges are copied in pieces no longer than their distance, which do not overlap. When
- * that would be more than this many pieces, larger ones take the way over a scratch allocation.
+ * Overlapping ranges are copied in chunks no longer than their distance, which do not overlap. If
+ * there were more chunks than this, the copy uses a scratch allocation instead.
  */
 #define PIECES_MAX 64
 #define SCRATCH_BYTES (64u << 20)
@@ -23,8 +23,8 @@ struct pair {
     CUstream stream;
 };
 
-/* Piece number `i` from the side at which nothing unread is overwritten. */
-static uint64_t piece_start(const struct pair *pair, uint64_t size, uint64_t i, uint64_t *bytes)
+/* The start of chunk `i`, counted from the side at which no unread byte is overwritten. */
+static uint64_t chunk_start(const struct pair *pair, uint64_t size, uint64_t i, uint64_t *bytes)
 {
     uint64_t done = i * size;
 
@@ -32,14 +32,14 @@ static uint64_t piece_start(const struct pair *pair, uint64_t size, uint64_t i, 
     return pair->to < pair->from ? done : pair->bytes - done - *bytes;
 }
 
-static pool_status copy_pieces(
+static pool_status copy_chunks(
     struct driver *driver, const struct pair *pair, uint64_t size, CUdeviceptr scratch)
 {
-    uint64_t pieces = base_ceil_div(pair->bytes, size);
+    uint64_t chunks = base_ceil_div(pair->bytes, size);
     pool_status status = POOL_OK;
 
-    for (uint64_t i = 0; !status && i < pieces; i++) {
-        uint64_t bytes, start = piece_start(pair, size, i, &bytes);
+    for (uint64_t i = 0; !status && i < chunks; i++) {
+        uint64_t bytes, start = chunk_start(pair, size, i, &bytes);
         CUdeviceptr to = pair->to + start, from = pair->from + start;
 
         if (scratch) {
@@ -69,7 +69,7 @@ static pool_status copy_scratch(struct device_scope *scope, const struct pair *p
         status = memory_allocate(memory, &request, &scratch);
     if (status)
         return status;
-    status = copy_pieces(scope->driver, pair, request.bytes, scratch);
+    status = copy_chunks(scope->driver, pair, request.bytes, scratch);
     base_error_save(&first);
     released = memory_release(memory, &request, scratch);
     if (!status)
@@ -85,22 +85,22 @@ static pool_status copy_local(struct device_scope *scope, const struct pair *pai
     if (!distance)
         return POOL_OK;
     if (distance >= pair->bytes)
-        return copy_pieces(scope->driver, pair, pair->bytes, 0);
+        return copy_chunks(scope->driver, pair, pair->bytes, 0);
     if ((pair->bytes - 1) / distance < PIECES_MAX)
-        return copy_pieces(scope->driver, pair, distance, 0);
+        return copy_chunks(scope->driver, pair, distance, 0);
     return copy_scratch(scope, pair, secret);
 }
 
 struct peer_copy {
-    struct driver_queue *queue; /* of the stream that it runs on */
+    struct driver_queue *queue; /* of the copy's stream */
     struct pair pair;
     struct device_memory *to, *from; /* of both devices */
-    pool_device *runs_on;            /* the stream's device */
+    pool_device *stream_device;      /* the stream's device */
     int secret;
 };
 
-/* One half of the way through the host, done when it returns, also when it fails. */
-static pool_status copy_half(struct device_memory *side, CUstream stream, void *slots,
+/* One side of a copy through the host; it is complete when this returns, also after a failure. */
+static pool_status copy_one_side(struct device_memory *side, CUstream stream, void *slots,
     CUdeviceptr address, size_t bytes, int outward)
 {
     struct base_error_copy first;
@@ -125,13 +125,13 @@ static pool_status copy_half(struct device_memory *side, CUstream stream, void *
 }
 
 /*
- * Secrets between devices that cannot address each other: through our own staging, piece by piece,
- * because the driver's is not overwritten. The device that `stream` is not of uses its internal
- * stream, on which everything is waited for.
+ * Secrets between devices that cannot address each other: in chunks through the library's staging
+ * ring, because the driver does not overwrite its staging memory. The device to which `stream` does
+ * not belong uses its internal stream, and every copy on that is waited for.
  */
 static pool_status copy_secret_by_host(struct peer_copy *copy)
 {
-    int to_runs = copy->runs_on == copy->to->device;
+    int to_runs = copy->stream_device == copy->to->device;
     struct device_memory *here = to_runs ? copy->to : copy->from;
     CUstream out = to_runs ? copy->from->alloc_order : copy->pair.stream;
     CUstream in = to_runs ? copy->pair.stream : copy->to->alloc_order;
@@ -140,7 +140,7 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
     pool_status status = DRIVER_CALL(here->driver, StreamSynchronize(copy->pair.stream));
 
     if (!status)
-        status = memory_ring_take(here, &ring);
+        status = memory_ring_acquire(here, &ring);
     if (status)
         return status;
     size = memory_ring_bytes(ring);
@@ -148,26 +148,26 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
         uint64_t left = copy->pair.bytes - done;
         size_t bytes = base_min(left, size);
 
-        status = copy_half(copy->from, out, ring->slots, copy->pair.from + done, bytes, 1);
+        status = copy_one_side(copy->from, out, ring->slots, copy->pair.from + done, bytes, 1);
         if (!status)
-            status = copy_half(copy->to, in, ring->slots, copy->pair.to + done, bytes, 0);
+            status = copy_one_side(copy->to, in, ring->slots, copy->pair.to + done, bytes, 0);
     }
     base_wipe(ring->slots, (size_t)size);
-    memory_ring_give(here, ring);
+    memory_ring_release(here, ring);
     return status;
 }
 
 static pool_status copy_peer(struct peer_copy *copy)
 {
     struct pair *pair = &copy->pair;
-    int to_runs = copy->runs_on == copy->to->device, direct = 0;
+    int to_runs = copy->stream_device == copy->to->device, direct = 0;
     struct device_memory *here = to_runs ? copy->to : copy->from;
     struct device_memory *there = to_runs ? copy->from : copy->to;
     struct device_scope scope;
-    pool_status status = memory_open_to(there, here, &direct);
+    pool_status status = memory_grant_access(there, here, &direct);
 
     if (!status)
-        status = device_enter(copy->runs_on, &scope);
+        status = device_enter(copy->stream_device, &scope);
     if (status)
         return status;
     driver_work_begin(copy->queue);
@@ -183,25 +183,25 @@ static pool_status copy_peer(struct peer_copy *copy)
     return device_leave(&scope, status);
 }
 
-static pool_status copy_across(struct peer_copy *copy, pool_device *to, pool_device *from)
+static pool_status copy_between_devices(struct peer_copy *copy, pool_device *to, pool_device *from)
 {
     pool_status status;
 
     if (device_driver(to) != device_driver(from))
-        return base_fail(POOL_ERR_WRONG_DEVICE, "the buffers are of two drivers");
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the buffers belong to different drivers");
     status = memory_of_both(to, from, &copy->to, &copy->from);
     return status ? status : copy_peer(copy);
 }
 
-/* The device whose stream it is: of either buffer; without a stream the destination's. */
+/* The stream's device, which must be that of either buffer; without a stream the destination's. */
 static pool_status choose_device(
     pool_device *to, pool_device *from, const pool_stream *stream, struct peer_copy *copy)
 {
-    copy->runs_on = to;
+    copy->stream_device = to;
     if (stream && stream_check(__func__, stream) == POOL_OK && stream->device == from)
-        copy->runs_on = from;
-    copy->queue = stream_queue_on(stream, copy->runs_on);
-    return stream_handle_on(stream, copy->runs_on, &copy->pair.stream);
+        copy->stream_device = from;
+    copy->queue = stream_queue_on(stream, copy->stream_device);
+    return stream_handle_on(stream, copy->stream_device, &copy->pair.stream);
 }
 
 static pool_status wait_default(pool_device *device)
@@ -231,18 +231,18 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
     copy.pair.to = to->address + to_offset;
     copy.pair.from = from->address + from_offset;
     copy.secret = memory_is_secret(to) || memory_is_secret(from);
-    status = device_enter(copy.runs_on, &scope);
+    status = device_enter(copy.stream_device, &scope);
     if (status)
         return status;
     if (bytes && to->device == from->device)
         status = copy_local(&scope, &copy.pair, copy.secret);
     status = device_leave(&scope, status);
     if (!status && bytes && to->device != from->device)
-        status = copy_across(&copy, to->device, from->device);
+        status = copy_between_devices(&copy, to->device, from->device);
     if (!status)
-        device_count_copy(copy.runs_on,
+        device_count_copy(copy.stream_device,
             to->device == from->device ? COUNTER_COPY_ON_DEVICE : COUNTER_COPY_TO_PEER, bytes);
     if (!status && bytes && !stream)
-        status = wait_default(copy.runs_on);
+        status = wait_default(copy.stream_device);
     return status;
 }

@@ -18,7 +18,7 @@ void pool_exec_init(pool_exec *exec, size_t struct_size)
 }
 
 /* "POOL_CHECK_CANONICAL, POOL_CHECK_REDUCE", or "none". */
-static void name_checks(uint32_t checks, char *text, size_t size)
+static void list_checks(uint32_t checks, char *text, size_t size)
 {
     static const struct {
         uint32_t flags;
@@ -42,10 +42,11 @@ static pool_status validate_checks(const char *call, uint32_t checks, uint32_t k
 {
     char names[128];
 
-    name_checks(known, names, sizeof(names));
+    list_checks(known, names, sizeof(names));
     if (checks & ~known)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0x%x for `checks`; the flags here are %s", call, checks, names);
+            "%s: unsupported value 0x%x for `checks`; the supported flags are %s", call, checks,
+            names);
     if ((checks & POOL_CHECK_SUBGROUP & ~POOL_CHECK_ON_CURVE) && !(checks & POOL_CHECK_ON_CURVE))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value 0x%x for `checks`; POOL_CHECK_SUBGROUP is 0x%x", call, checks,
@@ -58,7 +59,7 @@ static pool_status validate_checks(const char *call, uint32_t checks, uint32_t k
     return POOL_OK;
 }
 
-static pool_status refuse(const char *call, const char *member)
+static pool_status fail_unsupported(const char *call, const char *member)
 {
     return base_fail(POOL_ERR_UNSUPPORTED,
         "%s: `%s` is not supported by this function; it must be "
@@ -81,28 +82,28 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
     if (status)
         return status;
     if (exec->is_async && !rules->has_async)
-        return refuse(call, "is_async");
+        return fail_unsupported(call, "is_async");
     if (exec->on_host && !rules->has_host)
-        return refuse(call, "on_host");
+        return fail_unsupported(call, "on_host");
     if (exec->workspace && !rules->has_workspace)
-        return refuse(call, "workspace");
+        return fail_unsupported(call, "workspace");
     if (exec->memory_limit && !rules->has_memory_limit)
-        return refuse(call, "memory_limit");
+        return fail_unsupported(call, "memory_limit");
     if (exec->on_host && (exec->device || exec->stream || exec->is_async))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `on_host` is set, and `device`, `stream` or `is_async` as well", call);
+            "%s: `on_host` cannot be combined with `device`, `stream` or `is_async`", call);
     return POOL_OK;
 }
 
 pool_status memory_exec_cancelled(const char *call, const pool_exec *exec)
 {
     return pool_cancel_requested(exec->cancel)
-               ? base_fail(POOL_ERR_CANCELLED, "%s: the caller has cancelled it", call)
+               ? base_fail(POOL_ERR_CANCELLED, "%s: cancelled by the caller", call)
                : POOL_OK;
 }
 
-/* The callback is called about so many times. */
-enum { MAX_REPORTS = 256 };
+/* The approximate number of calls of the callback. */
+enum { PROGRESS_CALLS = 256 };
 
 pool_status memory_progress_add(struct memory_progress *progress, uint64_t amount)
 {
@@ -111,12 +112,13 @@ pool_status memory_progress_add(struct memory_progress *progress, uint64_t amoun
     uint64_t unreported;
 
     if (!is_all && pool_cancel_requested(exec->cancel))
-        return base_fail(POOL_ERR_CANCELLED, "%s: the caller has cancelled it after %llu of %llu",
+        return base_fail(POOL_ERR_CANCELLED, "%s: cancelled by the caller after %llu of %llu",
             progress->call, (unsigned long long)progress->done,
             (unsigned long long)progress->total);
     progress->done += amount;
     unreported = progress->done - progress->reported;
-    if (!exec->progress || !unreported || (unreported < progress->total / MAX_REPORTS && !is_all))
+    if (!exec->progress || !unreported ||
+        (unreported < progress->total / PROGRESS_CALLS && !is_all))
         return POOL_OK;
     progress->reported = progress->done;
     exec->progress(exec->user, progress->done, progress->total);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The caller's pool_exec, read and validated in one place for all operations.
+ * Validation of the caller's pool_exec for all operations.
  */
 #ifndef MEMORY_EXEC_H
 #define MEMORY_EXEC_H
@@ -9,8 +9,8 @@
 
 #include <devicepool/exec.h>
 
-/* What an operation has a use for; everything else is refused. Device, stream, cancel and progress
- * are for every operation. */
+/* The members that an operation supports; others must have their default. Device, stream, cancel
+ * and progress are supported by every operation. */
 struct memory_exec_rules {
     uint32_t checks; /* flags */
     bool has_async;
@@ -38,7 +38,7 @@ static inline void memory_exec_report(const pool_exec *exec, uint64_t done, uint
         exec->progress(exec->user, done, total);
 }
 
-/* How much of a call's work is done, in items of the operation, and what its pool_exec asks for. */
+/* The progress of a call in items of the operation, with the pool_exec that requests it. */
 struct memory_progress {
     const char *call; /* the public function */
     const pool_exec *exec;

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "memory/memory.h"
 
-static pool_cu_result set(const pool_cuda_api *api, CUdeviceptr to, uint32_t value, unsigned width,
-    size_t count, CUstream stream)
+static pool_cu_result enqueue_fill(const pool_cuda_api *api, CUdeviceptr to, uint32_t value,
+    unsigned width, size_t count, CUstream stream)
 {
     if (width == 1)
         return api->MemsetD8Async(to, (unsigned char)value, count, stream);
@@ -16,8 +16,8 @@ static pool_cu_result set(const pool_cuda_api *api, CUdeviceptr to, uint32_t val
     return api->MemsetD32Async(to, value, count, stream);
 }
 
-static pool_status fill(const char *call, pool_buffer *buffer, uint64_t offset, uint64_t count,
-    uint32_t value, unsigned width, pool_stream *stream)
+static pool_status fill_buffer(const char *call, pool_buffer *buffer, uint64_t offset,
+    uint64_t count, uint32_t value, unsigned width, pool_stream *stream)
 {
     static const char *const names[] = {"cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async"};
     struct device_scope scope;
@@ -35,7 +35,7 @@ static pool_status fill(const char *call, pool_buffer *buffer, uint64_t offset, 
         return status;
     if ((buffer->address + offset) % width)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "address 0x%llx with offset %llu is no multiple of %u", buffer->address,
+            "address 0x%llx plus offset %llu is not a multiple of %u", buffer->address,
             (unsigned long long)offset, width);
     status = stream_handle_on(stream, buffer->device, &handle);
     if (!status)
@@ -47,7 +47,8 @@ static pool_status fill(const char *call, pool_buffer *buffer, uint64_t offset, 
 
         driver_work_begin(queue);
         status = DRIVER_CHECK_FOR(scope.driver,
-            set(&scope.driver->api, buffer->address + offset, value, width, (size_t)count, handle),
+            enqueue_fill(
+                &scope.driver->api, buffer->address + offset, value, width, (size_t)count, handle),
             names[width / 2], "%llu values of %s", (unsigned long long)count,
             base_size_text(width).text);
         driver_work_returned(queue);
@@ -60,17 +61,17 @@ static pool_status fill(const char *call, pool_buffer *buffer, uint64_t offset, 
 pool_status pool_buffer_fill8(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint8_t value, pool_stream *stream)
 {
-    return fill(__func__, buffer, offset, count, value, 1, stream);
+    return fill_buffer(__func__, buffer, offset, count, value, 1, stream);
 }
 
 pool_status pool_buffer_fill16(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint16_t value, pool_stream *stream)
 {
-    return fill(__func__, buffer, offset, count, value, 2, stream);
+    return fill_buffer(__func__, buffer, offset, count, value, 2, stream);
 }
 
 pool_status pool_buffer_fill32(
     pool_buffer *buffer, uint64_t offset, uint64_t count, uint32_t value, pool_stream *stream)
 {
-    return fill(__func__, buffer, offset, count, value, 4, stream);
+    return fill_buffer(__func__, buffer, offset, count, value, 4, stream);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a device's memory stands, and its pool's settings.
+ * The state of a device's memory and the settings of its pool.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "memory/memory.h"
 #include "pool/release.h"
 
-static pool_status enter(
+static pool_status enter_memory(
     pool_device *device, struct device_scope *scope, struct device_memory **memory)
 {
     pool_status status = device_enter(device, scope);
@@ -35,7 +35,7 @@ static pool_status read_pool(struct device_memory *memory, pool_memory_info *inf
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
                         &info->reserved_high_water_bytes));
-    if (!status && memory_is_pool_adopted(memory)) /* the caller may have changed it */
+    if (!status && memory_is_pool_adopted(memory)) /* its owner may have changed it */
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD,
                         &info->release_threshold));
@@ -99,7 +99,7 @@ pool_status pool_memory_get_info(pool_device *device, pool_memory_info *info)
     pool_status status = base_struct_check(&type, "pool_memory_get_info", "info", info);
 
     if (!status)
-        status = enter(device, &scope, &memory);
+        status = enter_memory(device, &scope, &memory);
     if (status)
         return status;
     read_gauges(memory, &read);
@@ -116,7 +116,7 @@ pool_status pool_memory_reset_high_water(pool_device *device)
     struct device_memory *memory;
     struct device_scope scope;
     uint64_t zero = 0;
-    pool_status status = enter(device, &scope, &memory);
+    pool_status status = enter_memory(device, &scope, &memory);
 
     if (status)
         return status;
@@ -127,7 +127,7 @@ pool_status pool_memory_reset_high_water(pool_device *device)
     return device_leave(&scope, status);
 }
 
-static pool_status no_pool(struct device_memory *memory)
+static pool_status fail_no_pool(struct device_memory *memory)
 {
     return base_fail(POOL_ERR_UNSUPPORTED, "device %d has no stream-ordered memory pools",
         pool_device_ordinal(memory->device));
@@ -137,15 +137,16 @@ pool_status pool_memory_set_threshold(pool_device *device, uint64_t bytes)
 {
     struct device_memory *memory;
     struct device_scope scope;
-    pool_status status = enter(device, &scope, &memory);
+    pool_status status = enter_memory(device, &scope, &memory);
 
     if (status)
         return status;
     if (!memory->pool)
-        status = no_pool(memory);
+        status = fail_no_pool(memory);
     else if (memory_is_pool_adopted(memory))
         status = base_fail(POOL_ERR_UNSUPPORTED,
-            "pool_memory_set_threshold: the memory pool of device %d is the caller's; set its "
+            "pool_memory_set_threshold: the memory pool of device %d belongs to the caller; set "
+            "its "
             "CU_MEMPOOL_ATTR_RELEASE_THRESHOLD with cuMemPoolSetAttribute",
             pool_device_ordinal(device));
     else
@@ -165,11 +166,11 @@ pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle)
 
     if (!handle)
         return base_fail_null("pool_memory_handle", "handle");
-    status = enter(device, &scope, &memory);
+    status = enter_memory(device, &scope, &memory);
     if (status)
         return status;
     pool = memory->pool;
-    status = device_leave(&scope, pool ? POOL_OK : no_pool(memory));
+    status = device_leave(&scope, pool ? POOL_OK : fail_no_pool(memory));
     if (!status)
         *handle = pool;
     return status;

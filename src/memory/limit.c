@@ -66,7 +66,7 @@ static pool_status refuse(struct device_memory *memory, uint64_t asked, uint64_t
         base_plural(account.leases), (unsigned long long)account.charged);
 }
 
-pool_status memory_limit_refuse(struct device_memory *memory, uint64_t bytes)
+pool_status memory_limit_fail(struct device_memory *memory, uint64_t bytes)
 {
     uint64_t held = 0;
     pool_status status = memory_measure_held(memory, &held);
@@ -128,7 +128,7 @@ pool_status memory_limit_check(
         struct base_error_copy first;
 
         base_error_save(&first);
-        memory_take_back(memory, request, address);
+        memory_undo_allocation(memory, request, address);
         (void)memory_trim_pools(memory, account.limit);
         base_error_restore(&first);
     }

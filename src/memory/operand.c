@@ -156,7 +156,7 @@ pool_status memory_scratch_free(
         return status;
     base_error_save(&first);
     end = pool_buffer_destroy_on(buffer, target->stream);
-    /* No caller has the handle: what cannot be freed now is freed by the memory layer later. */
+    /* No caller has the handle: if it cannot be freed now, the memory layer frees it later. */
     if (*buffer)
         memory_discard(*buffer);
     *buffer = NULL;

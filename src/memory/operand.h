@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operations share about their operands: where an operation runs, checks of spans, and
+ * Operands of operations: the execution target, checks of spans, and
  * stream-ordered scratch memory.
  */
 #ifndef MEMORY_OPERAND_H
@@ -20,8 +20,8 @@ struct exec_target {
     const pool_field *field; /* NULL where the operation has none or several */
 };
 
-/* `device` NULL: the device that the thread has bound; `stream` NULL: its default stream. Leaves
- * the field alone. */
+/* `device` NULL: the device that the thread has bound; `stream` NULL: its default stream. Does not
+ * set the field. */
 pool_status exec_target_init(
     struct exec_target *target, pool_device *device, const pool_stream *stream);
 

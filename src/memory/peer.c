@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Peer access: letting one device address the memory of another.
+ * Peer access: one device addresses the memory of another.
  */
 #include "base/lock.h"
 #include "base/params.h"
@@ -12,7 +12,7 @@
 /* Guards all peer lists: a link belongs to two devices. Taken rarely, held briefly. */
 static struct base_lock peer_lock = BASE_LOCK_INIT;
 
-/* Under the lock. */
+/* Called with peer_lock held. */
 static struct memory_peer *find_peer(struct device_memory *memory, const struct device_memory *peer)
 {
     for (unsigned i = 0; i < memory->peer_count; i++)
@@ -21,7 +21,8 @@ static struct memory_peer *find_peer(struct device_memory *memory, const struct 
     return NULL;
 }
 
-/* Under the lock: the entry of `peer`, added when there is none; NULL: no room. */
+/* The entry of `peer`, which is added if necessary; NULL if the list is full. Called with peer_lock
+ * held. */
 static struct memory_peer *add_peer(struct device_memory *memory, struct device_memory *peer)
 {
     struct memory_peer *entry = find_peer(memory, peer);
@@ -33,9 +34,8 @@ static struct memory_peer *add_peer(struct device_memory *memory, struct device_
     return entry;
 }
 
-/* Notes that `peer` may address `memory`, and whether we switched that on; both know of the link.
- */
-static void note_open(struct device_memory *memory, struct device_memory *peer, int switched)
+/* Records in both lists that `peer` may address `memory`, and whether the library enabled it. */
+static void add_link(struct device_memory *memory, struct device_memory *peer, int is_enabled_here)
 {
     struct memory_peer *entry, *back;
 
@@ -43,14 +43,14 @@ static void note_open(struct device_memory *memory, struct device_memory *peer, 
     entry = add_peer(memory, peer);
     back = add_peer(peer, memory);
     if (entry && back) {
-        entry->is_open = 1;
-        entry->switched |= switched;
+        entry->is_accessible = 1;
+        entry->is_enabled_here |= is_enabled_here;
     }
     base_unlock(&peer_lock);
 }
 
-/* The pool's memory, now and later. Inside device_enter of the memory's device. */
-static pool_status open_pool(struct device_memory *memory, CUdevice peer)
+/* Present and future memory of the pool. Inside device_enter of the memory's device. */
+static pool_status grant_pool_access(struct device_memory *memory, CUdevice peer)
 {
     pool_cu_mem_access access = {.location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = peer},
         .flags = DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE};
@@ -63,7 +63,7 @@ static pool_status open_pool(struct device_memory *memory, CUdevice peer)
         memory->driver, MemPoolSetAccess(pool, &access, 1), "for device %d", peer);
 }
 
-pool_status memory_open_pool_to_peers(struct device_memory *memory)
+pool_status memory_grant_pool_access(struct device_memory *memory)
 {
     CUdevice peers[MEMORY_PEERS_MAX];
     unsigned count = 0;
@@ -71,16 +71,17 @@ pool_status memory_open_pool_to_peers(struct device_memory *memory)
 
     base_lock(&peer_lock);
     for (unsigned i = 0; i < memory->peer_count; i++)
-        if (memory->peers[i].is_open)
+        if (memory->peers[i].is_accessible)
             peers[count++] = memory->peers[i].memory->handle;
     base_unlock(&peer_lock);
     for (unsigned i = 0; i < count && !status; i++)
-        status = open_pool(memory, peers[i]);
+        status = grant_pool_access(memory, peers[i]);
     return status;
 }
 
-/* Plain allocations. Somebody else in the process may have switched it on. */
-static pool_status open_context(struct device_memory *memory, pool_device *peer, int *switched)
+/* Plain allocations. Other code of the process may have enabled it already. */
+static pool_status enable_context_access(
+    struct device_memory *memory, pool_device *peer, int *is_enabled_here)
 {
     struct device_scope scope;
     pool_cu_result code;
@@ -89,38 +90,39 @@ static pool_status open_context(struct device_memory *memory, pool_device *peer,
     if (status)
         return status;
     code = scope.driver->api.CtxEnablePeerAccess(memory->context, 0);
-    *switched = !code;
+    *is_enabled_here = !code;
     if (code == POOL_CU_TOO_MANY_PEERS || code == POOL_CU_PEER_ACCESS_UNSUPPORTED)
-        status = POOL_ERR_UNSUPPORTED; /* an answer, not a failure */
+        status = POOL_ERR_UNSUPPORTED; /* a result, not a failure */
     else if (code != POOL_CU_PEER_ACCESS_ALREADY_ENABLED)
         status = DRIVER_CHECK_FOR(
             scope.driver, code, "cuCtxEnablePeerAccess", "to device %d", memory->handle);
     return device_leave(&scope, status);
 }
 
-static pool_status open_both(
-    struct device_memory *memory, struct device_memory *peer, int *switched)
+static pool_status grant_access(
+    struct device_memory *memory, struct device_memory *peer, int *is_enabled_here)
 {
     struct device_scope scope;
     pool_status status = device_enter(memory->device, &scope);
 
     if (status)
         return status;
-    status = device_leave(&scope, open_pool(memory, peer->handle));
-    return status ? status : open_context(memory, peer->device, switched);
+    status = device_leave(&scope, grant_pool_access(memory, peer->handle));
+    return status ? status : enable_context_access(memory, peer->device, is_enabled_here);
 }
 
-pool_status memory_open_to(struct device_memory *memory, struct device_memory *peer, int *direct)
+pool_status memory_grant_access(
+    struct device_memory *memory, struct device_memory *peer, int *direct)
 {
     struct memory_peer *entry;
     CUmemoryPool pool;
-    int can = 0, known, switched = 0;
+    int can = 0, known, is_enabled_here = 0;
     pool_status status;
 
     *direct = 0;
     base_lock(&peer_lock);
     entry = find_peer(memory, peer);
-    known = entry && entry->is_open;
+    known = entry && entry->is_accessible;
     base_unlock(&peer_lock);
     if (known) {
         *direct = 1;
@@ -131,12 +133,12 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
             "device %d, device %d", peer->handle, memory->handle);
     if (status || !can)
         return status;
-    /* Two threads may both come here; the driver takes the second time as it should. */
-    do { /* once more if pool_memory_adopt has replaced the pool before it could see the link */
+    /* Two threads may do this at once; the driver reports the second one as already enabled. */
+    do { /* repeated if pool_memory_adopt replaced the pool before it could see the link */
         pool = atomic_load(&memory->pool);
-        status = open_both(memory, peer, &switched);
-        if (!status || switched)
-            note_open(memory, peer, switched);
+        status = grant_access(memory, peer, &is_enabled_here);
+        if (!status || is_enabled_here)
+            add_link(memory, peer, is_enabled_here);
     } while (!status && pool != atomic_load(&memory->pool));
     if (status)
         return status == POOL_ERR_UNSUPPORTED ? POOL_OK : status;
@@ -144,28 +146,29 @@ pool_status memory_open_to(struct device_memory *memory, struct device_memory *p
     return POOL_OK;
 }
 
-/* Forgets the link and switches off that `peer` addresses `memory`, if it was us who did it. */
+/* Removes the link, and disables `peer`'s access to `memory` if the library enabled it. */
 static void close_link(struct device_memory *memory, struct device_memory *peer, int driver_alive)
 {
     struct memory_peer *entry;
     struct device_scope scope;
-    int switched = 0;
+    int is_enabled_here = 0;
 
     base_lock(&peer_lock);
     entry = find_peer(memory, peer);
     if (entry) {
-        switched = entry->switched;
+        is_enabled_here = entry->is_enabled_here;
         *entry = memory->peers[--memory->peer_count];
     }
     base_unlock(&peer_lock);
-    if (driver_alive && switched && device_alive(peer->device) &&
+    if (driver_alive && is_enabled_here && device_alive(peer->device) &&
         !device_enter_to_release(peer->device, &scope))
         device_leave(&scope, DRIVER_CLEANUP(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 
 void memory_close_peers(struct device_memory *memory, int driver_alive)
 {
-    while (memory->peer_count) { /* the device goes: nobody else changes its list */
+    while (
+        memory->peer_count) { /* the device is being destroyed: no other thread changes its list */
         struct device_memory *peer = memory->peers[0].memory;
 
         close_link(peer, memory, driver_alive);
@@ -173,7 +176,7 @@ void memory_close_peers(struct device_memory *memory, int driver_alive)
     }
 }
 
-/* Both devices' memory, each asked for inside its own context. */
+/* The memory of both devices, each obtained inside its own context. */
 pool_status memory_of_both(pool_device *first, pool_device *second,
     struct device_memory **first_memory, struct device_memory **second_memory)
 {
@@ -202,10 +205,10 @@ pool_status pool_device_enable_peer(pool_device *device, pool_device *peer)
     if (device == peer)
         return POOL_OK;
     if (device_driver(device) != device_driver(peer))
-        return base_fail(POOL_ERR_WRONG_DEVICE, "the devices are of two drivers");
+        return base_fail(POOL_ERR_WRONG_DEVICE, "the devices belong to different drivers");
     status = memory_of_both(device, peer, &memory, &addressed);
     if (!status)
-        status = memory_open_to(addressed, memory, &direct);
+        status = memory_grant_access(addressed, memory, &direct);
     if (!status && !direct)
         status = base_fail(POOL_ERR_UNSUPPORTED, "device %d cannot address memory of device %d",
             pool_device_ordinal(device), pool_device_ordinal(peer));

@@ -21,7 +21,7 @@ struct pool_pinned {
     struct memory_host_block block; /* unless registered */
 };
 
-static pool_status check(const char *call, const pool_pinned *pinned)
+static pool_status check_live(const char *call, const pool_pinned *pinned)
 {
     if (!pinned)
         return base_fail_null(call, "pinned");
@@ -44,11 +44,11 @@ static pool_status check_arguments(
     return POOL_OK;
 }
 
-static pool_status register_memory(struct device_scope *scope, pool_pinned *made)
+static pool_status register_memory(struct device_scope *scope, pool_pinned *created)
 {
     pool_cu_result code = scope->driver->api.MemHostRegister(
-        made->data, (size_t)made->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE);
-    struct base_size_text size = base_size_text(made->bytes);
+        created->data, (size_t)created->bytes, DRIVER_MEMHOSTREGISTER_PORTABLE);
+    struct base_size_text size = base_size_text(created->bytes);
 
     /* Codes that mean something else here than they do for device memory. */
     if (code == POOL_CU_OUT_OF_MEMORY)
@@ -56,23 +56,24 @@ static pool_status register_memory(struct device_scope *scope, pool_pinned *made
             "cuMemHostRegister", "the host cannot pin %s", size.text);
     if (code == POOL_CU_HOST_MEMORY_ALREADY_REGISTERED)
         return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
-            "cuMemHostRegister", "%s at %p: some of it is pinned already", size.text, made->data);
+            "cuMemHostRegister", "%s at %p: some of it is pinned already", size.text,
+            created->data);
     return DRIVER_CHECK_FOR(scope->driver, code, "cuMemHostRegister", "%s", size.text);
 }
 
-static pool_status pin(struct device_scope *scope, pool_pinned *made)
+static pool_status pin(struct device_scope *scope, pool_pinned *created)
 {
     pool_status status;
 
-    if (made->registered)
-        return register_memory(scope, made);
-    status = memory_host_allocate(made->memory, made->bytes, made->flags, &made->block);
+    if (created->registered)
+        return register_memory(scope, created);
+    status = memory_host_allocate(created->memory, created->bytes, created->flags, &created->block);
     if (!status)
-        made->data = made->block.data;
+        created->data = created->block.data;
     return status;
 }
 
-static void forget(pool_pinned *pinned)
+static void free_object(pool_pinned *pinned)
 {
     device_deferred_free(pinned->block.record);
     memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
@@ -82,10 +83,10 @@ static void forget(pool_pinned *pinned)
 }
 
 /* Undoes a making whose caller will not get the object; the first failure stays the detail. */
-static void discard(pool_pinned *made)
+static void discard(pool_pinned *created)
 {
     struct base_error_copy first;
-    pool_pinned *left = made;
+    pool_pinned *left = created;
 
     base_error_save(&first);
     (void)pool_pinned_destroy(&left);
@@ -96,41 +97,41 @@ static void discard(pool_pinned *made)
         else
             memory_host_release(
                 left->memory, &left->block, (left->flags & POOL_PINNED_SECRET) != 0);
-        forget(left);
+        free_object(left);
     }
 }
 
 static pool_status create(pool_device *device, const pool_pinned *wanted, pool_pinned **pinned)
 {
     struct device_scope scope;
-    pool_pinned *made;
+    pool_pinned *created;
     pool_status status = device_enter(device, &scope);
 
     if (status)
         return status;
-    made = base_calloc(1, sizeof(*made));
-    if (!made)
+    created = base_calloc(1, sizeof(*created));
+    if (!created)
         return device_leave(&scope, base_fail_memory("pinned memory"));
-    made->device = device;
-    made->data = wanted->data;
-    made->bytes = wanted->bytes;
-    made->flags = wanted->flags;
-    made->registered = wanted->registered;
-    status = memory_of(&scope, &made->memory);
+    created->device = device;
+    created->data = wanted->data;
+    created->bytes = wanted->bytes;
+    created->flags = wanted->flags;
+    created->registered = wanted->registered;
+    status = memory_of(&scope, &created->memory);
     if (!status)
-        status = pin(&scope, made);
+        status = pin(&scope, created);
     if (status) {
-        base_free(made);
+        base_free(created);
         return device_leave(&scope, status);
     }
-    atomic_init(&made->magic, MEMORY_PINNED_MAGIC);
-    memory_gauge_add(&made->memory->pinned, made->bytes);
+    atomic_init(&created->magic, MEMORY_PINNED_MAGIC);
+    memory_gauge_add(&created->memory->pinned, created->bytes);
     device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
     status = device_leave(&scope, POOL_OK);
     if (status)
-        discard(made);
+        discard(created);
     else
-        *pinned = made;
+        *pinned = created;
     return status;
 }
 
@@ -159,10 +160,10 @@ pool_status pool_pinned_register(
     return status ? status : create(device, &wanted, pinned);
 }
 
-static void overwrite(const pool_pinned *gone)
+static void overwrite(const pool_pinned *object)
 {
-    if (gone->flags & POOL_PINNED_SECRET)
-        base_wipe(gone->data, (size_t)gone->bytes);
+    if (object->flags & POOL_PINNED_SECRET)
+        base_wipe(object->data, (size_t)object->bytes);
 }
 
 /*
@@ -170,67 +171,67 @@ static void overwrite(const pool_pinned *gone)
  * it; a secret that is idle is overwritten at once. Registered memory is the caller's, who may free
  * it after this, so it has to wait.
  */
-static pool_status unpin(struct device_scope *scope, pool_pinned *gone)
+static pool_status unpin(struct device_scope *scope, pool_pinned *object)
 {
-    bool is_secret = (gone->flags & POOL_PINNED_SECRET) != 0;
+    bool is_secret = (object->flags & POOL_PINNED_SECRET) != 0;
     pool_status idle;
 
-    if (gone->registered) {
-        overwrite(gone);
-        return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(gone->data), "%p", gone->data);
+    if (object->registered) {
+        overwrite(object);
+        return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(object->data), "%p", object->data);
     }
-    idle = device_pool_is_idle(gone->device);
+    idle = device_pool_is_idle(object->device);
     if (!idle || pool_status_class(idle) == POOL_CLASS_PROCESS) {
-        overwrite(gone);
+        overwrite(object);
         is_secret = false;
     }
-    memory_host_release(gone->memory, &gone->block, is_secret);
+    memory_host_release(object->memory, &object->block, is_secret);
     if (idle && idle != POOL_ERR_NOT_READY)
         return idle;
-    return device_release_deferred(gone->device, DEVICE_RELEASE_EXCESS);
+    return device_release_deferred(object->device, DEVICE_RELEASE_EXCESS);
 }
 
 pool_status pool_pinned_destroy(pool_pinned **pinned)
 {
     struct device_scope scope;
-    pool_pinned *gone;
+    pool_pinned *object;
     pool_status status;
-    enum device_release way;
+    enum device_release release;
 
     if (!pinned || !*pinned)
         return POOL_OK;
-    gone = *pinned;
-    status = check(__func__, gone);
+    object = *pinned;
+    status = check_live(__func__, object);
     if (status)
         return status;
-    way = device_enter_to_destroy(gone->device, &scope, &status);
-    if (way == DEVICE_RELEASE_RETAIN)
+    release = device_enter_to_destroy(object->device, &scope, &status);
+    if (release == DEVICE_RELEASE_RETAIN)
         return status;
-    if (way == DEVICE_RELEASE_ENTERED)
-        status = device_leave(&scope, unpin(&scope, gone));
-    else if (!device_is_forked(gone->device)) /* in a child the pages are not there */
-        overwrite(gone);
-    forget(gone);
+    if (release == DEVICE_RELEASE_ENTERED)
+        status = device_leave(&scope, unpin(&scope, object));
+    else if (!device_is_forked(object->device)) /* in a child the pages are not there */
+        overwrite(object);
+    free_object(object);
     *pinned = NULL;
     return status;
 }
 
 void *pool_pinned_data(const pool_pinned *pinned)
 {
-    return pinned && !check(__func__, pinned) ? pinned->data : NULL;
+    return pinned && !check_live(__func__, pinned) ? pinned->data : NULL;
 }
 
 uint64_t pool_pinned_bytes(const pool_pinned *pinned)
 {
-    return pinned && !check(__func__, pinned) ? pinned->bytes : 0;
+    return pinned && !check_live(__func__, pinned) ? pinned->bytes : 0;
 }
 
 pool_device *pool_pinned_device(const pool_pinned *pinned)
 {
-    return pinned && !check(__func__, pinned) ? pinned->device : NULL;
+    return pinned && !check_live(__func__, pinned) ? pinned->device : NULL;
 }
 
 uint32_t pool_pinned_flags(const pool_pinned *pinned)
 {
-    return pinned && !check(__func__, pinned) ? pinned->flags : 0;
+    return pinned && !check_live(__func__, pinned) ? pinned->flags : 0;
 }

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where an address lies: pageable, pinned, managed or device memory, by the driver's own answer.
+ * The kind of memory at an address, pageable, pinned, managed or device memory, from the driver.
  */
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
 /*
- * The question in the plural is no error for memory that the driver does not know: the type then
- * stays 0 and the memory is pageable. (Asked one by one, each copy of pageable memory would show as
- * a failed call in every tool that watches the driver.)
+ * cuPointerGetAttributes succeeds for memory that the driver does not know: the type is then 0 and
+ * the memory is pageable. cuPointerGetAttribute would fail, and profilers would show a failed call
+ * for each copy of pageable memory.
  */
-static pool_status place_of_byte(struct driver *driver, uintptr_t byte, enum memory_place *place)
+static pool_status kind_of_byte(struct driver *driver, uintptr_t byte, enum memory_kind *kind)
 {
-    pool_cu_enum questions[] = {
+    pool_cu_enum attributes[] = {
         DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE, DRIVER_POINTER_ATTRIBUTE_IS_MANAGED};
     unsigned type = 0, managed = 0;
-    void *answers[] = {&type, &managed};
+    void *values[] = {&type, &managed};
     pool_status status =
-        DRIVER_CALL_FOR(driver, PointerGetAttributes(2, questions, answers, (CUdeviceptr)byte),
+        DRIVER_CALL_FOR(driver, PointerGetAttributes(2, attributes, values, (CUdeviceptr)byte),
             "0x%llx", (unsigned long long)byte);
 
     if (status)
         return status;
     if (type == DRIVER_MEMORYTYPE_DEVICE)
-        *place = managed ? MEMORY_MANAGED : MEMORY_ON_DEVICE;
+        *kind = managed ? MEMORY_MANAGED : MEMORY_ON_DEVICE;
     else
-        *place = type == DRIVER_MEMORYTYPE_HOST ? MEMORY_PINNED : MEMORY_PAGEABLE;
+        *kind = type == DRIVER_MEMORYTYPE_HOST ? MEMORY_PINNED : MEMORY_PAGEABLE;
     return POOL_OK;
 }
 
-pool_status memory_place_of(
-    struct driver *driver, const void *data, uint64_t bytes, enum memory_place *place)
+pool_status memory_kind_of(
+    struct driver *driver, const void *data, uint64_t bytes, enum memory_kind *kind)
 {
-    enum memory_place first = MEMORY_PAGEABLE, last = MEMORY_PAGEABLE;
-    pool_status status = place_of_byte(driver, (uintptr_t)data, &first);
+    enum memory_kind first = MEMORY_PAGEABLE, last = MEMORY_PAGEABLE;
+    pool_status status = kind_of_byte(driver, (uintptr_t)data, &first);
 
     if (!status)
-        status = place_of_byte(driver, (uintptr_t)data + (uintptr_t)(bytes - 1), &last);
+        status = kind_of_byte(driver, (uintptr_t)data + (uintptr_t)(bytes - 1), &last);
     if (status)
         return status;
-    /* A range that is pinned in part only is safe to read and write by the host alone. */
-    *place = first == last ? first : MEMORY_PAGEABLE;
+    /* A partially pinned range may only be accessed by the host. */
+    *kind = first == last ? first : MEMORY_PAGEABLE;
     if (first == MEMORY_ON_DEVICE || last == MEMORY_ON_DEVICE)
-        *place = MEMORY_ON_DEVICE;
+        *kind = MEMORY_ON_DEVICE;
     return POOL_OK;
 }

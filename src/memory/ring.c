@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Staging rings: pinned slots with an event each. A copy has a ring for itself; a device has a few
- * of them, so that copies of several threads do not wait for each other's streams.
+ * Staging rings: pinned slots with one event each. A copy uses a ring exclusively; a device has
+ * several rings, so that copies of several threads do not wait for each other's streams.
  */
 #include "base/alloc.h"
 #include "base/log.h"
@@ -13,17 +13,18 @@
 #include "memory/memory.h"
 #include "pool/release.h"
 
-/* Rings of a device. Four threads can be copying; more wait for one of them. */
+/* Rings per device: four threads can copy at once, further ones wait. */
 #define RINGS_MAX 4
 
 /*
- * Slots of 1 MiB: the driver's part for one (two calls, about 5 us) is small against the 20 us that
- * the link needs for it, and four threads find work in a copy of a few megabytes. 16 of them are 4
- * being filled, as many on their way and slack, and stay in the last-level cache of a server.
- * Copies up to 128 KiB are not worth a ring: the driver has its own staging for them.
+ * Slots of 1 MiB: the driver calls per slot (two, about 5 us) are short compared with the 20 us
+ * that the link needs for it, and a copy of a few megabytes occupies four threads. Of the 16 slots
+ * four are being filled, as many are being copied and the others are reserve; they fit in the
+ * last-level cache of a server. Copies up to 128 KiB do not need a ring: the driver stages them
+ * itself.
  */
 static const struct memory_staging_shape default_shape = {
-    .helpers = 3, .slots = 16, .piece_bytes = 1u << 20, .direct_bytes = 128u << 10};
+    .helpers = 3, .slots = 16, .chunk_bytes = 1u << 20, .direct_bytes = 128u << 10};
 
 pool_status memory_staging_init(struct memory_staging *staging)
 {
@@ -39,7 +40,7 @@ pool_status memory_staging_init(struct memory_staging *staging)
     return POOL_OK;
 }
 
-/* Goes on after a failure and answers the first one. */
+/* Continues after a failure and returns the first one. */
 static pool_status destroy_ring(
     struct device_memory *memory, struct memory_ring *ring, int driver_alive)
 {
@@ -59,7 +60,7 @@ static pool_status destroy_ring(
         memory_host_release(memory, &ring->block, false);
     else
         device_deferred_free(ring->block.record);
-    if (ring->slots && !ring->is_lost)
+    if (ring->slots && !ring->is_abandoned)
         atomic_fetch_sub(&memory->staging.bytes, memory_ring_bytes(ring));
     if (device_is_forked(memory->device))
         base_thread_pool_forget(&ring->helpers);
@@ -69,31 +70,31 @@ static pool_status destroy_ring(
     return first;
 }
 
-static pool_status make_ring(struct device_memory *memory, struct memory_ring **ring)
+static pool_status create_ring(struct device_memory *memory, struct memory_ring **ring)
 {
-    struct memory_ring *made = base_calloc(1, sizeof(*made));
+    struct memory_ring *created = base_calloc(1, sizeof(*created));
     struct driver *driver = memory->driver;
     struct base_error_copy first;
     pool_status status;
 
-    if (!made)
+    if (!created)
         return base_fail_memory("a staging ring");
-    made->shape = memory->staging.shape;
-    made->in_use = 1;
-    status = memory_host_allocate(memory, memory_ring_bytes(made), 0, &made->block);
+    created->shape = memory->staging.shape;
+    created->in_use = 1;
+    status = memory_host_allocate(memory, memory_ring_bytes(created), 0, &created->block);
     if (!status) {
-        made->slots = made->block.data;
-        atomic_fetch_add(&memory->staging.bytes, memory_ring_bytes(made));
+        created->slots = created->block.data;
+        atomic_fetch_add(&memory->staging.bytes, memory_ring_bytes(created));
     }
-    for (uint32_t i = 0; !status && i < made->shape.slots; i++)
-        status = DRIVER_CALL(driver, EventCreate(&made->done[i], DRIVER_EVENT_DISABLE_TIMING));
+    for (uint32_t i = 0; !status && i < created->shape.slots; i++)
+        status = DRIVER_CALL(driver, EventCreate(&created->done[i], DRIVER_EVENT_DISABLE_TIMING));
     if (status) {
         base_error_save(&first);
-        destroy_ring(memory, made, pool_status_class(status) != POOL_CLASS_PROCESS);
+        destroy_ring(memory, created, pool_status_class(status) != POOL_CLASS_PROCESS);
         base_error_restore(&first);
         return status;
     }
-    *ring = made;
+    *ring = created;
     return POOL_OK;
 }
 
@@ -101,10 +102,10 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
 {
     struct memory_staging *staging = &memory->staging;
 
-    while (staging->lost) {
-        struct memory_ring *ring = staging->lost;
+    while (staging->abandoned) {
+        struct memory_ring *ring = staging->abandoned;
 
-        staging->lost = ring->next;
+        staging->abandoned = ring->next;
         ring->next = staging->rings;
         staging->rings = ring;
     }
@@ -114,7 +115,7 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
         staging->rings = ring->next;
         destroy_ring(memory, ring, driver_alive);
     }
-    /* In a forked child the condition may have waiters: destroying it would wait for them. */
+    /* In a forked child the condition may have waiters, for which its destruction would wait. */
     if (!device_is_forked(memory->device)) {
         pthread_cond_destroy(&staging->freed);
         pthread_mutex_destroy(&staging->lock);
@@ -151,8 +152,8 @@ pool_status memory_staging_trim(struct device_memory *memory)
     return first;
 }
 
-/* POOL_OK when the device is done with the ring, NOT_READY when not. */
-static pool_status is_quiet(struct device_memory *memory, const struct memory_ring *ring)
+/* POOL_OK when no copy of the ring is in flight, else NOT_READY. */
+static pool_status check_idle(struct device_memory *memory, const struct memory_ring *ring)
 {
     struct driver *driver = memory->driver;
     pool_status status = POOL_OK;
@@ -162,8 +163,9 @@ static pool_status is_quiet(struct device_memory *memory, const struct memory_ri
     return status;
 }
 
-/* Under the lock: a free ring, one that is quiet if there is such a one; NULL: none is free. */
-static pool_status find_ring(struct device_memory *memory, struct memory_ring **found, int *quiet)
+/* Finds a ring that is not in use, preferably an idle one; NULL if there is none. Called with the
+ * lock held. */
+static pool_status find_ring(struct device_memory *memory, struct memory_ring **found, int *is_idle)
 {
     *found = NULL;
     for (struct memory_ring *ring = memory->staging.rings; ring; ring = ring->next) {
@@ -171,8 +173,8 @@ static pool_status find_ring(struct device_memory *memory, struct memory_ring **
 
         if (ring->in_use)
             continue;
-        status = is_quiet(memory, ring);
-        *quiet = !status;
+        status = check_idle(memory, ring);
+        *is_idle = !status;
         *found = ring;
         if (status != POOL_ERR_NOT_READY)
             return status;
@@ -180,20 +182,21 @@ static pool_status find_ring(struct device_memory *memory, struct memory_ring **
     return POOL_OK;
 }
 
-static pool_status settle(struct device_memory *memory, struct memory_ring *ring)
+static pool_status wait_until_idle(struct device_memory *memory, struct memory_ring *ring)
 {
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; ring->in_flight && !status && i < ring->shape.slots; i++)
         status = DRIVER_CALL(memory->driver, EventSynchronize(ring->done[i]));
     if (status)
-        memory_ring_give(memory, ring);
+        memory_ring_release(memory, ring);
     else
         ring->in_flight = 0;
     return status;
 }
 
-/* Under the lock, given up in between: makes a ring and puts it into the list. */
+/* Creates a ring and adds it to the list. Called with the lock held, which is released in between.
+ */
 static pool_status add_ring(struct device_memory *memory, struct memory_ring **ring)
 {
     struct memory_staging *staging = &memory->staging;
@@ -201,7 +204,7 @@ static pool_status add_ring(struct device_memory *memory, struct memory_ring **r
 
     staging->count++;
     pthread_mutex_unlock(&staging->lock);
-    status = make_ring(memory, ring);
+    status = create_ring(memory, ring);
     pthread_mutex_lock(&staging->lock);
     if (status) {
         staging->count--;
@@ -213,19 +216,19 @@ static pool_status add_ring(struct device_memory *memory, struct memory_ring **r
     return status;
 }
 
-pool_status memory_ring_take(struct device_memory *memory, struct memory_ring **ring)
+pool_status memory_ring_acquire(struct device_memory *memory, struct memory_ring **ring)
 {
     struct memory_staging *staging = &memory->staging;
     struct memory_ring *found = NULL;
     pool_status status = POOL_OK;
-    int quiet = 1;
+    int is_idle = 1;
 
     pthread_mutex_lock(&staging->lock);
     while (!found && !status) {
-        status = find_ring(memory, &found, &quiet);
+        status = find_ring(memory, &found, &is_idle);
         if (status)
             break;
-        if (found && (quiet || staging->count >= RINGS_MAX)) {
+        if (found && (is_idle || staging->count >= RINGS_MAX)) {
             found->in_use = 1;
         } else if (staging->count < RINGS_MAX) {
             found = NULL;
@@ -236,13 +239,13 @@ pool_status memory_ring_take(struct device_memory *memory, struct memory_ring **
     }
     pthread_mutex_unlock(&staging->lock);
     if (!status)
-        status = settle(memory, found);
+        status = wait_until_idle(memory, found);
     if (!status)
         *ring = found;
     return status;
 }
 
-void memory_ring_give(struct device_memory *memory, struct memory_ring *ring)
+void memory_ring_release(struct device_memory *memory, struct memory_ring *ring)
 {
     struct memory_staging *staging = &memory->staging;
 
@@ -262,14 +265,14 @@ void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring)
         ;
     *at = ring->next;
     staging->count--;
-    ring->is_lost = 1;
-    ring->next = staging->lost;
-    staging->lost = ring;
+    ring->is_abandoned = 1;
+    ring->next = staging->abandoned;
+    staging->abandoned = ring;
     pthread_cond_signal(&staging->freed);
     pthread_mutex_unlock(&staging->lock);
     if (!driver_is_poisoned(memory->driver))
         base_log(POOL_LOG_WARN,
-            "%llu bytes of pinned staging are given up: the device may use them",
+            "%llu bytes of pinned staging memory are not reused: the device may access them",
             (unsigned long long)memory_ring_bytes(ring));
     atomic_fetch_sub(&staging->bytes, memory_ring_bytes(ring));
 }
@@ -280,8 +283,8 @@ pool_status memory_staging_reshape(pool_device *device, const struct memory_stag
     struct device_scope scope;
     pool_status status;
 
-    if (!shape->slots || shape->slots > MEMORY_SLOTS_MAX || !shape->piece_bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "no such staging ring");
+    if (!shape->slots || shape->slots > MEMORY_SLOTS_MAX || !shape->chunk_bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "unsupported shape of the staging ring");
     status = device_enter(device, &scope);
     if (status)
         return status;

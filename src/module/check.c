@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of an image before the driver sees it. cuModuleLoadData gets no size, so a truncated cubin
- * or fatbin would be read past its end.
+ * Checks of an image before it is passed to the driver. cuModuleLoadData has no size argument, so
+ * it would read past the end of a truncated cubin or fatbin.
  */
 #include "base/text.h"
 #include "module/module.h"
@@ -21,12 +21,12 @@ struct fatbin_header {
     uint64_t payload_bytes;
 };
 
-static int lies_inside(uint64_t offset, uint64_t bytes, size_t size)
+static int is_within(uint64_t offset, uint64_t bytes, size_t size)
 {
     return offset <= size && bytes <= size - offset;
 }
 
-static int elf_is_whole(const unsigned char *image, size_t size)
+static int is_elf_complete(const unsigned char *image, size_t size)
 {
     Elf64_Ehdr header;
     Elf64_Shdr section;
@@ -38,18 +38,18 @@ static int elf_is_whole(const unsigned char *image, size_t size)
         return 0;
     if (header.e_shnum && header.e_shentsize != sizeof(section))
         return 0;
-    if (!lies_inside(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, size) ||
-        !lies_inside(header.e_phoff, (uint64_t)header.e_phnum * header.e_phentsize, size))
+    if (!is_within(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, size) ||
+        !is_within(header.e_phoff, (uint64_t)header.e_phnum * header.e_phentsize, size))
         return 0;
     for (unsigned i = 0; i < header.e_shnum; i++) {
         memcpy(&section, image + header.e_shoff + i * sizeof(section), sizeof(section));
-        if (section.sh_type != SHT_NOBITS && !lies_inside(section.sh_offset, section.sh_size, size))
+        if (section.sh_type != SHT_NOBITS && !is_within(section.sh_offset, section.sh_size, size))
             return 0;
     }
     return 1;
 }
 
-static int fatbin_is_whole(const unsigned char *image, size_t size)
+static int is_fatbin_complete(const unsigned char *image, size_t size)
 {
     struct fatbin_header header;
 
@@ -57,7 +57,7 @@ static int fatbin_is_whole(const unsigned char *image, size_t size)
         return 0;
     memcpy(&header, image, sizeof(header));
     return header.header_bytes >= sizeof(header) &&
-           lies_inside(header.header_bytes, header.payload_bytes, size);
+           is_within(header.header_bytes, header.payload_bytes, size);
 }
 
 pool_status module_image_check(const void *image, size_t size, int *is_text)
@@ -69,15 +69,15 @@ pool_status module_image_check(const void *image, size_t size, int *is_text)
     if (size >= sizeof(magic))
         memcpy(&magic, bytes, sizeof(magic));
     if (size >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0) {
-        if (elf_is_whole(bytes, size))
+        if (is_elf_complete(bytes, size))
             return POOL_OK;
         return base_fail(POOL_ERR_BAD_IMAGE,
-            "the cubin is truncated or not a 64-bit ELF file: its headers point outside of its %zu "
+            "the cubin is truncated or not a 64-bit ELF file: its headers point beyond its %zu "
             "bytes",
             size);
     }
     if (magic == FATBIN_MAGIC) {
-        if (fatbin_is_whole(bytes, size))
+        if (is_fatbin_complete(bytes, size))
             return POOL_OK;
         return base_fail(POOL_ERR_BAD_IMAGE, "the fatbin is truncated: it has only %s",
             base_size_text(size).text);
@@ -85,8 +85,7 @@ pool_status module_image_check(const void *image, size_t size, int *is_text)
     if (size && bytes[size - 1] == '\0')
         size--;
     if (!size || memchr(bytes, '\0', size))
-        return base_fail(
-            POOL_ERR_BAD_IMAGE, "the image is neither PTX text nor a cubin nor a fatbin");
+        return base_fail(POOL_ERR_BAD_IMAGE, "the image is neither PTX nor a cubin nor a fatbin");
     *is_text = 1;
     return POOL_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loading and keeping entries: read whole and checked before use, written beside and renamed, the
- * entries unused for longest deleted when the directory grows over its cap.
+ * Loading and storing entries: they are read as a whole and checked before use, written to a
+ * temporary file and renamed, and evicted in LRU order when the directory exceeds its size limit.
  */
 #include "module/disk.h"
 
@@ -19,12 +19,13 @@
 #include "base/status.h"
 #include "module/disk_files.h"
 
-/* 1 GiB: some thousand modules of the largest curves. An entry alone may be at most 256 MiB. */
-#define DEFAULT_CAP (UINT64_C(1) << 30)
+/* 1 GiB: several thousand modules of the largest curves. The maximum size of an entry is 256 MiB.
+ */
+#define DEFAULT_LIMIT (UINT64_C(1) << 30)
 #define MAX_ENTRY (UINT64_C(256) << 20)
 
 static enum disk_result read_file(int file, const struct stat *about, const struct module_key *key,
-    struct disk_facts *facts, struct module_image **image)
+    struct disk_header *header, struct module_image **image)
 {
     enum disk_result result = DISK_UNREADABLE;
     uint8_t *bytes;
@@ -34,7 +35,7 @@ static enum disk_result read_file(int file, const struct stat *about, const stru
         return DISK_BAD;
     bytes = base_calloc((size_t)about->st_size, 1);
     if (bytes && !base_read_all(file, bytes, (size_t)about->st_size))
-        result = disk_decode(bytes, (size_t)about->st_size, key, facts, image);
+        result = disk_decode(bytes, (size_t)about->st_size, key, header, image);
     base_free(bytes);
     return result;
 }
@@ -49,10 +50,10 @@ static int is_same_file(int directory, const char *name, const struct stat *want
 
 /*
  * Deletes an entry that is open, so that no other file can have its inode number. A writer may
- * rename a new entry to the name at any time, so the file is first moved off it; one that turns out
- * to be another goes back, unless the name has a still newer one.
+ * rename a new entry to the name at any time, so the file is first renamed; if it turns out to be
+ * another one it is renamed back, unless the name has been reused.
  */
-static bool delete_open(int directory, const char *file_name, int file)
+static bool delete_opened(int directory, const char *file_name, int file)
 {
     struct base_new_file aside;
     struct stat bad;
@@ -69,7 +70,7 @@ static bool delete_open(int directory, const char *file_name, int file)
     return is_gone;
 }
 
-/* A link is not followed, but is as bad as a file can be. */
+/* A symbolic link is not followed; it is a bad entry. */
 static enum disk_result open_entry(int directory, const char *file_name, int *file)
 {
     *file = base_openat(directory, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -84,18 +85,18 @@ static enum disk_result open_entry(int directory, const char *file_name, int *fi
 }
 
 enum disk_result disk_read(int directory, const char *file_name, const struct module_key *key,
-    bool deletes, struct disk_facts *facts, struct module_image **image)
+    bool deletes, struct disk_header *header, struct module_image **image)
 {
     int file;
     enum disk_result result = open_entry(directory, file_name, &file);
     struct stat about;
 
     if (result == DISK_GOOD)
-        result =
-            base_fstat(file, &about) ? DISK_UNREADABLE : read_file(file, &about, key, facts, image);
+        result = base_fstat(file, &about) ? DISK_UNREADABLE
+                                          : read_file(file, &about, key, header, image);
     if (result == DISK_GOOD)
-        futimens(file, NULL); /* used now: the cap deletes what was unused for longest */
-    if (result == DISK_BAD && deletes && delete_open(directory, file_name, file))
+        futimens(file, NULL); /* the time of last use, for LRU eviction */
+    if (result == DISK_BAD && deletes && delete_opened(directory, file_name, file))
         result = DISK_BAD_AND_DELETED;
     base_close(file);
     return result;
@@ -121,8 +122,8 @@ struct module_image *disk_load(const struct module_key *key)
     return image;
 }
 
-/* "512M", "1G", "1048576"; the default when it is none of these. */
-static uint64_t cap_bytes(void)
+/* The size limit from the environment: "512M", "1G", "1048576"; the default if it is malformed. */
+static uint64_t size_limit(void)
 {
     const char *text = base_env("DEVICEPOOL_CACHE_MAX");
     unsigned long long value;
@@ -130,7 +131,7 @@ static uint64_t cap_bytes(void)
     char *end;
 
     if (!text || text[0] < '0' || text[0] > '9')
-        return DEFAULT_CAP;
+        return DEFAULT_LIMIT;
     errno = 0;
     value = strtoull(text, &end, 10);
     if (*end == 'K')
@@ -142,11 +143,11 @@ static uint64_t cap_bytes(void)
     if (shift)
         end++;
     if (errno || *end || value > (UINT64_MAX >> shift))
-        return DEFAULT_CAP;
+        return DEFAULT_LIMIT;
     return value << shift;
 }
 
-static int older_first(const void *left, const void *right)
+static int compare_last_use(const void *left, const void *right)
 {
     const struct disk_file *a = left;
     const struct disk_file *b = right;
@@ -156,9 +157,9 @@ static int older_first(const void *left, const void *right)
     return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
 }
 
-/* With `coming` bytes more, before they are written: who is killed meanwhile leaves at most these,
- * until the next writer. */
-static void keep_under_cap(int directory, uint64_t coming)
+/* Evicts entries until `additional` bytes fit, before they are written: a process that is killed
+ * then exceeds the limit by at most these until the next write. */
+static void evict_entries(int directory, uint64_t additional)
 {
     struct disk_file *files;
     uint64_t total;
@@ -166,12 +167,12 @@ static void keep_under_cap(int directory, uint64_t coming)
 
     if (disk_list(directory, &files, &count, &total))
         return;
-    total += coming;
+    total += additional;
     for (size_t i = 0; i < count; i++)
         total += files[i].bytes;
-    if (total > cap_bytes())
-        qsort(files, count, sizeof(*files), older_first);
-    for (size_t i = 0; i < count && total > cap_bytes(); i++)
+    if (total > size_limit())
+        qsort(files, count, sizeof(*files), compare_last_use);
+    for (size_t i = 0; i < count && total > size_limit(); i++)
         if (base_unlinkat(directory, files[i].name) == 0)
             total -= files[i].bytes;
     base_free(files);
@@ -179,24 +180,24 @@ static void keep_under_cap(int directory, uint64_t coming)
 
 static int write_entry(int directory, const char *name, const uint8_t *bytes, size_t size)
 {
-    struct base_new_file made;
+    struct base_new_file created;
 
-    if (size > MAX_ENTRY || size > cap_bytes()) {
+    if (size > MAX_ENTRY || size > size_limit()) {
         errno = EFBIG;
         return -1;
     }
-    keep_under_cap(directory, size);
-    if (base_new_file_begin(&made, directory, DISK_TEMPORARY, "", 0600))
+    evict_entries(directory, size);
+    if (base_new_file_begin(&created, directory, DISK_TEMPORARY, "", 0600))
         return -1;
-    if (base_write_all(made.file, bytes, size)) {
-        base_new_file_discard(&made);
+    if (base_write_all(created.file, bytes, size)) {
+        base_new_file_discard(&created);
         return -1;
     }
-    return base_new_file_finish(&made, name);
+    return base_new_file_finish(&created, name);
 }
 
-void disk_store(
-    const struct module_key *key, const struct disk_facts *facts, const struct module_image *image)
+void disk_store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image)
 {
     char name[2 * BASE_SHA256_BYTES + 1];
     struct base_error_copy before;
@@ -212,12 +213,12 @@ void disk_store(
     }
     base_error_save(&before);
     module_key_text(key, name);
-    if (disk_encode(key, facts, image, &bytes, &size))
-        base_log(POOL_LOG_WARN, "cache: no memory to keep an entry in %s", path);
+    if (disk_encode(key, header, image, &bytes, &size))
+        base_log(POOL_LOG_WARN, "cache: out of host memory while storing an entry in %s", path);
     else if (write_entry(directory, name, bytes, size))
-        base_log(POOL_LOG_WARN, "cache: cannot keep an entry in %s: %s", path, strerror(errno));
+        base_log(POOL_LOG_WARN, "cache: cannot store an entry in %s: %s", path, strerror(errno));
     else
-        keep_under_cap(directory, 0); /* others may have written at the same time */
+        evict_entries(directory, 0); /* other processes may have written concurrently */
     base_error_restore(&before);
     base_free(bytes);
     base_close(directory);

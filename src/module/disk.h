@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The disk cache: one file a key. Trusts nothing that it reads.
+ * The disk cache: one file per key. Everything that is read is validated.
  */
 #ifndef MODULE_DISK_H
 #define MODULE_DISK_H
@@ -9,41 +9,42 @@
 
 #include "module/image.h"
 
-/* What an entry's header holds beside the image. */
-struct disk_facts {
+/* The properties of an image in an entry's header. */
+struct disk_header {
     char name[64];
     uint64_t created_unix_time;
     int compute_capability;
 };
 
 /*
- * The directory as an open descriptor, made when `make` is set. -1 when the cache is off or not
- * safe to use; `reason` then says why. The caller closes it.
+ * An open descriptor of the directory, which is created if `may_create` is set. -1 with the reason
+ * when the cache is disabled or not safe to use. The caller closes it.
  */
-int disk_open_directory(int make, char *path, size_t path_size, char *reason, size_t reason_size);
+int disk_open_directory(
+    int may_create, char *path, size_t path_size, char *reason, size_t reason_size);
 
 /*
- * What became of reading an entry. BAD: it was opened and its owner, mode, header or digest is
- * wrong, so it will never be good. UNREADABLE: nothing is known of it (no memory, no descriptor, an
- * input error), so it stays.
+ * The result of reading an entry. BAD: it was opened and its owner, mode, header or digest is
+ * wrong, which is permanent. UNREADABLE: it could not be read (no memory, no descriptor, an input
+ * error), so it is not deleted.
  */
 enum disk_result { DISK_GOOD, DISK_MISSING, DISK_UNREADABLE, DISK_BAD, DISK_BAD_AND_DELETED };
 
-/* The image of a key, or NULL: not there, bad (then deleted) or not readable. Never an error. */
+/* The image of a key, or NULL if it is missing, bad (and deleted) or unreadable. Sets no error. */
 struct module_image *disk_load(const struct module_key *key);
 
-/* Keeps an image. A failure is logged as a warning and otherwise without effect. */
-void disk_store(
-    const struct module_key *key, const struct disk_facts *facts, const struct module_image *image);
+/* Stores an image. A failure is only logged as a warning. */
+void disk_store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image);
 
 /*
- * The bytes of an entry, to and from. disk_decode checks every bit of `bytes` (the digest covers
- * header and payload) and that the entry is for `key` unless that is NULL: GOOD with the image,
- * BAD, or UNREADABLE without memory.
+ * Encode and decode the bytes of an entry. disk_decode checks every bit of `bytes` (the digest
+ * covers header and payload) and that the entry is for `key`, unless that is NULL: GOOD with the
+ * image, BAD, or UNREADABLE when out of memory.
  */
-int disk_encode(const struct module_key *key, const struct disk_facts *facts,
+int disk_encode(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image, uint8_t **bytes, size_t *size);
 enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct module_key *key,
-    struct disk_facts *facts, struct module_image **image);
+    struct disk_header *header, struct module_image **image);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the disk cache is, and whether it is safe to use there: off for setuid programs, never a
- * directory that another user owns or can write, never through a symbolic link in the last step.
+ * The location of the disk cache and its safety: it is disabled in setuid programs, for directories
+ * that another user owns or can write, and if the last component of the path is a symbolic link.
  */
 #include "module/disk.h"
 
@@ -15,8 +15,9 @@
 #include "base/env.h"
 #include "base/file.h"
 
-/* "DIR/" and "DIR/." are DIR: with them a link in the last step would be followed. */
-static void drop_ending(char *path)
+/* Removes a trailing "/" or "/.", with which a symbolic link as last component would be followed.
+ */
+static void strip_trailing_slash(char *path)
 {
     size_t length = strlen(path);
 
@@ -25,7 +26,7 @@ static void drop_ending(char *path)
         path[--length] = '\0';
 }
 
-/* The directory by the environment; -1 with the reason when the cache is off. */
+/* The directory from the environment; -1 with the reason when the cache is disabled. */
 static int directory_path(char *path, size_t size, char *reason, size_t reason_size)
 {
     const char *own = base_env("DEVICEPOOL_CACHE_DIR");
@@ -58,11 +59,11 @@ static int directory_path(char *path, size_t size, char *reason, size_t reason_s
         snprintf(reason, reason_size, "the path of the cache directory is too long");
         return -1;
     }
-    drop_ending(path);
+    strip_trailing_slash(path);
     return 0;
 }
 
-/* Makes every missing directory of the path, 0700. */
+/* Creates every missing directory of the path with mode 0700. */
 static int make_directories(const char *path)
 {
     char part[4096];
@@ -81,44 +82,45 @@ static int make_directories(const char *path)
     }
 }
 
-/* Ours, and nobody else can write in it, nor swap it from the directory above. */
+/* Whether this user owns it and no other user can write in it or replace it in its parent. */
 static int is_safe(int directory, char *reason, size_t reason_size)
 {
-    struct stat facts;
+    struct stat attributes;
     int above;
     int got;
 
-    if (base_fstat(directory, &facts)) {
+    if (base_fstat(directory, &attributes)) {
         snprintf(reason, reason_size, "cannot read its attributes: %s", strerror(errno));
         return 0;
     }
-    if (facts.st_uid != geteuid()) {
-        snprintf(reason, reason_size, "it belongs to user %u", (unsigned)facts.st_uid);
+    if (attributes.st_uid != geteuid()) {
+        snprintf(reason, reason_size, "it is owned by user %u", (unsigned)attributes.st_uid);
         return 0;
     }
-    if (facts.st_mode & (S_IWGRP | S_IWOTH)) {
-        snprintf(reason, reason_size, "others can write in it (mode %03o)",
-            (unsigned)(facts.st_mode & 0777));
+    if (attributes.st_mode & (S_IWGRP | S_IWOTH)) {
+        snprintf(reason, reason_size, "other users can write in it (mode %03o)",
+            (unsigned)(attributes.st_mode & 0777));
         return 0;
     }
     above = base_openat(directory, "..", O_RDONLY | O_DIRECTORY, 0);
-    got = above < 0 ? -1 : base_fstat(above, &facts);
+    got = above < 0 ? -1 : base_fstat(above, &attributes);
     base_close(above);
-    if (got || (facts.st_mode & S_IWOTH)) {
-        snprintf(reason, reason_size, "everybody can write in the directory above it");
+    if (got || (attributes.st_mode & S_IWOTH)) {
+        snprintf(reason, reason_size, "every user can write in its parent directory");
         return 0;
     }
     return 1;
 }
 
-int disk_open_directory(int make, char *path, size_t path_size, char *reason, size_t reason_size)
+int disk_open_directory(
+    int may_create, char *path, size_t path_size, char *reason, size_t reason_size)
 {
     int directory;
 
     if (directory_path(path, path_size, reason, reason_size))
         return -1;
     directory = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (directory < 0 && errno == ENOENT && make && !make_directories(path))
+    if (directory < 0 && errno == ENOENT && may_create && !make_directories(path))
         directory = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     if (directory < 0) {
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));

@@ -4,7 +4,7 @@
  * numbers are little endian.
  *
  *   0  magic "DPOOLK01"         8 form (u32: 1 PTX, 2 machine code)    12 compute capability (u32)
- *  16  made, Unix time (u64)   24 payload bytes (u64)                  32 key (32 bytes)
+ *  16  Unix time (u64)         24 payload bytes (u64)                  32 key (32 bytes)
  *  64  name (64 bytes, zero padded)   128 payload   end-32 digest
  */
 #include "module/disk.h"
@@ -33,7 +33,7 @@ static uint64_t get_number(const uint8_t *from, int bytes)
     return value;
 }
 
-int disk_encode(const struct module_key *key, const struct disk_facts *facts,
+int disk_encode(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image, uint8_t **bytes, size_t *size)
 {
     size_t body = HEADER_BYTES + image->size;
@@ -43,11 +43,11 @@ int disk_encode(const struct module_key *key, const struct disk_facts *facts,
         return -1;
     memcpy(made, magic, sizeof(magic));
     put_number(made + 8, image->form, 4);
-    put_number(made + 12, (uint64_t)facts->compute_capability, 4);
-    put_number(made + 16, facts->created_unix_time, 8);
+    put_number(made + 12, (uint64_t)header->compute_capability, 4);
+    put_number(made + 16, header->created_unix_time, 8);
     put_number(made + 24, image->size, 8);
     memcpy(made + 32, key->bytes, sizeof(key->bytes));
-    memcpy(made + 64, facts->name, strnlen(facts->name, 63));
+    memcpy(made + 64, header->name, strnlen(header->name, 63));
     memcpy(made + HEADER_BYTES, image->bytes, image->size);
     if (base_sha256_of(made, body, made + body)) {
         base_free(made);
@@ -73,7 +73,7 @@ static int header_is_right(const uint8_t *bytes, size_t size, const struct modul
 }
 
 enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct module_key *key,
-    struct disk_facts *facts, struct module_image **image)
+    struct disk_header *header, struct module_image **image)
 {
     uint8_t digest[DIGEST_BYTES];
     struct module_image *made;
@@ -90,10 +90,10 @@ enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct mod
     if (!made)
         return DISK_UNREADABLE;
     memcpy(made->bytes, bytes + HEADER_BYTES, payload);
-    if (facts) {
-        memcpy(facts->name, bytes + 64, sizeof(facts->name));
-        facts->compute_capability = (int)get_number(bytes + 12, 4);
-        facts->created_unix_time = get_number(bytes + 16, 8);
+    if (header) {
+        memcpy(header->name, bytes + 64, sizeof(header->name));
+        header->compute_capability = (int)get_number(bytes + 12, 4);
+        header->created_unix_time = get_number(bytes + 16, 8);
     }
     *image = made;
     return DISK_GOOD;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listing the cache directory, and the public calls that look at it: cache.h.
+ * The list of cached files, and the public functions of cache.h.
  */
 #include "module/disk_files.h"
 
@@ -23,30 +23,30 @@ static int is_key_name(const char *name)
            strspn(name, "0123456789abcdef") == 2 * BASE_SHA256_BYTES;
 }
 
-static int grow(struct disk_file **files, size_t count, size_t *room)
+static int grow(struct disk_file **files, size_t count, size_t *capacity)
 {
     struct disk_file *larger;
 
-    if (count < *room)
+    if (count < *capacity)
         return 0;
-    larger = base_realloc(*files, *room ? 2 * *room : 64, sizeof(**files));
+    larger = base_realloc(*files, *capacity ? 2 * *capacity : 64, sizeof(**files));
     if (!larger)
         return -1;
     *files = larger;
-    *room = *room ? 2 * *room : 64;
+    *capacity = *capacity ? 2 * *capacity : 64;
     return 0;
 }
 
 int disk_list(int directory, struct disk_file **files, size_t *count, uint64_t *unfinished)
 {
     int again =
-        base_openat(directory, ".", O_RDONLY | O_DIRECTORY, 0); /* closedir closes its own */
+        base_openat(directory, ".", O_RDONLY | O_DIRECTORY, 0); /* closedir closes this one */
     DIR *stream = again < 0 ? NULL : fdopendir(again);
     struct disk_file *found = NULL;
     struct dirent *entry;
     struct stat about;
     uint64_t left = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     size_t n = 0;
 
     if (!stream) {
@@ -59,7 +59,7 @@ int disk_list(int directory, struct disk_file **files, size_t *count, uint64_t *
         if (!is_key_name(entry->d_name) ||
             fstatat(directory, entry->d_name, &about, AT_SYMLINK_NOFOLLOW))
             continue;
-        if (grow(&found, n, &room)) {
+        if (grow(&found, n, &capacity)) {
             base_free(found);
             closedir(stream);
             return -1;
@@ -77,10 +77,8 @@ int disk_list(int directory, struct disk_file **files, size_t *count, uint64_t *
     return 0;
 }
 
-/* Opens the directory for one of the public calls. A directory that is not there yet is an empty
- * cache.
- */
-static pool_status open_for(const char *call, int *directory)
+/* Opens the directory for a public function. A missing directory is an empty cache. */
+static pool_status open_directory(const char *call, int *directory)
 {
     char path[4096];
     char reason[256];
@@ -89,7 +87,7 @@ static pool_status open_for(const char *call, int *directory)
     if (*directory < 0 && path[0] && access(path, F_OK) && errno == ENOENT)
         return POOL_OK;
     if (*directory < 0)
-        return base_fail(POOL_ERR_UNSUPPORTED, "%s: the disk cache is off: %s", call, reason);
+        return base_fail(POOL_ERR_UNSUPPORTED, "%s: the disk cache is disabled: %s", call, reason);
     return POOL_OK;
 }
 
@@ -105,7 +103,7 @@ pool_status pool_cache_directory(char *path, size_t size)
     base_close(directory);
     if (directory < 0 && (!found[0] || access(found, F_OK) == 0))
         return base_fail(
-            POOL_ERR_UNSUPPORTED, "pool_cache_directory: the disk cache is off: %s", reason);
+            POOL_ERR_UNSUPPORTED, "pool_cache_directory: the disk cache is disabled: %s", reason);
     if (strlen(found) >= size)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_cache_directory: the path needs %zu bytes", strlen(found) + 1);
@@ -113,7 +111,7 @@ pool_status pool_cache_directory(char *path, size_t size)
     return POOL_OK;
 }
 
-static void key_from_text(const char *text, struct module_key *key)
+static void parse_key(const char *text, struct module_key *key)
 {
     for (size_t i = 0; i < BASE_SHA256_BYTES; i++) {
         unsigned value = 0;
@@ -123,7 +121,7 @@ static void key_from_text(const char *text, struct module_key *key)
     }
 }
 
-/* A file and what reading it gave. */
+/* A file and the result of reading it. */
 struct found {
     int directory;
     enum disk_result result;
@@ -132,40 +130,40 @@ struct found {
 
 static void read_entry(struct found *found, bool deletes)
 {
-    struct disk_facts facts = {.name = ""};
+    struct disk_header header = {.name = ""};
     struct module_image *image = NULL;
     struct module_key key;
 
-    key_from_text(found->entry.key, &key);
-    found->result = disk_read(found->directory, found->entry.key, &key, deletes, &facts, &image);
+    parse_key(found->entry.key, &key);
+    found->result = disk_read(found->directory, found->entry.key, &key, deletes, &header, &image);
     if (found->result != DISK_GOOD)
         return;
-    memcpy(found->entry.name, facts.name, sizeof(found->entry.name));
-    found->entry.created_unix_time = facts.created_unix_time;
-    found->entry.compute_capability = facts.compute_capability;
+    memcpy(found->entry.name, header.name, sizeof(found->entry.name));
+    found->entry.created_unix_time = header.created_unix_time;
+    found->entry.compute_capability = header.compute_capability;
     found->entry.is_ptx = image->form == MODULE_PTX;
     found->entry.valid = 1;
     module_image_release(image);
 }
 
-/* Every file that is there; `each` answers other than 0 to end. */
-static pool_status walk(
-    const char *call, bool deletes, int (*each)(void *user, const struct found *found), void *user)
+/* Calls `visit_file` for each file until it returns non-zero. */
+static pool_status visit_files(const char *call, bool deletes,
+    int (*visit_file)(void *user, const struct found *found), void *user)
 {
     struct disk_file *files;
     pool_status status;
-    int answer = 0;
+    int result = 0;
     size_t count;
     int directory;
 
-    status = open_for(call, &directory);
+    status = open_directory(call, &directory);
     if (status || directory < 0)
         return status;
     if (disk_list(directory, &files, &count, NULL)) {
         base_close(directory);
         return base_fail(POOL_ERR_IO, "%s: cannot list the cache directory", call);
     }
-    for (size_t i = 0; i < count && !answer; i++) {
+    for (size_t i = 0; i < count && !result; i++) {
         struct found found = {.directory = directory};
 
         found.entry.struct_size = sizeof(found.entry);
@@ -173,7 +171,7 @@ static pool_status walk(
         memcpy(found.entry.key, files[i].name, sizeof(found.entry.key));
         read_entry(&found, deletes);
         if (found.result != DISK_MISSING)
-            answer = each(user, &found);
+            result = visit_file(user, &found);
     }
     base_free(files);
     base_close(directory);
@@ -198,11 +196,11 @@ pool_status pool_cache_each(pool_cache_visitor visit, void *user)
 
     if (!visit)
         return base_fail_null("pool_cache_each", "visit");
-    return walk("pool_cache_each", false, visit_entry, &with);
+    return visit_files("pool_cache_each", false, visit_entry, &with);
 }
 
-struct counts {
-    uint64_t kept;
+struct totals {
+    uint64_t intact;
     uint64_t deleted;
     int failed;
     int everything;
@@ -210,38 +208,39 @@ struct counts {
 
 static int count_entry(void *user, const struct found *found)
 {
-    struct counts *counts = user;
+    struct totals *totals = user;
 
-    if (found->result == DISK_GOOD && !counts->everything)
-        counts->kept++;
-    else if (counts->everything ? base_unlinkat(found->directory, found->entry.key) == 0
+    if (found->result == DISK_GOOD && !totals->everything)
+        totals->intact++;
+    else if (totals->everything ? base_unlinkat(found->directory, found->entry.key) == 0
                                 : found->result == DISK_BAD_AND_DELETED)
-        counts->deleted++;
+        totals->deleted++;
     else
-        counts->failed = 1;
+        totals->failed = 1;
     return 0;
 }
 
-static pool_status delete_some(const char *call, int everything, uint64_t *kept, uint64_t *deleted)
+static pool_status delete_entries(
+    const char *call, int everything, uint64_t *intact, uint64_t *deleted)
 {
-    struct counts counts = {.everything = everything};
-    pool_status status = walk(call, !everything, count_entry, &counts);
+    struct totals totals = {.everything = everything};
+    pool_status status = visit_files(call, !everything, count_entry, &totals);
 
-    if (!status && counts.failed)
+    if (!status && totals.failed)
         status = base_fail(POOL_ERR_IO, "%s: some entries could not be read or deleted", call);
-    if (kept)
-        *kept = counts.kept;
+    if (intact)
+        *intact = totals.intact;
     if (deleted)
-        *deleted = counts.deleted;
+        *deleted = totals.deleted;
     return status;
 }
 
-pool_status pool_cache_verify(uint64_t *kept, uint64_t *deleted)
+pool_status pool_cache_verify(uint64_t *intact, uint64_t *deleted)
 {
-    return delete_some("pool_cache_verify", 0, kept, deleted);
+    return delete_entries("pool_cache_verify", 0, intact, deleted);
 }
 
 pool_status pool_cache_clear(uint64_t *deleted)
 {
-    return delete_some("pool_cache_clear", 1, NULL, deleted);
+    return delete_entries("pool_cache_clear", 1, NULL, deleted);
 }

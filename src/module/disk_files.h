@@ -19,16 +19,17 @@ struct disk_file {
 };
 
 /*
- * All entries (files named like a key). Temporary files whose writer was killed are deleted on the
- * way; *unfinished (may be NULL) gets the bytes of the others. 0, or -1; the caller frees *files.
+ * Lists all entries (files named like a key). Temporary files of killed writers are deleted;
+ * *unfinished (may be NULL) receives the bytes of the others. Returns 0 or -1. The caller frees
+ * *files with base_free.
  */
 int disk_list(int directory, struct disk_file **files, size_t *count, uint64_t *unfinished);
 
 /*
- * Reads and checks one file: GOOD with *image. With `deletes` a BAD one is deleted: the file that
- * was read, and never one that took its name since.
+ * Reads and checks one file: GOOD with *image. With `deletes` a BAD file is deleted, but never
+ * another one that has been renamed to its name in the meantime.
  */
 enum disk_result disk_read(int directory, const char *file_name, const struct module_key *key,
-    bool deletes, struct disk_facts *facts, struct module_image **image);
+    bool deletes, struct disk_header *facts, struct module_image **image);
 
 #endif

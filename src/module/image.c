@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-/* Goes up when what is compiled from the same request can change: entries of before are then
- * misses. */
+/* Incremented when the result of compiling a request changes, which invalidates existing entries.
+ */
 #define KEY_FORMAT 3u
 
 struct module_image *module_image_new(enum module_form form, size_t size)
@@ -51,23 +51,23 @@ static void add_number(struct base_sha256 *digest, uint64_t value)
     base_sha256_add(digest, bytes, sizeof(bytes));
 }
 
-/* Each text goes in with its length, so that no two lists give the same bytes. */
-static void add_text(struct base_sha256 *digest, const char *text)
+/* Each string is hashed with its length, so that different lists never hash the same bytes. */
+static void add_string(struct base_sha256 *digest, const char *text)
 {
     add_number(digest, strlen(text));
     base_sha256_add(digest, text, strlen(text));
 }
 
-static int compare_texts(const void *left, const void *right)
+static int compare_strings(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /*
- * Options in sorted order: it does not change what is compiled. That holds only where each is one
- * word; with a detached value ("-D", "X") the order is kept.
+ * Options are hashed in sorted order, which does not change the compilation, unless one has a
+ * detached value ("-D", "X"): then their order is preserved.
  */
-static pool_status add_options(struct base_sha256 *digest, const char *const *texts, size_t count)
+static pool_status add_options(struct base_sha256 *digest, const char *const *strings, size_t count)
 {
     const char **sorted = base_calloc(count, sizeof(*sorted));
     int detached = 0;
@@ -75,14 +75,14 @@ static pool_status add_options(struct base_sha256 *digest, const char *const *te
     if (!sorted)
         return base_fail_memory("sorting the compile options");
     for (size_t i = 0; i < count; i++) {
-        sorted[i] = texts[i];
-        detached |= texts[i][0] != '-';
+        sorted[i] = strings[i];
+        detached |= strings[i][0] != '-';
     }
     if (!detached)
-        qsort(sorted, count, sizeof(*sorted), compare_texts);
+        qsort(sorted, count, sizeof(*sorted), compare_strings);
     add_number(digest, count);
     for (size_t i = 0; i < count; i++)
-        add_text(digest, sorted[i]);
+        add_string(digest, sorted[i]);
     base_free(sorted);
     return POOL_OK;
 }
@@ -96,16 +96,16 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
 
     if (!digest)
         return base_fail_memory("the key of a module");
-    add_text(digest, request->name);
-    add_text(digest, params->source);
+    add_string(digest, request->name);
+    add_string(digest, params->source);
     add_number(digest, params->header_count);
     for (size_t i = 0; i < params->header_count; i++) {
-        add_text(digest, params->headers[i].name);
-        add_text(digest, params->headers[i].text);
+        add_string(digest, params->headers[i].name);
+        add_string(digest, params->headers[i].text);
     }
     add_number(digest, params->define_count);
     for (size_t i = 0; i < params->define_count; i++)
-        add_text(digest, params->defines[i]);
+        add_string(digest, params->defines[i]);
     status = add_options(digest, params->options, params->option_count);
     ended = base_sha256_end(digest, key->bytes);
     return status ? status : ended;
@@ -114,9 +114,9 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
 pool_status module_key_of(const struct module_request *request, int compiler_version,
     const struct module_key *files, struct module_key *key)
 {
-    struct module_key texts;
+    struct module_key strings;
     struct base_sha256 *digest;
-    pool_status status = module_text_key_of(request, &texts);
+    pool_status status = module_text_key_of(request, &strings);
 
     if (status)
         return status;
@@ -124,11 +124,11 @@ pool_status module_key_of(const struct module_request *request, int compiler_ver
     if (!digest)
         return base_fail_memory("the key of a module");
     add_number(digest, KEY_FORMAT);
-    add_text(digest, pool_version_text());
+    add_string(digest, pool_version_text());
     add_number(digest, (uint64_t)compiler_version);
     add_number(digest, (uint64_t)request->compute_capability);
     add_number(digest, (uint64_t)request->ptx_only);
-    base_sha256_add(digest, texts.bytes, sizeof(texts.bytes));
+    base_sha256_add(digest, strings.bytes, sizeof(strings.bytes));
     base_sha256_add(digest, files->bytes, sizeof(files->bytes));
     return base_sha256_end(digest, key->bytes);
 }

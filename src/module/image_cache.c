@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request → image: memory, then disk, then the compiler, and where that cannot be used the prebuilt
- * PTX. One thread compiles a key, the others that ask for it meanwhile wait for that; how many
- * compile at once is bounded.
+ * The cache of images: memory, then disk, then the compiler or, if that cannot be used, prebuilt
+ * PTX. One thread compiles each key; concurrent requests wait for its result. The number of
+ * concurrent compilations is bounded.
  */
 #include "module/image.h"
 
@@ -23,73 +23,74 @@
 #include "module/includes.h"
 
 /*
- * Images that memory holds: 256 MiB is several times what all built-in kernels take; what was
- * unused for longest goes first.
+ * Bytes of images in memory: 256 MiB is several times the size of all built-in kernels. The least
+ * recently used ones are evicted first.
  */
 #define MEMORY_BYTES (UINT64_C(256) << 20)
 
-/* A waiting thread looks at its cancel request this often. */
+/* The interval at which a waiting thread examines its cancel object. */
 #define WAIT_NS 5000000
 
-/* One key that memory knows: an image, or (image NULL) a compile under way. */
+/* A key in memory: an image, or (image NULL) a compilation in progress. */
 struct entry {
     struct entry *next;
     struct module_key key;
     struct module_image *image;
     uint64_t used; /* value of `ticks` at the last use */
     unsigned waiters;
-    int ended;   /* the compile is over; without an image it failed */
-    int passing; /* an included file changed meanwhile: for those who wait, then gone */
+    int is_complete; /* the compilation has ended; without an image it failed */
+    int is_stale;    /* an included file has changed: for the waiters only */
     struct base_error_copy failure;
 };
 
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* an entry ended, a place is free */
-static struct entry *entries;                             /* guarded by lock */
-static uint64_t ticks;                                    /* guarded by lock */
-static unsigned compiling;                                /* guarded by lock */
+static pthread_cond_t changed =
+    PTHREAD_COND_INITIALIZER; /* an entry is complete, or fewer compile */
+static struct entry *entries; /* guarded by lock */
+static uint64_t ticks;        /* guarded by lock */
+static unsigned compiling;    /* guarded by lock */
 
 /*
- * In a forked child: images stay, nobody compiles and nobody waits. An entry of a compile that was
- * under way is left where it is in memory; its image went with the thread that made it.
+ * In a forked child images are valid, and no thread compiles or waits. The entry of a compilation
+ * in progress is leaked, because its thread does not exist.
  */
 static void reinit(void)
 {
-    struct entry **place = &entries;
+    struct entry **link = &entries;
 
     changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     compiling = 0;
-    while (*place) {
-        (*place)->waiters = 0;
-        if ((*place)->image)
-            place = &(*place)->next;
+    while (*link) {
+        (*link)->waiters = 0;
+        if ((*link)->image)
+            link = &(*link)->next;
         else
-            *place = (*place)->next;
+            *link = (*link)->next;
     }
 }
 
 static struct base_lock lock = BASE_LOCK_INIT_REINIT(reinit);
 
-static struct entry *find(const struct module_key *key)
+static struct entry *find_entry(const struct module_key *key)
 {
     for (struct entry *entry = entries; entry; entry = entry->next)
-        if (!entry->passing && memcmp(&entry->key, key, sizeof(*key)) == 0)
+        if (!entry->is_stale && memcmp(&entry->key, key, sizeof(*key)) == 0)
             return entry;
     return NULL;
 }
 
 static void unlink_entry(struct entry *entry)
 {
-    struct entry **place = &entries;
+    struct entry **link = &entries;
 
-    while (*place != entry)
-        place = &(*place)->next;
-    *place = entry->next;
+    while (*link != entry)
+        link = &(*link)->next;
+    *link = entry->next;
     module_image_release(entry->image);
     base_free(entry);
 }
 
-/* With the lock held: drops images unused for longest until the rest fits. */
-static void keep_within_bounds(void)
+/* Evicts the least recently used images until the rest fits. Called with the lock held. */
+static void evict_images(void)
 {
     for (;;) {
         struct entry *oldest = NULL;
@@ -121,7 +122,7 @@ void module_image_forget(void)
     base_unlock(&lock);
 }
 
-/* With the lock held: until something changed or a moment passed. */
+/* Waits for a change, at most WAIT_NS. Called with the lock held. */
 static void wait_for_change(void)
 {
     struct timespec until;
@@ -135,24 +136,23 @@ static void wait_for_change(void)
     pthread_cond_timedwait(&changed, &lock.mutex, &until);
 }
 
-static pool_status cancelled(const struct module_request *request)
+static pool_status fail_cancelled(const struct module_request *request)
 {
     return base_fail(POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
 }
 
-/* Once a process, when somebody listens. */
-static void warn(const char *reason)
+/* Logs once per process, if warnings are enabled. */
+static void warn_once(const char *reason)
 {
-    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+    static atomic_flag is_logged = ATOMIC_FLAG_INIT;
 
-    if (base_log_wanted(POOL_LOG_WARN) && !atomic_flag_test_and_set(&is_told))
-        base_log(POOL_LOG_WARN,
-            "NVRTC does not work here, only what comes as prebuilt PTX will run: %s", reason);
+    if (base_log_wanted(POOL_LOG_WARN) && !atomic_flag_test_and_set(&is_logged))
+        base_log(POOL_LOG_WARN, "NVRTC cannot be used, only prebuilt PTX will run: %s", reason);
 }
 
-/* By the compiler; where that itself does not work, prebuilt. An error in what is compiled is one.
- */
-static pool_status compile(
+/* Compiles; if the compiler itself does not work, finds prebuilt PTX. Errors in the source are
+ * returned. */
+static pool_status compile_or_prebuilt(
     const struct module_request *request, struct module_image **image, bool *is_prebuilt)
 {
     char reason[DRIVER_NVRTC_REASON] = "";
@@ -161,11 +161,11 @@ static pool_status compile(
     *is_prebuilt = status == POOL_ERR_NO_COMPILER;
     if (!*is_prebuilt)
         return status;
-    warn(reason);
+    warn_once(reason);
     return module_find_prebuilt(request, reason, image);
 }
 
-/* Whether the files that a compile included are still what its key says. */
+/* Whether the included files have changed since the key was computed. */
 static bool files_changed(const struct module_request *request, const struct module_key *key)
 {
     char reason[DRIVER_NVRTC_REASON];
@@ -186,12 +186,12 @@ static bool files_changed(const struct module_request *request, const struct mod
     return is_changed;
 }
 
-/* Without the lock: from disk, else by the compiler. What is prebuilt is not kept on disk: the next
- * process may have a compiler that works. */
-static pool_status make_image(const struct module_request *request, const struct module_key *key,
-    struct module_image **image, bool *is_passing)
+/* Loads the image from disk or compiles it. Prebuilt PTX is not stored on disk, because the next
+ * process may have a usable compiler. Called without the lock. */
+static pool_status create_image(const struct module_request *request, const struct module_key *key,
+    struct module_image **image, bool *is_stale)
 {
-    struct disk_facts facts = {.compute_capability = request->compute_capability};
+    struct disk_header header = {.compute_capability = request->compute_capability};
     struct timespec now;
     bool is_prebuilt;
     pool_status status;
@@ -201,52 +201,55 @@ static pool_status make_image(const struct module_request *request, const struct
         module_count_image(MODULE_IMAGE_DISK);
     if (*image || request->only_ready)
         return POOL_OK;
-    status = compile(request, image, &is_prebuilt);
-    *is_passing = !status && files_changed(request, key);
-    if (status || is_prebuilt || *is_passing || request->params->no_cache)
+    status = compile_or_prebuilt(request, image, &is_prebuilt);
+    *is_stale = !status && files_changed(request, key);
+    if (status || is_prebuilt || *is_stale || request->params->no_cache)
         return status;
-    snprintf(facts.name, sizeof(facts.name), "%s", request->name);
+    snprintf(header.name, sizeof(header.name), "%s", request->name);
     clock_gettime(CLOCK_REALTIME, &now);
-    facts.created_unix_time = (uint64_t)now.tv_sec;
-    disk_store(key, &facts, *image);
+    header.created_unix_time = (uint64_t)now.tv_sec;
+    disk_store(key, &header, *image);
     return POOL_OK;
 }
 
-/* With the lock held: this thread makes the image of `entry`, which it has put into the list. */
-static pool_status lead(const struct module_request *request, struct entry *entry)
+/* Creates the image of `entry`, which this thread has added to the list. Called with the lock held.
+ */
+static pool_status compile_as_leader(const struct module_request *request, struct entry *entry)
 {
     struct module_image *image = NULL;
-    bool is_passing = false;
+    bool is_stale = false;
     pool_status status = POOL_OK;
 
     while (compiling >= base_parallel_threads() && !request->only_ready && !status) {
         wait_for_change();
         if (pool_cancel_requested(request->params->cancel))
-            status = cancelled(request);
+            status = fail_cancelled(request);
     }
     if (!status) {
         compiling++;
         base_unlock(&lock);
-        status = make_image(request, &entry->key, &image, &is_passing);
+        status = create_image(request, &entry->key, &image, &is_stale);
         base_lock(&lock);
         compiling--;
     }
     entry->image = image;
-    entry->passing = is_passing;
-    entry->ended = 1;
+    entry->is_stale = is_stale;
+    entry->is_complete = 1;
     if (status)
         base_error_save(&entry->failure);
     pthread_cond_broadcast(&changed);
     return status;
 }
 
-/* With the lock held: waits for the leader. Its failure is ours only when it would be ours too. */
-static pool_status follow(const struct module_request *request, struct entry *entry, int *retry)
+/* Waits for the leader. Only a compilation error applies to this request too; after other failures
+ * it is retried. Called with the lock held. */
+static pool_status wait_for_leader(
+    const struct module_request *request, struct entry *entry, int *retry)
 {
-    while (!entry->ended) {
+    while (!entry->is_complete) {
         wait_for_change();
-        if (!entry->ended && pool_cancel_requested(request->params->cancel))
-            return cancelled(request);
+        if (!entry->is_complete && pool_cancel_requested(request->params->cancel))
+            return fail_cancelled(request);
     }
     if (entry->image) {
         module_count_image(MODULE_IMAGE_MEMORY);
@@ -260,18 +263,18 @@ static pool_status follow(const struct module_request *request, struct entry *en
     return POOL_OK;
 }
 
-/* With the lock held. */
-static pool_status get_once(const struct module_request *request, const struct module_key *key,
+/* Called with the lock held. */
+static pool_status look_up(const struct module_request *request, const struct module_key *key,
     struct module_image **image, int *retry)
 {
-    struct entry *entry = find(key);
+    struct entry *entry = find_entry(key);
     pool_status status;
 
-    if (entry && !entry->ended && request->only_ready)
+    if (entry && !entry->is_complete && request->only_ready)
         return POOL_OK;
-    if (entry && !(entry->ended && !entry->image)) {
+    if (entry && !(entry->is_complete && !entry->image)) {
         entry->waiters++;
-        status = follow(request, entry, retry);
+        status = wait_for_leader(request, entry, retry);
     } else {
         entry = base_calloc(1, sizeof(*entry));
         if (!entry)
@@ -280,22 +283,22 @@ static pool_status get_once(const struct module_request *request, const struct m
         entry->waiters = 1;
         entry->next = entries;
         entries = entry;
-        status = lead(request, entry);
+        status = compile_as_leader(request, entry);
     }
     entry->waiters--;
     if (!status && entry->image) {
         entry->used = ++ticks;
         *image = module_image_retain(entry->image);
-        if (entry->passing && !entry->waiters)
+        if (entry->is_stale && !entry->waiters)
             unlink_entry(entry);
-        keep_within_bounds();
-    } else if (entry->ended && !entry->image && !entry->waiters) {
+        evict_images();
+    } else if (entry->is_complete && !entry->image && !entry->waiters) {
         unlink_entry(entry);
     }
     return status;
 }
 
-/* By the compiler, and kept from then on unless what it reads cannot be known. */
+/* The compiled image, which is cached unless the set of included files cannot be determined. */
 static pool_status get_compiled(
     const struct module_request *wanted, const struct nvrtc *nvrtc, struct module_image **image)
 {
@@ -311,9 +314,9 @@ static pool_status get_compiled(
     request.reads_files = includes.files || !includes.is_complete;
     if (!includes.is_complete) {
         base_log(POOL_LOG_INFO,
-            "%s is compiled anew each time: a macro or an option makes up what it includes",
+            "%s is not cached: an include directive or option is computed by a macro",
             request.name);
-        return request.only_ready ? POOL_OK : compile(&request, image, &is_prebuilt);
+        return request.only_ready ? POOL_OK : compile_or_prebuilt(&request, image, &is_prebuilt);
     }
     status = module_key_of(&request, nvrtc->version, &includes.digest, &key);
     if (status)
@@ -322,8 +325,8 @@ static pool_status get_compiled(
     do {
         retry = 0;
         status = pool_cancel_requested(request.params->cancel)
-                     ? cancelled(&request)
-                     : get_once(&request, &key, image, &retry);
+                     ? fail_cancelled(&request)
+                     : look_up(&request, &key, image, &retry);
     } while (retry && !status);
     base_unlock(&lock);
     return status;

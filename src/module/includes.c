@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which files a compile may read, and a digest over them.
+ * The files that a compilation may read, and a digest over them.
  */
 #include "module/includes.h"
 
@@ -14,13 +14,13 @@
 #include "base/file.h"
 #include "base/status.h"
 
-/* More than the largest headers of the toolkit need by far; beyond it nothing is kept. */
+/* Far more than the largest headers of the toolkit need; a larger set is not cached. */
 #define MAX_FILES 8192u
 #define MAX_BYTES (UINT64_C(256) << 20)
 
-/* A file or a text in memory whose #include lines have to be read. */
+/* A file or a source in memory whose #include lines have to be read. */
 struct text {
-    char *bytes;     /* ends in a zero */
+    char *bytes;     /* ends in a NUL */
     char *directory; /* of the file, "" is the current one */
     dev_t device, directory_device;
     ino_t file, directory_file;
@@ -39,10 +39,10 @@ struct search {
     struct module_includes *found;
 };
 
-/* ---- Where names are looked for ---------------------------------------------------------------
+/* ---- Search paths -------------------------------------------------------------------------
  */
 
-/* The rest of an option that starts with `name` and a value behind it or in the next option. */
+/* The value of option `name`, which follows it directly or is the next option. */
 static const char *option_value(
     const pool_module_params *params, size_t *index, const char *name, bool may_be_joined)
 {
@@ -74,7 +74,7 @@ static pool_status list_directories(const struct nvrtc *nvrtc, struct search *se
         if (path)
             search->directories[search->directory_count++] = path;
         else if (strstr(params->options[i], "-pch"))
-            search->found->is_complete = false; /* a precompiled header is no text */
+            search->found->is_complete = false; /* a precompiled header cannot be read */
     }
     for (size_t i = 0; i < DRIVER_NVRTC_INCLUDES && nvrtc->includes[i][0]; i++)
         search->directories[search->directory_count++] = nvrtc->includes[i];
@@ -111,7 +111,7 @@ static char *directory_of(const char *path)
     return made;
 }
 
-/* Takes backslash-newlines out, as the compiler does before it looks at anything. */
+/* Joins lines that end in a backslash, as the preprocessor does first. */
 static void join_lines(char *text)
 {
     char *to = text;
@@ -168,7 +168,7 @@ static void add_to_digest(struct search *search, const void *bytes, size_t size)
     base_sha256_add(search->digest, bytes, size);
 }
 
-/* Reads an open file into `text` unless it is there already. */
+/* Reads an open file into `text` unless it is listed already. */
 static pool_status read_file(struct search *search, int file, const char *path, struct text *text)
 {
     struct stat about, directory;
@@ -249,7 +249,7 @@ static bool is_in_memory(const struct search *search, const char *name)
     return false;
 }
 
-/* All files that `name` in a text of that directory can be. */
+/* All files to which `name` in a source of that directory can refer. */
 static pool_status look_up(struct search *search, const char *directory, const char *name)
 {
     pool_status status = POOL_OK;
@@ -289,7 +289,7 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Every name between quotes or angle brackets on a line of the preprocessor, whatever it is for. */
+/* Every name in quotes or angle brackets on a preprocessor line, whatever its use. */
 static pool_status read_names(struct search *search, const char *directory, const char *line)
 {
     size_t length = strcspn(line, "\n");
@@ -317,7 +317,7 @@ static pool_status read_names(struct search *search, const char *directory, cons
     return POOL_OK;
 }
 
-/* Whether a directive names a file that is made up by macros, so that it cannot be known. */
+/* Whether a directive's file name is computed by macros and therefore unknown. */
 static bool is_computed(const char *word, size_t length, bool defines)
 {
     size_t size = strcspn(word, "\n");
@@ -338,7 +338,7 @@ static bool is_computed(const char *word, size_t length, bool defines)
         if (*name != '(')
             continue;
         name = skip_blanks(name + 1);
-        /* The parameter of a macro: its uses have the name. */
+        /* The parameter of a macro: the name is in the macro's uses. */
         if (*name != '"' && *name != '<' && !(defines && is_word(*name)))
             return true;
     }
@@ -346,8 +346,9 @@ static bool is_computed(const char *word, size_t length, bool defines)
 }
 
 /*
- * Lines within comments and strings are read too: a name more makes the set larger, one less would
- * make it wrong. Strings in macros are names of headers only where a macro asks for headers.
+ * Lines within comments and strings are read too: an additional name only enlarges the set, a
+ * missing one would make it wrong. Strings in macros are names of headers only if a macro includes
+ * headers.
  */
 static pool_status read_lines(struct search *search, const char *bytes, const char *directory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules: compiling or taking over an image, loading it on a device, unloading it.
+ * Modules: compiling or copying an image, loading it on a device, unloading it.
  */
 #include "module/module.h"
 
@@ -207,7 +207,7 @@ pool_status pool_module_load(
     if (is_text) {
         text = base_calloc(size + 1, 1);
         if (!text)
-            return base_fail_memory("the PTX text");
+            return base_fail_memory("the PTX");
         memcpy(text, image, size);
     }
     status = load_image(device, text ? text : image, module);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaded modules and kernels: what the files of this layer share.
+ * Internals of this layer: loaded modules and kernels.
  */
 #ifndef MODULE_MODULE_H
 #define MODULE_MODULE_H
@@ -41,7 +41,7 @@ struct pool_module {
     atomic_bool is_verified;          /* the self-test of its operation has passed */
 };
 
-/* Whether `image` of `size` bytes is complete: the driver is not told the size. */
+/* Checks that `image` of `size` bytes is complete: the driver does not know the size. */
 pool_status module_image_check(const void *image, size_t size, int *is_text);
 
 /* A checked copy of the caller's params, whose struct may be of an older version. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The maker of images that compiles: one request through NVRTC, to machine code of the very chip,
- * or to PTX where the driver takes nothing else or NVRTC does not know the chip yet.
+ * Compilation of a request by NVRTC, to machine code of exactly the device's chip, or to PTX if the
+ * driver accepts nothing else or NVRTC does not know the chip.
  */
 #include "module/image.h"
 
@@ -19,9 +19,9 @@
 #include "module/counters.h"
 
 /*
- * NVRTC looks for headers in the directory of the file that includes them unless told not to (since
- * 12.0). That is said where nothing on disk is included, so that a file that appears there while
- * the program is compiled cannot get into it.
+ * NVRTC searches the including file's directory unless this option (since 12.0) disables it. It is
+ * set when nothing on disk is included, so that a file that is created during the compilation
+ * cannot become part of it.
  */
 #define NO_SOURCE_INCLUDE_VERSION 12000
 
@@ -30,15 +30,14 @@ struct target {
     enum module_form form;
 };
 
-/* The compiler, and the place for the reason where it does not work. */
+/* The compiler, and a buffer for the reason why it cannot be used. */
 struct compiler {
     const struct nvrtc *nvrtc;
     char *reason;
     size_t size;
 };
 
-/* A failure of the compiler itself is reported in `reason`, not recorded: prebuilt PTX may serve.
- */
+/* A failure of the compiler itself is only written to `reason`, because prebuilt PTX may exist. */
 static pool_status check(const struct compiler *compiler, nvrtc_result result, const char *call)
 {
     if (!driver_nvrtc_is_broken(result))
@@ -47,7 +46,7 @@ static pool_status check(const struct compiler *compiler, nvrtc_result result, c
     return POOL_ERR_NO_COMPILER;
 }
 
-/* The chips that this NVRTC compiles for, sorted upwards. The caller frees *archs. */
+/* The chips for which this NVRTC compiles, in ascending order. The caller frees *archs. */
 static pool_status supported_archs(const struct compiler *compiler, int **archs, int *count)
 {
     const struct nvrtc *nvrtc = compiler->nvrtc;
@@ -65,8 +64,8 @@ static pool_status supported_archs(const struct compiler *compiler, int **archs,
     return status;
 }
 
-/* The chip itself as machine code, else the newest older one as PTX, which the driver translates.
- */
+/* Machine code of the chip or, if NVRTC does not know it, PTX for the newest older one, which the
+ * driver compiles. */
 static pool_status choose_target(
     const struct compiler *compiler, const struct module_request *request, struct target *target)
 {
@@ -90,7 +89,7 @@ static pool_status choose_target(
     if (!best) {
         snprintf(compiler->reason, compiler->size,
             "NVRTC %d.%d (%s) does not compile for sm_%d any more, its oldest chip is sm_%d: "
-            "install an older NVRTC beside the driver and name it in DEVICEPOOL_NVRTC",
+            "install an older NVRTC and set DEVICEPOOL_NVRTC to it",
             nvrtc->version / 1000, nvrtc->version % 1000 / 10, nvrtc->path,
             request->compute_capability, oldest);
         return POOL_ERR_NO_COMPILER;
@@ -107,9 +106,9 @@ static pool_status choose_target(
     return POOL_OK;
 }
 
-/* The option list: ours, the defines, the caller's, the toolkit's directories. All texts live in
- * one block. */
-static const char **make_options(const struct nvrtc *nvrtc, const struct module_request *request,
+/* The options: the library's, the defines, the caller's, the toolkit's directories. All strings are
+ * in one allocation. */
+static const char **build_options(const struct nvrtc *nvrtc, const struct module_request *request,
     const struct target *target, int *count)
 {
     const pool_module_params *params = request->params;
@@ -172,7 +171,7 @@ static pool_status create_program(
     return status;
 }
 
-/* The compiler's log, or an empty text. The caller frees it unless it is NULL. */
+/* The compiler's log, or "". The caller frees it unless it is NULL. */
 static char *program_log(const struct nvrtc *nvrtc, nvrtc_program program)
 {
     size_t size = 0;
@@ -238,7 +237,7 @@ static pool_status fetch_image(const struct compiler *compiler, nvrtc_program pr
     return POOL_OK;
 }
 
-static int ask_cancel(void *user, void *reserved)
+static int is_cancelled(void *user, void *reserved)
 {
     (void)reserved;
     return pool_cancel_requested(user);
@@ -252,11 +251,11 @@ static pool_status compile_program(const struct compiler *compiler,
     nvrtc_result result;
     int count;
 
-    options = make_options(nvrtc, request, target, &count);
+    options = build_options(nvrtc, request, target, &count);
     if (!options)
         return base_fail_memory("the compile options");
     if (request->params->cancel && nvrtc->api.SetFlowCallback)
-        nvrtc->api.SetFlowCallback(program, ask_cancel, request->params->cancel);
+        nvrtc->api.SetFlowCallback(program, is_cancelled, request->params->cancel);
     result = nvrtc->api.CompileProgram(program, count, options);
     base_free(options);
     if (!result && pool_cancel_requested(request->params->cancel))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The maker of images for hosts without NVRTC: PTX that was compiled beforehand. It is for an old
- * chip; the driver, or the simulated one, translates it for the chip at hand.
+ * Images for hosts without NVRTC: PTX that was compiled in advance for an old chip; the driver, or
+ * the simulated one, compiles it for the device's chip.
  */
 #include "module/prebuilt.h"
 
@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/status.h"
 
-/* Texts are packed with dictionaries of no more than this. */
+/* The maximum dictionary size of the compressed PTX. */
 enum { UNPACK_BYTES = 16 << 20 };
 
 pool_status module_prebuilt_unpack(
@@ -61,8 +61,8 @@ pool_status module_find_prebuilt(
     found = find(text);
     if (!found)
         return base_fail(POOL_ERR_NO_COMPILER,
-            "%s has to be compiled, it is not one of the library's own kernels that come as "
-            "prebuilt PTX: %s",
+            "%s must be compiled, because there is no prebuilt PTX for it: "
+            "%s",
             request->name, reason);
     status = module_prebuilt_unpack(found, image);
     if (!status)

@@ -11,16 +11,16 @@
 struct module_prebuilt {
     const char *name;     /* of the files: "ntt-pass.bn254_fr" */
     const char *key;      /* module_text_key_of the program, in hexadecimal digits */
-    const char *compiler; /* the version of NVRTC that made it: "13.0" */
+    const char *compiler; /* the version of NVRTC that compiled it: "13.0" */
     size_t text_size;
-    const unsigned char *bytes; /* the text as xz packs it */
+    const unsigned char *bytes; /* the PTX, compressed by xz */
     size_t size;
 };
 
-/* Ends with an entry whose name is NULL. */
+/* The last entry's name is NULL. */
 extern const struct module_prebuilt module_prebuilt_programs[];
 
-/* The text of an entry. */
+/* Decompresses the PTX of an entry. */
 pool_status module_prebuilt_unpack(
     const struct module_prebuilt *prebuilt, struct module_image **image);
 

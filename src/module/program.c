@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's own programs on a device: see program.h.
+ * The library's programs on a device: see program.h.
  */
 #include "module/program.h"
 
@@ -266,7 +266,7 @@ pool_status module_launch_enqueue(const struct module_launch *launch)
 
     if (launch->blocks > INT32_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the operation needs %llu blocks in one launch, at most 2^31-1 are possible",
+            "the operation needs %llu blocks in one launch; the maximum is 2^31-1",
             (unsigned long long)launch->blocks);
     return pool_launch(launch->kernel, &shape, launch->arguments, launch->stream);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's own programs: a file of ptx/ with the sources generated for it (fields, curves,
+ * The library's programs: a file of ptx/ with the sources generated for it (fields, curves,
  * constants), compiled and loaded on a device at its first use and resident from then on. Each
  * operation declares its programs and kernels in tables.
  */
@@ -29,7 +29,7 @@ struct module_subject {
 
 /* A line of an operation's table of programs. */
 struct module_program_type {
-    const char *file;                           /* below ptx/: "poseidon/permute.cu" */
+    const char *file;                           /* in ptx/: "poseidon/permute.cu" */
     const struct module_subject *subject;       /* NULL: the program has no generated sources */
     const char *defines[MODULE_KEY_PARAMETERS]; /* macros; the key's parameters are their values */
 };
@@ -69,7 +69,7 @@ struct module_program {
     size_t define_count;
 };
 
-/* Called with one program after another; a status other than POOL_OK ends that and is returned. */
+/* Called for each program; a status other than POOL_OK ends the iteration and is returned. */
 typedef pool_status (*module_program_visit)(void *user, const struct module_program *program);
 
 /* Generates a program and calls `visit` with it. */

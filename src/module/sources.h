@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device sources (ptx/) as texts inside the library, made by ptx/embed.py. A device text names
- * another one as `#include "ff/fp2.cuh"`; the compiler is given all of them by these names.
+ * The device sources (ptx/), embedded in the library by ptx/embed.py. A source includes another one
+ * by its path in ptx/, `#include "ff/fp2.cuh"`; they are passed to the compiler by these names.
  */
 #ifndef MODULE_SOURCES_H
 #define MODULE_SOURCES_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct module_source {
-    const char *name; /* path below ptx/ */
+    const char *name; /* path in ptx/ */
     const char *text;
 };
 

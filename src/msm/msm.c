@@ -252,7 +252,7 @@ static pool_status check_spans(struct msm_call *call, span_check check)
  * written by a host that waits. */
 static pool_status classify_results(struct msm_call *call)
 {
-    enum memory_place place = MEMORY_PAGEABLE;
+    enum memory_kind place = MEMORY_PAGEABLE;
     struct device_scope scope;
     pool_status status;
 
@@ -262,7 +262,7 @@ static pool_status classify_results(struct msm_call *call)
     if (status)
         return status;
     status = device_leave(
-        &scope, memory_place_of(scope.driver, call->results.data,
+        &scope, memory_kind_of(scope.driver, call->results.data,
                     memory_span_extent(&call->results, call->job.result_bytes), &place));
     call->enqueues_results = place != MEMORY_PAGEABLE;
     return status;

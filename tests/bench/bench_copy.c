@@ -327,7 +327,7 @@ static void write_json(const char *path, const char *commit)
 
     cJSON_AddNumberToObject(report, "driver", device_driver(bench.device)->version);
     cJSON_AddStringToObject(report, "commit", commit);
-    cJSON_AddNumberToObject(report, "piece_bytes", bench.shape.piece_bytes);
+    cJSON_AddNumberToObject(report, "piece_bytes", bench.shape.chunk_bytes);
     cJSON_AddNumberToObject(report, "slots", bench.shape.slots);
     if (!bench_write_json(path, report))
         exit(1);
@@ -356,7 +356,7 @@ int main(int argc, char **argv)
     int option;
 
     bench.shape =
-        (struct memory_staging_shape){.slots = 16, .piece_bytes = 1 << 20, .direct_bytes = 0};
+        (struct memory_staging_shape){.slots = 16, .chunk_bytes = 1 << 20, .direct_bytes = 0};
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 'd':
@@ -372,7 +372,7 @@ int main(int argc, char **argv)
             commit = optarg;
             break;
         case 'p':
-            bench.shape.piece_bytes = (uint32_t)strtoul(optarg, NULL, 10) << 10;
+            bench.shape.chunk_bytes = (uint32_t)strtoul(optarg, NULL, 10) << 10;
             break;
         case 's':
             bench.shape.slots = (uint32_t)strtoul(optarg, NULL, 10);

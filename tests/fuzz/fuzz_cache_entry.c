@@ -19,7 +19,7 @@ enum { PAYLOAD_AT = 24, HEADER_BYTES = 128 };
 
 static void check(const uint8_t *bytes, size_t size)
 {
-    struct disk_facts facts = {.name = ""};
+    struct disk_header facts = {.name = ""};
     struct module_image *image = NULL;
     struct module_key key;
     uint8_t *again = NULL;

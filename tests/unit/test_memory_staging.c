@@ -136,7 +136,7 @@ static void test_tight_ring(void **state)
     assert_ok(pool_buffer_alloc(memory_device(0), bytes, &buffer));
     for (uint32_t i = 0; i < 9; i++) {
         const struct memory_staging_shape shape = {
-            .helpers = 3, .slots = slots[i % 3], .piece_bytes = 4096};
+            .helpers = 3, .slots = slots[i % 3], .chunk_bytes = 4096};
 
         assert_ok(memory_staging_reshape(memory_device(0), &shape));
         memory_pattern(data, bytes, i);

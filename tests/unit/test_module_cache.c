@@ -72,7 +72,7 @@ static struct module_image *image_of(size_t size)
 
 static void store(int number, size_t size)
 {
-    struct disk_facts facts = {"kernel.cu", 1700000000, 90};
+    struct disk_header facts = {"kernel.cu", 1700000000, 90};
     struct module_image *image = image_of(size);
     struct module_key key = key_of(number);
 
@@ -167,7 +167,7 @@ static void test_store_and_load(void **state)
 
 static void encoded(uint8_t **bytes, size_t *size)
 {
-    struct disk_facts facts = {"a name", 1700000000, 90};
+    struct disk_header facts = {"a name", 1700000000, 90};
     struct module_image *image = image_of(77);
     struct module_key key = key_of(2);
 
@@ -198,7 +198,7 @@ static void test_every_truncation_is_a_miss(void **state)
 static void test_every_flipped_bit_is_a_miss(void **state)
 {
     struct module_key key = key_of(2);
-    struct disk_facts facts;
+    struct disk_header facts;
     struct module_image *image;
     uint8_t *bytes;
     size_t size;
@@ -264,7 +264,7 @@ static void test_unsafe_directorys_are_refused(void **state)
     assert_int_equal(chmod(directory, 0777), 0);
     assert_false(is_stored(7));
     assert_int_equal(pool_cache_directory(text, sizeof(text)), POOL_ERR_UNSUPPORTED);
-    assert_non_null(strstr(pool_last_error()->message, "others can write"));
+    assert_non_null(strstr(pool_last_error()->message, "other users can write"));
     assert_int_equal(chmod(directory, 0700), 0);
     assert_true(is_stored(7));
     assert_int_equal(chmod(root, 01777), 0);

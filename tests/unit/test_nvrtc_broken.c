@@ -26,7 +26,7 @@ static struct {
 static void hear(void *user, pool_log_level level, const char *text)
 {
     (void)user;
-    if (level == POOL_LOG_WARN && strstr(text, "NVRTC does not work here")) {
+    if (level == POOL_LOG_WARN && strstr(text, "NVRTC cannot be used")) {
         snprintf(heard.warning, sizeof(heard.warning), "%s", text);
         atomic_fetch_add(&heard.warnings, 1);
     }
@@ -58,7 +58,7 @@ static const struct fault {
     {11, 0, 0, "NVRTC_ERROR_INTERNAL_ERROR (11)", "set DEVICEPOOL_NVRTC to another"},
     {0, 7, 0, "libnvrtc-builtins.so.13.0", "reinstall NVRTC"},
     {0, 11, 0, "nvrtcCompileProgram failed", "reinstall NVRTC"},
-    {0, 0, 100, "does not compile for sm_90 any more", "name it in DEVICEPOOL_NVRTC"},
+    {0, 0, 100, "does not compile for sm_90 any more", "set DEVICEPOOL_NVRTC to it"},
 };
 
 static void break_compiler(const struct fault *fault)
