@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that has a CUDA context already, made by itself or by a framework, and wants the
- * library to work in it: memory of both sides is then one address space, and no second context
- * costs half a gigabyte. The pool neither changes which context is current nor destroys it.
+ * A program that already has a CUDA context, created by itself or by a framework, lets the library
+ * use it: both then share one address space, and no second context occupies half a gigabyte. The
+ * pool neither changes the current context nor destroys it.
  *
- *   adopt_context [DEVICES]      "sim": with a simulated device; else the first GPU
+ *   adopt_context [DEVICES]      "sim": a simulated device; default: the first GPU
  */
 #include <devicepool.h>
 
@@ -23,16 +23,16 @@ static void must(pool_status status)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
-/* ---- the program's own context, made before it hears of any pool ------------------------------
+/* ---- the program's context, which exists before the pool --------------------------------------
  */
 
 struct owner {
     CUcontext context;
     int (*destroy)(CUcontext);
-    device_pool *simulated; /* stands for the program's CUDA code where there is no CUDA */
+    device_pool *simulated; /* replaces the program's CUDA code on hosts without CUDA */
 };
 
-/* What a program with cuda.h writes as cuInit, cuDeviceGet, cuCtxCreate. */
+/* Corresponds to cuInit, cuDeviceGet and cuCtxCreate of a program with cuda.h. */
 static void make_by_driver(struct owner *owner)
 {
     void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
@@ -58,10 +58,10 @@ static void make_simulated(struct owner *owner, const char *devices)
     must(pool_device_context(device, &owner->context));
 }
 
-/* ---- the library in it ------------------------------------------------------------------------
+/* ---- the library in that context --------------------------------------------------------------
  */
 
-/* Squares of 0 … N-1 in BabyBear, by a pool on the program's context. */
+/* Computes the squares of 0 … N-1 in BabyBear by a pool on the program's context. */
 static void square(pool_device *device)
 {
     pool_exec exec = {.struct_size = sizeof(exec), .device = device};
@@ -83,7 +83,7 @@ int main(int count, char **arguments)
     const char *devices = count > 1 ? arguments[1] : NULL;
     int is_simulated = devices && strncmp(devices, "sim", 3) == 0;
     pool_params params = {.struct_size = sizeof(params),
-        .devices = is_simulated ? devices : NULL, /* adopted contexts say which GPUs */
+        .devices = is_simulated ? devices : NULL, /* adopted contexts determine the GPUs */
         .context_mode = POOL_CONTEXT_ADOPT,
         .context_count = 1};
     struct owner owner = {0};
@@ -101,14 +101,14 @@ int main(int count, char **arguments)
     must(pool_device_at(pool, 0, &device));
     must(pool_device_context(device, &used));
     if (used != owner.context)
-        return fprintf(stderr, "the pool made a context of its own\n"), 1;
+        return fprintf(stderr, "the pool created another context\n"), 1;
     square(device);
     printf("%d squares in the caller's context on device %d\n", N, pool_device_ordinal(device));
     must(pool_destroy(&pool));
 
-    /* The context is still the program's, to use and to destroy. */
+    /* The context is still owned by the program. */
     if (owner.destroy && owner.destroy(owner.context))
-        return fprintf(stderr, "the context is gone\n"), 1;
+        return fprintf(stderr, "the context does not exist any more\n"), 1;
     must(pool_destroy(&owner.simulated));
     return 0;
 }

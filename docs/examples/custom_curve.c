@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A curve that the library does not have: NIST P-256 from its coefficients, and multi-scalar
- * multiplications on it. The device code is made for it at run time, as for built-in curves.
+ * A custom curve: NIST P-256 from its coefficients, and MSMs on it. The device code is generated at
+ * run time, as for built-in curves.
  *
- *   custom_curve [DEVICES] [LOG_SIZE]      default: a sum over 2^16 points
+ *   custom_curve [DEVICES] [LOG_SIZE]      default: an MSM of 2^16 points
  */
 #include <devicepool.h>
 
@@ -22,7 +22,7 @@ static void must(pool_status status)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
-/* The numbers of FIPS 186-4, D.1.2.3. */
+/* The parameters of FIPS 186-4, D.1.2.3. */
 static pool_curve *make_p256(void)
 {
     pool_field_params field_params = {.struct_size = sizeof(field_params)};
@@ -41,11 +41,11 @@ static pool_curve *make_p256(void)
     params.generator_y[0] = "0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5";
     params.order = "0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
     must(pool_curve_create(&params, &curve));
-    pool_field_destroy(&field); /* the curve has its own reference */
+    pool_field_destroy(&field); /* the curve holds a reference */
     return curve;
 }
 
-/* 1 G + 1 G, which every library for this curve knows. */
+/* 1 G + 1 G, a published test vector. */
 static void check_double(const pool_curve *curve, pool_device *device)
 {
     pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
@@ -66,7 +66,8 @@ static void check_double(const pool_curve *curve, pool_device *device)
     }
 }
 
-/* Random scalars times known multiples of G: the sum is their inner product times G. */
+/* The bases are known multiples of G, so the MSM is the inner product of scalars and multiples,
+ * times G. */
 static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
 {
     const pool_field *field = pool_curve_scalar_field(curve);
@@ -92,7 +93,7 @@ static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
     must(pool_point_mul(curve, NULL, expected, inner, SCALAR, expected));
     must(pool_point_equal(curve, NULL, sum, NULL, expected, &is_equal));
     if (!is_equal) {
-        fprintf(stderr, "the sum over %zu points is wrong\n", n);
+        fprintf(stderr, "the MSM of %zu points is wrong\n", n);
         exit(1);
     }
     free(points);
@@ -115,7 +116,7 @@ int main(int count, char **arguments)
     must(pool_next_device(pool, &device));
     check_double(curve, device);
     check_sum(curve, device, (size_t)1 << log_size);
-    printf("2^%lu points of %s summed by device %d: right\n", log_size, pool_curve_name(curve),
+    printf("MSM of 2^%lu points of %s on device %d: correct\n", log_size, pool_curve_name(curve),
         pool_device_ordinal(device));
     pool_curve_destroy(&curve);
     must(pool_destroy(&pool));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Merkle tree of circom's Poseidon: built on a device, opened at a leaf, the opening checked on
- * the host as a verifier would. A leaf that was changed has to be refused.
+ * A Merkle tree of circom's Poseidon: it is built on a device and opened at a leaf, and the opening
+ * is verified on the host. The verification of a modified leaf must fail.
  *
  *   merkle_tree [DEVICES] [LOG_LEAVES]      default: 2^16 leaves
  */
@@ -21,7 +21,7 @@ static void must(pool_status status)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
-/* The whole tree, lowest row first and the root last; `shape` tells how much that is. */
+/* Builds the tree, from the lowest level to the root; `shape` has the number of digests. */
 static uint8_t *build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *tree, uint8_t *leaves, uint64_t count, pool_merkle_shape *shape)
 {
@@ -75,16 +75,16 @@ int main(int count, char **arguments)
         return 1;
     must(pool_poseidon_merkle_open(set, &exec, &tree, leaf_count, NULL, &rows, index, &path));
 
-    tree.height = shape.height; /* a verifier knows how high the tree is */
+    tree.height = shape.height; /* a verifier knows the height of the tree */
     must(pool_poseidon_merkle_verify(set, &tree, POOL_FORM_STANDARD, root, leaves + index * ELEMENT,
         index, path.data, &is_member));
     if (!is_member)
-        return fprintf(stderr, "the opening was refused\n"), 1;
+        return fprintf(stderr, "the opening was rejected\n"), 1;
     leaves[index * ELEMENT] ^= 1;
     must(pool_poseidon_merkle_verify(set, &tree, POOL_FORM_STANDARD, root, leaves + index * ELEMENT,
         index, path.data, &is_member));
     if (is_member)
-        return fprintf(stderr, "a changed leaf was taken\n"), 1;
+        return fprintf(stderr, "a modified leaf was accepted\n"), 1;
     printf("%llu leaves, height %u, by device %d; an opening of %llu digests checked\n",
         (unsigned long long)leaf_count, shape.height, pool_device_ordinal(exec.device),
         (unsigned long long)shape.path_count);

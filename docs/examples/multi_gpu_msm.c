@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One multi-scalar multiplication over all devices of a pool, in two shapes:
+ * One MSM over all devices of a pool, in two ways:
  *
- *   - a thread for each device, which binds it and computes its share;
- *   - one thread, which runs a task on each device in turn; the tasks only enqueue, so that all
- *     devices work at the same time, and a second round collects.
+ *   - one thread per device, which binds it and computes its share;
+ *   - a single thread, which runs a task on each device; the tasks only enqueue, so that all
+ * devices work concurrently, and a second loop waits for them.
  *
- * The shares are added on the host. The points are known multiples of the generator, so the whole
- * sum is known too: the inner product of scalars and multiples, times the generator.
+ * The shares are added on the host. The bases are known multiples of the generator, so the result
+ * is known too: the inner product of scalars and multiples, times the generator.
  *
  *   multi_gpu_msm [DEVICES] [LOG_SIZE …]      default: 2^10 and 2^18 points of BN254
  */
@@ -25,7 +25,7 @@
 
 static const pool_curve *curve;
 
-/* What one device has to do. */
+/* The share of one device. */
 struct share {
     pool_device *device;
     pool_span points, scalars;
@@ -33,7 +33,7 @@ struct share {
     pthread_t thread;
     pool_status status;
     pool_stream *stream;
-    pool_pinned *pinned; /* where the device writes while nobody waits */
+    pool_pinned *pinned; /* the result of the asynchronous MSM */
 };
 
 struct problem {
@@ -50,7 +50,7 @@ static void must(pool_status status)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
-/* ---- a thread for each device -----------------------------------------------------------------
+/* ---- one thread per device --------------------------------------------------------------------
  */
 
 static void *compute(void *argument)
@@ -81,7 +81,7 @@ static void by_threads(struct share *shares, size_t count)
             exit(pool_status_class(shares[i].status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
-/* ---- a task on each device --------------------------------------------------------------------
+/* ---- one task per device ----------------------------------------------------------------------
  */
 
 static pool_status enqueue(pool_device *device, void *argument)
@@ -120,10 +120,10 @@ static void by_tasks(struct share *shares, size_t count)
         must(pool_run_on(shares[i].device, collect, &shares[i]));
 }
 
-/* ---- the sum ----------------------------------------------------------------------------------
+/* ---- the result -------------------------------------------------------------------------------
  */
 
-/* Points i * multiple, random scalars, and what the sum has to be. */
+/* Bases i * multiple, random scalars, and the expected result. */
 static void make(struct problem *problem, pool_device *device)
 {
     const pool_field *field = pool_curve_scalar_field(curve);
@@ -159,10 +159,10 @@ static void check(
         must(pool_point_add(curve, NULL, sum, shares[i].sum, sum));
     must(pool_point_equal(curve, NULL, sum, NULL, problem->expected, &is_equal));
     if (!is_equal) {
-        fprintf(stderr, "the sum over %zu points %s is wrong\n", problem->n, shape);
+        fprintf(stderr, "the MSM of %zu points, %s, is wrong\n", problem->n, shape);
         exit(1);
     }
-    printf("%zu points over %zu devices, %s: right\n", problem->n, count, shape);
+    printf("MSM of %zu points on %zu devices, %s: correct\n", problem->n, count, shape);
 }
 
 static void run(device_pool *pool, uint32_t log_size)
@@ -186,11 +186,11 @@ static void run(device_pool *pool, uint32_t log_size)
             (pool_span){.data = problem.scalars + first * SCALAR, .count = end - first};
     }
     by_threads(shares, count);
-    check(&problem, shares, count, "a thread each");
+    check(&problem, shares, count, "one thread per device");
     for (size_t i = 0; i < count; i++)
         memset(shares[i].sum, 0, POINT);
     by_tasks(shares, count);
-    check(&problem, shares, count, "a task each");
+    check(&problem, shares, count, "one task per device");
     free(problem.points);
     free(problem.scalars);
     free(problem.multiples);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The product of two polynomials by transforms: forward, multiplied value by value, and back. All
- * steps stay on the device and on one stream, and the host waits once, at the end.
+ * The product of two polynomials by NTTs: forward transforms, an element-wise product, and the
+ * inverse transform. All data stays on the device and all steps on one stream; the host waits once,
+ * at the end.
  *
  *   polynomial_product [DEVICES] [LOG_SIZE]      2^LOG_SIZE coefficients of the product, default 16
  */
@@ -10,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECKED 64 /* coefficients that are computed again on the host */
+#define CHECKED 64 /* coefficients that are recomputed on the host */
 
 static const uint64_t modulus = 0xffffffff00000001; /* Goldilocks, 2^64 - 2^32 + 1 */
 
@@ -33,9 +34,9 @@ static pool_span on_device(pool_buffer *buffer, uint64_t count)
 }
 
 /*
- * a becomes a times b. Both have n coefficients, the upper halves zero, so that the product of
- * degree below n is not folded. Natural to reversed order and back again is the cheapest pair, and
- * multiplying does not care for the order.
+ * Multiplies a by b in place. Both have n coefficients, of which the upper half is zero, so the
+ * product has a degree below n. Natural to bit-reversed order and back is the fastest pair of
+ * transforms, and the element-wise product does not depend on the order.
  */
 static void multiply(
     pool_ntt_domain *domain, pool_stream *stream, pool_buffer *a, pool_buffer *b, uint64_t n)
@@ -56,7 +57,7 @@ static void multiply(
     must(pool_ntt(&transform, &exec, &a_span, &a_span));
 }
 
-/* Coefficient k by the definition, in the host's own arithmetic. */
+/* Coefficient k by the definition, in host arithmetic. */
 static uint64_t coefficient(const uint64_t *a, const uint64_t *b, uint64_t n, uint64_t k)
 {
     uint64_t sum = 0;
@@ -83,7 +84,7 @@ int main(int count, char **arguments)
     device_pool *pool;
 
     if (!a || !b || !c || log_size < 1 || log_size > 30)
-        return fprintf(stderr, "2^%u coefficients do not go\n", log_size), 1;
+        return fprintf(stderr, "2^%u coefficients are not supported\n", log_size), 1;
     must(pool_random_scalars(domain_params.field, 1, n / 2, POOL_FORM_STANDARD, a));
     must(pool_random_scalars(domain_params.field, 2, n / 2, POOL_FORM_STANDARD, b));
     must(pool_create(&pool, &params));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel of a program's own with shared memory, shuffles, a header in memory and a define: the sum of
- * an array in two launches, a block's sum each, with the block size that the driver suggests.
+ * A custom kernel with shared memory, shuffles, a header in memory and a define: it reduces an
+ * array to its sum in two launches, first per block, with the block size that the driver suggests.
  *
  *   reduction [DEVICES]
  */

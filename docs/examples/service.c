@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A service with a pool inside. It takes jobs from standard input, one a line,
+ * A service that uses a pool. It reads jobs from standard input, one per line,
  *
  *     LOG_LEAVES SEED [MILLISECONDS]
  *
- * and answers each with the root of a Poseidon tree over 2^LOG_LEAVES random leaves, or with
- * why not. Worker threads take a device per job, round robin. A job that is not done within its
- * milliseconds, from the moment it was read, is answered as late. SIGUSR1 prints metrics and health
- * on standard error. SIGTERM, and the end of the input, drain: no new jobs, all accepted ones are
- * answered, everything is given back.
+ * and prints for each the root of a Poseidon tree over 2^LOG_LEAVES random leaves, or the reason of
+ * its failure. Worker threads choose a device per job, round robin. A job that does not complete
+ * within its milliseconds after it was read is reported as late. SIGUSR1 prints metrics and health
+ * to standard error. SIGTERM and the end of the input drain the service: it accepts no new jobs,
+ * completes the accepted ones and releases all resources.
  *
- * Exit codes: 0 drained; 75 the process has lost its GPUs to a sticky fault, or cannot release
- * what a hanging kernel holds, and wants to be started again by its supervisor; 77 no device; 1
- * another failure at the start or the end.
+ * Exit codes: 0: drained; 75: a sticky fault ended the use of the GPUs, or a hanging kernel
+ * prevents the release of resources, so the supervisor should restart the process; 77: no device;
+ * 1: another failure at the start or the end.
  *
  *   service [DEVICES] [WORKERS]
  */
@@ -32,31 +32,31 @@
 #define MAX_DEVICES 64
 #define DEFAULT_MILLISECONDS 60000
 #define EXIT_AGAIN 75
-#define END_SECONDS 5 /* for giving everything back after the last answer */
+#define END_SECONDS 5 /* for releasing all resources after the last job */
 
 struct job {
     struct job *next;
     uint64_t number;
     uint64_t log_leaves;
     uint64_t seed;
-    uint64_t deadline; /* as `now` counts */
+    uint64_t deadline; /* on the clock of `now` */
 };
 
 static struct service {
     device_pool *pool;
     pool_poseidon *set;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the following members */
     pthread_cond_t changed;
     struct job *first, **last;
     uint64_t queued, done, late, failed;
     uint64_t by_device[MAX_DEVICES];
     int is_draining;
-    int is_lost; /* a sticky fault: only another process can go on */
+    int is_lost; /* a sticky fault: only another process can continue */
 } service = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &service.first};
 
-/* Nanoseconds of a clock that nobody sets. */
+/* Nanoseconds of the monotonic clock. */
 static uint64_t now(void)
 {
     struct timespec time;
@@ -68,7 +68,7 @@ static uint64_t now(void)
 /* ---- one job ----------------------------------------------------------------------------------
  */
 
-/* What a job holds on its device. */
+/* The resources of a job on its device. */
 struct work {
     pool_stream *stream;
     pool_buffer *leaves;
@@ -86,7 +86,7 @@ static pool_status on_device(pool_buffer *buffer, uint64_t count, pool_span *spa
     return status;
 }
 
-/* Enqueues the whole job and waits for it until the deadline, not longer. */
+/* Enqueues the whole job and waits for it, at most until its deadline. */
 static pool_status work_run(
     struct work *work, const struct job *job, pool_device *device, uint8_t root[ELEMENT])
 {
@@ -125,7 +125,7 @@ static pool_status work_run(
     return status ? status : pool_copy_to_host(root, work->root, 0, ELEMENT, work->stream);
 }
 
-/* In stream order, so that nothing here waits for a job that has missed its deadline. */
+/* In stream order, so that this does not wait for a job that has missed its deadline. */
 static pool_status work_end(struct work *work)
 {
     pool_status status = pool_buffer_destroy_on(&work->leaves, work->stream);
@@ -149,9 +149,9 @@ static void print_answer(const struct job *job, pool_device *device, const uint8
 }
 
 /*
- * What a failure means is decided by its class. A failed call or an unusable device is this job's
- * failure only, because pool_next_device leaves unusable devices out. A lost process starts the
- * draining itself; the jobs that still wait are answered quickly, as every call then fails at once.
+ * The class of a failure decides. A failed call or an unusable device fails this job only, because
+ * pool_next_device does not choose unusable devices. A poisoned process starts draining; the queued
+ * jobs then fail quickly, as every call fails immediately.
  */
 static void answer(const struct job *job)
 {
@@ -249,7 +249,7 @@ static void *reader(void *unused)
 /* ---- operating --------------------------------------------------------------------------------
  */
 
-/* In the text form that Prometheus reads. */
+/* In the text format of Prometheus. */
 static void print_metrics(void)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
@@ -281,7 +281,7 @@ static void print_metrics(void)
     funlockfile(stderr);
 }
 
-/* The fault reaches the operator's log once, with its first cause, when it happens. */
+/* Writes the fault to the operator's log once, with its first cause. */
 static void report_fault(void *user, const pool_fault *fault)
 {
     (void)user;
@@ -289,8 +289,8 @@ static void report_fault(void *user, const pool_fault *fault)
         stderr, "fault of the %s: %s\n", pool_error_class_name(fault->error_class), fault->message);
 }
 
-/* A small tree on each device, so that no job waits for the compiler or meets a bad device first.
- */
+/* Builds a small tree on each device, so that no job waits for the compiler or detects a defective
+ * device. */
 static void warm_up(void)
 {
     struct job job = {.log_leaves = 1, .deadline = UINT64_MAX};
@@ -320,7 +320,7 @@ static int start(const char *devices)
     return pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1;
 }
 
-/* A kernel that never ends would hold pool_destroy up for as long. */
+/* pool_destroy would wait for a kernel that never ends. */
 static void give_up(int unused)
 {
     static const char text[] = "a device does not finish its work; left to the operating system\n";
@@ -330,7 +330,7 @@ static void give_up(int unused)
     _exit(EXIT_AGAIN);
 }
 
-/* Handles the signals until one says to drain. */
+/* Handles signals until one requests draining. */
 static void operate(const sigset_t *signals)
 {
     int signal_number = 0;
@@ -347,7 +347,7 @@ int main(int count, char **arguments)
 
     if (workers < 1 || workers > MAX_WORKERS)
         return fprintf(stderr, "1 to %d workers\n", MAX_WORKERS), 1;
-    /* Before any thread exists, so that all of them leave these signals to sigwait. */
+    /* Before any thread exists, so that all threads block these signals for sigwait. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGUSR1);
     sigaddset(&signals, SIGTERM);
@@ -367,7 +367,7 @@ int main(int count, char **arguments)
 
     operate(&signals);
 
-    pthread_cancel(input); /* it may wait for a line that does not come */
+    pthread_cancel(input); /* it may be waiting for input */
     pthread_join(input, NULL);
     pthread_mutex_lock(&service.lock);
     service.is_draining = 1;

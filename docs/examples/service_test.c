@@ -4,8 +4,8 @@
  *
  *     cc service_test.c $(pkg-config --cflags --libs devicepool-mock cmocka) -o service_test
  *
- * The service's code comes first; nothing in it knows of the mock. The tests give its pool a mock
- * driver, script what the driver does, and look at what the service made of it.
+ * The service's code comes first; it does not depend on the mock. The tests create its pool on a
+ * mock driver, script the driver's behaviour, and check the service's reaction.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,7 @@
 
 enum outcome { JOB_PLACED, JOB_TRY_LATER, SERVICE_MUST_RESTART };
 
-/* Puts the next job on the next device, in turn. What to do on failure depends on what is harmed.
- */
+/* Runs a job on the next device, round robin. The class of a failure decides what to do. */
 static enum outcome place_job(device_pool *pool, int *ordinal)
 {
     pool_device *device;
@@ -32,7 +31,7 @@ static enum outcome place_job(device_pool *pool, int *ordinal)
     if (status == POOL_OK)
         status = pool_bind(device);
     if (status == POOL_OK) {
-        *ordinal = pool_device_ordinal(device); /* the job's own work would be here */
+        *ordinal = pool_device_ordinal(device); /* a real job would compute here */
         status = pool_unbind(device);
     }
     switch (pool_status_class(status)) {
@@ -88,7 +87,7 @@ static void jobs_go_round(void **state)
         assert_int_equal(ordinal, job % 3);
     }
     assert_int_equal(pool_mock_calls(fixture.mock, "cuCtxPushCurrent"), 6);
-    /* Nothing is left behind: contexts, memory, streams, the thread's own context. */
+    /* Nothing has leaked: contexts, memory, streams, the thread's current context. */
     assert_int_equal(pool_destroy(&fixture.pool), POOL_OK);
     assert_string_equal(pool_mock_leaks(fixture.mock), "");
     end(&fixture);

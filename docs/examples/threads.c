@@ -38,7 +38,7 @@ static void must(pool_status status)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
-/* Runs with the device bound: the context is current for any driver or runtime call as well. */
+/* Runs with the device bound, so its context is current for driver and runtime calls too. */
 static pool_status number(pool_device *device, void *arg)
 {
     struct worker *worker = arg;
@@ -106,8 +106,8 @@ int main(int count, char **arguments)
     must(pool_copy_to_host(answer, buffer, 0, sizeof(answer), NULL));
     for (uint32_t i = 0; i < THREADS * EACH; i++)
         if (answer[i] != i)
-            return fprintf(stderr, "place %u holds %u\n", i, answer[i]), 1;
-    printf("%d threads on device %d numbered %d places\n", THREADS, pool_device_ordinal(device),
+            return fprintf(stderr, "element %u is %u\n", i, answer[i]), 1;
+    printf("%d threads on device %d numbered %d elements\n", THREADS, pool_device_ordinal(device),
         THREADS * EACH);
     must(pool_buffer_destroy(&buffer));
     pool_module_destroy(&module);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vector addition on every device of a pool: jobs are assigned round robin, each on a stream of
- * its own, and waited for with a deadline.
+ * Vector addition on every device of a pool: jobs are assigned round robin, each with its own
+ * stream, and waited for with a deadline.
  *
  *   vector_add [DEVICES]
  */

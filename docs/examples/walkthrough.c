@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole way from a source text to a checked answer: a pool, a device, memory, a kernel compiled
- * at run time, a launch, slices, copies back.
+ * All steps from CUDA C++ source to a checked result: a pool, a device, memory, a kernel compiled
+ * at run time, a launch, slices, copies to the host.
  *
- *   walkthrough [DEVICES]      "sim" runs without a GPU, default: the first of all GPUs
+ *   walkthrough [DEVICES]      "sim" runs without a GPU; default: the first GPU
  */
 #include <devicepool.h>
 
@@ -21,7 +21,7 @@ static const char source[] =
     "        out[i] = sinf(in[i]);\n"
     "}\n";
 
-/* Ends the example with the library's own words when a call fails; 77 where there is no device. */
+/* Exits with the library's message when a call fails; with 77 if there is no device. */
 static void must(pool_status status)
 {
     if (!status)
@@ -75,14 +75,14 @@ int main(int count, char **arguments)
     must(pool_buffer_slice(out, sizeof(host_out) / 2, sizeof(host_half), &half));
     must(pool_copy_to_host(host_half, half, 0, sizeof(host_half), NULL));
     if (!pool_buffer_slice(out, sizeof(host_out) / 2, sizeof(host_out), &half))
-        return fprintf(stderr, "a slice beyond the end was given out\n"), 1;
+        return fprintf(stderr, "a slice beyond the end was created\n"), 1;
     for (int i = 0; i < N; i++)
         if (fabsf(host_out[i] - sinf(host_in[i])) > 1e-5f)
-            return fprintf(stderr, "sin(%g) came back as %g\n", host_in[i], host_out[i]), 1;
+            return fprintf(stderr, "sin(%g) is %g\n", host_in[i], host_out[i]), 1;
     for (int i = 0; i < N / 2; i++)
         if (host_half[i] != host_out[N / 2 + i])
             return fprintf(stderr, "the slice differs at %d\n", i), 1;
-    printf("%d sines by device %d, all right\n", N, pool_device_ordinal(device));
+    printf("%d sines on device %d, all correct\n", N, pool_device_ordinal(device));
 
     must(pool_buffer_destroy(&half));
     must(pool_buffer_destroy(&in));
