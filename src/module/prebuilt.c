@@ -61,7 +61,7 @@ pool_status module_find_prebuilt(
     found = find(text);
     if (!found)
         return base_fail(POOL_ERR_NO_COMPILER,
-            "%s must be compiled, because there is no prebuilt PTX for it: "
+            "%s has to be compiled, because there is no prebuilt PTX for it: "
             "%s",
             request->name, reason);
     status = module_prebuilt_unpack(found, image);
