@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is allocated in pieces and freed at once. A parsed program lives in one arena, the
- * data that only the parser needs in another. An arena must not be used by two threads at once.
+ * Memory that is allocated in small blocks and freed as a whole. A parsed program lives in one
+ * arena, the data that only the parser needs in another. An arena must not be used by two threads
+ * concurrently.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Process-wide locks, which are reinitialised in a forked child: each is put into a list when it is
- * first taken, and the fork handler reinitialises all locks of the list.
+ * Process-wide locks, which are reinitialised in a forked child: each is added to a list when it is
+ * first acquired, and the fork handler reinitialises all locks of the list.
  */
 #include "base/lock.h"
 
@@ -24,7 +24,7 @@ static void install_handler(void)
     pthread_atfork(NULL, NULL, base_locks_reinit);
 }
 
-/* A child may be forked between any two of these steps: then the lock is in the list although
+/* A child may be forked between any two of these steps; the lock is then in the list although
  * is_listed is 0. */
 static void add_to_list(struct base_lock *added)
 {

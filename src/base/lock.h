@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process-wide locks. In a child of fork() they are initialised anew, because the thread that
+ * The process-wide locks. In a child of fork() they are reinitialised, because the thread that
  * held one may not exist in the child.
  */
 #ifndef BASE_LOCK_H
@@ -12,10 +12,10 @@
 #include <devicepool/status.h>
 
 /*
- * No lock is taken before a fork, because the driver itself forks (it starts nvidia-modprobe) while
- * a thread of the library may hold locks. The data that such a lock guards must therefore be
- * consistent at every moment: changed by single stores, or repaired by `reinit`, which runs in the
- * child and must not call anything that locks.
+ * The fork handlers do not acquire the locks, because the driver itself forks (it starts
+ * nvidia-modprobe) while a thread of the library may hold locks. The data that such a lock guards
+ * must therefore be consistent at every moment: changed by single stores, or repaired by `reinit`,
+ * which runs in the child and must not call anything that locks.
  */
 struct base_lock {
     pthread_mutex_t mutex; /* for pthread_cond_wait as well */

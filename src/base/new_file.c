@@ -17,12 +17,12 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-/* A name is taken with a chance of 2^-64, or its file was deleted before it was locked. */
+/* A name exists with a probability of 2^-64, or its file was deleted before it was locked. */
 #define TRIES 8
 
 #define RANDOM_DIGITS 16
 
-/* Without locks, a temporary file as old as this has no writer any more. */
+/* On file systems without locks, a temporary file of this age has no writer any more. */
 #define STALE_SECONDS 3600
 
 static char *random_name(const char *prefix, const char *suffix)
@@ -38,7 +38,7 @@ static char *random_name(const char *prefix, const char *suffix)
     return name;
 }
 
-/* 0 when somebody deleted the file before the lock was there; file systems without locks pass. */
+/* 0 if the file was deleted before it was locked; file systems without locks always succeed. */
 static int lock_new(int file)
 {
     struct stat facts;
@@ -70,7 +70,7 @@ int base_new_file_begin(
     return -1;
 }
 
-/* The name goes before the lock, so that nobody finds the file without a writer. */
+/* The file is renamed before it is unlocked, so that it is never found without a writer. */
 static int end(struct base_new_file *made, int failed)
 {
     int error = errno;
@@ -109,7 +109,7 @@ uint64_t base_new_file_clear(int directory, const char *name)
 
     if (fstatat(directory, name, &facts, AT_SYMLINK_NOFOLLOW))
         return 0;
-    /* Only what is plainly a file is opened: opening others can wait. */
+    /* Only regular files are opened, because opening others can block. */
     file = S_ISREG(facts.st_mode)
                ? base_openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
                : -1;
@@ -135,8 +135,7 @@ void base_new_file_clear_all(const char *prefix, const char *suffix)
     const char *start = slash ? slash + 1 : prefix;
     char *path = slash ? base_format("%.*s", (int)(start - prefix), prefix) : NULL;
     int error = errno;
-    /* Best effort: files that are left do no harm, so its failures are not among those that tests
-     * inject. */
+    /* Best effort: remaining files do no harm, so tests do not inject failures here. */
     DIR *stream = slash && !path ? NULL : opendir(path ? path : ".");
     const struct dirent *entry;
 

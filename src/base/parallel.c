@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that take tasks from one counter.
+ * Threads that obtain tasks from a shared counter.
  */
 #include "base/parallel.h"
 #include "base/math.h"

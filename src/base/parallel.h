@@ -19,7 +19,7 @@ struct base_parallel {
     size_t count;
     pool_status (*task)(void *user, size_t index); /* on any thread; leaves no context current */
     void *user;
-    bool tries_all; /* later tasks are started after a failure, too */
+    bool tries_all; /* later tasks are also started after a failure */
 };
 
 /*

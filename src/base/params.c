@@ -102,8 +102,8 @@ pool_status base_flags_check(const char *call, const char *member, uint32_t flag
 {
     if (flags & ~known)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0x%x for `%s`; the flags there are 0x%x", call, flags, member,
-            known);
+            "%s: unsupported value 0x%x for `%s`; the supported flags are 0x%x", call, flags,
+            member, known);
     return POOL_OK;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arguments of public functions, checked in one place and refused in one wording: structs that
- * begin with struct_size, members with few values, pointers, sizes that are products.
+ * Validation of the arguments of public functions with uniform messages: structs that begin with
+ * struct_size, members with few values, pointers, sizes that are products.
  *
  * A struct's size is that of a version of the library: a caller built against an older one has a
  * smaller struct, whose missing members are zero; a caller built against a newer one has a larger
- * struct, which is right as long as the bytes that this library does not know are zero. Every other
- * size is refused, among them all that end inside a member.
+ * struct, which is valid if the bytes that this library does not know are zero. Every other size is
+ * an error, including sizes that end inside a member.
  */
 #ifndef BASE_PARAMS_H
 #define BASE_PARAMS_H
@@ -22,7 +22,7 @@
 
 /*
  * A public struct and the sizes it has had in releases, the current one last. A release that
- * appends members puts the new size behind the old ones; the first of the new members must begin at
+ * appends members appends the new size; the first of the new members must begin at
  * the old size and not in the padding that ended it (tests/abi/sizes.def).
  */
 struct base_struct {
@@ -32,30 +32,33 @@ struct base_struct {
 
 #define BASE_STRUCT(type)                                                                          \
     {                                                                                              \
-#type, { sizeof(type) }                                                                    \
+#type,                                                                                     \
+        {                                                                                          \
+            sizeof(type)                                                                           \
+        }                                                                                          \
     }
 
 /*
- * Copies the caller's struct into `known`, which has the current size; what the caller's lacks is
- * zero, and known->struct_size is the current size. `call` and `argument` are for the text: the
- * public function, and the name of its argument, which must not be NULL.
+ * Copies the caller's struct into `known`, which has the current size; members that the caller's
+ * lacks are zero, and known->struct_size is the current size. `call` and `argument` are for
+ * messages: the public function, and the name of its argument, which must not be NULL.
  */
 pool_status base_struct_read(const struct base_struct *type, const char *call, const char *argument,
     const void *given, void *known);
 
-/* Whether a struct to be filled may be: `info` is not NULL and its struct_size is a size. */
+/* Checks a struct that is to be filled: `info` is not NULL and its struct_size is valid. */
 pool_status base_struct_check(
     const struct base_struct *type, const char *call, const char *argument, const void *info);
 
-/* Fills a struct that was checked, no byte beyond its size; struct_size stays, members that this
- * library does not know become 0. */
+/* Fills a checked struct, but no byte beyond its size; struct_size is unchanged, and members that
+ * this library does not know are set to 0. */
 void base_struct_write(const struct base_struct *type, const void *known, void *info);
 
-/* Sets struct_size to `struct_size` and clears the rest of so many bytes. No-op for NULL and for
- * sizes that no struct has. */
+/* Sets struct_size to `struct_size` and clears the rest of the struct. No-op for NULL and for sizes
+ * that no struct has. */
 void base_struct_init(void *params, size_t struct_size);
 
-/* An integer member, the value that it was given, and the values that it may have. */
+/* An integer member, its value, and its range. */
 struct base_range {
     const char *member;
     int64_t value;
@@ -67,7 +70,7 @@ pool_status base_ranges_check(const char *call, const struct base_range *ranges,
     base_ranges_check(call, (const struct base_range[]){__VA_ARGS__},                              \
         sizeof((const struct base_range[]){__VA_ARGS__}) / sizeof(struct base_range))
 
-/* Refuses bits that are not among `known`. */
+/* Fails for bits that are not in `known`. */
 pool_status base_flags_check(const char *call, const char *member, uint32_t flags, uint32_t known);
 
 /* A pointer that must not be NULL. */
@@ -84,8 +87,8 @@ pool_status base_pointers_check(
 /* "CALL: NAME must not be NULL". */
 pool_status base_fail_null(const char *call, const char *name);
 
-/* Refuses `count` items that are `stride` bytes apart (the last of `bytes`) when they cannot be an
- * array in memory: more than PTRDIFF_MAX bytes in all. */
+/* Fails if `count` items that are `stride` bytes apart (the last of `bytes`) exceed PTRDIFF_MAX
+ * bytes and therefore cannot be an array in memory. */
 pool_status base_check_array(
     const char *call, const char *name, uint64_t count, uint64_t stride, uint64_t bytes);
 

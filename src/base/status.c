@@ -40,20 +40,20 @@ static const struct status_row {
         }                                                                                          \
     }
     ROW(OK, "success"),
-    ROW(ERR_INVALID_ARGUMENT, "an argument is wrong"),
+    ROW(ERR_INVALID_ARGUMENT, "an argument is invalid"),
     ROW(ERR_OUT_OF_HOST_MEMORY, "the host has no memory left"),
     ROW(ERR_OUT_OF_DEVICE_MEMORY, "the device has no memory left"),
-    ROW(ERR_NOT_FOUND, "what was named does not exist"),
+    ROW(ERR_NOT_FOUND, "the named object does not exist"),
     ROW(ERR_NOT_BOUND, "the calling thread has no device of the pool bound"),
-    ROW(ERR_WRONG_DEVICE, "another device is bound or meant"),
+    ROW(ERR_WRONG_DEVICE, "another device is bound or required"),
     ROW(ERR_BUSY, "still in use"),
-    ROW(ERR_NOT_READY, "asynchronous work is still under way"),
+    ROW(ERR_NOT_READY, "asynchronous work is unfinished"),
     ROW(ERR_TIMEOUT, "the deadline passed"),
     ROW(ERR_CANCELLED, "cancelled by the caller"),
-    ROW(ERR_UNSUPPORTED, "this driver, device or build cannot do it"),
+    ROW(ERR_UNSUPPORTED, "unsupported by this driver, device or build"),
     ROW(ERR_COMPILE, "the kernel source does not compile"),
     ROW(ERR_BAD_IMAGE, "the device cannot load this PTX or cubin"),
-    ROW(ERR_BAD_DATA, "the data breaks its format"),
+    ROW(ERR_BAD_DATA, "the data violates its format"),
     ROW(ERR_IO, "a file operation failed"),
     ROW(ERR_UNBALANCED, "bind and unbind do not match"),
     ROW(ERR_DRIVER, "a driver call failed"),
@@ -117,7 +117,7 @@ const pool_error *pool_last_error(void)
     return last_error ? last_error : &no_error;
 }
 
-/* A destructor that runs later may fail and allocate a detail again; then this one runs again. */
+/* A destructor that runs later may fail and allocate a detail again; this one then runs again. */
 static void free_detail(void *value)
 {
     detail = NULL;
@@ -168,9 +168,10 @@ static void record(pool_status status, int driver_code, const char *driver_name,
     const char *format, va_list arguments)
 {
     struct base_error_copy *own = open_detail();
-    char message[sizeof(own->message) + 1]; /* one more shows that the text is too long */
+    char message[sizeof(own->message) + 1]; /* one more byte detects a message that is too long */
 
-    /* The arguments may point into the old detail, so the text is made apart. */
+    /* The arguments may point into the old detail, so the message is written to a separate buffer.
+     */
     vsnprintf(message, sizeof(message), format, arguments);
     if (own) {
         own->error.status = status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Recording a failure. The first function that knows the cause calls base_fail (or, in driver/,
- * base_fail_driver) once; everybody above passes the status on.
+ * base_fail_driver) once; all callers return the status.
  */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
@@ -16,15 +16,14 @@ pool_status base_fail(pool_status status, const char *format, ...)
 pool_status base_fail_driver(pool_status status, int driver_code, const char *driver_name,
     const char *call, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* "out of host memory" with what it was for. */
+/* "out of host memory for WHAT". */
 pool_status base_fail_memory(const char *what);
 
-/* A copy of the thread's detail, to be put back by a caller that tries something else in between.
- */
+/* A copy of the thread's detail, which a caller restores after another attempt. */
 struct base_error_copy {
     pool_error error;
     char call[128];
-    char message[4096]; /* a compile error comes with its source lines */
+    char message[4096]; /* a compile error includes source lines */
 };
 void base_error_save(struct base_error_copy *copy);
 void base_error_restore(const struct base_error_copy *copy);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as messages write them, and texts that belong to the caller.
+ * Formatting of numbers for messages, and strings that the caller owns.
  */
 #include "base/text.h"
 

@@ -12,14 +12,14 @@ struct base_size_text {
 };
 
 /*
- * "1 byte", "4097 bytes", "64 KiB", "2 GiB"; a size that is no whole number of KiB and is 10 KiB or
- * more has both: "1.50 GiB (1610612737 bytes)".
+ * "1 byte", "4097 bytes", "64 KiB", "2 GiB"; a size of 10 KiB or more that is not a whole number of
+ * KiB has both: "1.50 GiB (1610612737 bytes)".
  */
 struct base_size_text base_size_text(uint64_t bytes);
 
 /*
- * Copies a text; one that does not fit ends after a whole word, with "…". `to` may be `text`'s own
- * memory only when it fits.
+ * Copies a string; one that does not fit is truncated after a word and ends with "…". `to` may be
+ * `text` itself only if it fits.
  */
 void base_text_copy(char *to, size_t size, const char *text);
 

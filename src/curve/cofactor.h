@@ -2,8 +2,8 @@
 /*
  * Checks cofactors by Hasse's bound |#E - (q + 1)| <= 2 sqrt(q), on integers. Private to curve/.
  */
-#ifndef DEVICEPOOL_CURVE_COFACTOR_H
-#define DEVICEPOOL_CURVE_COFACTOR_H
+#ifndef CURVE_COFACTOR_H
+#define CURVE_COFACTOR_H
 
 #include "curve/curve.h"
 

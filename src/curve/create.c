@@ -105,7 +105,7 @@ static pool_status derive_cofactor(pool_curve *curve, const char *number, bool c
     }
     wrong = field_integer_parse(curve->cofactor, CURVE_MAX_LIMBS, number);
     if (!wrong && check && !curve_cofactor_is_possible(curve, curve->cofactor))
-        wrong = "times the order is no possible number of points";
+        wrong = "times the order is not a possible number of points";
     if (wrong)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the cofactor \"%.400s\" %s", number, wrong);
     curve->cofactor_known = true;

@@ -6,8 +6,8 @@
  * All functions on points handle every argument on the curve: infinity, equal points, opposite
  * points, points of order two. They are not constant-time.
  */
-#ifndef DEVICEPOOL_CURVE_CURVE_H
-#define DEVICEPOOL_CURVE_CURVE_H
+#ifndef CURVE_CURVE_H
+#define CURVE_CURVE_H
 
 #include <devicepool/curve.h>
 
@@ -120,14 +120,15 @@ void curve_store_affine(const pool_curve *curve, const pool_point_format *format
     const struct curve_affine *p);
 /* Returns NULL, or the reason why the point fails one of the POOL_CHECK_… flags in `checks`. */
 const char *curve_check(const pool_curve *curve, const struct curve_jacobian *p, uint32_t checks);
-/* Refuses unknown layouts and forms and too small strides. *given receives the format, which is all
- * zeros if `format` is NULL. `call` is the public function that messages name, here and below. */
+/* Fails for unknown layouts and forms and for strides that are too small. *given receives the
+ * format, which is all zeros if `format` is NULL. `call` is the public function that messages name,
+ * here and below. */
 pool_status curve_read_format(const char *call, const pool_curve *curve,
     const pool_point_format *format, pool_point_format *given);
-/* Refuses a NULL array unless it is empty, and counts that do not fit in memory. */
+/* Fails for a NULL array unless it is empty, and for counts that do not fit in memory. */
 pool_status curve_validate_array(const char *call, const pool_curve *curve,
     const pool_point_format *format, const void *points, size_t count);
-/* Refuses values of `checks` that do not apply to points. */
+/* Fails for values of `checks` that do not apply to points. */
 pool_status curve_validate_checks(const char *call, uint32_t checks);
 
 /* encoding.c: returns NULL, or the reason why an encoded point is invalid. Only compressed

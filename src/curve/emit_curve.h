@@ -10,8 +10,8 @@
  * No formula uses the constant b. Any numbers are accepted: tests generate curves for which there
  * is no struct pool_curve.
  */
-#ifndef DEVICEPOOL_CURVE_PTX_H
-#define DEVICEPOOL_CURVE_PTX_H
+#ifndef CURVE_EMIT_CURVE_H
+#define CURVE_EMIT_CURVE_H
 
 #include "curve/curve.h"
 

@@ -229,7 +229,7 @@ static const char *recover_y(const pool_curve *curve, struct curve_affine *p, bo
     if (field_extension_is_larger_half(f, p->y) != larger)
         field_extension_neg(f, p->y, p->y);
     if (field_extension_is_larger_half(f, p->y) != larger)
-        return "has y = 0 and says that it is the larger one";
+        return "has y = 0 and the flag of the larger y";
     return NULL;
 }
 
@@ -239,7 +239,7 @@ static const char *read_point(const pool_curve *curve, const struct shape *shape
 {
     p->infinity = false;
     if (shape->flagged > shape->width && bytes[flag_offset(curve, shape)])
-        return "has bits set beside its flags that must be zero";
+        return "has bits set besides its flags that must be zero";
     if (!read_coordinate(curve, shape, p->x, bytes))
         return not_below;
     if (shape->is_compressed)

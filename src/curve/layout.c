@@ -62,7 +62,8 @@ pool_status curve_validate_checks(const char *call, uint32_t checks)
 
     if ((checks & ~known) || ((checks & subgroup_alone) && !(checks & POOL_CHECK_ON_CURVE)))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0x%x for `checks`; the flags here are POOL_CHECK_CANONICAL, "
+            "%s: unsupported value 0x%x for `checks`; the supported flags are "
+            "POOL_CHECK_CANONICAL, "
             "POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP",
             call, checks);
     return POOL_OK;

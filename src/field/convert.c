@@ -15,7 +15,7 @@ static pool_status check_form(const char *call, pool_form form)
     return base_check_ranges(call, {"form", form, 0, POOL_FORM_MONTGOMERY});
 }
 
-/* Refuses a NULL array unless it is empty, and counts that do not fit in memory. */
+/* Fails for a NULL array unless it is empty, and for counts that do not fit in memory. */
 static pool_status check_array(
     const char *call, const char *name, const void *array, size_t count, size_t bytes)
 {

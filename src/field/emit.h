@@ -3,8 +3,8 @@
  * Shared by the generators of device code (emit_*.c): an output buffer, the operands of PTX
  * instructions, and device functions that consist of one asm statement.
  */
-#ifndef DEVICEPOOL_FIELD_PTX_EMIT_H
-#define DEVICEPOOL_FIELD_PTX_EMIT_H
+#ifndef FIELD_EMIT_H
+#define FIELD_EMIT_H
 
 #include "field/field.h"
 

@@ -24,8 +24,8 @@
  * little headroom for values in [0, 2p) (4p > R), the lazy names are the strict operations, so that
  * kernels work for both.
  */
-#ifndef DEVICEPOOL_FIELD_PTX_H
-#define DEVICEPOOL_FIELD_PTX_H
+#ifndef FIELD_EMIT_FIELD_H
+#define FIELD_EMIT_FIELD_H
 
 #include "field/field.h"
 

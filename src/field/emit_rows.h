@@ -14,8 +14,8 @@
  * Bounds. Between rows the value is below the sum of the multiplicands plus p. While that fits in n
  * words no carry leaves the accumulators; for moduli without headroom a word `top` (g0) takes it.
  */
-#ifndef DEVICEPOOL_FIELD_PTX_ROWS_H
-#define DEVICEPOOL_FIELD_PTX_ROWS_H
+#ifndef FIELD_EMIT_ROWS_H
+#define FIELD_EMIT_ROWS_H
 
 #include "field/emit.h"
 

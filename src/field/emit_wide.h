@@ -4,8 +4,8 @@
  * (squares, products in Fp2): rows are added in accumulators of 2 n words, separately for even and
  * odd weights as in emit_rows.h, and the reduction is a separate step.
  */
-#ifndef DEVICEPOOL_FIELD_PTX_WIDE_H
-#define DEVICEPOOL_FIELD_PTX_WIDE_H
+#ifndef FIELD_EMIT_WIDE_H
+#define FIELD_EMIT_WIDE_H
 
 #include "field/emit_rows.h"
 

@@ -8,8 +8,8 @@
  * then). Host functions below always work on full 64-bit limbs. "Montgomery form" of x is x * R mod
  * p with R = 2^(32 * words), on host and device alike.
  */
-#ifndef DEVICEPOOL_FIELD_FIELD_H
-#define DEVICEPOOL_FIELD_FIELD_H
+#ifndef FIELD_FIELD_H
+#define FIELD_FIELD_H
 
 #include <devicepool/field.h>
 

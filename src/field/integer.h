@@ -4,8 +4,8 @@
  * and encodings, except for the functions documented as free of branches on values, which are also
  * used on secret scalars.
  */
-#ifndef DEVICEPOOL_FIELD_INTEGER_H
-#define DEVICEPOOL_FIELD_INTEGER_H
+#ifndef FIELD_INTEGER_H
+#define FIELD_INTEGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Arithmetic on single 64-bit limbs without branches, written so that compilers do not create any.
  */
-#ifndef DEVICEPOOL_FIELD_LIMB_H
-#define DEVICEPOOL_FIELD_LIMB_H
+#ifndef FIELD_LIMB_H
+#define FIELD_LIMB_H
 
 #include "field/field.h"
 #include "field/integer.h"

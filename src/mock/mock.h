@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mock's internal state. The mock is a library of its own next to devicepool: it includes
+ * The mock's internal state. The mock is a library separate from devicepool: it includes
  * public headers and calls no function of devicepool, so that it works independently of the
  * library under test.
  *

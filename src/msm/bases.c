@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handles of points on a device: references, the list in which they are found, fingerprints.
+ * Bases in device memory: references, fingerprints, and the list for look-ups by fingerprint.
  */
 #include "msm/bases.h"
 
@@ -13,22 +13,22 @@
 #include "base/status.h"
 #include "memory/memory.h"
 
-static pool_status make_list(pool_device *device, void **object)
+static pool_status create_list(pool_device *device, void **object)
 {
-    struct points_list *list = base_calloc(1, sizeof(*list));
+    struct msm_bases_list *list = base_calloc(1, sizeof(*list));
 
     (void)device;
     if (!list)
-        return base_fail_memory("the list of points");
+        return base_fail_memory("the list of bases");
     pthread_mutex_init(&list->lock, NULL);
     *object = list;
     return POOL_OK;
 }
 
-/* Handles keep their pool alive, so the list is empty here or the process is lost. */
+/* Bases prevent the pool's destruction, so the list is empty unless the process is poisoned. */
 static void destroy_list(pool_device *device, void *object, int driver_alive)
 {
-    struct points_list *list = object;
+    struct msm_bases_list *list = object;
 
     (void)driver_alive;
     device_lock_destroy(device, &list->lock);
@@ -36,168 +36,170 @@ static void destroy_list(pool_device *device, void *object, int driver_alive)
 }
 
 static const struct device_resource_type kind = {
-    .name = "the list of points", .create = make_list, .destroy = destroy_list};
+    .name = "the list of bases", .create = create_list, .destroy = destroy_list};
 
-pool_status points_begin(
-    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **points)
+pool_status msm_bases_begin(
+    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **bases)
 {
-    struct pool_bases *made;
+    struct pool_bases *created;
     void *list = NULL;
     pool_status status = device_resource_get(device, &kind, &list);
 
     if (status)
         return status;
-    made = base_calloc(1, sizeof(*made));
-    if (!made)
-        return base_fail_memory("a handle of points");
-    atomic_init(&made->references, 1);
-    made->list = list;
-    made->device = device;
-    made->curve = pool_curve_retain(curve);
-    made->count = count;
-    made->asked = made->levels = 1;
-    *points = made;
+    created = base_calloc(1, sizeof(*created));
+    if (!created)
+        return base_fail_memory("bases");
+    atomic_init(&created->references, 1);
+    created->list = list;
+    created->device = device;
+    created->curve = pool_curve_retain(curve);
+    created->count = count;
+    created->requested_factor = created->factor = 1;
+    *bases = created;
     return POOL_OK;
 }
 
-pool_status points_allocate(struct pool_bases *points, pool_stream *stream)
+pool_status msm_bases_allocate(struct pool_bases *bases, pool_stream *stream)
 {
-    const struct exec_target site = {.device = points->device, .stream = stream};
+    const struct exec_target site = {.device = bases->device, .stream = stream};
 
-    return memory_scratch(&site, points_bytes(points), &points->buffer, &points->address);
+    return memory_scratch(&site, msm_bases_bytes(bases), &bases->buffer, &bases->address);
 }
 
-static void free_host(struct pool_bases *points)
+static void free_host(struct pool_bases *bases)
 {
-    pool_curve_destroy(&points->curve);
-    base_free(points);
+    pool_curve_destroy(&bases->curve);
+    base_free(bases);
 }
 
-pool_status points_discard(struct pool_bases *points, pool_status status)
+pool_status msm_bases_discard(struct pool_bases *bases, pool_status status)
 {
     struct base_error_copy first;
 
     base_error_save(&first);
-    if (points->buffer)
-        memory_discard(points->buffer);
-    free_host(points);
+    if (bases->buffer)
+        memory_discard(bases->buffer);
+    free_host(bases);
     base_error_restore(&first);
     return status;
 }
 
-void points_make_known(struct pool_bases *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
+void msm_bases_set_fingerprint(
+    struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
-    struct points_list *list = points->list;
+    struct msm_bases_list *list = bases->list;
 
     pthread_mutex_lock(&list->lock);
-    if (!points->is_known) {
-        memcpy(points->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES);
-        points->is_known = 1;
-        points->next = list->first;
-        list->first = points;
+    if (!bases->is_listed) {
+        memcpy(bases->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES);
+        bases->is_listed = 1;
+        bases->next = list->first;
+        list->first = bases;
     }
     pthread_mutex_unlock(&list->lock);
 }
 
-pool_bases *pool_bases_retain(pool_bases *points)
+pool_bases *pool_bases_retain(pool_bases *bases)
 {
-    if (points)
-        atomic_fetch_add_explicit(&points->references, 1, memory_order_relaxed);
-    return points;
+    if (bases)
+        atomic_fetch_add_explicit(&bases->references, 1, memory_order_relaxed);
+    return bases;
 }
 
 /*
- * Whether this was the last reference; then it can no longer be found. In a forked child nothing is
- * found, and the list may be half changed.
+ * Releases a reference. If it was the last one, removes the bases from the list and returns true.
+ * In a forked child the list may be inconsistent and is not used.
  */
-static bool release(struct pool_bases *points)
+static bool release_reference(struct pool_bases *bases)
 {
-    struct points_list *list = points->list;
+    struct msm_bases_list *list = bases->list;
     struct pool_bases **at = &list->first;
     bool is_last;
 
-    if (device_is_forked(points->device))
-        return atomic_fetch_sub_explicit(&points->references, 1, memory_order_acq_rel) == 1;
+    if (device_is_forked(bases->device))
+        return atomic_fetch_sub_explicit(&bases->references, 1, memory_order_acq_rel) == 1;
     pthread_mutex_lock(&list->lock);
-    is_last = atomic_fetch_sub_explicit(&points->references, 1, memory_order_acq_rel) == 1;
-    if (is_last && points->is_known) {
-        while (*at != points)
+    is_last = atomic_fetch_sub_explicit(&bases->references, 1, memory_order_acq_rel) == 1;
+    if (is_last && bases->is_listed) {
+        while (*at != bases)
             at = &(*at)->next;
-        *at = points->next;
-        points->is_known = 0;
+        *at = bases->next;
+        bases->is_listed = 0;
     }
     pthread_mutex_unlock(&list->lock);
     return is_last;
 }
 
-pool_status points_hand_over(struct pool_bases *made, pool_status status, pool_bases **points)
+pool_status msm_bases_return(struct pool_bases *created, pool_status status, pool_bases **bases)
 {
     if (!status)
-        *points = made;
-    else if (made && release(made))
-        return points_discard(made, status);
+        *bases = created;
+    else if (created && release_reference(created))
+        return msm_bases_discard(created, status);
     return status;
 }
 
-pool_status pool_bases_destroy(pool_bases **points)
+pool_status pool_bases_destroy(pool_bases **bases)
 {
-    pool_bases *gone = points ? *points : NULL;
+    pool_bases *destroyed = bases ? *bases : NULL;
     pool_status status;
 
-    if (!gone)
+    if (!destroyed)
         return POOL_OK;
-    *points = NULL;
-    if (!release(gone))
+    *bases = NULL;
+    if (!release_reference(destroyed))
         return POOL_OK;
-    status = pool_buffer_destroy(&gone->buffer);
-    if (gone->buffer) {
-        /* The device could not be entered: the handle stays for another try. */
-        atomic_store_explicit(&gone->references, 1, memory_order_relaxed);
-        *points = gone;
+    status = pool_buffer_destroy(&destroyed->buffer);
+    if (destroyed->buffer) {
+        /* The device could not be entered: the handle remains valid, so that the caller can retry.
+         */
+        atomic_store_explicit(&destroyed->references, 1, memory_order_relaxed);
+        *bases = destroyed;
         return status;
     }
-    free_host(gone);
+    free_host(destroyed);
     return status;
 }
 
-const pool_curve *pool_bases_curve(const pool_bases *points)
+const pool_curve *pool_bases_curve(const pool_bases *bases)
 {
-    return points ? points->curve : NULL;
+    return bases ? bases->curve : NULL;
 }
 
-pool_device *pool_bases_device(const pool_bases *points)
+pool_device *pool_bases_device(const pool_bases *bases)
 {
-    return points ? points->device : NULL;
+    return bases ? bases->device : NULL;
 }
 
-uint64_t pool_bases_count(const pool_bases *points)
+uint64_t pool_bases_count(const pool_bases *bases)
 {
-    return points ? points->count : 0;
+    return bases ? bases->count : 0;
 }
 
-uint64_t pool_bases_bytes(const pool_bases *points)
+uint64_t pool_bases_bytes(const pool_bases *bases)
 {
-    return points ? points_bytes(points) : 0;
+    return bases ? msm_bases_bytes(bases) : 0;
 }
 
-uint32_t pool_bases_precompute_factor(const pool_bases *points)
+uint32_t pool_bases_precompute_factor(const pool_bases *bases)
 {
-    return points ? points->levels : 0;
+    return bases ? bases->factor : 0;
 }
 
-uint32_t pool_bases_window_bits(const pool_bases *points)
+uint32_t pool_bases_window_bits(const pool_bases *bases)
 {
-    return points ? points->window_bits : 0;
+    return bases ? bases->window_bits : 0;
 }
 
-/* The standard form of `count` points from `first` on, through scratch, to the host. */
-static pool_status read_standard(const struct pool_bases *points, const struct msm_run *run,
+/* Copies `count` bases from index `first` to the host in standard form, through scratch memory. */
+static pool_status read_standard(const struct pool_bases *bases, const struct msm_run *run,
     pool_buffer *scratch, uint64_t first, uint64_t count, uint8_t *host)
 {
-    const pool_field *field = points->curve->coordinates.field;
-    uint64_t bytes = msm_affine_bytes(points->curve), power[FIELD_MAX_LIMBS];
+    const pool_field *field = bases->curve->coordinates.field;
+    uint64_t bytes = msm_affine_bytes(bases->curve), power[FIELD_MAX_LIMBS];
     int degree = field_device_degree(field);
-    struct msm_input_bases source = {.data = points->address + first * bytes,
+    struct msm_input_bases source = {.data = bases->address + first * bytes,
         .stride = bytes / 4,
         .count = count,
         .layout = POOL_POINT_AFFINE,
@@ -214,45 +216,46 @@ static pool_status read_standard(const struct pool_bases *points, const struct m
     return status ? status : pool_stream_synchronize(run->stream);
 }
 
-static pool_status digest_points(const struct pool_bases *points, const struct msm_run *run,
+static pool_status digest_points(const struct pool_bases *bases, const struct msm_run *run,
     pool_buffer *scratch, uint8_t *host, struct base_sha256 *digest)
 {
-    uint64_t bytes = msm_affine_bytes(points->curve);
+    uint64_t bytes = msm_affine_bytes(bases->curve);
     uint8_t count[8];
     pool_status status = POOL_OK;
 
     for (int i = 0; i < 8; i++)
-        count[i] = (uint8_t)(points->count >> 8 * i);
-    base_sha256_add(digest, points->curve->fingerprint, POOL_FINGERPRINT_BYTES);
+        count[i] = (uint8_t)(bases->count >> 8 * i);
+    base_sha256_add(digest, bases->curve->fingerprint, POOL_FINGERPRINT_BYTES);
     base_sha256_add(digest, count, sizeof(count));
-    for (uint64_t first = 0; !status && first < points->count; first += POINTS_PART) {
-        uint64_t part = points->count - first < POINTS_PART ? points->count - first : POINTS_PART;
+    for (uint64_t first = 0; !status && first < bases->count; first += MSM_BASES_CHUNK) {
+        uint64_t part =
+            bases->count - first < MSM_BASES_CHUNK ? bases->count - first : MSM_BASES_CHUNK;
 
-        status = read_standard(points, run, scratch, first, part, host);
+        status = read_standard(bases, run, scratch, first, part, host);
         if (!status)
             base_sha256_add(digest, host, (size_t)(part * bytes));
     }
     return status;
 }
 
-static pool_status compute(struct pool_bases *points, uint8_t *fingerprint)
+static pool_status compute_fingerprint(struct pool_bases *bases, uint8_t *fingerprint)
 {
-    struct msm_run run = {.device = points->device, .curve = points->curve};
-    uint64_t part = base_min(points->count, POINTS_PART);
-    uint64_t bytes = part * msm_affine_bytes(points->curve);
+    struct msm_run run = {.device = bases->device, .curve = bases->curve};
+    uint64_t part = base_min(bases->count, MSM_BASES_CHUNK);
+    uint64_t bytes = part * msm_affine_bytes(bases->curve);
     struct base_sha256 *digest = base_sha256_begin();
     uint8_t *host = base_calloc((size_t)bytes + 1, 1);
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
-    pool_status status = pool_stream_default(points->device, &run.stream);
-    const struct exec_target site = {.device = points->device, .stream = run.stream};
+    pool_status status = pool_stream_default(bases->device, &run.stream);
+    const struct exec_target site = {.device = bases->device, .stream = run.stream};
 
     if (!status && (!digest || !host))
-        status = base_fail_memory("the fingerprint of points");
+        status = base_fail_memory("the fingerprint of bases");
     if (!status)
         status = memory_scratch(&site, bytes, &scratch, &address);
     if (!status)
-        status = digest_points(points, &run, scratch, host, digest);
+        status = digest_points(bases, &run, scratch, host, digest);
     status = memory_scratch_free(&site, &scratch, status);
     if (digest) {
         struct base_error_copy first;
@@ -266,42 +269,42 @@ static pool_status compute(struct pool_bases *points, uint8_t *fingerprint)
     return status;
 }
 
-pool_status pool_bases_fingerprint(pool_bases *points, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
+pool_status pool_bases_fingerprint(pool_bases *bases, uint8_t fingerprint[POOL_FINGERPRINT_BYTES])
 {
     uint8_t computed[POOL_FINGERPRINT_BYTES];
     pool_status status;
-    int is_known;
+    int is_listed;
 
     status = base_check_pointers(
-        "pool_bases_fingerprint", {"points", points}, {"fingerprint", fingerprint});
+        "pool_bases_fingerprint", {"bases", bases}, {"fingerprint", fingerprint});
     if (status)
         return status;
-    status = device_check_forked(points->device);
+    status = device_check_forked(bases->device);
     if (status)
         return status;
-    pthread_mutex_lock(&points->list->lock);
-    is_known = points->is_known;
-    pthread_mutex_unlock(&points->list->lock);
-    if (!is_known) {
-        status = compute(points, computed);
+    pthread_mutex_lock(&bases->list->lock);
+    is_listed = bases->is_listed;
+    pthread_mutex_unlock(&bases->list->lock);
+    if (!is_listed) {
+        status = compute_fingerprint(bases, computed);
         if (status)
             return status;
-        points_make_known(points, computed);
+        msm_bases_set_fingerprint(bases, computed);
     }
-    memcpy(fingerprint, points->fingerprint, POOL_FINGERPRINT_BYTES);
+    memcpy(fingerprint, bases->fingerprint, POOL_FINGERPRINT_BYTES);
     return POOL_OK;
 }
 
 pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES],
-    uint32_t factor, pool_bases **points)
+    uint32_t factor, pool_bases **bases)
 {
     struct pool_bases *found;
-    struct points_list *list;
+    struct msm_bases_list *list;
     void *object = NULL;
     pool_status status;
 
     status = base_check_pointers(
-        "pool_bases_find", {"device", device}, {"fingerprint", fingerprint}, {"points", points});
+        "pool_bases_find", {"device", device}, {"fingerprint", fingerprint}, {"bases", bases});
     if (status)
         return status;
     status = device_resource_get(device, &kind, &object);
@@ -311,13 +314,14 @@ pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_
     list = object;
     pthread_mutex_lock(&list->lock);
     found = list->first;
-    while (found && ((found->asked != factor && found->levels != factor) ||
+    while (found && ((found->requested_factor != factor && found->factor != factor) ||
                         memcmp(found->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES) != 0))
         found = found->next;
     pool_bases_retain(found);
     pthread_mutex_unlock(&list->lock);
     if (!found)
-        return base_fail(POOL_ERR_NOT_FOUND, "no points of that fingerprint and factor are there");
-    *points = found;
+        return base_fail(POOL_ERR_NOT_FOUND,
+            "pool_bases_find: the device has no bases with this fingerprint and factor");
+    *bases = found;
     return POOL_OK;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points that stay on a device: what bases.c, bases_precompute.c, bases_file.c and sums share.
+ * Bases in device memory: declarations shared by bases.c, bases_precompute.c, bases_file.c and
+ * MSMs.
  */
-#ifndef MSM_POINTS_H
-#define MSM_POINTS_H
+#ifndef MSM_BASES_H
+#define MSM_BASES_H
 
 #include <pthread.h>
 
@@ -12,58 +13,60 @@
 #include "msm/convert.h"
 
 struct pool_bases {
-    atomic_uint references; /* the last one is given back under list->lock */
-    struct points_list *list;
+    atomic_uint references; /* the last one is released under list->lock */
+    struct msm_bases_list *list;
     pool_device *device;
-    pool_curve *curve; /* one reference held */
+    pool_curve *curve; /* holds a reference */
     uint64_t count;
-    uint32_t asked;  /* factor, as it was asked for; 1 where that was 0 */
-    uint32_t levels; /* of the table: level j is `count` points from j * count on */
-    uint32_t groups; /* levels are 2^(window_bits * groups) apart; 0 without tables */
+    uint32_t requested_factor; /* the requested factor; 1 for 0 */
+    uint32_t factor;           /* precompute factor: multiple j of base i is at j * count + i */
+    uint32_t bucket_sets; /* per MSM; multiple j is 2^(j * window_bits * bucket_sets) P; 0: none
+                             precomputed */
     uint32_t window_bits;
     uint32_t scalar_bits;
     pool_buffer *buffer;
     CUdeviceptr address;
-    int is_known;                                /* guarded by list->lock: in the list */
-    uint8_t fingerprint[POOL_FINGERPRINT_BYTES]; /* once it is known */
+    int is_listed; /* guarded by list->lock: is in the list, with its fingerprint */
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES]; /* set once listed */
     struct pool_bases *next;                     /* guarded by list->lock */
 };
 
-/* A device's handles whose fingerprint is known. */
-struct points_list {
+/* The bases of a device whose fingerprint is known. */
+struct msm_bases_list {
     pthread_mutex_t lock;
     struct pool_bases *first;
 };
 
-/* Levels of a table: more than the bits of a scalar have no use. */
-enum { POINTS_MAX_LEVELS = POOL_FIELD_MAX_BITS };
+/* The maximum precompute factor: one multiple per bit of a scalar. */
+enum { MSM_BASES_MAX_FACTOR = POOL_FIELD_MAX_BITS };
 
-/* Points a time that go through scratch memory: enough to fill a chip, and some MiB of scratch. */
-#define POINTS_PART ((uint64_t)1 << 17)
+/* Bases per chunk of conversions and checks: enough to fill a chip, with some MiB of scratch
+ * memory. */
+#define MSM_BASES_CHUNK ((uint64_t)1 << 17)
 
-/* A handle without memory and with one reference; device, curve and count from the arguments. */
-pool_status points_begin(
-    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **points);
-/* Memory for all levels. */
-pool_status points_allocate(struct pool_bases *points, pool_stream *stream);
-/* Frees a handle that nobody got; returns `status`, whose detail stays. */
-pool_status points_discard(struct pool_bases *points, pool_status status);
-/* The handle to the caller, or, when leaving the device failed after all, away. */
-pool_status points_hand_over(struct pool_bases *made, pool_status status, pool_bases **points);
-/* Puts it into the list; where two threads do that at once the second changes nothing. */
-void points_make_known(
-    struct pool_bases *points, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
-/* Bytes of a point, and of all levels. */
-static inline uint64_t points_bytes(const struct pool_bases *points)
+/* Creates an object without device memory and with one reference. */
+pool_status msm_bases_begin(
+    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **bases);
+/* Allocates memory for all multiples. */
+pool_status msm_bases_allocate(struct pool_bases *bases, pool_stream *stream);
+/* Frees an object that is not returned to the caller; returns `status` and keeps its detail. */
+pool_status msm_bases_discard(struct pool_bases *bases, pool_status status);
+/* Returns `created` to the caller, or releases it if `status` is a failure. */
+pool_status msm_bases_return(struct pool_bases *created, pool_status status, pool_bases **bases);
+/* Sets the fingerprint and adds the object to the list, unless another thread has done so. */
+void msm_bases_set_fingerprint(
+    struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+/* Device bytes of all multiples of all bases. */
+static inline uint64_t msm_bases_bytes(const struct pool_bases *bases)
 {
-    return points->count * points->levels * msm_affine_bytes(points->curve);
+    return bases->count * bases->factor * msm_affine_bytes(bases->curve);
 }
 
-/* bases_precompute.c: the caller's params, checked. */
-pool_status points_params_copy(const char *call, const pool_bases_params *given,
+/* bases_precompute.c: copies and checks the caller's params. */
+pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
     const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
-/* What exec->checks asks for of points from a file, whose multiples are computed anew then. */
-pool_status points_check_loaded(
-    struct pool_bases *points, const pool_exec *exec, const struct exec_target *site);
+/* Performs exec->checks on bases from a file, and recomputes their multiples. */
+pool_status msm_bases_check_loaded(
+    struct pool_bases *bases, const pool_exec *exec, const struct exec_target *site);
 
 #endif

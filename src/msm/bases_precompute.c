@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_bases_create: points brought to a device part by part, checked, and multiplied for tables.
- * Points from a file are checked here, too.
+ * pool_bases_create: copies points to a device in chunks, converts and checks them, and computes
+ * the precomputed multiples. Bases from a file are checked here too.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ void pool_bases_params_init(pool_bases_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-pool_status points_params_copy(const char *call, const pool_bases_params *given,
+pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
     const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec)
 {
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
@@ -36,45 +36,45 @@ pool_status points_params_copy(const char *call, const pool_bases_params *given,
     return status ? status : memory_exec_read(call, given_exec, &rules, exec);
 }
 
-/* How the table is cut, by the plan of a sum over all points. */
-static pool_status set_table(const pool_bases_params *params, struct pool_bases *points)
+/* Sets factor, window bits and bucket sets by the plan of an MSM over all bases. */
+static pool_status set_precomputation(const pool_bases_params *params, struct pool_bases *bases)
 {
-    const struct chip chip = chip_of(points->device);
-    const pool_field *order = points->curve->scalar_field;
-    struct msm_job job = {.coordinate_words = points->curve->coordinates.bytes / 4,
+    const struct chip chip = chip_of(bases->device);
+    const pool_field *order = bases->curve->scalar_field;
+    struct msm_job job = {.coordinate_words = bases->curve->coordinates.bytes / 4,
         .scalar_words = order->words,
         .order_bits = order->bits,
         .scalar_bits = params->scalar_bits,
-        .count = points->count,
+        .count = bases->count,
         .chunk_count = 1,
         .batch = 1,
-        .precompute_factor = params->precompute_factor < POINTS_MAX_LEVELS
+        .precompute_factor = params->precompute_factor < MSM_BASES_MAX_FACTOR
                                  ? params->precompute_factor
-                                 : POINTS_MAX_LEVELS,
+                                 : MSM_BASES_MAX_FACTOR,
         .window_bits = params->window_bits};
     struct msm_plan plan;
     pool_status status;
 
-    points->scalar_bits = params->scalar_bits;
+    bases->scalar_bits = params->scalar_bits;
     if (params->precompute_factor < 2)
         return POOL_OK;
     status = msm_plan_make(&chip, &job, &plan);
     if (status)
         return status;
-    points->asked = params->precompute_factor;
-    points->window_bits = plan.window_bits;
-    points->groups = plan.sets_per_msm;
-    points->levels = (uint32_t)base_ceil_div(plan.windows, plan.sets_per_msm);
-    if (points->count > INT32_MAX / points->levels)
+    bases->requested_factor = params->precompute_factor;
+    bases->window_bits = plan.window_bits;
+    bases->bucket_sets = plan.sets_per_msm;
+    bases->factor = (uint32_t)base_ceil_div(plan.windows, plan.sets_per_msm);
+    if (bases->count > INT32_MAX / bases->factor)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%llu points at %u levels are more than 2^31 - 1", (unsigned long long)points->count,
-            points->levels);
+            "%llu points times a precompute factor of %u are more than 2^31 - 1",
+            (unsigned long long)bases->count, bases->factor);
     return POOL_OK;
 }
 
-/* A making under way, and its scratch memory. */
-struct making {
-    struct pool_bases *points;
+/* Bases that are being created or checked, and scratch memory. */
+struct bases_builder {
+    struct pool_bases *bases;
     const pool_bases_params *params; /* of a creation */
     const pool_exec *exec;
     const pool_span *span;
@@ -82,188 +82,190 @@ struct making {
     struct msm_run run;
     struct exec_target site;
     pool_buffer *scratch;
-    CUdeviceptr answer; /* of checks; the raw points and the multiples are behind it */
+    CUdeviceptr result; /* of checks; followed by the raw points and the multiples */
     CUdeviceptr raw;
     CUdeviceptr doubled;
 };
 
-static pool_status take_scratch(struct making *making)
+static pool_status allocate_scratch(struct bases_builder *builder)
 {
-    uint64_t count = base_min(making->span->count, POINTS_PART);
-    uint64_t raw = making->span->space == POOL_MEMORY_HOST ? count * making->source.stride * 4 : 0;
+    uint64_t count = base_min(builder->span->count, MSM_BASES_CHUNK);
+    uint64_t raw =
+        builder->span->space == POOL_MEMORY_HOST ? count * builder->source.stride * 4 : 0;
     uint64_t doubled =
-        making->points->levels > 1 ? 2 * count * msm_affine_bytes(making->points->curve) : 0;
+        builder->bases->factor > 1 ? 2 * count * msm_affine_bytes(builder->bases->curve) : 0;
 
     raw = (raw + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    pool_status status =
-        memory_scratch(&making->site, ALIGNMENT + raw + doubled, &making->scratch, &making->answer);
-    making->raw = making->answer + ALIGNMENT;
-    making->doubled = making->raw + raw;
+    pool_status status = memory_scratch(
+        &builder->site, ALIGNMENT + raw + doubled, &builder->scratch, &builder->result);
+    builder->raw = builder->result + ALIGNMENT;
+    builder->doubled = builder->raw + raw;
     return status;
 }
 
-static pool_status bring(struct making *making, uint64_t first, uint64_t count)
+static pool_status convert_chunk(struct bases_builder *builder, uint64_t first, uint64_t count)
 {
-    uint64_t bytes = msm_affine_bytes(making->points->curve);
-    uint64_t stride = making->source.stride * 4;
-    CUdeviceptr to = making->points->address + first * bytes;
-    const struct msm_check_result answer = {
-        .buffer = making->scratch, .address = making->answer, .first_index = first};
-    struct msm_input_bases part = making->source;
+    uint64_t bytes = msm_affine_bytes(builder->bases->curve);
+    uint64_t stride = builder->source.stride * 4;
+    CUdeviceptr to = builder->bases->address + first * bytes;
+    const struct msm_check_result result = {
+        .buffer = builder->scratch, .address = builder->result, .first_index = first};
+    struct msm_input_bases chunk = builder->source;
     pool_status status = POOL_OK;
 
-    part.data = (CUdeviceptr)(uintptr_t)making->span->data + first * stride;
-    part.count = count;
-    if (making->span->space == POOL_MEMORY_HOST) {
+    chunk.data = (CUdeviceptr)(uintptr_t)builder->span->data + first * stride;
+    chunk.count = count;
+    if (builder->span->space == POOL_MEMORY_HOST) {
         uint64_t size =
-            (count - 1) * stride + pool_point_bytes(making->points->curve, making->params->layout);
+            (count - 1) * stride + pool_point_bytes(builder->bases->curve, builder->params->layout);
 
-        part.data = making->raw;
-        status = pool_copy_to_device(making->scratch, ALIGNMENT,
-            (const uint8_t *)making->span->data + first * stride, size, making->run.stream);
+        chunk.data = builder->raw;
+        status = pool_copy_to_device(builder->scratch, ALIGNMENT,
+            (const uint8_t *)builder->span->data + first * stride, size, builder->run.stream);
     }
     if (!status)
-        status = msm_convert_bases(&making->run, &part, to);
+        status = msm_convert_bases(&builder->run, &chunk, to);
     if (!status)
-        status = msm_check_bases(&making->run, &part, &answer, to, bytes, making->exec->checks);
+        status = msm_check_bases(&builder->run, &chunk, &result, to, bytes, builder->exec->checks);
     return status;
 }
 
-static pool_status multiply(struct making *making, uint64_t first, uint64_t count)
+static pool_status compute_multiples(struct bases_builder *builder, uint64_t first, uint64_t count)
 {
-    const struct pool_bases *points = making->points;
-    uint64_t bytes = msm_affine_bytes(points->curve);
+    const struct pool_bases *bases = builder->bases;
+    uint64_t bytes = msm_affine_bytes(bases->curve);
     pool_status status = POOL_OK;
 
-    for (uint32_t level = 1; !status && level < points->levels; level++) {
-        CUdeviceptr to = points->address + (level * points->count + first) * bytes;
-        const struct msm_doubling multiples = {.bases = to - points->count * bytes,
+    for (uint32_t level = 1; !status && level < bases->factor; level++) {
+        CUdeviceptr to = bases->address + (level * bases->count + first) * bytes;
+        const struct msm_doubling multiples = {.bases = to - bases->count * bytes,
             .out = to,
-            .scratch = making->doubled,
+            .scratch = builder->doubled,
             .count = count,
-            .doublings = points->window_bits * points->groups};
+            .doublings = bases->window_bits * bases->bucket_sets};
 
-        status = msm_double_bases(&making->run, &multiples);
+        status = msm_double_bases(&builder->run, &multiples);
     }
     return status;
 }
 
-static pool_status make_parts(struct making *making)
+static pool_status build_chunks(struct bases_builder *builder)
 {
-    uint64_t total = making->span->count;
+    uint64_t total = builder->span->count;
     pool_status status = POOL_OK;
 
-    for (uint64_t first = 0; !status && first < total; first += POINTS_PART) {
-        uint64_t count = total - first < POINTS_PART ? total - first : POINTS_PART;
+    for (uint64_t first = 0; !status && first < total; first += MSM_BASES_CHUNK) {
+        uint64_t count = total - first < MSM_BASES_CHUNK ? total - first : MSM_BASES_CHUNK;
 
-        status = memory_exec_cancelled("pool_bases_create", making->exec);
+        status = memory_exec_cancelled("pool_bases_create", builder->exec);
         if (!status)
-            status = bring(making, first, count);
+            status = convert_chunk(builder, first, count);
         if (!status)
-            status = multiply(making, first, count);
+            status = compute_multiples(builder, first, count);
         if (!status)
-            memory_exec_report(making->exec, first + count, total);
+            memory_exec_report(builder->exec, first + count, total);
     }
     return status;
 }
 
-/* The caller's memory is not looked at any more when this returns, whatever the status. */
-static pool_status make_all(struct making *making)
+/* The caller's memory is not accessed any more when this returns, whatever the status. */
+static pool_status build_bases(struct bases_builder *builder)
 {
     struct base_error_copy first;
-    pool_status status = points_allocate(making->points, making->run.stream), end;
+    pool_status status = msm_bases_allocate(builder->bases, builder->run.stream), end;
 
     if (!status)
-        status = take_scratch(making);
+        status = allocate_scratch(builder);
     if (!status)
-        status = make_parts(making);
-    status = memory_scratch_free(&making->site, &making->scratch, status);
+        status = build_chunks(builder);
+    status = memory_scratch_free(&builder->site, &builder->scratch, status);
     base_error_save(&first);
-    end = pool_stream_synchronize(making->run.stream);
+    end = pool_stream_synchronize(builder->run.stream);
     if (status)
         base_error_restore(&first);
     return status ? status : end;
 }
 
-static pool_status check_parts(struct making *making)
+static pool_status check_chunks(struct bases_builder *builder)
 {
-    uint64_t bytes = msm_affine_bytes(making->points->curve), total = making->points->count;
+    uint64_t bytes = msm_affine_bytes(builder->bases->curve), total = builder->bases->count;
     pool_status status = POOL_OK;
 
-    for (uint64_t first = 0; !status && first < total; first += POINTS_PART) {
-        uint64_t count = total - first < POINTS_PART ? total - first : POINTS_PART;
-        const struct msm_check_result answer = {
-            .buffer = making->scratch, .address = making->answer, .first_index = first};
-        struct msm_input_bases part = making->source;
+    for (uint64_t first = 0; !status && first < total; first += MSM_BASES_CHUNK) {
+        uint64_t count = total - first < MSM_BASES_CHUNK ? total - first : MSM_BASES_CHUNK;
+        const struct msm_check_result result = {
+            .buffer = builder->scratch, .address = builder->result, .first_index = first};
+        struct msm_input_bases chunk = builder->source;
 
-        part.data += first * bytes;
-        part.count = count;
-        status = memory_exec_cancelled("pool_bases_load", making->exec);
+        chunk.data += first * bytes;
+        chunk.count = count;
+        status = memory_exec_cancelled("pool_bases_load", builder->exec);
         if (!status)
             status = msm_check_bases(
-                &making->run, &part, &answer, part.data, bytes, making->exec->checks);
+                &builder->run, &chunk, &result, chunk.data, bytes, builder->exec->checks);
         if (!status)
-            status = multiply(making, first, count);
+            status = compute_multiples(builder, first, count);
     }
     return status;
 }
 
-pool_status points_check_loaded(
-    struct pool_bases *points, const pool_exec *exec, const struct exec_target *site)
+pool_status msm_bases_check_loaded(
+    struct pool_bases *bases, const pool_exec *exec, const struct exec_target *site)
 {
-    const pool_span span = {.data = (void *)(uintptr_t)points->address,
-        .count = points->count,
-        .form = field_device_degree(points->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
-                                                                      : POOL_FORM_STANDARD,
+    const pool_span span = {.data = (void *)(uintptr_t)bases->address,
+        .count = bases->count,
+        .form = field_device_degree(bases->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
+                                                                     : POOL_FORM_STANDARD,
         .space = POOL_MEMORY_DEVICE};
-    struct making making = {.points = points, .exec = exec, .span = &span, .site = *site};
+    struct bases_builder builder = {.bases = bases, .exec = exec, .span = &span, .site = *site};
     pool_status status;
 
     if (!exec->checks)
         return POOL_OK;
-    making.run =
-        (struct msm_run){.device = site->device, .stream = site->stream, .curve = points->curve};
-    msm_input_bases_init(&making.source, points->curve, &span, POOL_POINT_AFFINE);
-    status = take_scratch(&making);
+    builder.run =
+        (struct msm_run){.device = site->device, .stream = site->stream, .curve = bases->curve};
+    msm_input_bases_init(&builder.source, bases->curve, &span, POOL_POINT_AFFINE);
+    status = allocate_scratch(&builder);
     if (!status)
-        status = check_parts(&making);
-    status = memory_scratch_free(&making.site, &making.scratch, status);
+        status = check_chunks(&builder);
+    status = memory_scratch_free(&builder.site, &builder.scratch, status);
     return status ? status : pool_stream_synchronize(site->stream);
 }
 
 static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
-    const struct exec_target *site, const pool_span *span, pool_bases **points)
+    const struct exec_target *site, const pool_span *span, pool_bases **bases)
 {
-    struct making making = {.params = params, .exec = exec, .span = span, .site = *site};
-    pool_status status = points_begin(site->device, params->curve, span->count, &making.points);
+    struct bases_builder builder = {.params = params, .exec = exec, .span = span, .site = *site};
+    pool_status status = msm_bases_begin(site->device, params->curve, span->count, &builder.bases);
 
     if (status)
         return status;
-    making.run = (struct msm_run){
-        .device = site->device, .stream = site->stream, .curve = making.points->curve};
-    msm_input_bases_init(&making.source, params->curve, span, params->layout);
-    status = set_table(params, making.points);
+    builder.run = (struct msm_run){
+        .device = site->device, .stream = site->stream, .curve = builder.bases->curve};
+    msm_input_bases_init(&builder.source, params->curve, span, params->layout);
+    status = set_precomputation(params, builder.bases);
     if (!status)
-        status = make_all(&making);
+        status = build_bases(&builder);
     if (status)
-        return points_discard(making.points, status);
-    *points = making.points;
+        return msm_bases_discard(builder.bases, status);
+    *bases = builder.bases;
     return POOL_OK;
 }
 
 pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
-    const pool_span *span, pool_bases **points)
+    const pool_span *span, pool_bases **bases)
 {
-    pool_bases *made = NULL;
+    pool_bases *created = NULL;
     pool_bases_params params;
     pool_exec exec;
     struct exec_target site;
     struct device_scope scope;
-    pool_status status = points_params_copy("pool_bases_create", given, given_exec, &params, &exec);
+    pool_status status =
+        msm_bases_params_copy("pool_bases_create", given, given_exec, &params, &exec);
 
     if (status)
         return status;
-    status = base_check_pointers("pool_bases_create", {"points", span}, {"handle", points});
+    status = base_check_pointers("pool_bases_create", {"points", span}, {"bases", bases});
     if (status)
         return status;
     status = exec_target_init(&site, exec.device, exec.stream);
@@ -278,6 +280,6 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
         status = device_enter(site.device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&params, &exec, &site, span, &made));
-    return points_hand_over(made, status, points);
+    status = device_leave(&scope, create_inside(&params, &exec, &site, span, &created));
+    return msm_bases_return(created, status, bases);
 }

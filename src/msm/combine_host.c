@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last step on the host: the sets' sums of each member of a batch by Horner's rule.
+ * Window combination on the host: Horner's rule over the window sums of each MSM of a batch.
  */
 #include "msm/msm.h"
 
-/* A coordinate in the device's form. */
+/* Loads a coordinate in the device's form. */
 static void load_coordinate(
     const struct field_extension *coordinates, uint64_t *x, const uint8_t *memory)
 {
@@ -17,7 +17,8 @@ static void load_coordinate(
     }
 }
 
-static void load_sum(const pool_curve *curve, struct curve_jacobian *sum, const uint8_t *memory)
+static void load_window_sum(
+    const pool_curve *curve, struct curve_jacobian *sum, const uint8_t *memory)
 {
     const struct field_extension *coordinates = &curve->coordinates;
     struct curve_xyzz p;
@@ -36,16 +37,16 @@ void msm_combine_on_host(const pool_curve *curve, const struct msm_plan *plan, c
     uint64_t stride = curve_point_stride(curve, format);
 
     for (uint64_t member = 0; member < plan->job.batch; member++) {
-        const uint8_t *sets = (const uint8_t *)sums + member * plan->sets_per_msm * bytes;
-        struct curve_jacobian sum, set;
+        const uint8_t *window_sums = (const uint8_t *)sums + member * plan->sets_per_msm * bytes;
+        struct curve_jacobian sum, window_sum;
 
         curve_jacobian_set_infinity(curve, &sum);
-        for (uint32_t group = plan->sets_per_msm; group-- > 0;) {
-            /* Nothing to double before the first set. */
-            for (uint32_t i = 0; group + 1 < plan->sets_per_msm && i < plan->window_bits; i++)
+        for (uint32_t window = plan->sets_per_msm; window-- > 0;) {
+            /* The first window sum needs no doublings. */
+            for (uint32_t i = 0; window + 1 < plan->sets_per_msm && i < plan->window_bits; i++)
                 curve_jacobian_double(curve, &sum, &sum);
-            load_sum(curve, &set, sets + group * bytes);
-            curve_jacobian_add(curve, &sum, &sum, &set);
+            load_window_sum(curve, &window_sum, window_sums + window * bytes);
+            curve_jacobian_add(curve, &sum, &sum, &window_sum);
         }
         curve_store(curve, format, (uint8_t *)results + member * stride, &sum);
     }

@@ -90,7 +90,7 @@ static pool_status resolve_curve(const char *name, struct msm_call *call)
         return base_fail(POOL_ERR_WRONG_DEVICE, "%s: `bases` are on device %d and `device` is %d",
             name, pool_device_ordinal(bases->device), pool_device_ordinal(call->exec.device));
     call->exec.device = bases->device;
-    if (bases->levels > 1 && call->params.window_bits &&
+    if (bases->factor > 1 && call->params.window_bits &&
         call->params.window_bits != bases->window_bits)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %u for `window_bits`; `bases` are precomputed for %u", name,
@@ -133,7 +133,7 @@ static struct msm_job msm_job_of(const struct msm_call *call)
 {
     const pool_field *order = call->curve->scalar_field;
     const struct pool_bases *bases = call->params.bases;
-    bool is_precomputed = bases && bases->levels > 1;
+    bool is_precomputed = bases && bases->factor > 1;
 
     return (struct msm_job){.coordinate_words = call->curve->coordinates.bytes / 4,
         .scalar_words = order->words,
@@ -141,8 +141,8 @@ static struct msm_job msm_job_of(const struct msm_call *call)
         .scalar_bits = call->params.scalar_bits,
         .count = call->scalars.count / call->params.batch,
         .batch = call->params.batch,
-        .precompute_factor = bases ? bases->levels : 1,
-        .sets_per_msm = is_precomputed ? bases->groups : 0,
+        .precompute_factor = bases ? bases->factor : 1,
+        .sets_per_msm = is_precomputed ? bases->bucket_sets : 0,
         .window_bits = is_precomputed ? bases->window_bits : call->params.window_bits};
 }
 
@@ -181,14 +181,14 @@ static pool_status check_precomputed(const struct msm_call *call)
     const struct msm_job job = msm_job_of(call);
     uint32_t windows;
 
-    if (!bases || bases->levels == 1)
+    if (!bases || bases->factor == 1)
         return POOL_OK;
     windows = msm_plan_windows(&job, bases->window_bits);
-    if (windows > bases->levels * bases->groups)
+    if (windows > bases->factor * bases->bucket_sets)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "scalars of %u bits have %u windows of %u bits; `bases` are precomputed for %u",
             call->params.scalar_bits ? call->params.scalar_bits : call->curve->scalar_field->bits,
-            windows, bases->window_bits, bases->levels * bases->groups);
+            windows, bases->window_bits, bases->factor * bases->bucket_sets);
     return POOL_OK;
 }
 

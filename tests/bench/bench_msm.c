@@ -114,9 +114,9 @@ static pool_status time_stages(struct bench_run *measured)
         .count = measured->spec.size,
         .chunk_count = measured->spec.size,
         .batch = measured->spec.batch,
-        .precompute_factor = bases->levels,
-        .sets_per_msm = bases->levels > 1 ? bases->groups : 0,
-        .window_bits = bases->levels > 1 ? bases->window_bits : bench.window_bits};
+        .precompute_factor = bases->factor,
+        .sets_per_msm = bases->factor > 1 ? bases->bucket_sets : 0,
+        .window_bits = bases->factor > 1 ? bases->window_bits : bench.window_bits};
     struct msm_plan plan;
     struct msm_run run = {
         .device = bench.device, .stream = measured->stream, .curve = msm->curve, .plan = &plan};
@@ -140,7 +140,7 @@ static pool_status time_stages(struct bench_run *measured)
     }
     for (int j = 0; j < STAGES; j++)
         stages->median[j] = bench_median(times[j], ROUNDS);
-    stages->precompute_factor = bases->levels;
+    stages->precompute_factor = bases->factor;
     stages->window_bits = plan.window_bits;
     stages->workspace_bytes = pool_buffer_bytes(msm->workspace);
     stages->bases_bytes = pool_bases_bytes(bases);

@@ -7,8 +7,8 @@
  * text a b c are the 32-bit inputs and d, e results; la … le are 64 bits wide, ha … he 16 bits; p
  * is a predicate result, q the predicate "bit 0 of c". A program case is a kernel in CUDA C.
  */
-#ifndef TESTS_CONFORMANCE_H
-#define TESTS_CONFORMANCE_H
+#ifndef TESTS_CONFORMANCE_CONFORMANCE_H
+#define TESTS_CONFORMANCE_CONFORMANCE_H
 
 #include <stddef.h>
 #include <stdint.h>

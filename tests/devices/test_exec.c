@@ -387,7 +387,7 @@ static void test_refusals(void **state)
             assert_int_equal(calls[i].call(&exec, results),
                 checks & ~calls[i].checks ? POOL_ERR_INVALID_ARGUMENT : POOL_OK);
             if (checks & ~calls[i].checks)
-                assert_says("the flags here are POOL_CHECK_CANONICAL");
+                assert_says("the supported flags are POOL_CHECK_CANONICAL");
         }
         pool_exec exec = {.struct_size = sizeof(exec), .on_host = 1};
         assert_int_equal(

@@ -48,18 +48,18 @@ static void check_levels(const struct msm_problem *problem, pool_bases *points)
     uint64_t bytes = pool_bases_bytes(points);
     uint8_t *all = malloc(bytes);
 
-    assert_int_equal(bytes, points->count * points->levels * problem->point_bytes);
+    assert_int_equal(bytes, points->count * points->factor * problem->point_bytes);
     assert_ok(pool_copy_to_host(all, points->buffer, 0, bytes, NULL));
     for (uint64_t i = 0; i < points->count; i += points->count / 3 + 1) {
         struct curve_jacobian point, level;
         const pool_point_format standard = {0};
 
         assert_null(curve_load(curve, &point, &standard, msm_point(problem, i)));
-        for (uint32_t j = 0; j < points->levels; j++) {
+        for (uint32_t j = 0; j < points->factor; j++) {
             assert_null(curve_load(
                 curve, &level, &format, all + (j * points->count + i) * problem->point_bytes));
             assert_true(curve_jacobian_equal(curve, &point, &level));
-            for (uint32_t k = 0; k < points->window_bits * points->groups; k++)
+            for (uint32_t k = 0; k < points->window_bits * points->bucket_sets; k++)
                 curve_jacobian_double(curve, &point, &point);
         }
     }
@@ -267,7 +267,7 @@ static void test_files(void **state)
         assert_ok(pool_bases_fingerprint(points, first));
         assert_ok(pool_bases_destroy(&points));
         assert_ok(pool_bases_load(&load, &here, path, &params.bases));
-        assert_int_equal(params.bases->levels, factor);
+        assert_int_equal(params.bases->factor, factor);
         msm_compare(&problem, &params, &exec, NULL);
         assert_ok(pool_bases_find(device, first, factor, &found));
         assert_ptr_equal(found, params.bases);
@@ -357,10 +357,10 @@ static void test_damaged_files(void **state)
         expect_bad(bad, bytes, size, "");
         bytes[i] ^= 0x10;
     }
-    expect_bad(bad, bytes, size - 1, "cut short");
-    expect_bad(bad, bytes, size + 1, "cut short");
-    expect_bad(bad, bytes, 100, "is no file of points");
-    expect_bad(bad, bytes, 0, "is no file of points");
+    expect_bad(bad, bytes, size - 1, "is truncated");
+    expect_bad(bad, bytes, size + 1, "is truncated");
+    expect_bad(bad, bytes, 100, "is not a file of bases");
+    expect_bad(bad, bytes, 0, "is not a file of bases");
     bytes[150] ^= 1;
     expect_bad(bad, bytes, size, "is damaged");
     /* A failed save leaves the old file. */
@@ -417,13 +417,13 @@ static void test_forged_files(void **state)
     put_number(bytes + 24, 0, 8);
     put_number(bytes + 36, 1u << 30, 4);
     seal(bytes, 112 + 32);
-    expect_bad(bad, bytes, 112 + 32, "header that cannot be");
+    expect_bad(bad, bytes, 112 + 32, "invalid header");
     memcpy(bytes, kept, size);
     /* The fingerprint of other points: those here would be found in their place. */
     assert_ok(pool_bases_fingerprint(others, bytes + 80));
     assert_ok(pool_bases_destroy(&others));
     seal(bytes, size);
-    expect_bad(bad, bytes, size, "has a fingerprint in its header that is not its points'");
+    expect_bad(bad, bytes, size, "has a header with another fingerprint than its bases");
     assert_int_equal(pool_bases_find(device, bytes + 80, 2, &others), POOL_ERR_NOT_FOUND);
     memcpy(bytes, kept, size);
     memset(bytes + 112 + 64 * 4 + 32, 255, 32);
@@ -541,7 +541,7 @@ static void test_refusals(void **state)
     REFUSE(exec.struct_size = 1, POOL_ERR_INVALID_ARGUMENT, "exec->struct_size is 1");
     REFUSE(exec.reserved = 1, POOL_ERR_INVALID_ARGUMENT, "for `reserved`; it must be 0");
     REFUSE(exec.checks = POOL_CHECK_CANONICAL, POOL_ERR_INVALID_ARGUMENT,
-        "value 0x1 for `checks`; the flags here are POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP");
+        "value 0x1 for `checks`; the supported flags are POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP");
     REFUSE(exec.checks = 4, POOL_ERR_INVALID_ARGUMENT, "POOL_CHECK_SUBGROUP is 0x6");
     REFUSE(exec.is_async = 1, POOL_ERR_UNSUPPORTED, "`is_async` is not supported");
     REFUSE(exec.on_host = 1, POOL_ERR_UNSUPPORTED, "`on_host` is not supported");

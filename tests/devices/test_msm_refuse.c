@@ -63,7 +63,7 @@ static void test_params(void **state)
     REFUSE(call.params.result_layout = (pool_point_layout)-1, "for `result_layout`");
     REFUSE(call.params.shared_bases = 2, "value 2 for `shared_bases`");
     REFUSE(call.exec.is_async = 2, "value 2 for `is_async`");
-    REFUSE(call.exec.checks = 16, "value 0x10 for `checks`; the flags here are");
+    REFUSE(call.exec.checks = 16, "value 0x10 for `checks`; the supported flags are");
     REFUSE(call.exec.checks = POOL_CHECK_CANONICAL | POOL_CHECK_REDUCE, "exclude each other");
     REFUSE(call.exec.checks = 4, "value 0x4 for `checks`; POOL_CHECK_SUBGROUP is 0x6");
     REFUSE_AS(POOL_ERR_UNSUPPORTED, call.exec.on_host = 1, "`on_host` is not supported");

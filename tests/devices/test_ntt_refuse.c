@@ -134,7 +134,7 @@ static void test_calls(void **state)
     REFUSE_ARGUMENT(call.params.coset = 2, "value 2 for `coset`");
     REFUSE_ARGUMENT(call.exec.is_async = -1, "value -1 for `is_async`");
     REFUSE_ARGUMENT(call.exec.checks = POOL_CHECK_ON_CURVE,
-        "value 0x2 for `checks`; the flags here are POOL_CHECK_CANONICAL");
+        "value 0x2 for `checks`; the supported flags are POOL_CHECK_CANONICAL");
     REFUSE_ARGUMENT(call.in.count = 31, "has 31 elements");
     REFUSE_ARGUMENT(call.out.count = 33, "has 33 elements");
     REFUSE_ARGUMENT(call.params.batch = 0, "1 transforms of 2^4 points have 16");

@@ -260,9 +260,9 @@ static void test_refused(void **state)
     refuse("bn254_g1", brief, 0, 1, 1, "infinity with bits set");
     refuse("bn254_g1", brief, 31, 0x40, 0, "infinity with bits set");
     refuse("bn254_g1", whole, 63, 0x80, 0, "the flag of the other y");
-    refuse("pallas", brief, 32, 0x01, 0, "beside its flags");
+    refuse("pallas", brief, 32, 0x01, 0, "besides its flags");
     refuse("pallas", brief, 32, 0x20, 1, "infinity with bits set");
-    refuse("pallas", whole, 64, 0x20, 0, "beside its flags");
+    refuse("pallas", whole, 64, 0x20, 0, "besides its flags");
     refuse("pallas", brief, 31, 0xff, 0, "not below the modulus");
 }
 

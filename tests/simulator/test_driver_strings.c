@@ -61,8 +61,8 @@ static void test_wrong_device_strings(void **state)
     static const struct {
         const char *spec, *says;
     } wrong[] = {
-        {"0", "asked for by"},
-        {"simx", "asked for by"},
+        {"0", "requested by"},
+        {"simx", "requested by"},
         {"sim:0", "count=0 is not a number from 1 to 64"},
         {"sim:65", "count=65"},
         {"sim:-1", "count=-1"},
@@ -83,7 +83,7 @@ static void test_wrong_device_strings(void **state)
         {"sim:mem=18446744073709551615T", "not a size"},
         {"sim:mem=1M", "between 16M and 512G"},
         {"sim:mem=1T", "between 16M and 512G"},
-        {"sim:mem=1G,mem=1G", "given twice"},
+        {"sim:mem=1G,mem=1G", "set twice"},
         {"sim:mem=1G,free=2G", "is more than"},
         {"sim:limit=x", "number of instructions"},
         {"sim:report=uninit+nothing", "report=nothing is unknown"},

@@ -18,8 +18,8 @@
  * - No host memory is lost (by the C library's count, and under LSan), and nothing takes longer
  *   than ten seconds.
  */
-#ifndef TORTURE_TORTURE_H
-#define TORTURE_TORTURE_H
+#ifndef TESTS_TORTURE_TORTURE_H
+#define TESTS_TORTURE_TORTURE_H
 
 #include <devicepool.h>
 #include <devicepool/mock.h>

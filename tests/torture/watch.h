@@ -2,8 +2,8 @@
 /*
  * Between the harness and its hooks: the point under way, and what the hooks saw of it.
  */
-#ifndef TORTURE_WATCH_H
-#define TORTURE_WATCH_H
+#ifndef TESTS_TORTURE_WATCH_H
+#define TESTS_TORTURE_WATCH_H
 
 #include "torture/torture.h"
 

@@ -223,7 +223,7 @@ static pool_status read_part(
             continue;
         if (*seen & 1u << key)
             return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "device string: %s= is given twice", key_names[key]);
+                POOL_ERR_INVALID_ARGUMENT, "device string: %s= is set twice", key_names[key]);
         *seen |= 1u << key;
         return read_value((enum key)key, value, config);
     }
@@ -264,7 +264,7 @@ pool_status sim_config_parse(const char *spec, struct sim_config *config)
 
     if (!sim_spec_is_sim(spec))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "device string: simulated devices are asked for by \"sim\" or \"sim:…\", not \"%.64s\"",
+            "device string: simulated devices are requested by \"sim\" or \"sim:…\", not \"%.64s\"",
             spec ? spec : "(null)");
     memset(&result, 0, sizeof(result));
     result.device_count = 1;

@@ -2,8 +2,8 @@
 /*
  * What functions of the fake libcuda answer, by the way in which they were found.
  */
-#ifndef TESTS_FAKE_LIBCUDA_H
-#define TESTS_FAKE_LIBCUDA_H
+#ifndef TESTS_UNIT_FAKE_LIBCUDA_H
+#define TESTS_UNIT_FAKE_LIBCUDA_H
 
 #define FAKE_BY_EXPORT 901
 #define FAKE_BY_VERSION 902

@@ -2,8 +2,8 @@
 /*
  * What a test can tell the fake libnvrtc that "compiles", and ask it: symbol fake_nvrtc_control.
  */
-#ifndef TESTS_FAKE_LIBNVRTC_H
-#define TESTS_FAKE_LIBNVRTC_H
+#ifndef TESTS_UNIT_FAKE_LIBNVRTC_H
+#define TESTS_UNIT_FAKE_LIBNVRTC_H
 
 #include <stdatomic.h>
 
