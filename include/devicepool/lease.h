@@ -86,8 +86,8 @@ POOL_API void pool_request_init(pool_request *request, size_t struct_size);
  *                         would be possible
  *   INVALID_ARGUMENT      more slots or devices than the pool has, or members that exclude each
  *                         other
- *   NOT_FOUND             fewer devices passed `pick` than are asked for
- *   NO_DEVICE             fewer devices are usable than are asked for, also when devices fail while
+ *   NOT_FOUND             fewer devices passed `pick` than are requested
+ *   NO_DEVICE             fewer devices are usable than are requested, also when devices fail while
  *                         the request waits
  */
 POOL_API pool_status pool_acquire(
@@ -132,10 +132,10 @@ POOL_API pool_status pool_ticket_destroy(pool_ticket **ticket);
 
 /*
  * Returns the reservation and sets *lease to NULL; NULL and a pointer to NULL are no-ops. Any
- * thread may do it. It does not wait and makes no driver call: work that is still enqueued goes on,
- * so release when the job's results are there. Buffers that were allocated under the lease stay
- * valid. Works on devices that failed and after a sticky fault too. INVALID_ARGUMENT for a lease
- * that has been released.
+ * thread may do it. It does not wait and makes no driver call: work that is still enqueued
+ * continues, so release when the job's results are there. Buffers that were allocated under the
+ * lease stay valid. Works on devices that failed and after a sticky fault too. INVALID_ARGUMENT for
+ * a lease that has been released.
  */
 POOL_API pool_status pool_release(pool_lease **lease);
 

@@ -34,7 +34,7 @@ struct groth16_result {
 
 /*
  * Blocks until the proof is complete. POOL_ERR_BAD_DATA: key and witness do not match, or one of
- * them is damaged. The files do not tell whether the witness satisfies the circuit; every verifier
+ * them is damaged. The files do not show whether the witness satisfies the circuit; every verifier
  * rejects the proof if it does not.
  */
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result);

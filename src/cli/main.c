@@ -63,7 +63,7 @@ const struct cli_command cli_commands[] = {
         "KEY is a zkey and WITNESS a wtns, over BN254, BLS12-381 or BLS12-377. PROOF and PUBLIC "
         "are\n"
         "written in the format of snarkjs' proof.json and public.json. The blinding factors come\n"
-        "from the operating system, so no two proofs are equal. The files do not tell whether the\n"
+        "from the operating system, so no two proofs are equal. The files do not show whether the\n"
         "witness satisfies the circuit: verify the proof.\n"
         "\n"
         "  devicepool prove circuit.zkey witness.wtns proof.json public.json\n"

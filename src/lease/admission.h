@@ -14,7 +14,7 @@
 /* One device of a lease. */
 struct lease_part {
     struct lease_budget budget;
-    _Atomic(pool_stream *) stream; /* NULL until it is asked for */
+    _Atomic(pool_stream *) stream; /* NULL until its first use */
 };
 
 struct pool_lease {

@@ -25,7 +25,7 @@ static pool_status refuse_charge(const struct lease_budget *budget, uint64_t use
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the lease has been released: no memory can be allocated under it");
     return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
-        "the lease \"%s\" may use %s on device %d: %s are in use, %s were asked for",
+        "the lease \"%s\" may use %s on device %d: %s are in use, %s were requested",
         budget->lease->label, base_size_text(budget->limit).text,
         pool_device_ordinal(budget->device), base_size_text(used).text, base_size_text(bytes).text);
 }

@@ -242,7 +242,7 @@ struct device_deferred *device_reuse_deferred_pinned(
         return NULL;
     if (found->is_secret)
         base_wipe(found->handle, (size_t)found->bytes);
-    base_free(found->marks); /* the block is deferred anew when it is destroyed again */
+    base_free(found->marks); /* the block is deferred again when it is destroyed again */
     found->marks = NULL;
     found->mark_count = 0;
     found->is_secret = 0;

@@ -18,7 +18,7 @@ struct pool_event {
     struct stream_registry *registry;
     CUevent handle;
     /* The position in the queue of the stream that the event was recorded on; `begun` and `done`
-     * count recordings, so that a reader notices one that is under way. */
+     * count recordings, so that a reader notices one that is in progress. */
     atomic_uint begun, done;
     _Atomic(struct driver_queue *) queue;
     atomic_uint_least64_t position;
@@ -37,7 +37,7 @@ static struct event_mark read_mark(const pool_event *event)
     read.mark.queue = atomic_load(&event->queue);
     read.mark.position = atomic_load(&event->position);
     if (atomic_load(&event->begun) != read.recording)
-        read.mark.queue = NULL; /* a recording is under way */
+        read.mark.queue = NULL; /* a recording is in progress */
     return read;
 }
 

@@ -233,7 +233,7 @@ static void test_lookup_strings(void **state)
     }
 }
 
-/* The table has no member beside the list and no padding: its layout is the list's order. */
+/* The table has no member besides the list and no padding: its layout is the list's order. */
 static void test_table_layout(void **state)
 {
     size_t offset = offsetof(pool_cuda_api, Init);

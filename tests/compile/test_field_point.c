@@ -3,7 +3,7 @@
  * The compile matrix of the field and curve layers: every built-in field and curve through NVRTC to
  * machine code for sm_80, sm_90 and sm_120 (curves much like another one for sm_90 only), with what
  * each may cost recorded in field_point_budgets.def and enforced. `test_compile_field_point record
- * [subject]` prints its lines anew. Exit 77 without NVRTC.
+ * [subject]` prints its lines again. Exit 77 without NVRTC.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +20,13 @@ enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
 struct run {
     const struct nvrtc *nvrtc;
-    const char *only; /* the subject asked for, or NULL: all */
+    const char *only; /* the requested subject, or NULL: all */
     bool is_recording;
     int failures;
 };
 
 /* Curves whose text is another one's but for its numbers: minutes of compiling them for two more
- * chips have never told anything new. Recording measures them all. */
+ * chips have never given further information. Recording measures them all. */
 static bool is_twin(const char *subject)
 {
     static const char *const twins[] = {

@@ -3,7 +3,7 @@
  * The compile matrix of the MSM: its kernels through NVRTC to machine code for sm_80, sm_90 and
  * sm_120, the sort's for scalar fields of every element size, the others for curves whose
  * coordinates have 8, 12 and 16 words, with what each may cost recorded in msm_budgets.def and
- * enforced. `test_compile_msm record` prints its lines anew. Exit 77 without NVRTC.
+ * enforced. `test_compile_msm record` prints its lines again. Exit 77 without NVRTC.
  */
 #include <stdio.h>
 #include <stdlib.h>

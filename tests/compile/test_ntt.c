@@ -3,7 +3,7 @@
  * The compile matrix of the transforms: the kernels of fields of every element size through NVRTC
  * to machine code for sm_80, sm_90 and sm_120, as the plan tunes them, with what each may cost
  * recorded in ntt_budgets.def and enforced. `test_compile_ntt record [field [radix
- * log_threads blocks]]` prints its lines anew. Exit 77 without NVRTC.
+ * log_threads blocks]]` prints its lines again. Exit 77 without NVRTC.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * The compile matrix of Poseidon: the kernels of sets narrow and wide, over fields of every kind,
  * through NVRTC to machine code for sm_80, sm_90 and sm_120, with what each may cost recorded in
- * poseidon_budgets.def and enforced. `test_compile_poseidon record [set]` prints its lines anew.
+ * poseidon_budgets.def and enforced. `test_compile_poseidon record [set]` prints its lines again.
  * Exit 77 without NVRTC.
  */
 #include <stdio.h>

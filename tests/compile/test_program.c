@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library's own kernels: a program is compiled and loaded once per device and stays resident;
- * the subject's fingerprint and the key's parameters tell programs apart.
+ * the subject's fingerprint and the key's parameters distinguish programs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -91,7 +91,7 @@ static int accept(const struct lane_case *lane, const uint64_t in[3], uint64_t b
         x = is_double ? (fabs(x) < DBL_MIN ? copysign(0, x) : x) : (double)flush(float_of(in[0]));
         y = (double)flush(float_of(in[1]));
     }
-    if (is_double && lane->how[1] && !(in[0] << 12 >> 44)) /* only the upper word is looked at */
+    if (is_double && lane->how[1] && !(in[0] << 12 >> 44)) /* only the upper word is examined */
         return 1;
     if (!is_promised(function, x, y))
         return 1;

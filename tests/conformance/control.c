@@ -142,7 +142,7 @@ static u32 one_way(u32 s, u32 v, u32 i)
     case 8:
         return s & 64 ? s + 5 : s - 9;
     case 9:
-        turns = 0; /* the bound is asked again each turn */
+        turns = 0; /* the bound is evaluated in each iteration */
         for (; turns < (s & 3); turns++)
             s += turns * 7 + 1;
         return s;

@@ -179,7 +179,7 @@ static void default_order(void)
     QUIET(LaunchHostFunc(NULL, step, "e"));
     QUIET(CtxSynchronize());
     printf("blocking: %s\n", order);
-    /* Host functions of all streams take turns, so what runs beside one that waits is a fill. */
+    /* Host functions of all streams take turns, so a fill runs while one of them waits. */
     QUIET(MemAlloc(&address, 4096));
     close_gate(NULL);
     QUIET(MemsetD8Async(address, 1, 4096, free_one));

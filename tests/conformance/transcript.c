@@ -109,7 +109,7 @@ static void take_line(const char *line)
     printf("^^^ line %u, expected: %s", line_number, want);
 }
 
-/* Runs the section in this program started anew, so that no driver has forked. */
+/* Runs the section in a new process of this program, so that no driver has forked. */
 static int spawn(const struct section *section, char *self)
 {
     char line[LINE_ROOM];

@@ -28,7 +28,7 @@ extern int is_initialised;  /* 0: the driver is open but Init was not called */
 
 /* The call as it is written, and its code. */
 #define SAY(call) printf("%s -> %u\n", #call, cu->call)
-/* The answer of a call that has to be asked quietly. */
+/* The result of a call whose error must not be logged. */
 #define QUIET(call)                                                                                \
     do {                                                                                           \
         pool_cu_result quiet = cu->call;                                                           \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the lanes of a warp tell one another: shfl in all modes and widths, vote, match, redux,
+ * Communication between the lanes of a warp: shfl in all modes and widths, vote, match, redux,
  * activemask, barrier.warp, elect, also in divergent parts of a warp.
  */
 #include "conformance.h"

@@ -62,7 +62,7 @@ static void remove_file(const char *name)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Compiles anew or from the disk cache: memory is forgotten before. */
+/* Compiles or loads from the disk cache: the cache in memory is cleared before. */
 static pool_status compile(
     const char *source, const char *name, const char *const *options, size_t count, int32_t *value)
 {
@@ -126,7 +126,7 @@ static void test_toolkit_headers(void **state)
 
 static const char with_header[] = "#include <outer.h>\n" KERNEL("*out = VALUE;");
 
-/* -I in its four spellings; the header includes another one beside it. */
+/* -I in its four spellings; the header includes another one in its directory. */
 static void test_changed_headers(void **state)
 {
     char joined[80], equal[80];
@@ -187,22 +187,22 @@ static void test_hidden_headers(void **state)
     assert_int_equal(compiled, 0);
 }
 
-/* Quoted names are looked for beside the source, whose name says where that is. */
+/* Quoted names are searched for in the directory of the source's name. */
 static void test_beside_the_source(void **state)
 {
-    static const char source[] = "#include \"beside.h\"\n" KERNEL("*out = VALUE;");
+    static const char source[] = "#include \"sibling.h\"\n" KERNEL("*out = VALUE;");
     char name[80];
     int32_t value;
 
     (void)state;
     snprintf(name, sizeof(name), "%s/kernel.cu", root);
-    write_file("beside.h", "#define VALUE 7\n");
+    write_file("sibling.h", "#define VALUE 7\n");
     assert_int_equal(compile(source, name, NULL, 0, &value), POOL_OK);
     assert_int_equal(value, 7);
-    write_file("beside.h", "#define VALUE 8\n");
+    write_file("sibling.h", "#define VALUE 8\n");
     assert_int_equal(compile(source, name, NULL, 0, &value), POOL_OK);
     assert_int_equal(value, 8);
-    remove_file("beside.h");
+    remove_file("sibling.h");
     assert_int_equal(compile(source, name, NULL, 0, &value), POOL_ERR_COMPILE);
 }
 
@@ -262,12 +262,12 @@ static void test_spellings_of_include(void **state)
     }
 }
 
-/* Whether a header exists, asked by macros, whose names of headers count then. */
+/* Macros that test whether a header exists: the names in them belong to the set. */
 static void test_queries_in_macros(void **state)
 {
-    static const char *const macros[] = {"#define EXISTS __has_include(<asked.h>)\n",
-        "#define NAME <asked.h>\n#define EXISTS __has_include(NAME)\n",
-        "#define HAS(x) __has_include(x)\n#define EXISTS HAS(\"asked.h\")\n"};
+    static const char *const macros[] = {"#define EXISTS __has_include(<tested.h>)\n",
+        "#define NAME <tested.h>\n#define EXISTS __has_include(NAME)\n",
+        "#define HAS(x) __has_include(x)\n#define EXISTS HAS(\"tested.h\")\n"};
     char joined[80], source[512];
     const char *const options[] = {joined};
     int32_t value;
@@ -281,10 +281,10 @@ static void test_queries_in_macros(void **state)
             macros[i], KERNEL("*out = VALUE;"));
         assert_int_equal(compile(source, NULL, options, 1, &value), POOL_OK);
         assert_int_equal(value, 2);
-        write_file("asked.h", "");
+        write_file("tested.h", "");
         assert_int_equal(compile(source, NULL, options, 1, &value), POOL_OK);
         assert_int_equal(value, 1);
-        remove_file("asked.h");
+        remove_file("tested.h");
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory and streams while work really is under way: simulated streams that hang until they are let
+ * Memory and streams while work is in progress: simulated streams that hang until they are let
  * go show what waits, what does not, and that memory in use is not given out again.
  */
 #include <setjmp.h>
@@ -173,7 +173,7 @@ static void test_staged_behind_a_hang(void **state)
     OK(pool_stream_destroy(&stream));
 }
 
-/* Last, as it poisons the process: a fault that arrives while somebody waits for its stream. */
+/* Last, as it poisons the process: a fault that arrives while a thread waits for its stream. */
 static void test_fault_while_waiting(void **state)
 {
     pool_buffer *buffer = NULL;
@@ -200,5 +200,5 @@ int main(void)
         TEST(test_fault_while_waiting),
     };
 
-    return cmocka_run_group_tests_name("memory under way", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("memory in use", tests, NULL, NULL);
 }

@@ -373,7 +373,7 @@ static void test_damaged_files(void **state)
     msm_problem_free(&problem);
 }
 
-/* The digest that a file ends with, after what somebody wrote before it. */
+/* The digest that a file ends with, over the modified bytes before it. */
 static void seal(uint8_t *bytes, size_t size)
 {
     assert_ok(base_sha256_of(bytes, size - 32, bytes + size - 32));
@@ -437,7 +437,7 @@ static void test_forged_files(void **state)
 }
 
 /* A check is of what was read: points off the curve are refused, tables that are not the points'
- * multiples are computed anew. */
+ * multiples are recomputed. */
 static void test_checked_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 40, 1);
@@ -582,7 +582,7 @@ static int close_all(void **state)
     unlink(path);
     path_of("bad", path, sizeof(path));
     unlink(path);
-    /* Nothing is left beside them. */
+    /* No other file remains. */
     return rmdir(directory) || close_pool(state);
 }
 

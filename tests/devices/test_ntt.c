@@ -273,7 +273,8 @@ static void test_shapes(void **state)
     ntt_tuning = NULL;
 }
 
-/* In place on the device, with a workspace that is asked for, given and just too small. */
+/* In place on the device, with a workspace of the reported size, and one that is slightly too
+ * small. */
 static void in_place(pool_ntt_order order, uint32_t log_size)
 {
     const pool_field *field = ntt_field("babybear");

@@ -184,7 +184,7 @@ static void wait_for_gate(void *user)
         nanosleep(&pause, NULL);
 }
 
-/* The call returns while the stream cannot go on, and uses what the stream's earlier work wrote;
+/* The call returns while the stream is blocked, and uses what the stream's earlier work wrote;
  * later work of the stream finds the results. */
 struct later {
     struct operand *in;

@@ -188,7 +188,7 @@ static void test_chunks(void **state)
 }
 
 /* What a watcher was notified. */
-struct told {
+struct progress {
     uint64_t calls;
     uint64_t done;
     uint64_t total;
@@ -197,26 +197,26 @@ struct told {
 
 static void listen(void *user, uint64_t done, uint64_t total)
 {
-    struct told *told = user;
+    struct progress *progress = user;
 
-    assert_true(done > told->done && done <= total);
-    assert_true(told->calls == 0 || told->total == total);
-    told->calls++;
-    told->done = done;
-    told->total = total;
-    if (told->cancel)
-        pool_cancel_request(told->cancel);
+    assert_true(done > progress->done && done <= total);
+    assert_true(progress->calls == 0 || progress->total == total);
+    progress->calls++;
+    progress->done = done;
+    progress->total = total;
+    if (progress->cancel)
+        pool_cancel_request(progress->cancel);
 }
 
-/* A tree of 40 leaves, hashed or not, from host or device memory or on the host: told all of it,
- * and stopped when asked to. */
+/* A tree of 40 leaves, hashed or not, from host or device memory or on the host: progress
+ * covers all of it, and cancellation stops it. */
 static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device, int by_host)
 {
     enum { LEAVES = 40, DIGESTS = 40 + 20 + 10 + 5 + 3 + 2 + 1, MOST = LEAVES * 3 * 32 };
     pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2, .leaf_elements = leaf};
     unsigned char *elements = random_elements(set, LEAVES * leaf, POOL_FORM_STANDARD);
     unsigned char got[DIGESTS * 32];
-    struct told told = {0};
+    struct progress progress = {0};
     pool_exec run = by_host ? on_host : here();
     pool_span leaves = {.data = elements, .count = LEAVES};
     pool_span rows = {.data = got, .count = DIGESTS};
@@ -228,20 +228,20 @@ static void check_watched(const pool_poseidon *set, uint32_t leaf, int on_device
     if (on_device)
         leaves.data = (void *)(uintptr_t)address, leaves.space = POOL_MEMORY_DEVICE;
     run.progress = listen;
-    run.user = &told;
+    run.user = &progress;
     assert_ok(pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows));
-    assert_true(told.calls > 1);
-    assert_int_equal(told.done, told.total);
-    assert_ok(pool_cancel_create(&told.cancel));
-    told.calls = told.done = 0;
-    run.cancel = told.cancel;
+    assert_true(progress.calls > 1);
+    assert_int_equal(progress.done, progress.total);
+    assert_ok(pool_cancel_create(&progress.cancel));
+    progress.calls = progress.done = 0;
+    run.cancel = progress.cancel;
     assert_int_equal(
         pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows), POOL_ERR_CANCELLED);
-    assert_int_equal(told.calls, 1);
+    assert_int_equal(progress.calls, 1);
     assert_int_equal(
         pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows), POOL_ERR_CANCELLED);
-    assert_int_equal(told.calls, 1);
-    pool_cancel_destroy(&told.cancel);
+    assert_int_equal(progress.calls, 1);
+    pool_cancel_destroy(&progress.cancel);
     assert_ok(pool_buffer_destroy(&up));
     free(elements);
 }
@@ -293,7 +293,8 @@ static void test_strangers(void **state)
     pool_poseidon_destroy(&set);
 }
 
-/* A driver whose kernels do nothing: the self-test fails before any of the caller's data is used. */
+/* A driver whose kernels do nothing: the self-test fails before any of the caller's data is used.
+ */
 static void test_wrong_kernels(void **state)
 {
     pool_mock_params params = {.struct_size = sizeof(params), .devices = 1};

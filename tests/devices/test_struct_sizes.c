@@ -642,7 +642,7 @@ static void test_tails(void **state)
     }
 }
 
-/* Sizes that were never set: nothing behind struct_size may be looked at. */
+/* Sizes that were never set: nothing beyond struct_size may be read. */
 static void test_garbage(void **state)
 {
     static const size_t sizes[] = {4097, (size_t)1 << 20, SIZE_MAX / 2, SIZE_MAX - 7, SIZE_MAX};
@@ -671,8 +671,8 @@ static void test_garbage(void **state)
     X(pool_ntt_domain_params)                                                                      \
     X(pool_ntt_params)                                                                             \
     X(pool_params)                                                                                 \
-    X(pool_poseidon_params) X(pool_poseidon_sponge_params) X(pool_merkle_params)                   \
-        X(pool_stream_params) X(pool_exec)
+    X(pool_poseidon_params)                                                                        \
+    X(pool_poseidon_sponge_params) X(pool_merkle_params) X(pool_stream_params) X(pool_exec)
 #define INIT_CALL(type)                                                                            \
     static void init_##type(void *params, size_t struct_size)                                      \
     {                                                                                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work in flight: what a first cause says of faults that show elsewhere, what is freed beside a
+ * Work in flight: what a first cause says of faults that show elsewhere, what is freed next to a
  * kernel that does not end, and how devices are chosen while others have something to do.
  */
 #include <setjmp.h>
@@ -157,7 +157,7 @@ static void check_told(device_pool *pool, int culprit, int shown_on)
     pool_text_free(&text);
 }
 
-/* A kernel faults on device 2, and an allocation on device 0 is the first to be told. */
+/* A kernel faults on device 2, and an allocation on device 0 is the first call to fail. */
 static void test_fault_shows_elsewhere(void **state)
 {
     device_pool *pool = make_pool("sim:3,mem=64M");
@@ -351,7 +351,7 @@ static void test_pool_ends_with_deferred(void **state)
     load(at(pool, 0), "nothing", &idle);
     OK(pool_pinned_create(at(pool, 0), BYTES, 0, &pinned));
     hung = hang(at(pool, 0), load(at(pool, 0), "nothing", &module));
-    OK(pool_stream_destroy(&hung)); /* its work goes on */
+    OK(pool_stream_destroy(&hung)); /* its work continues */
     OK(pool_pinned_destroy(&pinned));
     pool_module_destroy(&idle);
     pool_module_destroy(&module);
@@ -439,7 +439,7 @@ static int sees_load(void *user, const pool_candidate *candidate)
     return 1;
 }
 
-/* A device with work under way is not chosen while others have none, whoever has them bound. */
+/* A device with unfinished work is not chosen while others have none, whatever their bindings. */
 static void test_least_loaded(void **state)
 {
     device_pool *pool = make_pool("sim:3,mem=64M");
@@ -467,7 +467,7 @@ static void test_least_loaded(void **state)
     OK(pool_pick_device(pool, &pick, &device));
     assert_int_equal(busy[0], 1);
     assert_int_equal(busy[1], 0);
-    /* Nobody waits for the stream: that it has ended is asked for. */
+    /* No thread waits for the stream: its completion is queried. */
     OK(pool_sim_resume());
     for (int i = 0; i < 5000 && busy[0]; i++) {
         usleep(2000);

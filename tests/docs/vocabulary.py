@@ -35,6 +35,16 @@ RETIRED = [
     (r"(?:an|a|one) (?:element|entry|word|device|launch) (?:an|a|each)", "per"),
     (r"gives? (?:it )?back|gave back|is told|are told|was told", "returns, releases; is notified"),
     (r"handed (?:in|over|out)|hands? (?:in|over|out|on)", "pass, transfer"),
+    (r"(?:is|are|was|were|be) looked at", "examined, read"),
+    (r"(?:is|are|was|were|be|been) asked(?: for)?", "requested, queried"),
+    (r"under way", "in progress"),
+    (r"somebody|whoever", "another thread, other code, the caller"),
+    (r"go(?:es)? on|went on", "continue"),
+    (r"anew", "again, recomputed, recompiled"),
+    (r"does not tell|do not tell|cannot tell", "report, show"),
+    (r"take[ns]? off|took off", "pop, remove"),
+    (r"device's state gives", "see status.h"),
+    (r"points_(?:begin|allocate|discard|hand_over|make_known)|pick_room", "msm_bases_, candidate_list"),
 ]
 SKIPPED = ("tests/vectors/", "docs/performance/", "ptx/prebuilt/", "docs/CHANGELOG.md",
            "tests/docs/vocabulary.py", "docs/glossary.md")

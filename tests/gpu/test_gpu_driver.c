@@ -149,7 +149,7 @@ static void test_calls(void **state)
         DRIVER_CALL(driver, ModuleLoadData((CUmodule[1]){NULL}, ".version 7.0\nnonsense\n")),
         POOL_ERR_BAD_IMAGE);
 
-    /* Contexts of our own take flags and a device at the version asked for. */
+    /* Contexts of the pool have flags and the requested API version. */
     assert_int_equal(
         DRIVER_CALL(driver, CtxCreate(&own, DRIVER_CTX_SCHED_BLOCKING_SYNC, device)), POOL_OK);
     assert_int_equal(DRIVER_CALL(driver, CtxGetDevice(&current)), POOL_OK);
@@ -189,10 +189,10 @@ static int poison(const char *kernel)
     CUcontext context, other;
     CUdeviceptr address = 0;
     CUstream stream;
-    int told = 0, count = 0;
+    int notified = 0, count = 0;
 
     CHILD_CHECK(driver_open(NULL, &mine) == POOL_OK);
-    CHILD_CHECK(driver_listen(mine, count_fault, &told) == POOL_OK);
+    CHILD_CHECK(driver_listen(mine, count_fault, &notified) == POOL_OK);
     CHILD_CHECK(enter(mine, 0, &device, &context) == POOL_OK);
     CHILD_CHECK(DRIVER_CALL(mine, MemAlloc(&address, 4096)) == POOL_OK);
     CHILD_CHECK(launch(mine, kernel) == POOL_ERR_PROCESS_POISONED);
@@ -202,7 +202,7 @@ static int poison(const char *kernel)
     else
         CHILD_CHECK(mine->fault.code == 700);
     CHILD_CHECK(mine->fault.device == device || mine->fault.device == -1);
-    CHILD_CHECK(told == 1);
+    CHILD_CHECK(notified == 1);
 
     /* Every later call, on every device, with the first cause. */
     CHILD_CHECK(driver_usable(mine) == POOL_ERR_PROCESS_POISONED);
@@ -217,8 +217,8 @@ static int poison(const char *kernel)
     if (mine->api.DeviceGetCount(&count) == POOL_CU_SUCCESS)
         for (int i = 1; i < count; i++)
             CHILD_CHECK(DRIVER_CALL(mine, CtxCreate(&other, 0, i)) == POOL_ERR_PROCESS_POISONED);
-    CHILD_CHECK(told == 1);
-    driver_unlisten(mine, count_fault, &told);
+    CHILD_CHECK(notified == 1);
+    driver_unlisten(mine, count_fault, &notified);
     driver_close(&mine);
     CHILD_CHECK(driver_open(NULL, &again) == POOL_ERR_PROCESS_POISONED && !again);
     return 0;

@@ -87,7 +87,7 @@ if [ "$kind" != static ]; then
     build_mock "shared library" ""
 fi
 if [ "$kind" = both ]; then
-    build_all "archive beside the shared library" devicepool-static ""
+    build_all "archive next to the shared library" devicepool-static ""
     mkdir "$directory/aside"
     mv "$libraries"/libdevicepool.so* "$directory/aside"
 fi
@@ -99,7 +99,7 @@ fi
 [ "$kind" != static ] || build_all "archive alone, without an option" devicepool ""
 [ "$kind" != both ] || mv "$directory"/aside/* "$libraries"
 
-# Of option default_library, what is installed is what was asked for.
+# Of option default_library, exactly the requested libraries are installed.
 case $kind in
 static) [ -z "$(find "$libraries" -name 'libdevicepool.so*')" ] || fail "a shared library is installed" ;;
 shared) [ ! -e "$libraries/libdevicepool.a" ] || fail "an archive is installed" ;;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What somebody writes who has the installed library and nothing else of this project. C11 and
+ * A program of a user who has only the installed library. C11 and
  * C++17. A transform there and back on a simulated device gives what went in.
  */
 #include <devicepool.h>

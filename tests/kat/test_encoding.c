@@ -25,7 +25,7 @@
  * the Groth16 verification key of Aptos' keyless accounts, from the governance proposal that sets
  * it (aptos_framework::keyless_account); its alpha and beta are those of the Perpetual Powers of
  * Tau, as in iden3/poseidon_bn254_verification_key.json. The generator uncompressed: snarkjs'
- * buffer_bn128_G2gen beside ark-bn254's bytes.
+ * buffer_bn128_G2gen next to ark-bn254's bytes.
  */
 static const struct {
     const char *curve;

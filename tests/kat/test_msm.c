@@ -65,7 +65,7 @@ static void check_sum(const struct msm_problem *problem, const uint8_t *expected
         fail_msg("%s: wrong by double and add", name);
 }
 
-/* Refused when asked to look, and nothing written. */
+/* Fails with the check, and nothing is written. */
 static void check_bad_point(const struct msm_problem *problem, const char *text)
 {
     pool_msm_params params = {.struct_size = sizeof(params), .curve = problem->curve};
@@ -449,7 +449,7 @@ static void test_powers_of_tau(void **state)
     pool_file_destroy(&file);
 }
 
-/* Without NVRTC there is no device, and the references alone are asked. */
+/* Without NVRTC there is no device, and only the references are tested. */
 static int open_with_compiler(void **state)
 {
     const struct nvrtc *nvrtc;

@@ -3,9 +3,9 @@
  * The PTX of ptx/prebuilt: makes it, and finds out whether it is what the present sources give.
  *   prebuilt keys          every program of programs.def is embedded, for the present sources, the
  *                          same on every chip, and a simulated device loads it; needs no NVRTC
- *   prebuilt compare       compiles all anew: the same text, where NVRTC has the version of then
- *   prebuilt make DIRECTORY   compiles all and writes what is another text than before
- *   prebuilt ptx DIRECTORY    writes the texts, to be looked at
+ *   prebuilt compare       recompiles everything; the PTX must be equal if NVRTC has the same
+ * version prebuilt make DIRECTORY   compiles all and writes what is another text than before
+ *   prebuilt ptx DIRECTORY    writes the PTX, for inspection
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -451,7 +451,7 @@ static void assert_format(const struct subject *s, const uint64_t *value)
     assert_int_equal(pool_field_to_montgomery(s->field, element, 1, montgomery), POOL_OK);
     for (int radix = POOL_DECIMAL; radix <= POOL_HEXADECIMAL; radix++) {
         char text[POOL_FIELD_STRING_BYTES + 1], expected[POOL_FIELD_STRING_BYTES + 1];
-        size_t needed = 0, told = 0;
+        size_t needed = 0, reported = 0;
 
         gmp_snprintf(expected, sizeof(expected), radix == POOL_DECIMAL ? "%Zd" : "0x%Zx", a);
         assert_int_equal(pool_field_format(s->field, POOL_FORM_STANDARD, element, (pool_radix)radix,
@@ -460,9 +460,9 @@ static void assert_format(const struct subject *s, const uint64_t *value)
         assert_int_equal(needed, strlen(expected) + 1);
         memset(text, '#', sizeof(text));
         assert_int_equal(pool_field_format(s->field, POOL_FORM_MONTGOMERY, montgomery,
-                             (pool_radix)radix, text, needed - 1, &told),
+                             (pool_radix)radix, text, needed - 1, &reported),
             POOL_ERR_INVALID_ARGUMENT);
-        assert_int_equal(told, needed);
+        assert_int_equal(reported, needed);
         assert_int_equal(text[0], '#');
         assert_int_equal(pool_field_format(s->field, POOL_FORM_MONTGOMERY, montgomery,
                              (pool_radix)radix, text, needed, NULL),

@@ -15,7 +15,7 @@
 #include "support/curve.h"
 
 enum {
-    CURVES = 32, /* at least twenty are asked for */
+    CURVES = 32, /* at least twenty are required */
     MAX_POINTS = 200,
 };
 

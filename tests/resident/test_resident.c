@@ -345,7 +345,7 @@ static double evictions(void)
     return value;
 }
 
-/* The tables of a domain are evicted for an allocation and computed anew. */
+/* The tables of a domain are evicted for an allocation and computed again. */
 static void test_domain_tables_are_restored(void **state)
 {
     pool_ntt_domain_params params = {.struct_size = sizeof(params), .log_size = 12};

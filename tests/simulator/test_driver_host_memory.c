@@ -24,7 +24,8 @@ struct made {
     void *pinned;
 };
 
-/* Makes one of everything; goes on after failures, which must be 2. Returns how many failed. */
+/* Creates one object of each kind; continues after failures, which must be 2. Returns how many
+ * failed. */
 static int make(struct made *made)
 {
     static char heap[4096];

@@ -35,7 +35,7 @@ static void test_alloc(void **state)
     assert_int_equal(one % 256, 0);
     assert_int_equal(two % 256, 0);
     assert_int_equal(before - free_now(), 256 + 1024);
-    /* Even allocations that fill their rounded size have somebody's nothing behind them. */
+    /* Even allocations that fill their rounded size are followed by a guard zone. */
     CUdeviceptr row[8];
     for (int at = 0; at < 8; at++)
         assert_int_equal(cu->MemAlloc(&row[at], 256), 0);
@@ -295,7 +295,7 @@ static void test_pools(void **state)
     assert_int_equal(cu->MemFreeAsync(two + 256, NULL), 1);
     assert_int_equal(cu->MemFreeAsync(two, NULL), 0);
     assert_int_equal(cu->MemFreeAsync(two, NULL), 1);
-    assert_int_equal(cu->MemsetD8(two, 0, 1), 1); /* freed for whoever calls now */
+    assert_int_equal(cu->MemsetD8(two, 0, 1), 1); /* freed for every caller now */
     assert_int_equal(cu->StreamSynchronize(NULL), 0);
     assert_int_equal(cu->MemPoolGetAttribute(pool, 5, &number), 0);
     assert_int_equal(number, 64 * MIB); /* the threshold stays */

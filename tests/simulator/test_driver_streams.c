@@ -332,7 +332,7 @@ static void test_destroy_with_work(void **state)
     after.is_open = 1;
     assert_int_equal(cu->LaunchHostFunc(stream, gate_function, &gate), 0);
     assert_int_equal(cu->LaunchHostFunc(stream, gate_function, &after), 0);
-    assert_int_equal(cu->StreamDestroy(stream), 0); /* returns at once, the work goes on */
+    assert_int_equal(cu->StreamDestroy(stream), 0); /* returns immediately, the work continues */
     assert_int_equal(cu->StreamQuery(stream), 400);
     assert_int_equal(cu->StreamQuery(NULL), 600);
     gate_open(&gate);

@@ -76,7 +76,7 @@ static uint32_t swapped(uint32_t t)
 
 /* ---- lanes that never come ------------------------------------------------------------------- */
 
-/* The other half skips the branch and goes on. */
+/* The other half skips the branch and continues. */
 static void test_skipped_branch(void **state)
 {
     (void)state;

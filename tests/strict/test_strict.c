@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The codes that a driver answers to wrong calls, asked of the mock, of simulated devices and of
- * real ones: two drivers that only claim to be strict would let wrong code pass. What is asked of
- * real drivers leaves out what only ends well by luck there: handles that are stale or made up.
- * usage: test_strict mock|sim|gpu        exit 77: there is no such driver here
+ * The codes that a driver returns for invalid calls, checked on the mock, on simulated devices and
+ * on real ones: two drivers that only claim to be strict would let wrong code pass. What is
+ * required of real drivers leaves out what only ends well by luck there: handles that are stale or
+ * made up. usage: test_strict mock|sim|gpu        exit 77: there is no such driver here
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 #include "sim/driver/sim.h"
 
 static const pool_cuda_api *cu;
-static int asked;
+static int checked;
 static int wrong;
 
 static void compare(const char *call, pool_cu_result expected, pool_cu_result came, int line)
 {
-    asked++;
+    checked++;
     if (came == expected)
         return;
     wrong++;
@@ -304,7 +304,7 @@ static void modules(void)
     CODE(0, ModuleUnload(module));
 }
 
-/* Handles that were: not asked of real drivers, which may look inside. */
+/* Stale handles: not tested on real drivers, which may dereference them. */
 static void stale_handles(CUcontext primary)
 {
     CUcontext own = NULL;
@@ -383,7 +383,7 @@ int main(int count, char **arguments)
         printf("%s", pool_mock_leaks(mock));
         wrong++;
     }
-    printf("%s: %d codes asked, %d not as expected\n", which, asked, wrong);
+    printf("%s: %d codes checked, %d not as expected\n", which, checked, wrong);
     pool_mock_destroy(&mock);
     return wrong ? 1 : 0;
 }

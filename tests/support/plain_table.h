@@ -32,7 +32,7 @@ static struct plain_counters plain_calls;
 POOL_CUDA_FUNCTIONS(PLAIN_FUNCTION)
 #undef PLAIN_FUNCTION
 
-/* Functions whose results somebody reads. */
+/* Functions whose results are read. */
 static int plain_version = 13000;
 static int plain_device = 5;
 

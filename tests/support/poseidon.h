@@ -50,7 +50,7 @@ static inline void compare(
         fail_msg("%s: %s differ from the host's", pool_poseidon_name(set), what);
 }
 
-/* 0, or 77 with the reason told where there is no such device or no NVRTC. */
+/* 0, or 77 with the reason printed if there is no such device or no NVRTC. */
 static inline int open_here(int argc, char **argv)
 {
     const struct nvrtc *nvrtc;

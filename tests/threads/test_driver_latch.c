@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fault latch from many threads at once: one first cause, everybody is notified once, nobody is
- * told after having left; and opening and closing a driver from many threads.
+ * notified after having left; and opening and closing a driver from many threads.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ struct worker {
     struct driver *driver;
     int index;
     unsigned seed;
-    atomic_int told;
+    atomic_int notified;
     atomic_int has_left;
     int first_code; /* that the thread's own failing call was notified */
 };
@@ -43,8 +43,8 @@ static void on_fault(void *user, const struct driver_fault *fault)
 
     CHECK(!atomic_load(&worker->has_left));
     CHECK(fault->code >= 700 && strlen(fault->message) > 20);
-    atomic_fetch_add(&worker->told, 1);
-    /* Long enough for the others to leave meanwhile; those being told have to wait. */
+    atomic_fetch_add(&worker->notified, 1);
+    /* Long enough for the others to leave meanwhile; those being notified have to wait. */
     usleep(200);
     CHECK(!atomic_load(&worker->has_left));
 }
@@ -90,7 +90,7 @@ static void latch_round(void)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < THREADS; i++) {
         CHECK(workers[i].first_code == driver->fault.code);
-        CHECK(i % 2 ? workers[i].told <= 1 : workers[i].told == 1);
+        CHECK(i % 2 ? workers[i].notified <= 1 : workers[i].notified == 1);
         driver_unlisten(driver, on_fault, &workers[i]);
     }
     driver_close(&driver);

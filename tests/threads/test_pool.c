@@ -233,7 +233,7 @@ static void test_everything_at_once(void **state)
     pool_mock_destroy(&world.mock);
 }
 
-/* Pools come and go on the same driver while other threads use theirs. */
+/* Pools are created and destroyed on the same driver while other threads use theirs. */
 static void *make_and_end(void *arg)
 {
     struct gang *gang = arg;

@@ -63,7 +63,7 @@ static pool_status launch(pool_module *module)
 {
     static const size_t sizes[] = {8, 4};
     pool_launch_shape shape = {.struct_size = sizeof(shape),
-        .dynamic_shared_bytes = 100000, /* has to be asked for first */
+        .dynamic_shared_bytes = 100000, /* has to be opted in */
         .argument_count = 2,
         .argument_bytes = sizes};
     pool_kernel *kernel;
@@ -140,7 +140,7 @@ static pool_status warm_up(struct torture *torture)
     return status ? status : pool_warm_up(torture->objects[POOL], &params, 1);
 }
 
-/* A fact that the driver does not tell is 0; a disk that fails is a cache that misses. */
+/* A property that the driver does not report is 0; a disk that fails is a cache that misses. */
 static const char *const facts_absorbed[] = {"cuDeviceGetAttribute", "file", NULL};
 
 /* The same goes for memory that the cache would have needed; the other scenarios are strict there.

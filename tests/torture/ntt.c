@@ -134,9 +134,9 @@ static pool_status vectors(struct torture *torture)
 }
 
 /*
- * A fact that the driver does not tell is 0; staging falls back to the driver's own copies; a full
- * device is tried again, and so is entering a context to give memory back; a disk that fails is a
- * cache that misses.
+ * A property that the driver does not report is 0; staging falls back to the driver's own copies; a
+ * full device is tried again, and so is entering a context to give memory back; a disk that fails
+ * is a cache that misses.
  */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
     "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};

@@ -80,7 +80,7 @@ static pool_status create_lazy_then_use(struct torture *torture)
     return status;
 }
 
-/* A UUID's start and a PCI address: identities are asked for to find the devices. */
+/* A UUID's start and a PCI address: identities are queried to find the devices. */
 static pool_status create_by_identity(struct torture *torture)
 {
     pool_params params = {.min_devices = 2, .devices = "GPU-4e,0000:06:00.0"};
@@ -110,7 +110,7 @@ static pool_status destroy_two(struct torture *torture)
 
 /* ---- using ---------------------------------------------------------------------------------- */
 
-/* A description and facts also tell of a lost process or device: afterwards it has to be known. */
+/* Queries also detect an unusable process or device, which must be recorded then. */
 static pool_status still_usable(struct torture *torture)
 {
     pool_device *device;
@@ -297,9 +297,9 @@ static void prepare_pointer(struct torture *torture)
     torture->objects[4] = (void *)(uintptr_t)address;
 }
 
-/* A fact that the driver does not tell is 0. */
+/* A property that the driver does not report is 0. */
 static const char *const facts_absorbed[] = {"cuDeviceGetAttribute", NULL};
-/* Nor is free memory that cannot be asked for now a reason to describe or choose nothing. */
+/* A failing query of free memory must not prevent a description or a choice. */
 static const char *const sampling_absorbed[] = {"cuDeviceGetAttribute", "cuDeviceGetP2PAttribute",
     "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
 

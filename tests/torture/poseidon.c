@@ -81,11 +81,11 @@ static void listen(void *user, uint64_t done, uint64_t total)
 
 static pool_status create(struct torture *torture, pool_exec *run)
 {
-    static uint64_t told;
+    static uint64_t reported;
     pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
-    *run = (pool_exec){.struct_size = sizeof(*run), .progress = listen, .user = &told};
+    *run = (pool_exec){.struct_size = sizeof(*run), .progress = listen, .user = &reported};
     return status ? status : pool_device_at(torture->objects[POOL], 0, &run->device);
 }
 
@@ -148,9 +148,9 @@ static pool_status build(struct torture *torture)
 }
 
 /*
- * A fact that the driver does not tell is 0; staging falls back to the driver's own copies; a full
- * device is tried again, and so is entering a context to give memory back; a disk that fails is a
- * cache that misses.
+ * A property that the driver does not report is 0; staging falls back to the driver's own copies; a
+ * full device is tried again, and so is entering a context to give memory back; a disk that fails
+ * is a cache that misses.
  */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
     "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};

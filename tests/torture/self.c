@@ -27,10 +27,10 @@ static enum plant {
     PLANT_LEAK,          /* memory is not freed when the copy fails */
     PLANT_LOST_CONTEXT,  /* returns between push and pop */
     PLANT_EXTRA_CONTEXT, /* leaves another context current, with the right depth */
-    PLANT_SWALLOWED,     /* the copy's failure is not looked at */
+    PLANT_SWALLOWED,     /* the copy's failure is ignored */
     PLANT_WRONG_CLASS,   /* every failure is a timeout */
     PLANT_NO_DETAIL,     /* fails without saying why */
-    PLANT_NOISE,         /* goes on asking the driver after a fault */
+    PLANT_NOISE,         /* calls the driver after a fault */
     PLANT_HOST_LEAK,     /* loses its own record when the push fails */
     PLANT_MALLOC,        /* does not look at what malloc gave */
     PLANT_FILE,          /* does not look at what open gave */
@@ -196,7 +196,7 @@ static void test_lost_context(void **state)
     struct torture_report report = run_with(PLANT_LOST_CONTEXT);
 
     (void)state;
-    /* copy, alloc and free fail with 7 codes in two ways each; the leaks list tells it as well */
+    /* copy, alloc and free fail with 7 codes in two ways each; the leaks list reports it as well */
     assert_true(report.found[TORTURE_CONTEXT] >= 40);
 }
 

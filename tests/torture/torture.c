@@ -21,7 +21,7 @@ unsigned torture_seconds_per_run = 10;
 static char watchdog_text[256];
 
 /* DEVICEPOOL_TORTURE_TELL: for one who hunts. */
-static int most_told(void)
+static int max_printed(void)
 {
     const char *wanted = getenv("DEVICEPOOL_TORTURE_TELL");
 
@@ -41,7 +41,7 @@ static void bite(int signal_number)
 struct finding {
     struct torture_report *report;
     int count;
-    int told;
+    int printed;
     int quiet;
 };
 
@@ -52,9 +52,9 @@ static void found(
 
     finding->report->found[kind]++;
     finding->count++;
-    if (finding->quiet || finding->told >= most_told())
+    if (finding->quiet || finding->printed >= max_printed())
         return;
-    finding->told++;
+    finding->printed++;
     fprintf(stderr, "%s: %s %llu (%s) fails %s with %u: %s%s%s\n", watch.scenario->name,
         source_names[point->source], (unsigned long long)point->n, watch.first,
         point->from_then_on ? "from then on" : "once", point->code, what, detail[0] ? ": " : "",
@@ -103,7 +103,7 @@ static void check_status(struct finding *finding, pool_status status, const pool
     }
     snprintf(text, sizeof(text), "%s: %.400s", pool_status_name(status), error->message);
     if (watch.made_in_run > 0 && !watch.any_not_absorbed) {
-        /* It went on without what failed; what came of that is its own affair. */
+        /* The scenario continued without the failed call; its result is not checked. */
         if (error->status != status || !error->message[0])
             found(finding, TORTURE_DETAIL, "the detail is of another failure", text);
         return;
@@ -188,14 +188,14 @@ static void check_handles(struct finding *finding, const struct torture *torture
     const char *leaks = pool_mock_leaks(torture->mock);
 
     if (watch.noise[0])
-        found(finding, TORTURE_NOISE, "after the fault the driver is still asked", watch.noise);
+        found(finding, TORTURE_NOISE, "after the fault the driver is still called", watch.noise);
     /* The driver takes nothing back any more, or says so to everybody. */
     if (watch.is_lost || status == POOL_ERR_PROCESS_POISONED || status == POOL_ERR_SHUTDOWN ||
         (point->source == SOURCE_DRIVER && watch.made > 0 &&
             (point->code == POOL_CU_DEINITIALIZED || point->code == POOL_CU_UNKNOWN) &&
             point->from_then_on))
         return;
-    /* What answers so while things are given back has ended, as far as one can tell. */
+    /* A driver that returns this during the release has probably shut down. */
     if (point->code == POOL_CU_DEINITIALIZED && watch.made > watch.made_in_run)
         return;
     char now[1024];

@@ -5,7 +5,7 @@
  *
  * - The status is not POOL_OK when a failure came up while the scenario ran, unless the scenario
  *   says that it absorbs failures of that function; a failure while things are given back
- *   (`finish`) may be silent, as destructors go on.
+ *   (`finish`) may be silent, as destructors continue.
  * - The status is of the class that the driver's code has (or, when making a pool, says that the
  *   device cannot be used), and pool_last_error agrees with it and names the code.
  * - The caller's own context is current again and lies as deep as before. Where a pop itself was
@@ -48,7 +48,7 @@ struct torture_scenario {
      * "*" at the end as in mock.h; "malloc" and "file" for those. */
     const char *const *absorbs;
     /* 1: a code that harms only a call or a device may leave POOL_OK behind wherever it comes up
-     * (a pool with several devices goes on without one). PROCESS codes may not. */
+     * (a pool with several devices continues without one). PROCESS codes may not. */
     int goes_on;
     /* 1: no driver call fails (a scenario that is dear to run and has them elsewhere). */
     int spares_driver;
@@ -83,7 +83,7 @@ int torture_run(const struct torture_scenario *scenario, struct torture_report *
 /* How long a run may take before the program is ended as hanging: 10. */
 extern unsigned torture_seconds_per_run;
 
-/* Whether the C library's count can be asked: not under a sanitizer, and only where meson.build's
+/* Whether the C library's count is available: not under a sanitizer, and only where meson.build's
  * environment is set. */
 int torture_counts_host_memory(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the harness and its hooks: the point under way, and what the hooks saw of it.
+ * Between the harness and its hooks: the current point, and what the hooks recorded.
  */
 #ifndef TESTS_TORTURE_WATCH_H
 #define TESTS_TORTURE_WATCH_H
@@ -18,7 +18,7 @@ struct point {
     int from_then_on;
 };
 
-/* What the hooks saw in the run under way. */
+/* What the hooks recorded in the current run. */
 struct watch {
     struct point point;
     uint64_t seen[SOURCES];

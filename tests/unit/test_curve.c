@@ -68,7 +68,7 @@ static void test_taken(void **state)
     assert_int_equal(cofactor, 20);
     assert_int_equal(pool_field_bits(pool_curve_scalar_field(curve)), 3);
     pool_curve_destroy(&curve);
-    /* 85, 90, … 115 are possible numbers of points: the order alone does not tell */
+    /* 85, 90, … 115 are possible numbers of points: the order alone does not determine it */
     params.cofactor = NULL;
     assert_int_equal(pool_curve_create(&params, &curve), POOL_OK);
     assert_int_equal(pool_curve_cofactor(curve, 1, &cofactor), POOL_ERR_NOT_FOUND);

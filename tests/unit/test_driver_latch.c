@@ -53,7 +53,7 @@ static void test_open_shared(void **state)
     driver_close(&second);
     driver_close(NULL);
     first = opened();
-    assert_int_equal(plain_calls.Init, 1); /* made anew: plain_table had zeroed the count */
+    assert_int_equal(plain_calls.Init, 1); /* initialised again: plain_table had zeroed the count */
     driver_close(&first);
 }
 
@@ -196,8 +196,8 @@ static void test_call_failures(void **state)
     assert_int_equal(pool_last_error()->driver_code, 2);
     assert_string_equal(pool_last_error()->driver_name, "CUDA_ERROR_OUT_OF_MEMORY");
     assert_string_equal(pool_last_error()->call, "cuMemAlloc");
-    assert_string_equal(message(),
-        "cuMemAlloc on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
+    assert_string_equal(
+        message(), "cuMemAlloc on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
     /* A code that is newer than this library: the driver knows it. */
     plain_answers.MemAlloc = 1234;
     assert_int_equal(DRIVER_CALL(driver, MemAlloc(NULL, 1)), POOL_ERR_DRIVER);
@@ -214,7 +214,7 @@ static void test_call_failures(void **state)
     driver_close(&driver);
 }
 
-static int counted; /* how often a value of a message was asked for */
+static int counted; /* how often a value of a message was evaluated */
 
 static unsigned long long counted_bytes(void)
 {
@@ -264,7 +264,7 @@ failed:
     driver_close(&driver);
 }
 
-struct told {
+struct notification {
     struct driver *driver;
     int times;
     int code;
@@ -272,31 +272,31 @@ struct told {
     int unlisten_self;
 };
 
-static void take_note(void *user, const struct driver_fault *fault)
+static void record_fault(void *user, const struct driver_fault *fault)
 {
-    struct told *told = user;
+    struct notification *notification = user;
 
-    told->times++;
-    told->code = fault->code;
-    snprintf(told->message, sizeof(told->message), "%s", fault->message);
-    /* No lock is held: the latch can be asked, listeners can go. */
-    assert_int_equal(driver_usable(told->driver), POOL_ERR_PROCESS_POISONED);
-    if (told->unlisten_self)
-        driver_unlisten(told->driver, take_note, told);
+    notification->times++;
+    notification->code = fault->code;
+    snprintf(notification->message, sizeof(notification->message), "%s", fault->message);
+    /* No lock is held: the latch can be queried, listeners can be removed. */
+    assert_int_equal(driver_usable(notification->driver), POOL_ERR_PROCESS_POISONED);
+    if (notification->unlisten_self)
+        driver_unlisten(notification->driver, record_fault, notification);
 }
 
 static void test_latch(void **state)
 {
     struct driver *driver = opened(), *again = NULL;
-    struct told first = {.driver = driver}, second = {.driver = driver, .unlisten_self = 1},
-                gone = {.driver = driver}, late = {.driver = driver};
+    struct notification first = {.driver = driver}, second = {.driver = driver, .unlisten_self = 1},
+                        gone = {.driver = driver}, late = {.driver = driver};
 
     (void)state;
-    assert_int_equal(driver_listen(driver, take_note, &first), POOL_OK);
-    assert_int_equal(driver_listen(driver, take_note, &second), POOL_OK);
-    assert_int_equal(driver_listen(driver, take_note, &gone), POOL_OK);
-    driver_unlisten(driver, take_note, &gone);
-    driver_unlisten(driver, take_note, &late);
+    assert_int_equal(driver_listen(driver, record_fault, &first), POOL_OK);
+    assert_int_equal(driver_listen(driver, record_fault, &second), POOL_OK);
+    assert_int_equal(driver_listen(driver, record_fault, &gone), POOL_OK);
+    driver_unlisten(driver, record_fault, &gone);
+    driver_unlisten(driver, record_fault, &late);
 
     plain_answers.LaunchKernel = 719;
     assert_int_equal(
@@ -326,13 +326,13 @@ static void test_latch(void **state)
     assert_int_equal(driver_usable(driver), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(driver->fault.code, 719);
     assert_int_equal(first.times, 1);
-    assert_int_equal(driver_listen(driver, take_note, &late), POOL_ERR_PROCESS_POISONED);
+    assert_int_equal(driver_listen(driver, record_fault, &late), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(driver_open(&table, &again), POOL_ERR_PROCESS_POISONED);
     assert_null(again);
 
-    driver_unlisten(driver, take_note, &first);
+    driver_unlisten(driver, record_fault, &first);
     driver_close(&driver);
-    driver = opened(); /* a table is no process: opened anew it is as new */
+    driver = opened(); /* a table is not a process: after reopening it is usable */
     driver_close(&driver);
 }
 
@@ -358,7 +358,8 @@ static void test_every_process_code(void **state)
     }
 }
 
-/* The device of the fault stays out of the text when the driver does not tell it any more. */
+/* The device of the fault is omitted from the message when the driver does not report it any more.
+ */
 static void test_latch_without_device(void **state)
 {
     struct driver *driver = opened();

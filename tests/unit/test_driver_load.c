@@ -148,7 +148,7 @@ static void test_toolkit_stub(void **state)
             continue;
         use(paths[i], NULL, NULL);
         refuse(POOL_ERR_NO_DRIVER, "stub library", "/stubs/libcuda.so", "install");
-        /* Not in a directory of that name cuInit's answer still tells. */
+        /* Not in a directory of that name cuInit's result still shows it. */
         snprintf(path, sizeof(path), "%s/libcuda.so.1", directory);
         copy_file(paths[i], path);
         use(path, NULL, NULL);
@@ -181,7 +181,7 @@ static void test_init_failures(void **state)
     }
 }
 
-/* How functions of a library were found, told by what they answer; `extra`: it has them all. */
+/* How the functions of a library were resolved, by their results; `extra`: it has them all. */
 struct way {
     const char *library;
     pool_cu_result answer;

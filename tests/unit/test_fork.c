@@ -259,7 +259,7 @@ static void fork_while(struct compiling *compiling)
 
 static void test_compile_under_way(void **state)
 {
-    struct compiling compiling = {.world = world_with_pool(1), .source = "under way"};
+    struct compiling compiling = {.world = world_with_pool(1), .source = "in progress"};
 
     (void)state;
     fake->compile = stop_in_compiler;

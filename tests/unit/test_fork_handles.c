@@ -586,7 +586,7 @@ static void test_every_function(void **state)
     destroy_handles();
 }
 
-/* Whoever ends the pool alone, with everything that lives in it. */
+/* A caller that ends the pool alone, with everything that lives in it. */
 static int destroy_pool_alone(void *argument)
 {
     (void)argument;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening: what the system says, raw arrays, what is asked for and what is there; and KZG setups as
+ * Opening: system errors, raw arrays, requested and existing sections; and KZG setups as
  * text, right ones and wrong ones.
  */
 #include <setjmp.h>
@@ -95,7 +95,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------- */
+/* ---- requested kinds ----------------------------------------------------------------------- */
 
 static void test_kind(void **state)
 {
@@ -278,7 +278,7 @@ static void make_points(void)
         hex_of("bls12_381_g2", i, g2[i]);
 }
 
-/* At the n-th reading from now on somebody makes the file shorter. */
+/* Truncates the file at the n-th read from now. */
 static int shorten(void *user, const char *operation)
 {
     int *countdown = user;

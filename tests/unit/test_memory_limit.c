@@ -94,7 +94,7 @@ static void test_held_memory_counts(void **state)
     assert_int_equal(info_of(device).reserved_bytes, 63 * MIB);
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_memory_trim(device, 0));
-    /* In use by somebody else who allocates from it: nothing can be released. */
+    /* In use by other code that allocates from it: nothing can be released. */
     assert_int_equal(api->MemAllocFromPoolAsync(&foreign, 40 * MIB, handle, NULL), 0);
     assert_status(pool_buffer_alloc(device, 30 * MIB, &buffer), POOL_ERR_OUT_OF_DEVICE_MEMORY);
     assert_says("73400320 are held with what the memory pool keeps");
@@ -212,7 +212,7 @@ static void test_available(void **state)
     assert_int_equal(device_capacity(device), 9 * GIB);
     assert_int_equal(info_of(device).available_bytes, 9 * GIB);
     assert_int_equal(info_of(device).reserved_bytes, 3 * GIB);
-    /* Somebody else's use shows with the next sample. */
+    /* The use by other code shows with the next sample. */
     pool_mock_set_free_memory(world.mock, 0, 2 * GIB);
     assert_int_equal(device_capacity(device), 9 * GIB);
     assert_int_equal(info_of(device).available_bytes, 4 * GIB);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory where the driver must be scripted or looked into: a full device, drivers without memory
- * pools, peers, frees while work is under way, failures, fork and poison.
+ * pools, peers, frees while work is unfinished, failures, fork and poison.
  */
 #include "support/memory.h"
 
@@ -56,7 +56,7 @@ static void test_full_of_unused(void **state)
 
     (void)state;
     pool_mock_set_free_memory(memory_mock, 0, 100 * MIB);
-    for (int i = 1; i <= 3; i++) { /* each too large for what is free beside the last */
+    for (int i = 1; i <= 3; i++) { /* each too large for the free memory next to the last */
         assert_ok(pool_buffer_alloc(memory_device(0), (uint64_t)(64 + i) * MIB, &buffer));
         assert_ok(pool_buffer_destroy(&buffer));
     }
@@ -369,7 +369,7 @@ static void test_context_is_restored(void **state)
     assert_int_equal(api->CtxDestroy(mine), 0);
 }
 
-/* The driver's own free and unload would wait for the work: they are not called beside it. */
+/* The driver's own free and unload would wait for the work: they are not called meanwhile. */
 static void test_free_beside_unfinished_work(void **state)
 {
     static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"

@@ -180,7 +180,7 @@ static void test_numa(void **state)
         skip(); /* the kernel has no policies here, or the program was started under one */
     if (memory_numa_prefer(0, &before)) {
         assert_int_equal(policy_now(), 1);
-        assert_false(memory_numa_prefer(0, &before)); /* a policy of one's own stays */
+        assert_false(memory_numa_prefer(0, &before)); /* a policy of the program is unchanged */
         before.mode = 0;
         memory_numa_restore(&before);
     }

@@ -204,7 +204,7 @@ static void *let_go_later(void *argument)
     return NULL;
 }
 
-/* Copies under way keep their rings; when there is none left the next copy waits for one. */
+/* Copies in progress hold their rings; when there is none left the next copy waits for one. */
 static void test_rings_under_way(void **state)
 {
     unsigned char *data = calloc(1, MIB);

@@ -404,7 +404,7 @@ static void test_sticky_fault(void **state)
     assert_int_equal(cu->CtxCreate(&context, 0, 1), 700);
     assert_int_equal(cu->DevicePrimaryCtxRetain(&context, 1), 700);
     assert_int_equal(cu->DevicePrimaryCtxRelease(0), 700);
-    /* What touches no device goes on. */
+    /* Functions that access no device continue to work. */
     assert_int_equal(cu->DeviceGetCount(&count), 0);
     assert_int_equal(cu->CtxPopCurrent(&context), 0);
     /* Nothing can be given back any more, so nothing is a leak. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules, kernels and launches on the mock driver: every public function with NULLs and wrong
- * sizes, what the driver is asked, what is refused before it is asked.
+ * sizes, the driver's queries, and what fails before them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,6 @@
 #include <devicepool/mock.h>
 
 static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
-
 
 static pool_mock *mock;
 static device_pool *pool;
@@ -320,7 +319,8 @@ static void test_launch_with_much_shared_memory(void **state)
     pool_module_destroy(&module);
 }
 
-/* Launches "fill" to use programmatic dependent launch and returns whether the driver was passed. */
+/* Launches "fill" to use programmatic dependent launch and returns whether the driver was passed.
+ */
 static int pdl(void)
 {
     pool_launch_shape shape = {

@@ -463,7 +463,7 @@ static int leave_unfinished(void *argument)
     _exit(0);
 }
 
-/* Whoever is killed while it writes leaves a file: it goes with the next writer's. */
+/* A caller that is killed while it writes leaves a file: it goes with the next writer's. */
 static void test_files_of_killed_writers_go(void **state)
 {
     pid_t child;

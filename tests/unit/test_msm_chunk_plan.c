@@ -61,7 +61,7 @@ static void init_job(struct msm_chunk_job *job, uint64_t count, uint64_t batch)
         .result_bytes = 8 * curve[0]};
 }
 
-/* A range of the workspace, to be asked for overlaps. */
+/* A range of the workspace, to be checked for overlaps. */
 struct range {
     uint64_t start, end;
 };

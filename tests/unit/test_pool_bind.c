@@ -95,7 +95,7 @@ static void test_misuse(void **state)
     assert_int_equal(pool_unbind(b), POOL_ERR_UNBALANCED);
     assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
 
-    /* Somebody else's context on top: refused, and nothing is changed. */
+    /* Other code else's context on top: refused, and nothing is changed. */
     assert_int_equal(cuda->CtxCreate(&foreign, 0, 1), 0);
     assert_int_equal(pool_unbind(a), POOL_ERR_UNBALANCED);
     assert_ptr_equal(pool_mock_current_context(world.mock), foreign);
@@ -105,7 +105,7 @@ static void test_misuse(void **state)
     assert_ok(pool_unbind(a));
     assert_int_equal(pool_mock_depth(world.mock), 0);
 
-    /* Ours was taken off by somebody else: said once, and the books are right again. */
+    /* Other code has popped the context: reported once, and the record is consistent again. */
     assert_ok(pool_bind(a));
     assert_int_equal(cuda->CtxPopCurrent(&popped), 0);
     assert_int_not_equal(pool_unbind(a), POOL_OK);

@@ -48,7 +48,7 @@ static void test_round_robin(void **state)
     }
 }
 
-/* Where the counter is folded back, and where a 64-bit counter ends, the order goes on. */
+/* The order continues where the counter wraps and where a 64-bit counter overflows. */
 static void test_counter_end(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void test_counter_end(void **state)
         for (uint64_t before = 0; before < 2 * count; before++) {
             device_pool_set_counter(world.pool, set->limit - before);
             check_laps(&world, count, 4);
-            /* Powers of two need no fold: their order goes on over the end of 64 bits. */
+            /* Powers of two need no wrapping: their order continues over the end of 64 bits. */
             if (!atomic_load(&world.pool->whole_count))
                 assert_true(atomic_load(&world.pool->counter) < 6 * count);
             device_pool_set_counter(world.pool, UINT64_MAX - 1 - before);
@@ -110,7 +110,7 @@ static void let_sample_age(struct world *world)
     atomic_store(&world->pool->sampled_at, 1);
 }
 
-/* As if nobody had asked for a while. */
+/* As if no sample had been taken for a while. */
 static void forget_choices(struct world *world)
 {
     for (size_t i = 0; i < pool_device_count(world->pool); i++) {
@@ -140,7 +140,7 @@ static void test_best(void **state)
         seen[pool_device_index(device)]++;
     }
     /* Twenty calls take no 10 ms, unless the machine stood still: then the sample was renewed. In
-     * between the choices go by the free memory that those who asked before leave each other. */
+     * between the choices use the free memory that earlier choices leave. */
     if (pool_mock_calls(world.mock, NULL) == calls) {
         assert_in_range(seen[0], 3, 4);
         assert_in_range(seen[1], 8, 9);
@@ -219,7 +219,7 @@ static void test_best_shares_ties(void **state)
     world_end(&world);
 }
 
-/* A device that cannot be asked keeps its last value; the others are asked all the same. */
+/* A device whose query fails keeps its last value; the others are sampled all the same. */
 static void test_best_with_failing_sample(void **state)
 {
     struct world world = world_with_pool(3);
@@ -269,18 +269,18 @@ static void test_pick(void **state)
     struct world world = world_with_pool(5);
     pool_pick pick = {.struct_size = sizeof(pick)};
     pool_device *device = NULL;
-    int asked = 0, seen[5] = {0};
+    int calls = 0, seen[5] = {0};
 
     (void)state;
     for (int i = 0; i < 5; i++)
         pool_mock_set_free_memory(world.mock, i, (uint64_t)(10 + i) * GIB);
     pick.filter = odd_only;
-    pick.user = &asked;
+    pick.user = &calls;
     for (int i = 0; i < 10; i++) {
         assert_ok(pool_pick_device(world.pool, &pick, &device));
         seen[pool_device_index(device)]++;
     }
-    assert_int_equal(asked, 50);
+    assert_int_equal(calls, 50);
     assert_int_equal(seen[1], 5);
     assert_int_equal(seen[3], 5);
 

@@ -217,7 +217,7 @@ static void test_lazy(void **state)
     world_end(&world);
 }
 
-/* A lazy device that fails at its first use stays so, keeps its reason and is not asked again. */
+/* A lazy device that fails at its first use stays so, keeps its reason and is not queried again. */
 static void test_lazy_failure(void **state)
 {
     struct world world = world_of(2);
@@ -468,7 +468,7 @@ static void test_primary_flags(void **state)
         assert_ok(pool_destroy(&world.pool));
         assert_string_equal(pool_mock_leaks(world.mock), "");
     }
-    /* Somebody else activates the context between pool_create and the first use. */
+    /* Other code activates the context between pool_create and the first use. */
     world.params.context_flags = DRIVER_CTX_SCHED_YIELD;
     assert_ok(pool_create(&world.pool, &world.params));
     assert_int_equal(world.params.driver->DevicePrimaryCtxRetain(&context, 0), 0);

@@ -164,7 +164,7 @@ static void test_device_fault(void **state)
     world_end(&world);
 }
 
-/* In a child of fork() every call is refused before the driver is asked; only memory is freed. */
+/* In a child of fork() every call fails before the driver is called; only memory is freed. */
 static int child_of_fork(struct world *world)
 {
     pool_device *device = device_of(world, 0), *found = NULL;
@@ -209,7 +209,7 @@ static void test_fork(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    /* The parent goes on. */
+    /* The parent continues. */
     assert_ok(pool_unbind(device_of(&world, 1)));
     assert_ok(pool_bind(device_of(&world, 0)));
     assert_ok(pool_unbind(device_of(&world, 0)));

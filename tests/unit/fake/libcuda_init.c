@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The two functions of the fake libcuda that do something: cuInit answers with FAKE_INIT of the
- * environment, cuDriverGetVersion tells FAKE_VERSION.
+ * environment, cuDriverGetVersion returns FAKE_VERSION.
  */
 #include <stdlib.h>
 

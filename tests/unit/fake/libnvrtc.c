@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fake libnvrtc for the loader tests: tells version FAKE_MAJOR.FAKE_MINOR; every other function
+ * Fake libnvrtc for the loader tests: reports version FAKE_MAJOR.FAKE_MINOR; every other function
  * exists and answers 0. Built without FlowCallback, without a needed function, and as an old one.
  */
 #include "driver/nvrtc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a test can tell the fake libnvrtc that "compiles", and ask it: symbol fake_nvrtc_control.
+ * The controls and records of the fake libnvrtc that "compiles": symbol fake_nvrtc_control.
  */
 #ifndef TESTS_UNIT_FAKE_LIBNVRTC_H
 #define TESTS_UNIT_FAKE_LIBNVRTC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of the fake libnvrtc that does what it is asked: programs "compile" to one text, and
+ * The functions of the fake libnvrtc that works: programs "compile" to one text, and
  * a test says which fail, which wait, and which chips there are.
  */
 #include <stdio.h>
