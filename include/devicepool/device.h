@@ -27,7 +27,14 @@ typedef enum pool_device_state {
     /* Its context could not be created, or a call reported the device as lost; permanent. The cause
      * is in pool_device_info.reason. */
     POOL_DEVICE_UNUSABLE = 1,
-    POOL_DEVICE_POISONED = 2 /* the process had a sticky fault and cannot use any device */
+    POOL_DEVICE_POISONED = 2, /* the process had a sticky fault and cannot use any device */
+    /* pool_device_drain: not chosen and not leased any more; what uses it goes on. */
+    POOL_DEVICE_DRAINING = 3,
+    /* Suspected of wrong results or of failing soon: not chosen and not leased until a probe has
+     * succeeded and pool_device_resume was called; what uses it goes on. */
+    POOL_DEVICE_QUARANTINED = 4,
+    /* pool_device_abandon: given up for good, with everything on it, because it hangs. */
+    POOL_DEVICE_ABANDONED = 5
 } pool_device_state;
 
 #define POOL_UUID_TEXT                                                                             \
@@ -115,6 +122,46 @@ POOL_API const char *pool_device_uuid(const pool_device *device);
  */
 POOL_API pool_status pool_device_handle(pool_device *device, CUdevice *handle);
 POOL_API pool_status pool_device_context(pool_device *device, CUcontext *context);
+
+/*
+ * Taking a device out of service and into service again. All of these may be called by any thread
+ * at any time, POOL_ERR_DEVICE_UNUSABLE: the device is lost or abandoned.
+ *
+ * pool_device_drain: the device is not chosen (pool_next_device, pool_best_device,
+ * pool_pick_device) and not leased any more. Calls that name it still work, so that what has begun
+ * there can end. A thread that chooses at this very moment may still get it. No effect on a
+ * quarantined device, which is not chosen either.
+ */
+POOL_API pool_status pool_device_drain(pool_device *device);
+
+/*
+ * Waits until no lease includes the device, no call of the library is in progress on it and all of
+ * its streams have finished; UINT64_MAX waits without limit. POOL_ERR_TIMEOUT: the message says
+ * what remains. POOL_ERR_INVALID_ARGUMENT: the device is neither draining nor quarantined.
+ */
+POOL_API pool_status pool_device_wait_drained(pool_device *device, uint64_t timeout_ns);
+
+/*
+ * Makes a device that is draining or quarantined READY again; on a ready one a no-op. A quarantined
+ * device is refused with POOL_ERR_BUSY unless pool_device_probe has succeeded since it was
+ * quarantined.
+ */
+POOL_API pool_status pool_device_resume(pool_device *device);
+
+/* Takes a suspected device out of service; `reason` is copied, up to 255 bytes,
+ * and must not be empty. */
+POOL_API pool_status pool_device_quarantine(pool_device *device, const char *reason);
+
+/*
+ * Gives a device up that hangs: a kernel on it does not end, or a driver call does not return. From
+ * then on no driver call is made on it. Calls that name it fail with POOL_ERR_DEVICE_UNUSABLE;
+ * destructors of its objects free host memory only, at once; its memory, streams and modules are
+ * leaked on purpose, until the process ends. The other devices go on. Pinned memory of every device
+ * of the pool is reused but not returned any more, because that would wait for the hung work;
+ * pool_destroy leaks the pool's host memory and returns within seconds. A thread that is inside a
+ * driver call on the device stays there. `reason` is copied and must not be empty.
+ */
+POOL_API pool_status pool_device_abandon(pool_device *device, const char *reason);
 
 #ifdef __cplusplus
 }

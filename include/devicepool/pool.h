@@ -267,11 +267,12 @@ POOL_API pool_status pool_pointer_device(device_pool *pool, const void *ptr, poo
 /* The health of a pool. */
 typedef struct pool_health_info {
     size_t struct_size;
-    pool_error_class harmed; /* NONE, DEVICE (some are unusable) or PROCESS */
+    /* NONE, PROCESS, or DEVICE: some are unusable, quarantined or abandoned. */
+    pool_error_class harmed;
     uint32_t devices;
-    uint32_t usable_devices;
-    uint32_t bindings;   /* held by all threads */
-    int32_t driver_code; /* of the first sticky fault, else 0 */
+    uint32_t usable_devices; /* READY */
+    uint32_t bindings;       /* held by all threads on devices that are not abandoned */
+    int32_t driver_code;     /* of the first sticky fault, else 0 */
     char driver_name[64];
     /* The call, its code, where it showed, and the unfinished kernels of each device; "" while
      * there is no fault. */
@@ -279,6 +280,9 @@ typedef struct pool_health_info {
     uint64_t fault_unix_time; /* seconds, of the first sticky fault; 0 while there is none */
     int32_t fault_device;     /* index of the device that caused it; -1: not certain, or no fault */
     int32_t fault_shown_on;   /* index of the device where it showed; -1: not known, or no fault */
+    uint32_t draining_devices; /* these three: devices in that state of pool_device_state */
+    uint32_t quarantined_devices;
+    uint32_t abandoned_devices;
 } pool_health_info;
 
 /*

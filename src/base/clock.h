@@ -26,4 +26,13 @@ static inline uint64_t base_clock_coarse_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Sleeps at least `ns`, less if a signal arrives. */
+static inline void base_sleep_ns(uint64_t ns)
+{
+    struct timespec duration = {
+        .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+
+    nanosleep(&duration, NULL);
+}
+
 #endif

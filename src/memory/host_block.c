@@ -81,7 +81,7 @@ pool_status memory_host_allocate(
         return status;
     if (reuse(memory, bytes, flags, block))
         return POOL_OK;
-    made.record = device_deferred_new(DEVICE_DEFERRED_PINNED);
+    made.record = device_deferred_new(memory->device, DEVICE_DEFERRED_PINNED);
     if (!made.record)
         return base_fail_memory("pinned memory");
     status = pin(memory, flags, &made);

@@ -178,6 +178,8 @@ static pool_status unpin(struct device_scope *scope, pool_pinned *object)
 
     if (object->registered) {
         overwrite(object);
+        if (device_may_block(object->device))
+            return POOL_OK; /* it stays registered */
         return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(object->data), "%p", object->data);
     }
     idle = device_pool_is_idle(object->device);

@@ -48,8 +48,8 @@ static double seconds(const atomic_uint_fast64_t *nanoseconds)
 
 static void write_devices(struct metrics_writer *writer, const struct reading *reading)
 {
-    static const pool_device_state states[] = {
-        POOL_DEVICE_READY, POOL_DEVICE_UNUSABLE, POOL_DEVICE_POISONED};
+    static const pool_device_state states[] = {POOL_DEVICE_READY, POOL_DEVICE_DRAINING,
+        POOL_DEVICE_QUARANTINED, POOL_DEVICE_UNUSABLE, POOL_DEVICE_ABANDONED, POOL_DEVICE_POISONED};
 
     metrics_family(writer, "devicepool_device_info", "gauge", "The devices of the pool; always 1.");
     for (size_t i = 0; i < reading->count; i++) {

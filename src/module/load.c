@@ -87,7 +87,7 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
     pool_status status;
 
     if (made)
-        made->deferred = device_deferred_new(DEVICE_DEFERRED_MODULE);
+        made->deferred = device_deferred_new(device, DEVICE_DEFERRED_MODULE);
     if (!made || !made->deferred) {
         base_free(made);
         return base_fail_memory("a module");

@@ -297,7 +297,7 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device)
 
             if (device < first || device >= end)
                 continue;
-            count++;
+            count += !device_is_abandoned(entry_of(stack, i));
             if (by_device)
                 by_device[(device - first) / sizeof(*pool->devices)]++;
         }

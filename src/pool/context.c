@@ -134,7 +134,7 @@ pool_status device_context_create(pool_device *device, CUcontext *context)
     if (status)
         return status;
     pthread_mutex_lock(&device->context_lock);
-    if (atomic_load(&device->state) != POOL_DEVICE_READY) {
+    if (!device_accepts_calls(device)) {
         pthread_mutex_unlock(&device->context_lock);
         return device_unusable(device);
     }
@@ -276,6 +276,8 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
 
     if (status)
         return status;
+    if (device_is_abandoned(device))
+        return device_unusable(device);
     scope->device = device;
     scope->driver = device->driver;
     scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
@@ -317,7 +319,7 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
 
 int device_alive(const pool_device *device)
 {
-    return device_pool_is_usable(device->pool) &&
+    return device_pool_is_usable(device->pool) && !device_is_abandoned(device) &&
            atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
 }
 

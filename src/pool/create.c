@@ -193,7 +193,7 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
         status = base_fail(POOL_ERR_DEVICE_UNUSABLE,
             "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
-        if (atomic_load(&device->state) == POOL_DEVICE_READY)
+        if (device_accepts_calls(device))
             device_mark_unusable(device);
         return POOL_OK;
     }

@@ -28,12 +28,15 @@ enum device_release device_enter_to_destroy(
                                                             : DEVICE_RELEASE_RETAIN;
 }
 
-struct device_deferred *device_deferred_new(enum device_deferred_kind kind)
+struct device_deferred *device_deferred_new(
+    const pool_device *device, enum device_deferred_kind kind)
 {
     struct device_deferred *created = base_calloc(1, sizeof(*created));
 
-    if (created)
+    if (created) {
         created->kind = kind;
+        created->abandoned = device ? atomic_load(&device->pool->abandoned) : 0;
+    }
     return created;
 }
 
@@ -57,14 +60,15 @@ void device_defer(pool_device *device, struct device_deferred *deferred)
     struct base_error_copy first;
 
     base_error_save(&first);
-    deferred->is_marked = !device_pool_marks(device, &deferred->marks, &deferred->mark_count);
+    deferred->is_marked =
+        !device_pool_marks(device, deferred->abandoned, &deferred->marks, &deferred->mark_count);
     base_error_restore(&first);
     prepend_deferred(device, deferred);
 }
 
 void device_defer_orphan(pool_device *device, enum device_deferred_kind kind, void *handle)
 {
-    struct device_deferred *orphan = device_deferred_new(kind);
+    struct device_deferred *orphan = device_deferred_new(device, kind);
 
     if (!orphan)
         return; /* destroying the context releases it */
@@ -117,8 +121,15 @@ struct release_pass {
     enum device_release_extent extent;
     int device_idle;
     int pool_idle;
+    int may_block;       /* a device of the pool is abandoned */
     uint64_t keep_bytes; /* of pinned memory, that may still be kept */
 };
+
+/* The driver waits for the work of all devices before it releases these. */
+static int is_host_memory(const struct device_deferred *deferred)
+{
+    return deferred->kind == DEVICE_DEFERRED_PINNED || deferred->kind == DEVICE_DEFERRED_REGISTERED;
+}
 
 /* Pinned memory is kept for reuse, the latest freed first. Otherwise: whether the release does not
  * block, or only on work that was enqueued later. */
@@ -131,6 +142,8 @@ static int can_release(struct release_pass *pass, const struct device_deferred *
         pass->keep_bytes -= deferred->bytes;
         return 0;
     }
+    if (pass->may_block && is_host_memory(deferred))
+        return 0;
     return is_idle || (pass->extent == DEVICE_RELEASE_ALL && is_unused(deferred));
 }
 
@@ -174,6 +187,7 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
     if (status)
         status = device_is_idle(device);
     pass.device_idle = !status;
+    pass.may_block = device_may_block(device);
     first = first_failure(first, status);
     if (extent == DEVICE_RELEASE_EXCESS)
         pass.keep_bytes = atomic_load_explicit(&device->pinned_threshold, memory_order_relaxed);
@@ -212,7 +226,8 @@ void device_release_all_deferred(pool_device *device, int driver_alive)
         struct device_deferred *at = device->deferred;
 
         device->deferred = at->next;
-        if (driver_alive && !driver_is_poisoned(driver))
+        if (driver_alive && !driver_is_poisoned(driver) &&
+            !(is_host_memory(at) && device_may_block(device)))
             (void)release_one(driver, at);
         else if (at->is_secret && !device_is_forked(device))
             base_wipe(at->handle, (size_t)at->bytes);
@@ -246,6 +261,7 @@ struct device_deferred *device_reuse_deferred_pinned(
     found->marks = NULL;
     found->mark_count = 0;
     found->is_secret = 0;
+    found->abandoned = atomic_load(&device->pool->abandoned); /* these do not use it */
     return found;
 }
 

@@ -72,7 +72,7 @@ static void write_device(struct text_buffer *buffer, const pool_device_info *inf
 {
     char memory[32], flags[32] = "", numa[12] = "-";
 
-    if (info->has_context && info->state == POOL_DEVICE_READY)
+    if (info->has_context && info->free_bytes)
         snprintf(
             memory, sizeof(memory), "%.1f / %.1f", gib(info->free_bytes), gib(info->total_bytes));
     else

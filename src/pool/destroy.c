@@ -5,13 +5,15 @@
  */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/thread.h"
 #include "pool/pool.h"
 
 /* How long pool_destroy waits for a task of the monitor, which may be in a slow driver call such as
- * the creation of a context. */
-#define MONITOR_STOP_NS 5000000000u
+ * the creation of a context, and for driver calls that an abandoned device may block. */
+#define STOP_NS 5000000000u
 
 /* Whether driver calls can succeed: not in a forked child, nor after a sticky fault. */
 static int is_driver_alive(const device_pool *pool)
@@ -34,6 +36,11 @@ static pool_status destroy_resource(pool_device *device, int driver_alive)
     pool_status status = POOL_OK;
     int is_inside = 0;
 
+    if (device_is_abandoned(device)) {
+        /* Its resources may be in use by a thread that does not return; secrets are overwritten. */
+        device_release_all_deferred(device, 0);
+        return POOL_OK;
+    }
     if (!atomic_load(&device->resources) && !device->deferred)
         return POOL_OK;
     if (driver_alive && device_alive(device)) {
@@ -68,7 +75,7 @@ void device_pool_stop(device_pool *pool)
         (void)destroy_resource(&pool->devices[i], driver_alive);
         /* The release itself may detect that the process is poisoned. */
         driver_alive = driver_alive && device_pool_is_usable(pool);
-        if (driver_alive)
+        if (driver_alive && !device_is_abandoned(&pool->devices[i]))
             device_context_release(&pool->devices[i]);
     }
     driver_unlisten(pool->driver, device_pool_fault, pool);
@@ -81,10 +88,13 @@ static pool_status check_idle(const device_pool *pool)
     unsigned bindings = device_pool_bindings(pool, NULL), dependents[DEVICE_DEPENDENT_KINDS] = {0},
              all = 0;
 
+    /* The owner of an abandoned device's objects may be a thread that never returns. */
     for (size_t i = 0; i < pool->count; i++)
         for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
-            dependents[kind] +=
-                atomic_load_explicit(&pool->devices[i].dependents[kind], memory_order_acquire);
+            dependents[kind] += device_is_abandoned(&pool->devices[i])
+                                    ? 0
+                                    : atomic_load_explicit(
+                                          &pool->devices[i].dependents[kind], memory_order_acquire);
     for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
         all += dependents[kind];
     if (!bindings && !all)
@@ -131,13 +141,52 @@ static pool_status check_can_destroy(device_pool *pool)
 /* The monitor's tasks use the devices, so it ends before them. */
 static void stop_monitor(device_pool *pool)
 {
-    if (monitor_stop(pool->monitor, MONITOR_STOP_NS))
+    if (monitor_stop(pool->monitor, STOP_NS))
         return;
     base_log(POOL_LOG_WARN,
         "pool_destroy: the monitor thread has not returned from a driver call or a callback for "
         "%.0f s; the pool's host memory is not freed",
-        MONITOR_STOP_NS / 1e9);
+        STOP_NS / 1e9);
     pool->is_leaked = true;
+}
+
+static void *destroy_beside_abandoned(void *argument)
+{
+    device_pool *pool = argument;
+
+    if (!destroy_all_resources(pool))
+        device_pool_stop(pool);
+    atomic_store_explicit(&pool->is_stopped, 1, memory_order_release);
+    return NULL;
+}
+
+/*
+ * Releases what belongs to the devices that are not abandoned, on another thread, because a driver
+ * call for these may wait for the abandoned ones as well. A thread that does not return in time is
+ * left behind; the pool's host memory is never freed.
+ */
+static void leave_abandoned(device_pool *pool)
+{
+    uint64_t end = base_clock_ns() + STOP_NS;
+    pthread_t thread;
+
+    pool->is_leaked = true;
+    if (!base_thread_start(&thread, destroy_beside_abandoned, pool)) {
+        base_log(POOL_LOG_WARN, "pool_destroy: no thread could be started, so the contexts of all "
+                                "devices stay until the process ends");
+        return;
+    }
+    while (!atomic_load_explicit(&pool->is_stopped, memory_order_acquire) && base_clock_ns() < end)
+        base_sleep_ns(200000);
+    if (atomic_load_explicit(&pool->is_stopped, memory_order_acquire)) {
+        pthread_join(thread, NULL);
+        return;
+    }
+    pthread_detach(thread);
+    base_log(POOL_LOG_WARN,
+        "pool_destroy: the driver waits for an abandoned device; what is not released after %.0f s "
+        "stays until the process ends",
+        STOP_NS / 1e9);
 }
 
 pool_status pool_destroy(device_pool **pool)
@@ -156,6 +205,11 @@ pool_status pool_destroy(device_pool **pool)
     if (status)
         return status;
     stop_monitor(*pool);
+    if ((*pool)->generation == driver_fork_generation() && device_pool_has_abandoned(*pool)) {
+        leave_abandoned(*pool);
+        *pool = NULL;
+        return POOL_OK;
+    }
     status = destroy_all_resources(*pool);
     if (status) {
         struct base_error_copy first;

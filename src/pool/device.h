@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include <devicepool/device.h>
+#include <devicepool/pool.h>
 
 #include "driver/driver.h"
 
@@ -70,8 +71,45 @@ struct driver *device_driver(const pool_device *device);
 
 struct device_pool *device_pool_of(const pool_device *device);
 
+/* --- states (state.c) --- */
+
+pool_device_state device_state(const pool_device *device);
 /* "ready", "unusable", … */
 const char *device_state_name(pool_device_state state);
+
+/*
+ * Tells the layer above that a device's state may have changed; one listener per pool, NULL: none.
+ * It is called with no lock held, on the thread that made the change, and reads the state by
+ * device_state under its own lock: two calls may be out of order.
+ */
+typedef void (*device_state_listener)(void *user, pool_device *device);
+void device_pool_listen_states(device_pool *pool, device_state_listener listener, void *user);
+
+/* Leases that include the device, which pool_device_wait_drained waits for. */
+void device_lease_added(pool_device *device);
+void device_lease_removed(pool_device *device);
+
+/* 1 for a device that pool_device_abandon was called for: no driver call is made on it, and
+ * destructors free host memory only. */
+int device_is_abandoned(const pool_device *device);
+/* POOL_ERR_DEVICE_UNUSABLE there, else POOL_OK; for waits that query again and again. */
+pool_status device_check_abandoned(const pool_device *device);
+
+/*
+ * 1 once a device of the pool is abandoned: from then on a driver call that waits for all work of
+ * the process (cuMemFreeHost, cuMemHostUnregister) would never return, on whatever device.
+ */
+int device_may_block(const pool_device *device);
+
+/*
+ * Quarantines a device that accepts calls. false: it did not change, because there is no memory
+ * (*status) or because the device is lost or abandoned.
+ */
+bool device_enter_quarantine(pool_device *device, const char *reason, pool_status *status);
+/* How often the device was quarantined, and that a probe succeeded which began when the number was
+ * this: then it can be resumed. */
+unsigned device_quarantines(const pool_device *device);
+void device_set_probed(pool_device *device, unsigned quarantines);
 
 /* Objects that keep a pool from being destroyed while they exist. */
 enum device_dependent {
@@ -103,7 +141,8 @@ void *device_resource_find(pool_device *device, const struct device_resource_typ
 /*
  * Work in flight. device_work is where launches and streams of the device are counted.
  * device_is_idle asks the driver about all streams of the device, inside device_enter: POOL_OK,
- * NOT_READY, or a failure. device_pool_is_idle asks every device of its pool that has a context.
+ * NOT_READY, or a failure. device_pool_is_idle asks every device of its pool that has a context; an
+ * abandoned one is never idle.
  */
 struct driver_work *device_work(pool_device *device);
 pool_status device_is_idle(pool_device *device);
@@ -111,10 +150,12 @@ pool_status device_pool_is_idle(pool_device *device);
 
 /*
  * The unfinished work of all devices of a pool at one moment, as marks to be reached. With *marks
- * NULL and *count 0 nothing is unfinished. The caller frees *marks with base_free.
+ * NULL and *count 0 nothing is unfinished. The caller frees *marks with base_free. The first
+ * `abandoned` devices that were abandoned are omitted.
  */
 struct driver_mark;
-pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count);
+pool_status device_pool_marks(
+    pool_device *device, unsigned abandoned, struct driver_mark **marks, uint32_t *count);
 
 /*
  * The account of the device's memory (account.h), kept by the memory layer and by leases.

@@ -43,12 +43,6 @@ void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock)
         pthread_mutex_destroy(lock);
 }
 
-pool_status device_unusable(const pool_device *device)
-{
-    return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) cannot be used: %s",
-        device->properties.ordinal, device->properties.uuid, device->reason);
-}
-
 void device_pool_reasons(const device_pool *pool, char *text, size_t size)
 {
     size_t used = 0;
@@ -57,10 +51,10 @@ void device_pool_reasons(const device_pool *pool, char *text, size_t size)
     for (size_t i = 0; i < pool->count && used < size; i++) {
         const pool_device *device = &pool->devices[i];
 
-        if (atomic_load(&device->state) == POOL_DEVICE_UNUSABLE)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%sdevice %d (%s): %s", used ? "; " : "",
-                    device->properties.ordinal, device->properties.uuid, device->reason);
+        if (atomic_load(&device->state) != POOL_DEVICE_READY)
+            used += (size_t)snprintf(text + used, size - used, "%sdevice %d (%s): %s",
+                used ? "; " : "", device->properties.ordinal, device->properties.uuid,
+                device_reason(device).text);
     }
 }
 
@@ -79,23 +73,9 @@ static void call_hook(device_pool *pool, const pool_fault *fault)
         pool->fault_hook(pool->fault_user, fault);
 }
 
-int device_set_unusable(pool_device *device)
-{
-    device_pool *pool = device->pool;
-    int is_first;
-
-    pthread_mutex_lock(&pool->state_lock);
-    is_first = atomic_load(&device->state) == POOL_DEVICE_READY;
-    if (is_first) {
-        base_text_copy(device->reason, sizeof(device->reason), pool_last_error()->message);
-        atomic_store(&device->state, POOL_DEVICE_UNUSABLE);
-    }
-    pthread_mutex_unlock(&pool->state_lock);
-    return is_first;
-}
-
 pool_status device_notify_unusable(pool_device *device, int is_first)
 {
+    struct device_reason reason = device_reason(device);
     struct base_error_copy cause;
 
     base_error_save(&cause);
@@ -103,16 +83,16 @@ pool_status device_notify_unusable(pool_device *device, int is_first)
         pool_fault fault = {.error_class = POOL_CLASS_DEVICE,
             .driver_code = cause.error.driver_code,
             .driver_name = cause.error.driver_name,
-            .message = device->reason,
+            .message = reason.text,
             .device = device,
             .shown_on = device};
 
-        device_set_publish(device->pool);
+        device_notify_state(device);
         call_hook(device->pool, &fault);
     }
     return base_fail_driver(POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
         cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
-        device->properties.ordinal, device->properties.uuid, device->reason);
+        device->properties.ordinal, device->properties.uuid, reason.text);
 }
 
 pool_status device_mark_unusable(pool_device *device)
@@ -122,7 +102,7 @@ pool_status device_mark_unusable(pool_device *device)
 
 pool_status device_classify(pool_device *device, pool_status status)
 {
-    if (status == POOL_ERR_DEVICE_UNUSABLE && atomic_load(&device->state) == POOL_DEVICE_READY)
+    if (status == POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
         return device_mark_unusable(device);
     return status;
 }
@@ -184,27 +164,37 @@ void device_pool_fault(void *user, const struct driver_fault *fault)
     atomic_store_explicit(&pool->has_fault, 1, memory_order_release);
     pthread_mutex_unlock(&pool->state_lock);
     device_set_publish(pool);
+    for (size_t i = 0; i < pool->count; i++)
+        device_notify_state(&pool->devices[i]);
     report_fault(pool, fault, culprit, shown_on);
 }
 
-pool_device_state device_state(const pool_device *device)
+static void count_states(const device_pool *pool, pool_health_info *info)
 {
-    if (atomic_load(&device->driver->poisoned))
-        return POOL_DEVICE_POISONED;
-    return (pool_device_state)atomic_load(&device->state);
-}
+    uint32_t unusable = 0;
 
-const char *device_state_name(pool_device_state state)
-{
-    switch (state) {
-    case POOL_DEVICE_READY:
-        return "ready";
-    case POOL_DEVICE_UNUSABLE:
-        return "unusable";
-    case POOL_DEVICE_POISONED:
-        return "poisoned";
-    }
-    return "?";
+    for (size_t i = 0; i < pool->count; i++)
+        switch ((pool_device_state)atomic_load(&pool->devices[i].state)) {
+        case POOL_DEVICE_READY:
+            info->usable_devices++;
+            break;
+        case POOL_DEVICE_DRAINING:
+            info->draining_devices++;
+            break;
+        case POOL_DEVICE_QUARANTINED:
+            info->quarantined_devices++;
+            break;
+        case POOL_DEVICE_ABANDONED:
+            info->abandoned_devices++;
+            break;
+        case POOL_DEVICE_UNUSABLE:
+        case POOL_DEVICE_POISONED:
+            unusable++;
+            break;
+        }
+    /* A device is drained on purpose. */
+    if (unusable || info->quarantined_devices || info->abandoned_devices)
+        info->harmed = POOL_CLASS_DEVICE;
 }
 
 pool_status pool_get_health(device_pool *pool, pool_health_info *info)
@@ -220,16 +210,14 @@ pool_status pool_get_health(device_pool *pool, pool_health_info *info)
         return device_pool_refusal(pool);
     now.devices = (uint32_t)pool->count;
     now.bindings = device_pool_bindings(pool, NULL);
-    for (size_t i = 0; i < pool->count; i++)
-        now.usable_devices += device_state(&pool->devices[i]) == POOL_DEVICE_READY;
-    if (now.usable_devices < now.devices)
-        now.harmed = POOL_CLASS_DEVICE;
+    count_states(pool, &now);
     if (atomic_load_explicit(&pool->driver->poisoned, memory_order_acquire)) {
         /* Complete before the latch is set; the pool's own copy is written a moment later. */
         const struct driver_fault *fault = &pool->driver->fault;
         int is_told = atomic_load_explicit(&pool->has_fault, memory_order_acquire);
 
         now.harmed = POOL_CLASS_PROCESS;
+        now.usable_devices = 0;
         now.driver_code = fault->code;
         now.fault_unix_time = fault->unix_time;
         memcpy(now.driver_name, fault->name, sizeof(now.driver_name));

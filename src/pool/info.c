@@ -14,11 +14,7 @@
 static void fill_state(const pool_device *device, pool_device_info *info)
 {
     info->state = device_state(device);
-    info->reason[0] = '\0';
-    if (info->state == POOL_DEVICE_UNUSABLE)
-        base_text_copy(info->reason, sizeof(info->reason), device->reason);
-    else if (info->state == POOL_DEVICE_POISONED)
-        base_text_copy(info->reason, sizeof(info->reason), device->driver->fault.message);
+    base_text_copy(info->reason, sizeof(info->reason), device_reason(device).text);
 }
 
 void device_read_info(const pool_device *device, pool_device_info *info)
@@ -37,11 +33,11 @@ static pool_status fill_info(pool_device *device, pool_device_info *info)
     *info = device->properties;
     info->state = device_state(device);
     info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
-    if (info->state == POOL_DEVICE_READY && info->has_context)
+    if (device_accepts_calls(device) && info->has_context && info->state != POOL_DEVICE_POISONED)
         status = device_sample(device, &info->free_bytes, NULL);
     /* The query itself may have detected that the device or the process is unusable. */
     fill_state(device, info);
-    return info->state == POOL_DEVICE_READY ? status : POOL_OK;
+    return device_accepts_calls(device) && info->state != POOL_DEVICE_POISONED ? status : POOL_OK;
 }
 
 pool_status pool_device_get_info(pool_device *device, pool_device_info *info)

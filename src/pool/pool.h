@@ -27,14 +27,16 @@
 #define CACHE_LINE 128
 
 /*
- * The usable devices at one time. Immutable once published; a pool keeps every set that it ever
- * published, so readers need no lock.
+ * The ready devices at one time. Immutable once published; a pool keeps every set that it ever
+ * published, so readers need no lock. A set that is needed again is published again, so a pool has
+ * at most one set for each combination of devices.
  */
 struct device_set {
     uint64_t limit;      /* a multiple of `count`; counter values from here on take the slow path */
     uint64_t reciprocal; /* 2^64 / count, rounded up */
     uint32_t count;
-    pool_device *const *devices;
+    pool_device **devices;
+    struct device_set *next; /* published before this one */
 };
 
 /* An object that a layer above has attached to a device. */
@@ -42,6 +44,10 @@ struct device_resource {
     const struct device_resource_type *type;
     void *object;
     struct device_resource *next; /* created before this one */
+};
+
+struct device_reason {
+    char text[256];
 };
 
 struct pool_device {
@@ -54,8 +60,7 @@ struct pool_device {
 
     /* read by every use, written rarely */
     _Atomic(CUcontext) context;    /* NULL until it is created */
-    atomic_int state;              /* POOL_DEVICE_READY or UNUSABLE; poison is the driver's */
-    char reason[256];              /* written once, before `state` */
+    atomic_int state;              /* written with the pool's state_lock held; never POISONED */
     pthread_mutex_t context_lock;  /* one thread creates the context */
     pthread_mutex_t resource_lock; /* one thread creates resources; recursive */
     _Atomic(struct device_resource *) resources;
@@ -63,6 +68,10 @@ struct pool_device {
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t pinned_threshold; /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
+    struct device_reason reason; /* of the state; guarded by state_lock, as the next two */
+    unsigned quarantines;        /* how often it has entered that state */
+    bool is_probed;              /* a probe has succeeded since */
+    atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
 
     _Alignas(CACHE_LINE) struct device_account account;
     atomic_uint chosen;        /* times since the last sample of free memory */
@@ -70,6 +79,7 @@ struct pool_device {
     atomic_uint dependents[DEVICE_DEPENDENT_KINDS];
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
+    atomic_uint leases;                     /* that include it */
     struct driver_work work;
     struct device_counters counters;
 };
@@ -95,6 +105,7 @@ struct device_pool {
     struct monitor *monitor;
     atomic_uint references;          /* pool_create's and pool_retain's; the last one destroys */
     bool is_leaked;                  /* its memory is never freed: a thread may still use it */
+    atomic_int is_stopped;           /* everything but the leaked memory is released */
     struct device_pool *next_leaked; /* guarded by the lock of that list */
 
     _Alignas(CACHE_LINE) atomic_uint_fast64_t counter;     /* of round robin */
@@ -105,13 +116,19 @@ struct device_pool {
     atomic_int times_phases;
 
     pthread_mutex_t state_lock;
-    struct device_set *sets; /* guarded by state_lock: count + 1 of them, `sets_used` published */
-    size_t sets_used;
-    pool_device **set_devices;
-    int is_poisoned;      /* guarded by state_lock: nothing is published any more */
-    atomic_int has_fault; /* `first_cause` is complete */
-    int fault_shown_on;   /* index of the device, -1: not known; guarded like `first_cause` */
-    int fault_device;     /* index of the culprit, -1: not certain; guarded like `first_cause` */
+    /* Guarded by state_lock. The reserve has count + 1 sets, so that losing devices needs no
+     * memory. */
+    struct device_set *sets; /* all that were ever published */
+    struct device_set *reserve;
+    pool_device **reserve_devices;
+    size_t reserve_used;
+    device_state_listener state_listener;
+    void *state_listener_user;
+    atomic_uint abandoned; /* devices in that state; written with state_lock held */
+    int is_poisoned;       /* guarded by state_lock: nothing is published any more */
+    atomic_int has_fault;  /* `first_cause` is complete */
+    int fault_shown_on;    /* index of the device, -1: not known; guarded like `first_cause` */
+    int fault_device;      /* index of the culprit, -1: not certain; guarded like `first_cause` */
     char first_cause[1024];
 };
 
@@ -120,8 +137,11 @@ struct device_pool {
 /* Allocates every set that the pool can ever need. */
 pool_status device_set_allocate(device_pool *pool);
 void device_set_free(device_pool *pool);
-/* Publishes the devices that are READY now. */
+/*
+ * Publishes the devices that are READY now. Taken from the reserve this cannot fail and is allowed
+ * once at creation and once for each device that is lost; with `may_allocate` memory is taken. */
 void device_set_publish(device_pool *pool);
+pool_status device_set_publish_locked(device_pool *pool, bool may_allocate);
 
 /* --- policy.c --- */
 
@@ -138,6 +158,16 @@ void device_pool_reasons(const device_pool *pool, char *text, size_t size);
 /* POOL_ERR_NO_DEVICE with these reasons. */
 pool_status device_pool_none_usable(const device_pool *pool);
 
+/* --- state.c --- */
+
+/* The reason of the state; "" while it is READY. */
+struct device_reason device_reason(const pool_device *device);
+/* POOL_ERR_DEVICE_UNUSABLE with the reason. */
+pool_status device_unusable(const pool_device *device);
+/* Calls the listener of the layer above. */
+void device_notify_state(pool_device *device);
+int device_pool_has_abandoned(const device_pool *pool);
+
 /*
  * Marks the device unusable for good with the calling thread's last error as the reason, publishes
  * the new set and calls the hook. Returns POOL_ERR_DEVICE_UNUSABLE; the detail has the reason.
@@ -150,9 +180,6 @@ pool_status device_notify_unusable(pool_device *device, int is_first);
 
 /* Returns `status`; if its class is DEVICE, the device is marked unusable first. */
 pool_status device_classify(pool_device *device, pool_status status);
-
-/* POOL_ERR_DEVICE_UNUSABLE with the stored reason. */
-pool_status device_unusable(const pool_device *device);
 
 /* Listener of the driver's first sticky fault; `user` is the pool. */
 void device_pool_fault(void *user, const struct driver_fault *fault);
@@ -194,13 +221,16 @@ uint64_t device_share(const pool_device *device, unsigned *chosen);
 
 /* --- work.c --- */
 
+/* Queries one device's streams, the ones with unfinished work or all: POOL_OK, NOT_READY, or a
+ * failure. */
+pool_status device_poll_work(pool_device *device, int all);
 /* Counts the streams that have unfinished work, unless that was done a moment ago. */
 pool_status device_pool_poll_work(device_pool *pool);
 
 /* --- bind.c --- */
 
-/* The number of bindings that threads hold now; `by_device`, if not NULL, receives it per device.
- */
+/* The number of bindings that threads hold now on devices that are not abandoned; `by_device`, if
+ * not NULL, receives the number per device. */
 unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device);
 
 /* --- find.c, resources.c --- */
@@ -234,8 +264,6 @@ struct pool_snapshot {
 pool_status device_pool_write_json(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text);
 pool_status device_write_json(const pool_device *device, const pool_device_info *info, char **text);
-/* READY, UNUSABLE or POISONED. */
-pool_device_state device_state(const pool_device *device);
 const char *device_context_mode_name(pool_context_mode mode);
 
 static inline int device_pool_is_usable(const device_pool *pool)
@@ -251,15 +279,22 @@ static inline pool_status device_pool_check(const device_pool *pool)
     return device_pool_is_usable(pool) ? POOL_OK : device_pool_refusal(pool);
 }
 
+/* Whether calls may use the device: also one that is being drained or is quarantined. */
+static inline bool device_accepts_calls(const pool_device *device)
+{
+    const unsigned accepting =
+        1u << POOL_DEVICE_READY | 1u << POOL_DEVICE_DRAINING | 1u << POOL_DEVICE_QUARANTINED;
+
+    return accepting >> atomic_load_explicit(&device->state, memory_order_relaxed) & 1;
+}
+
 /* The context for immediate use, with every check that has to come before. */
 static inline pool_status device_context_get(pool_device *device, CUcontext *context)
 {
     CUcontext created = atomic_load_explicit(&device->context, memory_order_acquire);
 
     if (__builtin_expect(
-            created && device_pool_is_usable(device->pool) &&
-                atomic_load_explicit(&device->state, memory_order_relaxed) == POOL_DEVICE_READY,
-            1)) {
+            created && device_pool_is_usable(device->pool) && device_accepts_calls(device), 1)) {
         *context = created;
         return POOL_OK;
     }

@@ -41,16 +41,18 @@ struct device_deferred {
     enum device_deferred_kind kind;
     int is_secret; /* overwritten before it is released or reused */
     void *handle;
-    uint64_t bytes; /* of pinned memory */
-    uint32_t flags; /* of pinned memory: those that a reuse must have too */
-    int is_marked;  /* `marks` say when the resource is unused; 0: unknown */
+    uint64_t bytes;     /* of pinned memory */
+    uint32_t flags;     /* of pinned memory: those that a reuse must have too */
+    unsigned abandoned; /* devices of the pool that were abandoned before the resource was created:
+                           they cannot use it */
+    int is_marked;      /* `marks` say when the resource is unused; 0: unknown */
     uint32_t mark_count;
     struct driver_mark *marks;
 };
 
-/* Allocated together with the resource, so that releasing it needs no memory. NULL: out of memory.
- */
-struct device_deferred *device_deferred_new(enum device_deferred_kind kind);
+/* Allocated before the resource, so that releasing it needs no memory. NULL: out of memory. */
+struct device_deferred *device_deferred_new(
+    const pool_device *device, enum device_deferred_kind kind);
 void device_deferred_free(struct device_deferred *deferred);
 
 /* Defers a release until the work that is unfinished now has finished. Takes over `deferred`. */

@@ -28,10 +28,10 @@ pool_status device_is_idle(pool_device *device)
 static int can_query(const pool_device *device)
 {
     return atomic_load_explicit(&device->context, memory_order_acquire) &&
-           atomic_load(&device->state) == POOL_DEVICE_READY;
+           device_accepts_calls(device);
 }
 
-static pool_status poll_device(pool_device *device, int all)
+pool_status device_poll_work(pool_device *device, int all)
 {
     struct device_scope scope;
     pool_status status = device_enter_uncounted(device, &scope), left;
@@ -48,14 +48,14 @@ static pool_status poll_device(pool_device *device, int all)
 pool_status device_pool_is_idle(pool_device *device)
 {
     device_pool *pool = device->pool;
-    pool_status first = POOL_OK;
+    pool_status first = device_may_block(device) ? POOL_ERR_NOT_READY : POOL_OK;
 
     /* Poll all devices even if one is busy: releases may be waiting for work that has finished. */
     for (size_t i = 0; i < pool->count && (!first || first == POOL_ERR_NOT_READY); i++) {
         pool_status status = POOL_OK;
 
         if (can_query(&pool->devices[i]))
-            status = poll_device(&pool->devices[i], 1);
+            status = device_poll_work(&pool->devices[i], 1);
         if (!first || (status && status != POOL_ERR_NOT_READY))
             first = status;
     }
@@ -76,21 +76,31 @@ pool_status device_pool_poll_work(device_pool *pool)
 
         if (!can_query(device) || !driver_work_load(&device->work).streams)
             continue;
-        status = poll_device(device, 0);
+        status = device_poll_work(device, 0);
         if (status && device_pool_check(pool))
             return device_pool_check(pool);
     }
     return POOL_OK;
 }
 
-pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, uint32_t *count)
+/* A device that was abandoned before a resource was created cannot use that resource. */
+static bool can_use(const pool_device *device, unsigned abandoned)
+{
+    unsigned abandoned_as = atomic_load(&device->abandoned_as);
+
+    return !abandoned_as || abandoned_as > abandoned;
+}
+
+pool_status device_pool_marks(
+    pool_device *device, unsigned abandoned, struct driver_mark **marks, uint32_t *count)
 {
     device_pool *pool = device->pool;
     struct driver_mark *found;
     uint32_t used = 0, capacity = 0;
 
     for (size_t i = 0; i < pool->count; i++)
-        capacity += driver_work_unfinished(&pool->devices[i].work, NULL, 0);
+        if (can_use(&pool->devices[i], abandoned))
+            capacity += driver_work_unfinished(&pool->devices[i].work, NULL, 0);
     *marks = NULL;
     *count = 0;
     if (!capacity)
@@ -100,7 +110,8 @@ pool_status device_pool_marks(pool_device *device, struct driver_mark **marks, u
     if (!found)
         return base_fail_memory("the work that a free waits for");
     for (size_t i = 0; i < pool->count; i++)
-        used += driver_work_unfinished(&pool->devices[i].work, found + used, capacity - used);
+        if (can_use(&pool->devices[i], abandoned))
+            used += driver_work_unfinished(&pool->devices[i].work, found + used, capacity - used);
     *marks = found;
     *count = used;
     return POOL_OK;

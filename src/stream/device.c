@@ -34,5 +34,5 @@ pool_status pool_device_wait(pool_device *device, uint64_t timeout_ns)
         return status;
     snprintf(what, sizeof(what), "the work of device %d", pool_device_ordinal(device));
     return device_leave(
-        &scope, stream_poll(scope.driver, query_streams, device_work(device), what, timeout_ns));
+        &scope, stream_poll(device, query_streams, device_work(device), what, timeout_ns));
 }

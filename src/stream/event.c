@@ -224,7 +224,8 @@ static pool_status synchronize_inside(
 
 static pool_status wait_inside(struct driver *driver, const pool_event *event, uint64_t timeout_ns)
 {
-    return stream_poll(driver, query_driver, event, "an event", timeout_ns);
+    (void)driver;
+    return stream_poll(event->device, query_driver, event, "an event", timeout_ns);
 }
 
 /* Calls `wait` with the context of the event's device current, and notes what has completed. */

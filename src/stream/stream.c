@@ -271,6 +271,14 @@ static void free_object(pool_stream *stream)
     base_free(stream);
 }
 
+/* The object stays in its device's list, because a thread that does not return may hold the lock of
+ * that list. */
+static void abandon_object(pool_stream *stream)
+{
+    device_dependent_removed(stream->device, DEVICE_DEPENDENT_STREAM);
+    atomic_store_explicit(&stream->magic, STREAM_DEAD, memory_order_relaxed);
+}
+
 pool_status pool_stream_destroy(pool_stream **stream)
 {
     struct device_scope scope;
@@ -290,6 +298,11 @@ pool_status pool_stream_destroy(pool_stream **stream)
     release = device_enter_to_destroy(object->device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
+    if (release == DEVICE_RELEASE_HOST_ONLY && device_is_abandoned(object->device)) {
+        abandon_object(object);
+        *stream = NULL;
+        return POOL_OK;
+    }
     if (!device_is_forked(object->device)) {
         pthread_mutex_lock(&object->registry->lock);
         if (release == DEVICE_RELEASE_ENTERED)
@@ -436,9 +449,10 @@ pool_status pool_stream_synchronize(pool_stream *stream)
 static pool_status wait_inside(struct driver *driver, const pool_stream *stream, void *value)
 {
     const uint64_t *timeout_ns = value;
+    (void)driver;
     struct driver_mark mark = driver_work_mark(stream->queue);
     pool_status status =
-        stream_poll(driver, query_driver, stream, "the work of a stream", *timeout_ns);
+        stream_poll(stream->device, query_driver, stream, "the work of a stream", *timeout_ns);
 
     if (!status)
         driver_work_reached(mark);

@@ -3,7 +3,6 @@
  * Host waits with a timeout, by polling: the driver's waits have none.
  */
 #include <sched.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -18,16 +17,10 @@
 #define FIRST_PAUSE_NS 2000u
 #define LONGEST_PAUSE_NS 200000u
 
-static void sleep_ns(uint64_t ns)
-{
-    struct timespec duration = {.tv_sec = 0, .tv_nsec = (long)ns};
-
-    nanosleep(&duration, NULL);
-}
-
-pool_status stream_poll(struct driver *driver, stream_query_call query, const void *object,
+pool_status stream_poll(const pool_device *device, stream_query_call query, const void *object,
     const char *what, uint64_t timeout_ns)
 {
+    struct driver *driver = device_driver(device);
     uint64_t start = base_clock_ns(), pause = FIRST_PAUSE_NS;
 
     for (unsigned queries = 0;; queries++) {
@@ -38,6 +31,8 @@ pool_status stream_poll(struct driver *driver, stream_query_call query, const vo
             return status;
         /* A fault on another thread may leave this work unfinished forever. */
         status = driver_usable(driver);
+        if (!status)
+            status = device_check_abandoned(device);
         if (status)
             return status;
         elapsed = base_clock_ns() - start;
@@ -48,7 +43,7 @@ pool_status stream_poll(struct driver *driver, stream_query_call query, const vo
             sched_yield();
             continue;
         }
-        sleep_ns(pause < timeout_ns - elapsed ? pause : timeout_ns - elapsed);
+        base_sleep_ns(pause < timeout_ns - elapsed ? pause : timeout_ns - elapsed);
         pause = pause * 2 < LONGEST_PAUSE_NS ? pause * 2 : LONGEST_PAUSE_NS;
     }
 }

@@ -188,6 +188,25 @@ static pool_status pick(struct torture *torture)
     return status;
 }
 
+/* Drained, waited for and resumed; quarantined, for the pool to be destroyed so. */
+static pool_status states(struct torture *torture)
+{
+    pool_device *device = NULL;
+    pool_status status = create_primary(torture);
+
+    if (!status)
+        status = pool_device_at(*pool_of(torture), 1, &device);
+    if (!status)
+        status = pool_device_drain(device);
+    if (!status)
+        status = pool_device_wait_drained(device, 1000000000);
+    if (!status)
+        status = pool_device_resume(device);
+    if (!status)
+        status = pool_device_quarantine(device, "suspected");
+    return status ? status : still_usable(torture);
+}
+
 /* Bindings still to be undone are kept in objects 1 … 3, the last one on top. */
 static pool_status bind(struct torture *torture, pool_device *device)
 {
@@ -352,6 +371,7 @@ static const struct torture_scenario scenarios[] = {
         .absorbs = sampling_absorbed},
     {.name = "facts", .devices = 2, .run = facts, .finish = destroy, .absorbs = facts_absorbed},
     {.name = "pick", .devices = 2, .run = pick, .finish = destroy, .absorbs = sampling_absorbed},
+    {.name = "states", .devices = 2, .run = states, .finish = destroy, .absorbs = facts_absorbed},
     {.name = "bind nested",
         .devices = 2,
         .run = bind_nested,

@@ -274,6 +274,11 @@ static void call_pool(void)
     ANSWERS(pool_resident_buffer(h.use));
     REFUSED(pool_device_get_info(h.device, &info));
     REFUSED(pool_device_get_peer(h.device, h.other, &peer));
+    REFUSED(pool_device_drain(h.device));
+    REFUSED(pool_device_wait_drained(h.device, 0));
+    REFUSED(pool_device_resume(h.device));
+    REFUSED(pool_device_quarantine(h.device, "why"));
+    REFUSED(pool_device_abandon(h.device, "why"));
     ANSWERS(pool_device_index(h.device));
     ANSWERS(pool_device_ordinal(h.device));
     ANSWERS(pool_device_uuid(h.device));
