@@ -39,7 +39,8 @@ typedef struct pool_fault_kernel {
     int32_t ordinal;     /* of the device */
     uint32_t launches;   /* of this kernel on this stream */
     const char *name;
-    CUstream stream; /* NULL: the default stream */
+    CUstream stream;   /* NULL: the default stream */
+    const char *label; /* of the lease that it was launched for; "": none */
 } pool_fault_kernel;
 
 /* The argument of a fault hook. Strings and kernels are valid during the call only. */

@@ -22,6 +22,7 @@ struct driver_fault_kernel {
     void *stream;                   /* CUstream; NULL: the default stream */
     uint32_t launches;
     char name[64];
+    char label[64]; /* of the lease that it was launched for, or "" */
 };
 
 /* The first sticky fault. Written once, before `poisoned` is set. */

@@ -79,6 +79,40 @@ const char *driver_work_name(struct driver_work *work, const char *name)
     return at ? at->text : NULL;
 }
 
+void driver_queue_set_label(struct driver_queue *queue, const char *label)
+{
+    uint64_t words[DRIVER_LABEL_BYTES / 8] = {0};
+
+    if (label)
+        snprintf((char *)words, sizeof(words), "%s", label);
+    for (size_t i = 0; i < DRIVER_LABEL_BYTES / 8; i++)
+        atomic_store_explicit(&queue->label.words[i], words[i], memory_order_relaxed);
+}
+
+/* An empty label costs one load and one store. */
+static void copy_label(struct driver_label *to, struct driver_label *from)
+{
+    uint64_t word = atomic_load_explicit(&from->words[0], memory_order_relaxed);
+
+    atomic_store_explicit(&to->words[0], word, memory_order_relaxed);
+    for (size_t i = 1; word && i < DRIVER_LABEL_BYTES / 8; i++)
+        atomic_store_explicit(&to->words[i],
+            atomic_load_explicit(&from->words[i], memory_order_relaxed), memory_order_relaxed);
+}
+
+static void read_label(const struct driver_label *label, char text[DRIVER_LABEL_BYTES])
+{
+    uint64_t words[DRIVER_LABEL_BYTES / 8] = {0};
+
+    for (size_t i = 0; i < DRIVER_LABEL_BYTES / 8; i++) {
+        words[i] = atomic_load_explicit(&label->words[i], memory_order_acquire);
+        if (!words[0])
+            break;
+    }
+    memcpy(text, words, DRIVER_LABEL_BYTES);
+    text[DRIVER_LABEL_BYTES - 1] = '\0';
+}
+
 struct driver_queue *driver_queue_acquire(struct driver_work *work, void *stream)
 {
     struct driver_queue *at;
@@ -96,6 +130,7 @@ struct driver_queue *driver_queue_acquire(struct driver_work *work, void *stream
     }
     if (at) {
         at->is_used = 1;
+        driver_queue_set_label(at, NULL);
         atomic_store_explicit(&at->stream, stream, memory_order_relaxed);
     }
     pthread_mutex_unlock(&work->lock);
@@ -142,7 +177,9 @@ void driver_work_launch(struct driver_work *work, struct driver_queue *queue, co
     struct driver_launch *launch = &work->last[number % DRIVER_WORK_LAUNCHES];
 
     atomic_store_explicit(&queue->kernel, kernel, memory_order_relaxed);
+    copy_label(&queue->kernel_label, &queue->label);
     atomic_store_explicit(&launch->number, 0, memory_order_relaxed);
+    copy_label(&launch->label, &queue->label);
     atomic_store_explicit(&launch->position, position, memory_order_release);
     atomic_store_explicit(&launch->kernel, kernel, memory_order_release);
     atomic_store_explicit(&launch->queue, queue, memory_order_release);
@@ -275,7 +312,7 @@ static int has_unfinished_kernel(const struct driver_queue *queue)
 
 /* Counts a launch of the kernel on the queue's stream; kernels beyond a full list are omitted. */
 static void add_kernel(struct driver_fault *fault, const struct driver_work *work,
-    const struct driver_queue *queue, const char *kernel)
+    const struct driver_queue *queue, const char *kernel, const char *label)
 {
     void *stream = atomic_load_explicit(&queue->stream, memory_order_relaxed);
     struct driver_fault_kernel *at;
@@ -284,7 +321,8 @@ static void add_kernel(struct driver_fault *fault, const struct driver_work *wor
     for (unsigned i = 0; i < fault->kernel_count; i++) {
         at = &fault->kernels[i];
         of_device += at->work == work;
-        if (at->work == work && at->stream == stream && strcmp(at->name, kernel) == 0) {
+        if (at->work == work && at->stream == stream && strcmp(at->name, kernel) == 0 &&
+            strcmp(at->label, label) == 0) {
             at->launches++;
             return;
         }
@@ -297,11 +335,12 @@ static void add_kernel(struct driver_fault *fault, const struct driver_work *wor
     at->stream = stream;
     at->launches = 1;
     snprintf(at->name, sizeof(at->name), "%s", kernel);
+    snprintf(at->label, sizeof(at->label), "%s", label);
 }
 
 /* Reads one of the last launches; 0 if it has finished or its entry is being overwritten. */
 static int read_launch(struct driver_work *work, uint64_t number, const struct driver_queue **queue,
-    const char **kernel)
+    const char **kernel, char label[DRIVER_LABEL_BYTES])
 {
     struct driver_launch *launch = &work->last[number % DRIVER_WORK_LAUNCHES];
     uint64_t position;
@@ -311,6 +350,7 @@ static int read_launch(struct driver_work *work, uint64_t number, const struct d
     position = atomic_load_explicit(&launch->position, memory_order_acquire);
     *kernel = atomic_load_explicit(&launch->kernel, memory_order_acquire);
     *queue = atomic_load_explicit(&launch->queue, memory_order_acquire);
+    read_label(&launch->label, label);
     return atomic_load_explicit(&launch->number, memory_order_acquire) == number &&
            position > atomic_load_explicit(&(*queue)->finished, memory_order_acquire);
 }
@@ -321,12 +361,13 @@ static int add_kernels(struct driver_work *work, struct driver_fault *fault)
     uint64_t last = atomic_load_explicit(&work->launches, memory_order_acquire);
     uint64_t first = last > DRIVER_WORK_LAUNCHES ? last - DRIVER_WORK_LAUNCHES + 1 : 1;
     const struct driver_queue *queue;
+    char label[DRIVER_LABEL_BYTES];
     const char *kernel;
     int is_unfinished = 0;
 
     for (uint64_t number = first; number <= last; number++)
-        if (read_launch(work, number, &queue, &kernel))
-            add_kernel(fault, work, queue, kernel);
+        if (read_launch(work, number, &queue, &kernel, label))
+            add_kernel(fault, work, queue, kernel, label);
     for (queue = atomic_load_explicit(&work->queues, memory_order_acquire); queue;
          queue = queue->next) {
         void *stream = atomic_load_explicit(&queue->stream, memory_order_relaxed);
@@ -338,8 +379,9 @@ static int add_kernels(struct driver_work *work, struct driver_fault *fault)
         for (unsigned i = 0; i < fault->kernel_count; i++)
             is_named |= fault->kernels[i].work == work && fault->kernels[i].stream == stream;
         kernel = atomic_load_explicit(&queue->kernel, memory_order_relaxed);
+        read_label(&queue->kernel_label, label);
         if (!is_named && kernel)
-            add_kernel(fault, work, queue, kernel);
+            add_kernel(fault, work, queue, kernel, label);
     }
     return is_unfinished;
 }
@@ -378,6 +420,8 @@ static void describe_cause(struct driver_fault *fault)
         append(fault, "%s %s", at->work == work ? "," : "", at->name);
         if (at->launches > 1)
             append(fault, " (%u launches)", at->launches);
+        if (at->label[0])
+            append(fault, " of lease \"%s\"", at->label);
         work = at->work;
     }
 }

@@ -23,6 +23,14 @@
  */
 #define DRIVER_WORK_LAUNCHES 64
 
+/* The bytes of a label, the terminating zero included; longer ones are cut. */
+#define DRIVER_LABEL_BYTES 64
+
+/* A label, which one thread may write while others read it: they may then see parts of both. */
+struct driver_label {
+    atomic_uint_least64_t words[DRIVER_LABEL_BYTES / 8];
+};
+
 /* The work of one stream. Positions count from 1 and only grow. */
 struct driver_queue {
     atomic_uint_least64_t begun;    /* enqueued, or just about to be */
@@ -30,6 +38,8 @@ struct driver_queue {
     atomic_uint_least64_t finished; /* everything up to this position has finished */
     atomic_uint_least64_t launched; /* position of the last kernel */
     _Atomic(const char *) kernel;   /* its name */
+    struct driver_label kernel_label;
+    struct driver_label label; /* of launches from now on; empty: none */
     _Atomic(void *) stream;    /* its completion completes the queue; NULL: the default stream */
     int is_used;               /* by a stream object; guarded by the work's lock */
     struct driver_queue *next; /* constant */
@@ -40,6 +50,7 @@ struct driver_launch {
     atomic_uint_least64_t position;
     _Atomic(const char *) kernel;
     _Atomic(struct driver_queue *) queue;
+    struct driver_label label;
 };
 
 struct driver_kernel_name {
@@ -77,6 +88,10 @@ struct driver_queue *driver_queue_acquire(struct driver_work *work, void *stream
  */
 void driver_queue_release(
     struct driver_work *work, struct driver_queue *queue, void *successor, int is_done);
+
+/* What launches on the queue's stream belong to from now on, for messages: the label of a lease.
+ * NULL or "": nothing. Any thread; a new queue has none. */
+void driver_queue_set_label(struct driver_queue *queue, const char *label);
 
 /* The device's streams are destroyed: none of them is queried any more. */
 void driver_work_end(struct driver_work *work);

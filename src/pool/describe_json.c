@@ -172,7 +172,7 @@ static int fill_unfinished(cJSON *root, device_pool *pool, int is_poisoned)
         if (!(add_number(object, "ordinal", kernel->device) &&
                 add_text(object, "kernel", kernel->name) &&
                 add_number(object, "launches", kernel->launches) &&
-                add_text(object, "stream", stream)))
+                add_text(object, "stream", stream) && add_text(object, "label", kernel->label)))
             return 0;
     }
     return list != NULL;

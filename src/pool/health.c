@@ -142,6 +142,7 @@ static void report_fault(device_pool *pool, const struct driver_fault *fault, po
                 .ordinal = fault->kernels[i].device,
                 .launches = fault->kernels[i].launches,
                 .name = fault->kernels[i].name,
+                .label = fault->kernels[i].label,
                 .stream = fault->kernels[i].stream};
     call_hook(pool, &report);
 }

@@ -93,6 +93,12 @@ pool_status stream_check_event(const char *call, const pool_event *event);
 /* The queue of a stream, NULL being the device's default stream. */
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);
 
+/* The label that launches on the stream carry from now on; see driver_queue_set_label. */
+static inline void stream_set_label(pool_stream *stream, const char *label)
+{
+    driver_queue_set_label(stream->queue, label);
+}
+
 /* Waits for a stream and notes that its queue has finished. */
 pool_status stream_synchronize(struct driver *driver, CUstream stream, struct driver_queue *queue);
 

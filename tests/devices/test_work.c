@@ -17,6 +17,8 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
+#include "driver/work.h"
+#include "stream/stream.h"
 
 #define BYTES 4096
 #define SECOND 1000000000u
@@ -40,6 +42,7 @@ struct heard {
     char kernels[8][64];
     pool_device *kernel_devices[8];
     uint32_t launches[8];
+    char labels[8][64];
     char message[1024];
 };
 
@@ -56,6 +59,7 @@ static void hear(void *user, const pool_fault *fault)
         snprintf(heard.kernels[i], sizeof(heard.kernels[i]), "%s", fault->kernels[i].name);
         heard.kernel_devices[i] = fault->kernels[i].device;
         heard.launches[i] = fault->kernels[i].launches;
+        snprintf(heard.labels[i], sizeof(heard.labels[i]), "%s", fault->kernels[i].label);
     }
     snprintf(heard.message, sizeof(heard.message), "%s", fault->message);
 }
@@ -233,6 +237,60 @@ static void test_fault_is_not_certain(void **state)
     OK(pool_stream_destroy(&other));
     pool_module_destroy(&modules[1]);
     pool_module_destroy(&modules[2]);
+    OK(pool_destroy(&pool));
+}
+
+/* A launch carries the label that its stream had at that moment, also behind many others. */
+static void test_fault_names_labels(void **state)
+{
+    device_pool *pool = make_pool("sim:2,mem=64M");
+    pool_module *modules[2] = {0};
+    pool_stream *streams[3] = {0};
+    pool_kernel *nothing, *stop;
+    pool_buffer *buffer = NULL;
+    char *text = NULL, long_label[100];
+
+    (void)state;
+    nothing = load(at(pool, 1), "nothing", &modules[0]);
+    stop = load(at(pool, 1), "stop", &modules[1]);
+    for (int i = 0; i < 3; i++)
+        OK(pool_stream_create(at(pool, 1), NULL, &streams[i]));
+    memset(long_label, 'x', sizeof(long_label) - 1);
+    long_label[sizeof(long_label) - 1] = '\0';
+    /* The first is named although its launch is no longer among the last 64. */
+    stream_set_label(streams[0], long_label);
+    OK(pool_sim_set_faults("cuLaunchKernel@1=hang"));
+    launch(stop, streams[0]);
+    stream_set_label(streams[0], "of no launch");
+    for (int i = 0; i < 100; i++)
+        launch(nothing, streams[2]);
+    OK(pool_stream_synchronize(streams[2]));
+    stream_set_label(streams[1], "proof 17");
+    OK(pool_sim_set_faults("cuLaunchKernel@1=hang; cuMemAllocFromPoolAsync@1=719"));
+    launch(nothing, streams[1]);
+    launch(nothing, streams[1]);
+    stream_set_label(streams[1], "proof 18");
+    launch(nothing, streams[1]);
+    stream_set_label(streams[1], NULL);
+    launch(nothing, streams[1]);
+    assert_int_equal(pool_buffer_alloc(at(pool, 0), BYTES, &buffer), POOL_ERR_PROCESS_POISONED);
+    check_told(pool, 1, 0);
+    assert_int_equal(heard.kernel_count, 4);
+    assert_string_equal(heard.labels[0], "proof 17");
+    assert_int_equal(heard.launches[0], 2);
+    assert_string_equal(heard.labels[1], "proof 18");
+    assert_string_equal(heard.labels[2], "");
+    long_label[63] = '\0';
+    assert_string_equal(heard.labels[3], long_label);
+    assert_string_equal(heard.kernels[3], "stop");
+    assert_non_null(strstr(heard.message, "nothing (2 launches) of lease \"proof 17\""));
+    OK(pool_describe(pool, POOL_TEXT_JSON, &text));
+    assert_non_null(strstr(text, "\"label\":\t\"proof 17\""));
+    pool_text_free(&text);
+    for (int i = 0; i < 3; i++)
+        OK(pool_stream_destroy(&streams[i]));
+    pool_module_destroy(&modules[0]);
+    pool_module_destroy(&modules[1]);
     OK(pool_destroy(&pool));
 }
 
@@ -628,6 +686,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_fault_shows_elsewhere, tidy),
         cmocka_unit_test_teardown(test_fault_is_not_certain, tidy),
+        cmocka_unit_test_teardown(test_fault_names_labels, tidy),
         cmocka_unit_test_teardown(test_fault_behind_many_launches, tidy),
         cmocka_unit_test_teardown(test_fault_of_nobody, tidy),
         cmocka_unit_test_teardown(test_hung_kernel, tidy),
