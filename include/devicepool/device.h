@@ -153,6 +153,19 @@ POOL_API pool_status pool_device_resume(pool_device *device);
 POOL_API pool_status pool_device_quarantine(pool_device *device, const char *reason);
 
 /*
+ * Runs a kernel with known results on all multiprocessors and compares them. The work is done by a
+ * thread of the library, so that the call returns in time on a device that hangs as well, and on
+ * the device's default stream. The first probe of a device loads a module and allocates up to 1 MiB
+ * of device memory, which stay until the pool is destroyed. Errors: POOL_ERR_TIMEOUT: no answer
+ * within `timeout_ns`; the device hangs, or other work keeps it busy. POOL_ERR_BUSY: an earlier
+ * probe has not ended. POOL_ERR_DEVICE_UNUSABLE: a result is wrong, and the device is now
+ * quarantined (the fault hook is called), or it was lost before. Others as for pool_launch. Until a
+ * probe that was left behind ends, pool_destroy fails with POOL_ERR_BUSY, unless the device is
+ * abandoned.
+ */
+POOL_API pool_status pool_device_probe(pool_device *device, uint64_t timeout_ns);
+
+/*
  * Gives a device up that hangs: a kernel on it does not end, or a driver call does not return. From
  * then on no driver call is made on it. Calls that name it fail with POOL_ERR_DEVICE_UNUSABLE;
  * destructors of its objects free host memory only, at once; its memory, streams and modules are

@@ -110,12 +110,20 @@ bool device_enter_quarantine(pool_device *device, const char *reason, pool_statu
  * this: then it can be resumed. */
 unsigned device_quarantines(const pool_device *device);
 void device_set_probed(pool_device *device, unsigned quarantines);
+/* Calls the pool's fault hook with class DEVICE for a device that the library has taken out. */
+void device_report(pool_device *device, const char *message);
+/* POOL_OK while calls may use the device, else why not. No driver call. */
+pool_status device_check_usable(const pool_device *device);
+/* One probe at a time; while one is in progress, the pool cannot be destroyed. */
+bool device_begin_probe(pool_device *device);
+void device_end_probe(pool_device *device);
 
 /* Objects that keep a pool from being destroyed while they exist. */
 enum device_dependent {
     DEVICE_DEPENDENT_BUFFER,
     DEVICE_DEPENDENT_STREAM,
     DEVICE_DEPENDENT_MODULE,
+    DEVICE_DEPENDENT_PROBE,
     DEVICE_DEPENDENT_KINDS
 };
 void device_dependent_added(pool_device *device, enum device_dependent kind);

@@ -73,6 +73,17 @@ static void call_hook(device_pool *pool, const pool_fault *fault)
         pool->fault_hook(pool->fault_user, fault);
 }
 
+void device_report(pool_device *device, const char *message)
+{
+    const pool_fault fault = {.error_class = POOL_CLASS_DEVICE,
+        .driver_name = "",
+        .message = message,
+        .device = device,
+        .shown_on = device};
+
+    call_hook(device->pool, &fault);
+}
+
 pool_status device_notify_unusable(pool_device *device, int is_first)
 {
     struct device_reason reason = device_reason(device);

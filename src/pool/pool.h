@@ -68,9 +68,10 @@ struct pool_device {
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t pinned_threshold; /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
-    struct device_reason reason; /* of the state; guarded by state_lock, as the next two */
+    struct device_reason reason; /* of the state; guarded by state_lock, as the next three */
     unsigned quarantines;        /* how often it has entered that state */
     bool is_probed;              /* a probe has succeeded since */
+    bool is_probing;             /* a probe is in progress */
     atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
 
     _Alignas(CACHE_LINE) struct device_account account;

@@ -165,6 +165,11 @@ static pool_status check_for_change(const char *call, const pool_device *device)
     return status;
 }
 
+pool_status device_check_usable(const pool_device *device)
+{
+    return check_for_change("", device);
+}
+
 static void log_change(const pool_device *device, const char *what, const char *reason)
 {
     base_log(POOL_LOG_WARN, "device %d (%s) %s%s%s", device->properties.ordinal,
@@ -294,6 +299,27 @@ pool_status pool_device_abandon(pool_device *device, const char *reason)
     log_change(device, "is abandoned, and everything on it is leaked on purpose", reason);
     device_notify_state(device);
     return POOL_OK;
+}
+
+bool device_begin_probe(pool_device *device)
+{
+    bool is_first;
+
+    pthread_mutex_lock(&device->pool->state_lock);
+    is_first = !device->is_probing;
+    device->is_probing = true;
+    pthread_mutex_unlock(&device->pool->state_lock);
+    if (is_first)
+        device_dependent_added(device, DEVICE_DEPENDENT_PROBE);
+    return is_first;
+}
+
+void device_end_probe(pool_device *device)
+{
+    pthread_mutex_lock(&device->pool->state_lock);
+    device->is_probing = false;
+    pthread_mutex_unlock(&device->pool->state_lock);
+    device_dependent_removed(device, DEVICE_DEPENDENT_PROBE);
 }
 
 /* --- waiting until a device is drained --- */

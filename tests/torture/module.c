@@ -150,6 +150,19 @@ static const char *const cache_absorbed[] = {"cuDeviceGetAttribute", "file", "ma
 static const char *const state_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
     "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
 
+/* The mock runs no kernel, so that the results of a whole probe are wrong. */
+static pool_status probe(struct torture *torture)
+{
+    pool_device *device = NULL;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = pool_device_probe(device, 20000000000u);
+    if (status == POOL_ERR_DEVICE_UNUSABLE && strstr(pool_last_error()->message, "wrong results"))
+        return POOL_OK;
+    return status;
+}
+
 static const struct torture_scenario scenarios[] = {
     {.name = "load and launch",
         .devices = 1,
@@ -183,6 +196,7 @@ static const struct torture_scenario scenarios[] = {
         .run = warm_up,
         .finish = finish,
         .absorbs = state_absorbed},
+    {.name = "probe", .devices = 1, .run = probe, .finish = finish, .absorbs = facts_absorbed},
 };
 
 int main(void)

@@ -277,6 +277,7 @@ static void call_pool(void)
     REFUSED(pool_device_drain(h.device));
     REFUSED(pool_device_wait_drained(h.device, 0));
     REFUSED(pool_device_resume(h.device));
+    REFUSED(pool_device_probe(h.device, 0));
     REFUSED(pool_device_quarantine(h.device, "why"));
     REFUSED(pool_device_abandon(h.device, "why"));
     ANSWERS(pool_device_index(h.device));
