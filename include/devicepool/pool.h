@@ -58,13 +58,14 @@ typedef struct pool_fault {
     pool_device *device;
     pool_device *shown_on;            /* where the failing call ran; NULL: unknown */
     const pool_fault_kernel *kernels; /* launched and not known to have finished */
-    size_t kernel_count;              /* 0 for DEVICE */
+    size_t kernel_count;              /* for DEVICE only of a device that makes no progress */
 } pool_fault;
 
 /*
  * Runs on the thread that detected the fault, once for the process's first sticky fault and once
- * for each device that becomes unusable, also during pool_create. It may call pool_get_health and
- * the functions of status.h, and must not block.
+ * for each device that becomes unusable, also during pool_create; when a probe finds wrong results;
+ * and when a device makes no progress (stall_timeout_ns), on the pool's own thread. It may call
+ * pool_get_health and the functions of status.h, and must not block.
  */
 typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 
@@ -111,6 +112,15 @@ typedef struct pool_params {
     /* Bytes of each device's free memory that leases cannot reserve, for what contexts and kernels
      * take later; 0: 1/64 of the device's memory, at most 512 MiB. */
     uint64_t memory_headroom;
+    /*
+     * A device with unfinished work whose streams have made no progress for this long is stalled:
+     * the fault hook is called once with class DEVICE, and pool_get_health counts it and reports
+     * harm until it makes progress again. 0: devices are not watched. Progress is seen where waits
+     * and queries of the library succeed, and when a stream is idle, so the time must be longer
+     * than a stream is ever kept busy without such a wait. A thread of the library looks four
+     * times within it.
+     */
+    uint64_t stall_timeout_ns;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -268,7 +278,7 @@ POOL_API pool_status pool_pointer_device(device_pool *pool, const void *ptr, poo
 /* The health of a pool. */
 typedef struct pool_health_info {
     size_t struct_size;
-    /* NONE, PROCESS, or DEVICE: some are unusable, quarantined or abandoned. */
+    /* NONE, PROCESS, or DEVICE: some are unusable, quarantined, abandoned or stalled. */
     pool_error_class harmed;
     uint32_t devices;
     uint32_t usable_devices; /* READY */
@@ -284,6 +294,7 @@ typedef struct pool_health_info {
     uint32_t draining_devices; /* these three: devices in that state of pool_device_state */
     uint32_t quarantined_devices;
     uint32_t abandoned_devices;
+    uint32_t stalled_devices; /* with unfinished work and no progress, see stall_timeout_ns */
 } pool_health_info;
 
 /*

@@ -257,6 +257,16 @@ pool_status driver_work_synchronize(struct driver_work *work)
     return status;
 }
 
+uint64_t driver_work_finished(const struct driver_work *work)
+{
+    uint64_t sum = 0;
+
+    for (const struct driver_queue *at = atomic_load_explicit(&work->queues, memory_order_acquire);
+         at; at = at->next)
+        sum += atomic_load_explicit(&at->finished, memory_order_relaxed);
+    return sum;
+}
+
 pool_status driver_work_poll(struct driver_work *work, int all)
 {
     const pool_cuda_api *api = &work->driver->api;
@@ -397,20 +407,10 @@ __attribute__((format(printf, 2, 3))) static void append(
     va_end(arguments);
 }
 
-/* Writes the known cause first, so that a long list of kernels does not truncate it. */
-static void describe_cause(struct driver_fault *fault)
+static void append_kernels(struct driver_fault *fault)
 {
     const struct driver_work *work = NULL;
 
-    if (!fault->kernel_count) {
-        append(fault, "; no kernel launched through the library was unfinished, so the cause is "
-                      "unknown");
-        return;
-    }
-    if (fault->culprit >= 0)
-        append(fault, "; the cause is work of device %d", fault->culprit);
-    else
-        append(fault, "; it is not certain which device's work is the cause");
     append(fault, "; unfinished");
     for (unsigned i = 0; i < fault->kernel_count; i++) {
         const struct driver_fault_kernel *at = &fault->kernels[i];
@@ -424,6 +424,29 @@ static void describe_cause(struct driver_fault *fault)
             append(fault, " of lease \"%s\"", at->label);
         work = at->work;
     }
+}
+
+void driver_work_list(struct driver_work *work, struct driver_fault *fault)
+{
+    fault->kernel_count = 0;
+    fault->unfinished_devices = (unsigned)add_kernels(work, fault);
+    if (fault->kernel_count)
+        append_kernels(fault);
+}
+
+/* Writes the known cause first, so that a long list of kernels does not truncate it. */
+static void describe_cause(struct driver_fault *fault)
+{
+    if (!fault->kernel_count) {
+        append(fault, "; no kernel launched through the library was unfinished, so the cause is "
+                      "unknown");
+        return;
+    }
+    if (fault->culprit >= 0)
+        append(fault, "; the cause is work of device %d", fault->culprit);
+    else
+        append(fault, "; it is not certain which device's work is the cause");
+    append_kernels(fault);
 }
 
 void driver_work_explain(const struct driver *driver, struct driver_fault *fault)

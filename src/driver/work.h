@@ -172,6 +172,13 @@ struct driver_load driver_work_load(const struct driver_work *work);
  */
 pool_status driver_work_synchronize(struct driver_work *work);
 
+/* The sum of the positions up to which the queues have finished; it only grows. */
+uint64_t driver_work_finished(const struct driver_work *work);
+
+/* Records in `fault` the kernels of one device that are not known to have finished, and appends
+ * them to its message. */
+void driver_work_list(struct driver_work *work, struct driver_fault *fault);
+
 /*
  * Queries the streams that have unfinished work, or with `all` every stream, including those that
  * the caller may have enqueued work to directly. The device's context must be current. NOT_READY

@@ -112,6 +112,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->is_lazy = params->lazy != 0;
     pool->fault_hook = params->fault_hook;
     pool->fault_user = params->fault_user;
+    pool->stall_timeout_ns = params->stall_timeout_ns;
     pool->account_rules = *rules;
     init_lock(&pool->sample_lock, PTHREAD_MUTEX_NORMAL);
     init_lock(&pool->state_lock, PTHREAD_MUTEX_NORMAL);
@@ -253,6 +254,8 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
     if (status)
         goto close_source;
     status = start_devices(created, &params);
+    if (!status)
+        status = device_pool_start_watch(created);
     if (status)
         goto stop;
     source.driver = NULL; /* now owned by the pool */

@@ -134,18 +134,11 @@ static pool_device *faulting_device(device_pool *pool, const struct driver_fault
     return device && device->pool == pool ? device : device_of_ordinal(pool, fault->device);
 }
 
-static void report_fault(device_pool *pool, const struct driver_fault *fault, pool_device *culprit,
-    pool_device *shown_on)
+/* Calls the hook with the kernels of `fault`. */
+static void report_with_kernels(
+    device_pool *pool, const struct driver_fault *fault, pool_fault *report)
 {
     pool_fault_kernel kernels[DRIVER_FAULT_KERNELS];
-    pool_fault report = {.error_class = POOL_CLASS_PROCESS,
-        .driver_code = fault->code,
-        .driver_name = fault->name,
-        .message = pool->first_cause,
-        .device = culprit,
-        .shown_on = shown_on,
-        .kernels = kernels,
-        .kernel_count = fault->kernel_count};
 
     for (unsigned i = 0; i < fault->kernel_count; i++)
         kernels[i] =
@@ -155,7 +148,33 @@ static void report_fault(device_pool *pool, const struct driver_fault *fault, po
                 .name = fault->kernels[i].name,
                 .label = fault->kernels[i].label,
                 .stream = fault->kernels[i].stream};
-    call_hook(pool, &report);
+    report->kernels = kernels;
+    report->kernel_count = fault->kernel_count;
+    call_hook(pool, report);
+}
+
+static void report_fault(device_pool *pool, const struct driver_fault *fault, pool_device *culprit,
+    pool_device *shown_on)
+{
+    pool_fault report = {.error_class = POOL_CLASS_PROCESS,
+        .driver_code = fault->code,
+        .driver_name = fault->name,
+        .message = pool->first_cause,
+        .device = culprit,
+        .shown_on = shown_on};
+
+    report_with_kernels(pool, fault, &report);
+}
+
+void device_report_stall(pool_device *device, const struct driver_fault *fault)
+{
+    pool_fault report = {.error_class = POOL_CLASS_DEVICE,
+        .driver_name = "",
+        .message = fault->message,
+        .device = device,
+        .shown_on = device};
+
+    report_with_kernels(device->pool, fault, &report);
 }
 
 void device_pool_fault(void *user, const struct driver_fault *fault)
@@ -181,7 +200,7 @@ void device_pool_fault(void *user, const struct driver_fault *fault)
     report_fault(pool, fault, culprit, shown_on);
 }
 
-static void count_states(const device_pool *pool, pool_health_info *info)
+static void count_states(device_pool *pool, pool_health_info *info)
 {
     uint32_t unusable = 0;
 
@@ -204,8 +223,10 @@ static void count_states(const device_pool *pool, pool_health_info *info)
             unusable++;
             break;
         }
+    for (size_t i = 0; i < pool->count; i++)
+        info->stalled_devices += device_is_stalled(&pool->devices[i]) != 0;
     /* A device is drained on purpose. */
-    if (unusable || info->quarantined_devices || info->abandoned_devices)
+    if (unusable || info->stalled_devices || info->quarantined_devices || info->abandoned_devices)
         info->harmed = POOL_CLASS_DEVICE;
 }
 

@@ -46,6 +46,14 @@ struct device_resource {
     struct device_resource *next; /* created before this one */
 };
 
+/* What the watchdog knows of a device; written by the monitor's thread, atomics read by all. */
+struct device_watch {
+    uint64_t finished; /* driver_work_finished when it was looked at last */
+    uint64_t since_ns; /* when progress was seen last; 0: nothing was unfinished */
+    atomic_uint_least64_t query_began_ns; /* the query that is in progress; 0: none */
+    atomic_int is_stalled;
+};
+
 struct device_reason {
     char text[256];
 };
@@ -82,6 +90,7 @@ struct pool_device {
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
     atomic_uint leases;                     /* that include it */
     struct driver_work work;
+    struct device_watch watch;
     struct device_counters counters;
 };
 
@@ -104,6 +113,8 @@ struct device_pool {
     pool_fault_hook fault_hook;
     void *fault_user;
     struct monitor *monitor;
+    uint64_t stall_timeout_ns; /* 0: the devices are not watched */
+    struct monitor_task watch_task;
     atomic_uint references;          /* pool_create's and pool_retain's; the last one destroys */
     bool is_leaked;                  /* its memory is never freed: a thread may still use it */
     atomic_int is_stopped;           /* everything but the leaked memory is released */
@@ -227,6 +238,15 @@ uint64_t device_share(const pool_device *device, unsigned *chosen);
 pool_status device_poll_work(pool_device *device, int all);
 /* Counts the streams that have unfinished work, unless that was done a moment ago. */
 pool_status device_pool_poll_work(device_pool *pool);
+
+/* --- watch.c --- */
+
+/* Starts the watchdog if the pool has one. */
+pool_status device_pool_start_watch(device_pool *pool);
+/* Whether the device makes no progress. No driver call; may notify the fault hook. */
+int device_is_stalled(pool_device *device);
+/* Calls the fault hook with the message and kernels of `fault`. */
+void device_report_stall(pool_device *device, const struct driver_fault *fault);
 
 /* --- bind.c --- */
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The watchdog: finds devices that make no progress. A device makes progress when the position up
+ * to which any of its streams is known to have finished moves on, or when it has no unfinished
+ * work. The library's own waits and queries move it; where nobody waits, the monitor queries the
+ * streams.
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "driver/work.h"
+#include "pool/pool.h"
+
+/* A device is looked at this often within its time, but not more often than SHORTEST_NS. */
+#define LOOKS_PER_TIMEOUT 4
+#define SHORTEST_NS 1000000u
+#define LONGEST_NS 1000000000u
+
+static uint64_t interval_of(const device_pool *pool)
+{
+    uint64_t interval = pool->stall_timeout_ns / LOOKS_PER_TIMEOUT;
+
+    return interval < SHORTEST_NS ? SHORTEST_NS : interval > LONGEST_NS ? LONGEST_NS : interval;
+}
+
+static void clear_stall(pool_device *device)
+{
+    if (atomic_exchange(&device->watch.is_stalled, 0))
+        base_log(POOL_LOG_INFO, "device %d (%s) makes progress again", device->properties.ordinal,
+            device->properties.uuid);
+}
+
+/* Marks the device and notifies the fault hook, once until it makes progress again. */
+static void report_stall(pool_device *device, uint64_t stalled_ns)
+{
+    struct driver_fault fault = {.device = device->properties.ordinal, .culprit = -1};
+
+    if (atomic_exchange(&device->watch.is_stalled, 1))
+        return;
+    snprintf(fault.message, sizeof(fault.message), "device %d (%s) has made no progress for %.3f s",
+        device->properties.ordinal, device->properties.uuid, (double)stalled_ns / 1e9);
+    driver_work_list(&device->work, &fault);
+    base_log(POOL_LOG_WARN, "%s", fault.message);
+    device_report_stall(device, &fault);
+}
+
+/* Called by the monitor's thread only. */
+static void watch_device(pool_device *device)
+{
+    struct device_watch *watch = &device->watch;
+    struct base_error_copy first;
+    uint64_t now, finished;
+
+    if (!device_accepts_calls(device) || !device_pool_is_usable(device->pool) ||
+        !atomic_load_explicit(&device->context, memory_order_acquire))
+        return;
+    if (driver_work_load(&device->work).items) {
+        /* While this call does not return, device_is_stalled sees when it began. */
+        atomic_store(&watch->query_began_ns, base_clock_ns());
+        base_error_save(&first);
+        (void)device_poll_work(device, 0);
+        base_error_restore(&first);
+        atomic_store(&watch->query_began_ns, 0);
+    }
+    now = base_clock_ns();
+    finished = driver_work_finished(&device->work);
+    if (!driver_work_load(&device->work).items) {
+        watch->since_ns = 0;
+        clear_stall(device);
+    } else if (!watch->since_ns || finished != watch->finished) {
+        watch->since_ns = now;
+        clear_stall(device);
+    } else if (now - watch->since_ns >= device->pool->stall_timeout_ns) {
+        report_stall(device, now - watch->since_ns);
+    }
+    watch->finished = finished;
+}
+
+static uint64_t watch_pool(void *user, uint64_t now_ns)
+{
+    device_pool *pool = user;
+
+    (void)now_ns;
+    for (size_t i = 0; i < pool->count; i++)
+        watch_device(&pool->devices[i]);
+    return base_clock_ns() + interval_of(pool);
+}
+
+pool_status device_pool_start_watch(device_pool *pool)
+{
+    if (!pool->stall_timeout_ns)
+        return POOL_OK;
+    pool->watch_task = (struct monitor_task){.run = watch_pool, .user = pool};
+    return monitor_schedule(pool->monitor, &pool->watch_task, base_clock_ns() + interval_of(pool));
+}
+
+int device_is_stalled(pool_device *device)
+{
+    uint64_t timeout_ns = device->pool->stall_timeout_ns, began_ns, now;
+
+    if (!timeout_ns || !device_accepts_calls(device))
+        return 0;
+    began_ns = atomic_load(&device->watch.query_began_ns);
+    now = base_clock_ns();
+    if (began_ns && now > began_ns && now - began_ns >= timeout_ns)
+        report_stall(device, now - began_ns);
+    return atomic_load(&device->watch.is_stalled);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The watchdog on simulated devices: a kernel that does not end makes its device stalled, with one
+ * notification that names it; progress elsewhere on the device, and its end, clear that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <devicepool.h>
+
+#include "base/clock.h"
+#include "stream/stream.h"
+#include "support/assert.h"
+
+#define MS ((uint64_t)1000000)
+#define SECOND (1000 * MS)
+
+static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                          ".visible .entry nothing()\n{\n\tret;\n}\n";
+
+static struct {
+    atomic_int calls;
+    pool_device *device;
+    char message[1024], kernel[64], label[64];
+    pool_error_class error_class;
+} heard;
+
+static void hear(void *user, const pool_fault *fault)
+{
+    (void)user;
+    heard.device = fault->device;
+    heard.error_class = fault->error_class;
+    snprintf(heard.message, sizeof(heard.message), "%s", fault->message);
+    if (fault->kernel_count) {
+        snprintf(heard.kernel, sizeof(heard.kernel), "%s", fault->kernels[0].name);
+        snprintf(heard.label, sizeof(heard.label), "%s", fault->kernels[0].label);
+    }
+    atomic_fetch_add(&heard.calls, 1);
+}
+
+struct setting {
+    device_pool *pool;
+    pool_device *device;
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_stream *streams[2];
+};
+
+static void set_up(struct setting *setting, uint64_t stall_timeout_ns)
+{
+    const pool_params params = {.struct_size = sizeof(params),
+        .devices = "sim:2,mem=64M",
+        .fault_hook = hear,
+        .stall_timeout_ns = stall_timeout_ns};
+
+    *setting = (struct setting){0};
+    memset(&heard, 0, sizeof(heard));
+    assert_ok(pool_create(&setting->pool, &params));
+    assert_ok(pool_device_at(setting->pool, 1, &setting->device));
+    assert_ok(pool_module_load(setting->device, ptx, strlen(ptx), &setting->module));
+    assert_ok(pool_kernel_get(setting->module, "nothing", &setting->kernel));
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_stream_create(setting->device, NULL, &setting->streams[i]));
+}
+
+static void tear_down(struct setting *setting)
+{
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_stream_destroy(&setting->streams[i]));
+    assert_ok(pool_module_destroy(&setting->module));
+    assert_ok(pool_destroy(&setting->pool));
+}
+
+static void launch(struct setting *setting, int stream)
+{
+    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
+
+    assert_ok(pool_launch(setting->kernel, &shape, NULL, setting->streams[stream]));
+}
+
+static void hang(struct setting *setting, int stream)
+{
+    assert_ok(pool_sim_set_faults("cuLaunchKernel@1=hang"));
+    launch(setting, stream);
+    assert_ok(pool_sim_set_faults(NULL));
+}
+
+static pool_health_info health_of(struct setting *setting)
+{
+    pool_health_info health = {.struct_size = sizeof(health)};
+
+    assert_ok(pool_get_health(setting->pool, &health));
+    return health;
+}
+
+/* Waits until the pool counts so many stalled devices. */
+static void wait_for_stalled(struct setting *setting, uint32_t count)
+{
+    uint64_t start = base_clock_ns();
+
+    while (health_of(setting).stalled_devices != count) {
+        assert_true(base_clock_ns() - start < 60 * SECOND);
+        usleep(1000);
+    }
+}
+
+static void test_stall_and_recovery(void **state)
+{
+    struct setting setting;
+
+    (void)state;
+    set_up(&setting, 50 * MS);
+    launch(&setting, 0); /* ends, although nobody waits for it */
+    usleep(150000);
+    assert_int_equal(health_of(&setting).stalled_devices, 0);
+    stream_set_label(setting.streams[0], "proof 3");
+    hang(&setting, 0);
+    assert_int_equal(health_of(&setting).harmed, POOL_CLASS_NONE);
+    wait_for_stalled(&setting, 1);
+    assert_int_equal(health_of(&setting).harmed, POOL_CLASS_DEVICE);
+    assert_int_equal(health_of(&setting).usable_devices, 2);
+    usleep(150000);
+    assert_int_equal(atomic_load(&heard.calls), 1);
+    assert_int_equal(heard.error_class, POOL_CLASS_DEVICE);
+    assert_ptr_equal(heard.device, setting.device);
+    assert_string_equal(heard.kernel, "nothing");
+    assert_string_equal(heard.label, "proof 3");
+    assert_non_null(strstr(heard.message, "no progress"));
+    assert_non_null(strstr(heard.message, "of lease \"proof 3\""));
+    assert_ok(pool_sim_resume());
+    wait_for_stalled(&setting, 0);
+    assert_int_equal(health_of(&setting).harmed, POOL_CLASS_NONE);
+    /* Again, and again notified. */
+    hang(&setting, 1);
+    wait_for_stalled(&setting, 1);
+    while (atomic_load(&heard.calls) < 2)
+        usleep(1000);
+    assert_ok(pool_sim_resume());
+    tear_down(&setting);
+}
+
+/* Work that ends on another stream of the device is progress. */
+static void test_progress_elsewhere(void **state)
+{
+    struct setting setting;
+    uint64_t start;
+
+    (void)state;
+    set_up(&setting, 400 * MS);
+    hang(&setting, 0);
+    start = base_clock_ns();
+    while (base_clock_ns() - start < 1200 * MS) {
+        launch(&setting, 1);
+        assert_ok(pool_stream_synchronize(setting.streams[1]));
+        usleep(1000);
+    }
+    assert_int_equal(health_of(&setting).stalled_devices, 0);
+    assert_int_equal(atomic_load(&heard.calls), 0);
+    wait_for_stalled(&setting, 1);
+    assert_ok(pool_sim_resume());
+    tear_down(&setting);
+}
+
+/* Without a time nothing is watched. */
+static void test_off(void **state)
+{
+    struct setting setting;
+
+    (void)state;
+    set_up(&setting, 0);
+    hang(&setting, 0);
+    usleep(100000);
+    assert_int_equal(health_of(&setting).stalled_devices, 0);
+    assert_ok(pool_sim_resume());
+    tear_down(&setting);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stall_and_recovery),
+        cmocka_unit_test(test_progress_elsewhere),
+        cmocka_unit_test(test_off),
+    };
+
+    return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
+}
