@@ -164,14 +164,14 @@ static void test_others_are_refused(void **state)
     free(data);
 }
 
-static void test_pool_tells(void **state)
+static void test_pool_describes_the_compiler(void **state)
 {
     char *text;
 
     (void)state;
     assert_ok(pool_describe(pool, POOL_TEXT_PLAIN, &text));
-    assert_non_null(strstr(text, "compiler  none (DEVICEPOOL_NVRTC=off), the library uses its "
-                                 "prebuilt PTX"));
+    assert_non_null(strstr(text, "compiler  none (DEVICEPOOL_NVRTC=off disables NVRTC), the "
+                                 "library uses its prebuilt PTX"));
     pool_text_free(&text);
     assert_ok(pool_describe(pool, POOL_TEXT_JSON, &text));
     assert_non_null(strstr(text, "\"message\":\t\"DEVICEPOOL_NVRTC=off"));
@@ -181,7 +181,8 @@ static void test_pool_tells(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_program),
-        cmocka_unit_test(test_others_are_refused), cmocka_unit_test(test_pool_tells)};
+        cmocka_unit_test(test_others_are_refused),
+        cmocka_unit_test(test_pool_describes_the_compiler)};
     pool_params params = {.struct_size = sizeof(params)};
     int failed;
 

@@ -95,7 +95,7 @@ static void test_misuse(void **state)
     assert_int_equal(pool_unbind(b), POOL_ERR_UNBALANCED);
     assert_ptr_equal(pool_mock_current_context(world.mock), context_of(a));
 
-    /* Other code else's context on top: refused, and nothing is changed. */
+    /* A context of other code on top: unbind fails and changes nothing. */
     assert_int_equal(cuda->CtxCreate(&foreign, 0, 1), 0);
     assert_int_equal(pool_unbind(a), POOL_ERR_UNBALANCED);
     assert_ptr_equal(pool_mock_current_context(world.mock), foreign);
