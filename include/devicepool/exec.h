@@ -11,6 +11,7 @@
 
 #include <devicepool/cancel.h>
 #include <devicepool/check.h>
+#include <devicepool/lease.h>
 #include <devicepool/memory.h>
 #include <devicepool/pool.h>
 #include <devicepool/stream.h>
@@ -64,6 +65,14 @@ typedef struct pool_exec {
      */
     void (*progress)(void *user, uint64_t done, uint64_t total);
     void *user;
+    /*
+     * The lease that the call runs under: its device memory is charged to the lease's budget and
+     * limited by it, as if `memory_limit` were what is left of the budget. `device` NULL is then
+     * the lease's first device, `stream` NULL the lease's stream of the device. NULL: no lease.
+     * Errors: POOL_ERR_WRONG_DEVICE for a device that the lease does not have,
+     * POOL_ERR_INVALID_ARGUMENT for a lease that has been released.
+     */
+    pool_lease *lease;
 } pool_exec;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

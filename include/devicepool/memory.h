@@ -26,6 +26,7 @@
 
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
+#include <devicepool/lease.h>
 #include <devicepool/span.h>
 #include <devicepool/status.h>
 #include <devicepool/stream.h>
@@ -58,6 +59,13 @@ typedef struct pool_buffer_params {
      * call does not wait unless the device is full.
      */
     pool_stream *stream;
+    /*
+     * The memory is charged to the budget that the lease has on the device, until it is freed or
+     * the lease is released; the buffer may outlive the lease. POOL_LEASE_SECRET implies
+     * POOL_BUFFER_SECRET. NULL: no lease. Errors: POOL_ERR_OUT_OF_DEVICE_MEMORY (beyond the
+     * budget), POOL_ERR_WRONG_DEVICE (a device that the lease does not have).
+     */
+    pool_lease *lease;
 } pool_buffer_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

@@ -66,6 +66,31 @@ static pool_status create_pool(struct device_memory *memory)
     return status;
 }
 
+/* The charge of an allocation to its lease's budget and to the account of the device, which are
+ * taken back together; each charge holds a reference to the budget. */
+static pool_status charge(struct device_memory *memory, const struct memory_request *request)
+{
+    if (request->budget) {
+        pool_status status = lease_budget_charge(request->budget, request->bytes);
+
+        if (status)
+            return status;
+        lease_budget_retain(request->budget);
+    }
+    if (!device_account_add(memory->device, request->bytes, request->budget != NULL))
+        return memory_limit_fail(memory, request->bytes);
+    return POOL_OK;
+}
+
+static void uncharge(struct device_memory *memory, const struct memory_request *request)
+{
+    bool is_charged = request->budget && lease_budget_uncharge(request->budget, request->bytes);
+
+    device_account_subtract(memory->device, request->bytes, is_charged);
+    if (request->budget)
+        lease_budget_release(request->budget);
+}
+
 static pool_cu_result allocate_once(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
@@ -172,11 +197,12 @@ pool_status memory_allocate(
 
     if (request->bytes > SIZE_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the size does not fit this host");
-    if (!device_account_add(memory->device, request->bytes, false))
-        return memory_limit_fail(memory, request->bytes);
+    status = charge(memory, request);
+    if (status)
+        return status;
     status = allocate_retrying(memory, request, &created);
     if (status) {
-        device_account_subtract(memory->device, request->bytes, false);
+        uncharge(memory, request);
         return status;
     }
     memory_gauge_add(&memory->used, request->bytes);
@@ -211,6 +237,7 @@ static void quarantine(
     entry->address = address;
     entry->request = *request;
     entry->request.ordered = 0;
+    entry->request.budget = NULL; /* it is outside of leases now */
     pthread_mutex_lock(&memory->quarantined_lock);
     entry->next = memory->quarantined_list;
     memory->quarantined_list = entry;
@@ -219,8 +246,9 @@ static void quarantine(
 
 void memory_quarantine(struct memory_block *block)
 {
-    struct memory_request request = {
-        .bytes = block->bytes, .secret = (block->flags & POOL_BUFFER_SECRET) != 0};
+    struct memory_request request = {.bytes = block->bytes,
+        .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
+        .budget = block->budget};
 
     quarantine(block->memory, &request, block->address);
     memory_release_none(block->memory, &request);
@@ -308,14 +336,14 @@ pool_status memory_release(
     if (!driver_is_poisoned(memory->driver))
         status = memory->pool ? release_to_pool(memory, request, address)
                               : release_plain(memory, request, address);
-    device_account_subtract(memory->device, request->bytes, false);
+    uncharge(memory, request);
     return status;
 }
 
 void memory_release_none(struct device_memory *memory, const struct memory_request *request)
 {
     memory_gauge_sub(&memory->used, request->bytes);
-    device_account_subtract(memory->device, request->bytes, false);
+    uncharge(memory, request);
 }
 
 /* Inside device_enter. Blocks that fail again are quarantined again. */

@@ -108,6 +108,7 @@ static pool_status create_allocated(struct device_scope *scope,
             base_free(block);
             return status;
         }
+        block->budget = request->budget;
     }
     created->address = block->address;
     *buffer = created;
@@ -132,8 +133,12 @@ pool_status pool_buffer_create(
             "pool_buffer_create", "flags", wanted.flags, POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET);
     if (!status)
         status = stream_handle_on(wanted.stream, device, &request.stream);
+    if (!status && wanted.lease)
+        status = lease_budget_of("pool_buffer_create", wanted.lease, device, &request.budget);
     if (status)
         return status;
+    if (request.budget && request.budget->is_secret)
+        wanted.flags |= POOL_BUFFER_SECRET;
     request.bytes = wanted.bytes;
     request.zeroed = (wanted.flags & POOL_BUFFER_ZEROED) != 0;
     request.secret = (wanted.flags & POOL_BUFFER_SECRET) != 0;
@@ -288,6 +293,7 @@ static pool_status free_block(
     struct memory_request request = {.bytes = block->bytes,
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
         .ordered = ordered && !atomic_load(&block->shared),
+        .budget = block->budget,
         .stream = stream ? stream->handle : NULL};
     struct device_scope scope;
     pool_status status;

@@ -6,9 +6,11 @@
 
 #include <stdio.h>
 
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "lease/lease.h"
 
 static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
 
@@ -67,6 +69,26 @@ static pool_status fail_unsupported(const char *call, const char *member)
         call, member);
 }
 
+/*
+ * Device and stream of the lease where the caller left them open. A call may allocate what is left
+ * of the budget, so that an operation that runs in chunks chooses chunks that fit. A workspace has
+ * been charged already.
+ */
+static pool_status read_lease(
+    const char *call, const struct memory_exec_rules *rules, pool_exec *exec)
+{
+    struct lease_budget *budget;
+    pool_status status = lease_budget_of(call, exec->lease, exec->device, &budget);
+
+    if (status)
+        return status;
+    exec->device = budget->device;
+    if (rules->has_memory_limit && !exec->workspace)
+        exec->memory_limit =
+            base_min(memory_exec_limit(exec), base_max(lease_budget_left(budget), UINT64_C(1)));
+    return exec->stream ? POOL_OK : lease_stream_of(budget, &exec->stream);
+}
+
 pool_status memory_exec_read(const char *call, const pool_exec *given,
     const struct memory_exec_rules *rules, pool_exec *exec)
 {
@@ -89,10 +111,11 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
         return fail_unsupported(call, "workspace");
     if (exec->memory_limit && !rules->has_memory_limit)
         return fail_unsupported(call, "memory_limit");
-    if (exec->on_host && (exec->device || exec->stream || exec->is_async))
+    if (exec->on_host && (exec->device || exec->stream || exec->is_async || exec->lease))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `on_host` cannot be combined with `device`, `stream` or `is_async`", call);
-    return POOL_OK;
+            "%s: `on_host` cannot be combined with `device`, `stream`, `is_async` or `lease`",
+            call);
+    return exec->lease ? read_lease(call, rules, exec) : POOL_OK;
 }
 
 pool_status memory_exec_cancelled(const char *call, const pool_exec *exec)

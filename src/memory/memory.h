@@ -10,6 +10,7 @@
 
 #include <devicepool/memory.h>
 
+#include "lease/lease.h"
 #include "pool/device.h"
 #include "stream/stream.h"
 
@@ -126,6 +127,7 @@ struct memory_request {
     int secret;
     int ordered;
     CUstream stream;
+    struct lease_budget *budget; /* the memory is charged to it; NULL: outside of leases */
 };
 pool_status memory_allocate(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address);
@@ -161,6 +163,7 @@ struct memory_block {
     uint64_t bytes;
     uint32_t flags;
     int adopted;
+    struct lease_budget *budget; /* a reference, NULL: none */
 };
 
 /* Takes over memory that cannot be freed now. */

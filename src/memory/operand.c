@@ -7,18 +7,18 @@
 #include "driver/attributes.h"
 #include "memory/memory.h"
 
-pool_status exec_target_init(
-    struct exec_target *target, pool_device *device, const pool_stream *stream)
+pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
 {
     CUstream handle;
-    pool_stream *own = (pool_stream *)(uintptr_t)stream;
-    pool_status status = device_or_bound(device, &target->device);
+    pool_stream *own = exec->stream;
+    pool_status status = device_or_bound(exec->device, &target->device);
 
     if (!status)
-        status = stream_handle_on(stream, target->device, &handle);
+        status = stream_handle_on(exec->stream, target->device, &handle);
     if (!status && !own)
         status = pool_stream_default(target->device, &own);
     target->stream = own;
+    target->lease = exec->lease;
     return status;
 }
 
@@ -139,8 +139,10 @@ bool memory_spans_overlap(
 pool_status memory_scratch(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
-    pool_buffer_params params = {
-        .struct_size = sizeof(params), .bytes = bytes, .stream = target->stream};
+    pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = bytes,
+        .stream = target->stream,
+        .lease = target->lease};
     pool_status status = pool_buffer_create(target->device, &params, buffer);
 
     return status ? status : pool_buffer_address(*buffer, address);

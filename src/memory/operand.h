@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <devicepool/memory.h>
+#include <devicepool/exec.h>
 #include <devicepool/span.h>
 
 #include "field/field.h"
@@ -18,12 +18,12 @@ struct exec_target {
     pool_device *device;
     pool_stream *stream;     /* never NULL */
     const pool_field *field; /* NULL where the operation has none or several */
+    pool_lease *lease;       /* scratch memory is charged to it; NULL: none */
 };
 
-/* `device` NULL: the device that the thread has bound; `stream` NULL: its default stream. Does not
- * set the field. */
-pool_status exec_target_init(
-    struct exec_target *target, pool_device *device, const pool_stream *stream);
+/* exec->device NULL: the device that the thread has bound; exec->stream NULL: its default stream.
+ * Leaves the field alone. */
+pool_status exec_target_init(struct exec_target *target, const pool_exec *exec);
 
 /*
  * Ends a call that has enqueued its work: waits for it, unless the call is asynchronous and nothing

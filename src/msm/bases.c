@@ -60,11 +60,9 @@ pool_status msm_bases_begin(
     return POOL_OK;
 }
 
-pool_status msm_bases_allocate(struct pool_bases *bases, pool_stream *stream)
+pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site)
 {
-    const struct exec_target site = {.device = bases->device, .stream = stream};
-
-    return memory_scratch(&site, msm_bases_bytes(bases), &bases->buffer, &bases->address);
+    return memory_scratch(site, msm_bases_bytes(bases), &bases->buffer, &bases->address);
 }
 
 static void free_host(struct pool_bases *bases)

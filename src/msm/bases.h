@@ -48,7 +48,7 @@ enum { MSM_BASES_MAX_FACTOR = POOL_FIELD_MAX_BITS };
 pool_status msm_bases_begin(
     pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **bases);
 /* Allocates memory for all multiples. */
-pool_status msm_bases_allocate(struct pool_bases *bases, pool_stream *stream);
+pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site);
 /* Frees an object that is not returned to the caller; returns `status` and keeps its detail. */
 pool_status msm_bases_discard(struct pool_bases *bases, pool_status status);
 /* Returns `created` to the caller, or releases it if `status` is a failure. */

@@ -98,7 +98,8 @@ struct transfer {
     uint8_t *host;                   /* PART_BYTES */
     const char *path;
     int file;
-    const pool_exec *exec; /* of a load */
+    const pool_exec *exec;          /* of a load */
+    const struct exec_target *site; /* of a load */
 };
 
 static pool_status begin_transfer(struct transfer *transfer)
@@ -310,7 +311,7 @@ static pool_status read_points(struct transfer *transfer)
 {
     uint64_t total = msm_bases_bytes(transfer->bases), count = transfer->bases->count;
     uint64_t chunk_bytes = CHUNK_BYTES - CHUNK_BYTES % msm_affine_bytes(transfer->bases->curve);
-    pool_status status = msm_bases_allocate(transfer->bases, transfer->stream);
+    pool_status status = msm_bases_allocate(transfer->bases, transfer->site);
 
     if (!status)
         status = begin_fingerprint(transfer);
@@ -355,6 +356,7 @@ static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
         return status;
     transfer->stream = site->stream;
     transfer->exec = exec;
+    transfer->site = site;
     transfer->file = base_openat(AT_FDCWD, transfer->path, O_RDONLY | O_NONBLOCK, 0);
     status = transfer->file < 0 ? fail_io(transfer, "open") : read_all(transfer, header);
     status = end_transfer(transfer, status);
@@ -382,7 +384,7 @@ pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *giv
     if (!status && (!path || !bases))
         status = base_fail_null("pool_bases_load", path ? "bases" : "path");
     if (!status)
-        status = exec_target_init(&site, exec.device, exec.stream);
+        status = exec_target_init(&site, &exec);
     if (!status)
         status = device_enter(site.device, &scope);
     if (status)

@@ -172,7 +172,7 @@ static pool_status build_chunks(struct bases_builder *builder)
 static pool_status build_bases(struct bases_builder *builder)
 {
     struct base_error_copy first;
-    pool_status status = msm_bases_allocate(builder->bases, builder->run.stream), end;
+    pool_status status = msm_bases_allocate(builder->bases, &builder->site), end;
 
     if (!status)
         status = allocate_scratch(builder);
@@ -268,7 +268,7 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     status = base_check_pointers("pool_bases_create", {"points", span}, {"bases", bases});
     if (status)
         return status;
-    status = exec_target_init(&site, exec.device, exec.stream);
+    status = exec_target_init(&site, &exec);
     const struct memory_item item = {
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
     if (!status)

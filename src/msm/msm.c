@@ -118,7 +118,7 @@ static pool_status read_call(const char *name, const pool_msm_params *given, con
             name);
     status = resolve_curve(name, call);
     if (!status)
-        status = exec_target_init(&call->site, call->exec.device, call->exec.stream);
+        status = exec_target_init(&call->site, &call->exec);
     if (status)
         return status;
     if (points)

@@ -112,7 +112,7 @@ static pool_status prepare(const char *name, const pool_ntt_params *given, const
     call->in = *in;
     call->out = *out;
     call->target.field = call->params.domain->field;
-    return exec_target_init(&call->target, call->exec.device, call->exec.stream);
+    return exec_target_init(&call->target, &call->exec);
 }
 
 /* What pool_ntt_workspace reports. */

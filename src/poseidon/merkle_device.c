@@ -258,7 +258,7 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
             "pool_poseidon_merkle_build: digests of %s have %u words; devices support up to %d, "
             "the host any number",
             set->name, node_words, POSEIDON_NODE_WORDS);
-    status = exec_target_init(&build.site, exec->device, exec->stream);
+    status = exec_target_init(&build.site, exec);
     if (!status)
         status = poseidon_check_device_span(&build.site, leaves, leaf_bytes, "leaves");
     if (!status)

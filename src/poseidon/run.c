@@ -141,7 +141,7 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
         .compute = compute_items,
         .user = operation,
         .progress = progress};
-    pool_status status = exec_target_init(&pipeline.site, exec->device, exec->stream);
+    pool_status status = exec_target_init(&pipeline.site, exec);
 
     operation->set = set;
     operation->in_bytes = (size_t)in->elements * set->field->bytes;
@@ -197,7 +197,7 @@ pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *
         .data = (void *)(uintptr_t)from, .count = 1, .space = POOL_MEMORY_DEVICE};
     struct exec_target site;
     pool_buffer *view = NULL;
-    pool_status status = exec_target_init(&site, exec->device, exec->stream);
+    pool_status status = exec_target_init(&site, exec);
 
     if (!status)
         status = poseidon_check_device_span(&site, &span, bytes, "tree");

@@ -27,7 +27,7 @@ pool_status vector_begin(
     if (status)
         return status;
     call->target.field = field;
-    return exec_target_init(&call->target, call->exec.device, call->exec.stream);
+    return exec_target_init(&call->target, &call->exec);
 }
 
 pool_status vector_check_spans(
