@@ -34,12 +34,14 @@ typedef struct pool_bases_params {
     /*
      * The number of stored multiples of each base, itself included: 2^(j s) P for j < factor, where
      * s depends on the window bits. Memory grows, and the number of bucket sets shrinks, by the
-     * factor. 0 and 1: the bases alone. POOL_PRECOMPUTE_ALL: one multiple per window, so that one
-     * bucket set remains.
+     * factor. 0 and 1: the bases alone. POOL_PRECOMPUTE_ALL, or any factor above the number of
+     * windows: one multiple per window, so that one bucket set remains. No more multiples are
+     * stored than the resulting bucket sets use; pool_bases_precompute_factor reports their number.
      */
     uint32_t precompute_factor;
-    uint32_t
-        window_bits; /* of MSMs over precomputed bases; 0: chosen from count, factor and chip */
+    /* Of MSMs over precomputed bases; 0: chosen from count, factor and chip. Must be 0 without
+     * precomputed multiples, and so must scalar_bits. */
+    uint32_t window_bits;
     uint32_t scalar_bits; /* of the scalars of these MSMs, see pool_msm_params; 0: of the order */
 } pool_bases_params;
 
@@ -73,8 +75,8 @@ POOL_API pool_status pool_bases_destroy(pool_bases **bases);
 POOL_API const pool_curve *pool_bases_curve(const pool_bases *bases);
 POOL_API pool_device *pool_bases_device(const pool_bases *bases);
 POOL_API uint64_t pool_bases_count(const pool_bases *bases);
-POOL_API uint64_t pool_bases_bytes(const pool_bases *bases); /* of device memory */
-POOL_API uint32_t pool_bases_precompute_factor(const pool_bases *bases);
+POOL_API uint64_t pool_bases_bytes(const pool_bases *bases);             /* of device memory */
+POOL_API uint32_t pool_bases_precompute_factor(const pool_bases *bases); /* as stored */
 POOL_API uint32_t pool_bases_window_bits(
     const pool_bases *bases); /* 0 without precomputed multiples */
 
@@ -116,7 +118,7 @@ typedef struct pool_msm_params {
     const pool_curve *curve;
     pool_bases *bases;   /* NULL: the points are a span */
     uint64_t first_base; /* index in `bases` of the base of scalar 0; 0 without `bases` */
-    pool_point_layout point_layout;  /* of the span of points */
+    pool_point_layout point_layout;  /* of the span of points; 0 with `bases` */
     pool_point_layout result_layout; /* the result span has form and stride */
     uint64_t batch;                  /* number of MSMs; 0: 1 */
     /*
@@ -149,9 +151,9 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  *
  * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE of
  * the scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points (params->bases are
- * checked at their creation). The workspace must be aligned to 256 bytes and have the size that
- * pool_msm_workspace reports. The smallest chunk has 2^10 points. Progress counts scalars. With
- * is_async the call still waits for results in pageable memory.
+ * checked at their creation). The workspace must be aligned to 256 bytes, have the size that
+ * pool_msm_workspace reports, and not overlap the spans. The smallest chunk has 2^10 points.
+ * Progress counts scalars. With is_async the call still waits for results in pageable memory.
  *
  * POOL_ERR_INVALID_ARGUMENT: counts that do not match, a stride that is too small or not a multiple
  * of 4, device memory that is not aligned to 4 bytes, more points than `bases` has, window bits

@@ -136,6 +136,23 @@ bool memory_spans_overlap(
            b_start < a_start + memory_span_extent(a, a_bytes);
 }
 
+pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *workspace,
+    const pool_span *span, uint64_t item_bytes, const char *what)
+{
+    uint64_t bytes = pool_buffer_bytes(workspace);
+    pool_span whole = {.count = 1, .space = POOL_MEMORY_DEVICE};
+    CUdeviceptr address = 0;
+    pool_status status = pool_buffer_address(workspace, &address);
+
+    whole.data = (void *)(uintptr_t)address;
+    if (status || !memory_spans_overlap(&whole, bytes, span, item_bytes))
+        return status;
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "%s: `workspace`, %llu bytes at 0x%llx, overlaps the %s at 0x%llx", call,
+        (unsigned long long)bytes, (unsigned long long)address, what,
+        (unsigned long long)(uintptr_t)span->data);
+}
+
 pool_status memory_scratch(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {

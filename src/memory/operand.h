@@ -66,6 +66,10 @@ static inline uint64_t memory_span_extent(const pool_span *span, uint64_t item_b
 bool memory_spans_overlap(
     const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes);
 
+/* Refuses a workspace that has a byte in common with a span of `what`. */
+pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *workspace,
+    const pool_span *span, uint64_t item_bytes, const char *what);
+
 /* Scratch memory for work that is enqueued later on the target's stream. */
 pool_status memory_scratch(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);

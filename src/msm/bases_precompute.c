@@ -36,6 +36,20 @@ pool_status msm_bases_params_copy(const char *call, const pool_bases_params *giv
     return status ? status : memory_exec_read(call, given_exec, &rules, exec);
 }
 
+/* Window bits and the length of scalars belong to precomputed multiples. */
+static pool_status check_unused_members(const pool_bases_params *params)
+{
+    uint32_t window_bits = params->window_bits, scalar_bits = params->scalar_bits;
+
+    if (params->precompute_factor >= 2 || (!window_bits && !scalar_bits))
+        return POOL_OK;
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "pool_bases_create: unsupported value %u for `%s`; it must be 0 with a "
+        "`precompute_factor` of %u, which stores no multiples; pool_msm_params has its own",
+        window_bits ? window_bits : scalar_bits, window_bits ? "window_bits" : "scalar_bits",
+        params->precompute_factor);
+}
+
 /* Sets factor, window bits and bucket sets by the plan of an MSM over all bases. */
 static pool_status set_precomputation(const pool_bases_params *params, struct pool_bases *bases)
 {
@@ -263,6 +277,8 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     pool_status status =
         msm_bases_params_copy("pool_bases_create", given, given_exec, &params, &exec);
 
+    if (!status)
+        status = check_unused_members(&params);
     if (status)
         return status;
     status = base_check_pointers("pool_bases_create", {"points", span}, {"bases", bases});

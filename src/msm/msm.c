@@ -54,6 +54,11 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %llu for `first_base`; it must be 0 without `bases`", call,
             (unsigned long long)params->first_base);
+    if (params->bases && params->point_layout)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %d for `point_layout`; it must be 0 with `bases`, which have a "
+            "layout of their own",
+            call, (int)params->point_layout);
     if (params->bases && (exec->checks & POOL_CHECK_SUBGROUP))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value 0x%x for `checks`; with `params->bases`, which are checked "
@@ -292,6 +297,21 @@ static uint64_t memory_limit(const struct msm_call *call)
     return call->exec.memory_limit ? call->exec.memory_limit : UINT64_MAX;
 }
 
+static pool_status check_workspace_overlap(const struct msm_call *call)
+{
+    const pool_buffer *given = call->exec.workspace;
+    pool_status status = memory_workspace_check_overlap(
+        "pool_msm", given, &call->scalars, call->curve->scalar_field->bytes, "span of scalars");
+
+    if (!status && !call->params.bases)
+        status = memory_workspace_check_overlap("pool_msm", given, &call->points,
+            pool_point_bytes(call->curve, call->params.point_layout), "span of points");
+    if (!status)
+        status = memory_workspace_check_overlap("pool_msm", given, &call->results,
+            pool_point_bytes(call->curve, call->params.result_layout), "span of results");
+    return status;
+}
+
 static pool_status use_given_workspace(struct msm_call *call)
 {
     pool_buffer *given = call->exec.workspace;
@@ -310,7 +330,7 @@ static pool_status use_given_workspace(struct msm_call *call)
         status = base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_msm: `workspace` is not aligned to 256 bytes");
     call->workspace = given;
-    return status;
+    return status ? status : check_workspace_overlap(call);
 }
 
 /* Plans smaller chunks after an allocation failed. Where there are none, its failure is returned.

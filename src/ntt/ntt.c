@@ -153,7 +153,12 @@ static pool_status check_workspace(const struct ntt_call *call)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt: `workspace` is at 0x%llx, which is no multiple of 16",
             (unsigned long long)address);
-    return POOL_OK;
+    status = memory_workspace_check_overlap(
+        "pool_ntt", given, &call->in, call->target.field->bytes, "input");
+    if (!status)
+        status = memory_workspace_check_overlap(
+            "pool_ntt", given, &call->out, call->target.field->bytes, "output");
+    return status;
 }
 
 /* One binding for all the calls below: each of them then finds the context current. */

@@ -131,6 +131,12 @@ static void test_facts(void **state)
     assert_int_equal(pool_bases_window_bits(points), 8);
     assert_int_equal(pool_bases_precompute_factor(points), 32);
     assert_int_equal(pool_bases_bytes(points), 40 * 32 * 64);
+    again = handle_of(&problem, 40, 1000, 8); /* more than windows: all of them */
+    assert_int_equal(pool_bases_precompute_factor(again), 32);
+    assert_ok(pool_bases_destroy(&again));
+    again = handle_of(&problem, 40, 20, 8); /* two bucket sets, for which 16 suffice */
+    assert_int_equal(pool_bases_precompute_factor(again), 16);
+    assert_ok(pool_bases_destroy(&again));
     again = pool_bases_retain(points);
     assert_ptr_equal(again, points);
     assert_ok(pool_bases_destroy(&again));
@@ -559,6 +565,10 @@ static void test_refusals(void **state)
     REFUSE((params.precompute_factor = 2, params.window_bits = 25), POOL_ERR_INVALID_ARGUMENT,
         "value 25 for `window_bits`");
     REFUSE(params.window_bits = 1, POOL_ERR_INVALID_ARGUMENT, "value 1 for `window_bits`");
+    REFUSE(params.window_bits = 8, POOL_ERR_INVALID_ARGUMENT,
+        "value 8 for `window_bits`; it must be 0 with a `precompute_factor` of 0");
+    REFUSE((params.precompute_factor = 1, params.scalar_bits = 64), POOL_ERR_INVALID_ARGUMENT,
+        "value 64 for `scalar_bits`; it must be 0 with a `precompute_factor` of 1");
     REFUSE(params.scalar_bits = 5000, POOL_ERR_INVALID_ARGUMENT, "value 5000 for `scalar_bits`");
     assert_ok(pool_cancel_create(&cancel));
     pool_cancel_request(cancel);

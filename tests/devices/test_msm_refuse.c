@@ -133,9 +133,12 @@ static void test_devices(void **state)
         "value 0x2 for `checks`; with `params->bases`");
     REFUSE((call.points_given = NULL, call.params.bases = points, call.params.first_base = 1),
         "12 bases from 1 on are more than the 12 of `bases`");
-    REFUSE((call.points_given = NULL, call.params.bases = points,
-               call.params.first_base = UINT64_MAX),
+    REFUSE(
+        (call.points_given = NULL, call.params.bases = points, call.params.first_base = UINT64_MAX),
         "are more than the 12 of `bases`");
+    REFUSE((call.points_given = NULL, call.params.bases = points,
+               call.params.point_layout = POOL_POINT_XYZZ),
+        "for `point_layout`; it must be 0 with `bases`");
     assert_ok(pool_bases_destroy(&points));
     assert_ok(pool_buffer_alloc(other, 1 << 20, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
@@ -151,6 +154,17 @@ static void test_devices(void **state)
     assert_ok(pool_buffer_slice(buffer, 0, 4096, &slice));
     REFUSE(call.exec.workspace = slice, "pool_msm: `workspace` has 4");
     assert_ok(pool_buffer_destroy(&slice));
+    assert_ok(pool_buffer_address(buffer, &address));
+    REFUSE((call.exec.workspace = buffer, call.scalars.space = POOL_MEMORY_DEVICE,
+               call.scalars.data = (void *)(uintptr_t)(address + 4096)),
+        "pool_msm: `workspace`, 8388608 bytes at ");
+    assert_says("overlaps the span of scalars");
+    REFUSE((call.exec.workspace = buffer, call.points.space = POOL_MEMORY_DEVICE,
+               call.points.data = (void *)(uintptr_t)(address + (8 << 20) - COUNT * 64)),
+        "overlaps the span of points");
+    REFUSE((call.exec.workspace = buffer, call.results.space = POOL_MEMORY_DEVICE,
+               call.results.data = (void *)(uintptr_t)address),
+        "overlaps the span of results");
     assert_ok(pool_buffer_destroy(&buffer));
     REFUSE_AS(POOL_ERR_OUT_OF_DEVICE_MEMORY, call.exec.memory_limit = 1, "the smallest chunk");
 }

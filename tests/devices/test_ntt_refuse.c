@@ -112,6 +112,7 @@ static void fresh(pool_ntt_domain *domain)
 
 static void test_calls(void **state)
 {
+    CUdeviceptr address = 0;
     pool_ntt_domain *domain = ntt_domain(ntt_field("babybear"), 4);
     pool_stream *wrong = NULL;
     pool_buffer *small = NULL;
@@ -169,6 +170,15 @@ static void test_calls(void **state)
     assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_buffer_alloc(device, 4, &small));
     REFUSE_ARGUMENT(call.exec.workspace = small, "`workspace` has 4 bytes");
+    assert_ok(pool_buffer_destroy(&small));
+    assert_ok(pool_buffer_alloc(device, 1 << 20, &small));
+    assert_ok(pool_buffer_address(small, &address));
+    REFUSE_ARGUMENT((call.exec.workspace = small, call.in.space = POOL_MEMORY_DEVICE,
+                        call.in.data = (void *)(uintptr_t)(address + 512)),
+        "overlaps the input");
+    REFUSE_ARGUMENT((call.exec.workspace = small, call.out.space = POOL_MEMORY_DEVICE,
+                        call.out.data = (void *)(uintptr_t)(address + 512)),
+        "overlaps the output");
     assert_ok(pool_buffer_destroy(&small));
     /* An element that is the modulus, in host and in strided device memory. */
     const uint32_t modulus = 0x78000001;
