@@ -17,3 +17,15 @@ complaints=$(echo "$complaints" |
     echo "$complaints"
     exit 1
 }
+# Every tier of headers has its group, and no licence line describes a header.
+html=$(sed -n 's/^OUTPUT_DIRECTORY *= *//p' "$2")/html
+for tier in base devices memory_and_execution mathematics operations files testing; do
+    [ -f "$html/group__tier__$(echo "$tier" | sed 's/_/__/g').html" ] || {
+        echo "there is no group of the tier $tier"
+        exit 1
+    }
+done
+if grep -l SPDX-License-Identifier "$html"/*_8h.html; then
+    echo "a licence line is taken for a description in the files above"
+    exit 1
+fi

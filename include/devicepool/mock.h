@@ -71,10 +71,13 @@ const pool_cuda_api *pool_mock_table(pool_mock *mock);
 
 /* Sets the memory that is free now, at most the total; later allocations of the mock reduce it. */
 pool_status pool_mock_set_free_memory(pool_mock *mock, int device, uint64_t free_bytes);
+/* Sets the device's total memory, all of which is free but for what the mock has allocated. */
 pool_status pool_mock_set_memory(pool_mock *mock, int device, uint64_t total_bytes);
+/* Sets the device's name. */
 pool_status pool_mock_set_name(pool_mock *mock, int device, const char *name);
-/* 16 bytes each; `instance` (for cuDeviceGetUuid_v2) may be NULL: the same as `uuid`, no MIG. */
+/* Sets the device's UUIDs: 16 bytes each; `instance` (for cuDeviceGetUuid_v2) may be NULL: the same as `uuid`, no MIG. */
 pool_status pool_mock_set_uuid(pool_mock *mock, int device, const void *uuid, const void *instance);
+/* Sets the device's PCI address; the function is 0. */
 pool_status pool_mock_set_pci(
     pool_mock *mock, int device, unsigned domain, unsigned bus, unsigned slot);
 /* Sets a device attribute, POOL_CU_ATTRIBUTE_… of <devicepool/driver.h> or any other number of

@@ -114,6 +114,7 @@ POOL_API const char *pool_sim_class_name(uint32_t index);
  * visitor must not call functions of the library. POOL_ERR_NOT_FOUND without a simulated driver. */
 typedef int (*pool_sim_kernel_visitor)(void *user, const pool_sim_kernel_stats *stats);
 POOL_API pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user);
+/* Sets all counts to 0. POOL_ERR_NOT_FOUND without a simulated driver. */
 POOL_API pool_status pool_sim_kernel_stats_reset(void);
 
 /* The same as a table or as JSON. The caller frees *text with pool_text_free. */

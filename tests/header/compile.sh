@@ -58,5 +58,12 @@ for header in "$include"/devicepool/*.h; do
         failed=$((failed + 1))
     }
 done
+# And in the table of the README.
+for header in "$include"/devicepool/*.h; do
+    grep -q "](include/devicepool/$(basename "$header"))" "$include/../README.md" || {
+        echo "$(basename "$header") is not in README.md"
+        failed=$((failed + 1))
+    }
+done
 echo "$checked compilations, $failed failures"
 [ "$failed" -eq 0 ] && [ "$checked" -gt 0 ]
