@@ -5,6 +5,9 @@
 #ifndef DEVICEPOOL_LOG_H
 #define DEVICEPOOL_LOG_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <devicepool/version.h>
 
 #ifdef __cplusplus
@@ -21,10 +24,24 @@ typedef enum pool_log_level {
 } pool_log_level;
 
 /*
- * `message` has no newline and is valid during the call only. The callback runs on any thread, also
+ * A message and what it is about. The library sets every member; struct_size is that of the
+ * library, which may have further members at the end. No pointer is NULL.
+ */
+typedef struct pool_log_record {
+    size_t struct_size;
+    pool_log_level level;
+    int32_t device;      /* ordinal of the device that the thread is working on; -1: none */
+    const char *message; /* without a newline */
+    const char *lease;   /* label of the lease that the operation runs under, or "" */
+    const char *call;    /* the driver call that failed, with its arguments, or "" */
+    int32_t code;        /* its CUresult, or 0 */
+} pool_log_record;
+
+/*
+ * The record and its strings are valid during the call only. The callback runs on any thread, also
  * on several concurrently, and must not call the library.
  */
-typedef void (*pool_log_callback)(void *user, pool_log_level level, const char *message);
+typedef void (*pool_log_callback)(void *user, const pool_log_record *record);
 
 /*
  * Sets the process's callback and the highest level that it receives; NULL disables logging. Any

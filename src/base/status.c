@@ -183,7 +183,7 @@ static void record(pool_status status, int driver_code, const char *driver_name,
     } else {
         show_bare(status);
     }
-    base_log(POOL_LOG_ERROR, "%s: %s", pool_status_name(status), message);
+    base_log_failure(message, pool_status_name(status), call, driver_code);
 }
 
 pool_status base_fail(pool_status status, const char *format, ...)

@@ -246,13 +246,13 @@ static int check_operands(const struct cli_command *command, struct cli_line *li
     return CLI_GO;
 }
 
-static void log_line(void *user, pool_log_level level, const char *message)
+static void log_line(void *user, const pool_log_record *record)
 {
     static const char *const words[] = {"", "error", "warning", "info", "debug"};
 
     (void)user;
     cli_progress_end();
-    fprintf(stderr, "devicepool: %s: %s\n", words[level], message);
+    fprintf(stderr, "devicepool: %s: %s\n", words[record->level], record->message);
 }
 
 int cli_parse(const struct cli_command *command, const struct cli_option *options, size_t count,

@@ -114,6 +114,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->fault_user = params->fault_user;
     pool->stall_timeout_ns = params->stall_timeout_ns;
     pool->account_rules = *rules;
+    device_register_log_origin();
     init_lock(&pool->sample_lock, PTHREAD_MUTEX_NORMAL);
     init_lock(&pool->state_lock, PTHREAD_MUTEX_NORMAL);
     pool->devices = base_aligned_calloc(CACHE_LINE, source->count * sizeof(*pool->devices));

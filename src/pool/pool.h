@@ -206,6 +206,8 @@ pool_status device_context_check_flags(pool_device *device);
 void device_context_release(pool_device *device);
 /* The device that the calling thread has entered (device_enter), or NULL. */
 pool_device *device_entered(void);
+/* From now on messages of the log have the thread's device and lease. */
+void device_register_log_origin(void);
 /*
  * Pops `context` from the calling thread's stack. If another context is on top, it is pushed back:
  * POOL_ERR_UNBALANCED with *is_off 0. With *is_off 1 the context is popped, whatever the status.

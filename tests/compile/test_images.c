@@ -36,11 +36,10 @@ static atomic_int compiles; /* counted from the log */
 static char root[64];
 static char directory[80];
 
-static void count_compiles(void *user, pool_log_level level, const char *message)
+static void count_compiles(void *user, const pool_log_record *record)
 {
     (void)user;
-    (void)level;
-    if (strncmp(message, "compiled ", 9) == 0)
+    if (strncmp(record->message, "compiled ", 9) == 0)
         atomic_fetch_add(&compiles, 1);
 }
 

@@ -43,12 +43,11 @@ static void write_file(const char *name, const char *text)
     fclose(file);
 }
 
-static void hear(void *user, pool_log_level level, const char *message)
+static void hear(void *user, const pool_log_record *record)
 {
-    int is_compile = strncmp(message, "compiled ", 9) == 0;
+    int is_compile = strncmp(record->message, "compiled ", 9) == 0;
 
     (void)user;
-    (void)level;
     compiled += is_compile;
     if (is_compile && text_when_compiled)
         write_file("outer.h", text_when_compiled);

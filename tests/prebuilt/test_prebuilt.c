@@ -16,10 +16,11 @@ static device_pool *pool;
 static pool_device *device;
 static int used; /* programs that the log named */
 
-static void watch(void *user, pool_log_level level, const char *text)
+static void watch(void *user, const pool_log_record *record)
 {
     (void)user;
-    used += level == POOL_LOG_INFO && strstr(text, "prebuilt PTX") && strstr(text, "NVRTC=off");
+    used += record->level == POOL_LOG_INFO && strstr(record->message, "prebuilt PTX") &&
+            strstr(record->message, "NVRTC=off");
 }
 
 /* Kernels differ with the size: where there are few points for the chip, and where there are not.

@@ -369,10 +369,11 @@ static void test_leaks(void **state)
 
 static _Atomic int leak_lines;
 
-static void log_line(void *user, pool_log_level level, const char *text)
+static void log_line(void *user, const pool_log_record *record)
 {
     (void)user;
-    if (level == POOL_LOG_WARN && strstr(text, "left behind: ") && strstr(text, "device memory"))
+    if (record->level == POOL_LOG_WARN && strstr(record->message, "left behind: ") &&
+        strstr(record->message, "device memory"))
         leak_lines++;
 }
 

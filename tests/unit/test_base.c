@@ -162,16 +162,24 @@ static void test_error_detail_is_per_thread(void **state)
 struct heard {
     int count;
     pool_log_level level;
+    int32_t device, code;
+    char lease[64];
+    char call[64];
     char last[256];
 };
 
-static void hear(void *user, pool_log_level level, const char *message)
+static void hear(void *user, const pool_log_record *record)
 {
     struct heard *heard = user;
 
     heard->count++;
-    heard->level = level;
-    snprintf(heard->last, sizeof(heard->last), "%s", message);
+    assert_int_equal(record->struct_size, sizeof(*record));
+    heard->level = record->level;
+    heard->device = record->device;
+    heard->code = record->code;
+    snprintf(heard->lease, sizeof(heard->lease), "%s", record->lease);
+    snprintf(heard->call, sizeof(heard->call), "%s", record->call);
+    snprintf(heard->last, sizeof(heard->last), "%s", record->message);
 }
 
 static void test_log_levels(void **state)
@@ -192,6 +200,40 @@ static void test_log_levels(void **state)
     assert_string_equal(heard.last, "POOL_ERR_IO: disk");
     pool_log_set(NULL, NULL, POOL_LOG_DEBUG);
     assert_false(base_log_wanted(POOL_LOG_ERROR));
+}
+
+static void read_origin(struct base_log_origin *origin)
+{
+    origin->device = 3;
+    origin->lease = "proof 17";
+}
+
+/* The fields of a record: a driver's failure has its call and code, and a thread that works on a
+ * device has that. */
+static void test_log_fields(void **state)
+{
+    struct heard heard = {0};
+
+    (void)state;
+    base_log_set_origin(NULL);
+    pool_log_set(hear, &heard, POOL_LOG_WARN);
+    base_log(POOL_LOG_WARN, "no device");
+    assert_int_equal(heard.device, -1);
+    assert_string_equal(heard.lease, "");
+    assert_string_equal(heard.call, "");
+    assert_int_equal(heard.code, 0);
+    base_log_set_origin(read_origin);
+    base_fail_driver(POOL_ERR_DRIVER, 700, "CUDA_ERROR_ILLEGAL_ADDRESS", "cuCtxSynchronize()",
+        "the driver is unwell");
+    assert_int_equal(heard.device, 3);
+    assert_string_equal(heard.lease, "proof 17");
+    assert_string_equal(heard.call, "cuCtxSynchronize()");
+    assert_int_equal(heard.code, 700);
+    base_fail(POOL_ERR_IO, "disk");
+    assert_string_equal(heard.call, "");
+    assert_int_equal(heard.code, 0);
+    base_log_set_origin(NULL);
+    pool_log_set(NULL, NULL, POOL_LOG_NONE);
 }
 
 static int refuse(void *user)
@@ -396,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_error_detail_ends_with_its_thread),
         cmocka_unit_test(test_error_detail_in_a_child),
         cmocka_unit_test(test_log_levels),
+        cmocka_unit_test(test_log_fields),
         cmocka_unit_test(test_alloc),
         cmocka_unit_test(test_sha256),
         cmocka_unit_test(test_version),

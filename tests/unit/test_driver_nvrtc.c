@@ -69,11 +69,11 @@ static void test_unusable(void **state)
 
 static char warning[512];
 
-static void keep_warning(void *user, pool_log_level level, const char *text)
+static void keep_warning(void *user, const pool_log_record *record)
 {
     (void)user;
-    if (level == POOL_LOG_WARN)
-        snprintf(warning, sizeof(warning), "%s", text);
+    if (record->level == POOL_LOG_WARN)
+        snprintf(warning, sizeof(warning), "%s", record->message);
 }
 
 static int open_good(void *argument)

@@ -57,10 +57,9 @@ static int stop(void *user)
     return 0;
 }
 
-static void count_message(void *user, pool_log_level level, const char *message)
+static void count_message(void *user, const pool_log_record *record)
 {
-    (void)level;
-    (void)message;
+    (void)record;
     atomic_fetch_add((atomic_int *)user, 1);
 }
 

@@ -236,10 +236,9 @@ static void test_host_memory_fails(void **state)
     free(data);
 }
 
-static void count_log(void *user, pool_log_level level, const char *message)
+static void count_log(void *user, const pool_log_record *record)
 {
-    (void)level;
-    (void)message;
+    (void)record;
     ++*(int *)user;
 }
 

@@ -23,16 +23,16 @@ static struct {
     char warning[2048];
 } heard;
 
-static void hear(void *user, pool_log_level level, const char *text)
+static void hear(void *user, const pool_log_record *record)
 {
     (void)user;
-    if (level == POOL_LOG_WARN && strstr(text, "NVRTC cannot be used")) {
-        snprintf(heard.warning, sizeof(heard.warning), "%s", text);
+    if (record->level == POOL_LOG_WARN && strstr(record->message, "NVRTC cannot be used")) {
+        snprintf(heard.warning, sizeof(heard.warning), "%s", record->message);
         atomic_fetch_add(&heard.warnings, 1);
     }
-    if (level == POOL_LOG_ERROR)
+    if (record->level == POOL_LOG_ERROR)
         atomic_fetch_add(&heard.errors, 1);
-    if (level == POOL_LOG_INFO && strstr(text, ": prebuilt PTX msm-"))
+    if (record->level == POOL_LOG_INFO && strstr(record->message, ": prebuilt PTX msm-"))
         atomic_fetch_add(&heard.prebuilt, 1);
 }
 

@@ -10,10 +10,9 @@
 
 #include "base/clock.h"
 
-static void count_log(void *user, pool_log_level level, const char *message)
+static void count_log(void *user, const pool_log_record *record)
 {
-    (void)level;
-    (void)message;
+    (void)record;
     ++*(int *)user;
 }
 
