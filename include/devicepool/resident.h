@@ -28,9 +28,10 @@ typedef struct pool_resident_use pool_resident_use;
 #define POOL_RESIDENT_NAME_BYTES 64 /* of a name, with its end */
 
 /*
- * A source of the caller's: allocates a buffer on exec->device and fills it. The buffer is the
- * object's from then on. Called on the thread that needs the copy, for different devices at once
- * too; it must not use the object itself.
+ * A source of the caller's: allocates a buffer on exec->device and fills it, by work that is done
+ * when it returns or enqueued on exec->stream. The buffer is the object's from then on. Called on
+ * the thread that needs the copy, for different devices at once too; it must not use the object
+ * itself.
  */
 typedef pool_status (*pool_resident_source)(
     void *user, const pool_exec *exec, pool_buffer **buffer);

@@ -202,11 +202,23 @@ static void evict_copy(struct memory_resident *entry)
     base_error_restore(&first);
 }
 
+/* Work of the source may still be enqueued, and other threads use the copy on other streams. */
+static pool_status run_source(
+    const pool_resident *resident, const pool_exec *exec, pool_buffer **buffer)
+{
+    pool_stream *stream = exec->stream;
+    pool_status status = resident->source(resident->user, exec, buffer);
+
+    if (!status && !stream)
+        status = pool_stream_default(exec->device, &stream);
+    return status ? status : pool_stream_synchronize(stream);
+}
+
 static pool_status create_object(
     const pool_resident *resident, const pool_exec *exec, struct resident_copy *copy)
 {
     if (resident->source)
-        return resident->source(resident->user, exec, &copy->buffer);
+        return run_source(resident, exec, &copy->buffer);
     if (resident->path)
         return pool_bases_load(&resident->bases, exec, resident->path, &copy->bases);
     return pool_bases_create(&resident->bases, exec, &resident->points, &copy->bases);

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { COUNT = 64, MIB = 1 << 20, LIMIT_MIB = 64 };
 
@@ -215,6 +216,41 @@ static void test_plain_allocations_evict(void **state)
     assert_ok(pool_buffer_destroy(&buffer));
     use_once(resident, 0, 4);
     assert_ok(pool_resident_destroy(&resident));
+}
+
+static void sleep_100_ms(void *user)
+{
+    const struct timespec time = {.tv_nsec = 100000000};
+
+    (void)user;
+    nanosleep(&time, NULL);
+}
+
+static pool_status fill_late(void *user, const pool_exec *exec, pool_buffer **buffer)
+{
+    pool_status status = pool_stream_call(exec->stream, sleep_100_ms, NULL);
+
+    return status ? status : fill(user, exec, buffer);
+}
+
+/* The source returns before its work is done; other streams see the whole copy nevertheless. */
+static void test_source_with_enqueued_work(void **state)
+{
+    struct source source = {.byte = 9, .bytes = MIB};
+    const pool_resident_params params = {
+        .struct_size = sizeof(params), .source = fill_late, .user = &source, .bytes = source.bytes};
+    pool_resident *resident = NULL;
+    pool_resident_use *use = NULL;
+    pool_exec exec = on(0);
+
+    (void)state;
+    assert_ok(pool_stream_create(device[0], NULL, &exec.stream));
+    assert_ok(pool_resident_create(pool, &params, &resident));
+    assert_ok(pool_resident_open(resident, &exec, &use));
+    check_bytes(use, 9);
+    assert_ok(pool_resident_close(&use));
+    assert_ok(pool_resident_destroy(&resident));
+    assert_ok(pool_stream_destroy(&exec.stream));
 }
 
 static void test_failing_sources(void **state)
@@ -424,6 +460,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_objects_in_use_stay),
         cmocka_unit_test(test_pinned_objects_stay),
         cmocka_unit_test(test_plain_allocations_evict),
+        cmocka_unit_test(test_source_with_enqueued_work),
         cmocka_unit_test(test_failing_sources),
         cmocka_unit_test(test_threads_under_memory_pressure),
         cmocka_unit_test(test_bases_are_restored),
