@@ -28,10 +28,10 @@ typedef enum pool_device_state {
      * is in pool_device_info.reason. */
     POOL_DEVICE_UNUSABLE = 1,
     POOL_DEVICE_POISONED = 2, /* the process had a sticky fault and cannot use any device */
-    /* pool_device_drain: not chosen and not leased any more; what uses it goes on. */
+    /* pool_device_drain: not chosen and not leased any more; existing uses continue. */
     POOL_DEVICE_DRAINING = 3,
     /* Suspected of wrong results or of failing soon: not chosen and not leased until a probe has
-     * succeeded and pool_device_resume was called; what uses it goes on. */
+     * succeeded and pool_device_resume was called; existing uses continue. */
     POOL_DEVICE_QUARANTINED = 4,
     /* pool_device_abandon: given up for good, with everything on it, because it hangs. */
     POOL_DEVICE_ABANDONED = 5
@@ -169,10 +169,10 @@ POOL_API pool_status pool_device_probe(pool_device *device, uint64_t timeout_ns)
  * Gives a device up that hangs: a kernel on it does not end, or a driver call does not return. From
  * then on no driver call is made on it. Calls that name it fail with POOL_ERR_DEVICE_UNUSABLE;
  * destructors of its objects free host memory only, at once; its memory, streams and modules are
- * leaked on purpose, until the process ends. The other devices go on. Pinned memory of every device
- * of the pool is reused but not returned any more, because that would wait for the hung work;
- * pool_destroy leaks the pool's host memory and returns within seconds. A thread that is inside a
- * driver call on the device stays there. `reason` is copied and must not be empty.
+ * leaked on purpose, until the process ends. The other devices continue to work. Pinned memory of
+ * every device of the pool is reused but not returned any more, because that would wait for the
+ * hung work; pool_destroy leaks the pool's host memory and returns within seconds. A thread that is
+ * inside a driver call on the device stays there. `reason` is copied and must not be empty.
  */
 POOL_API pool_status pool_device_abandon(pool_device *device, const char *reason);
 

@@ -48,7 +48,7 @@ struct device_resource {
 
 /* What the watchdog knows of a device; written by the monitor's thread, atomics read by all. */
 struct device_watch {
-    uint64_t finished; /* driver_work_finished when it was looked at last */
+    uint64_t finished; /* driver_work_finished at the last check */
     uint64_t since_ns; /* when progress was seen last; 0: nothing was unfinished */
     atomic_uint_least64_t query_began_ns; /* the query that is in progress; 0: none */
     atomic_int is_stalled;
@@ -74,7 +74,7 @@ struct pool_device {
     _Atomic(struct device_resource *) resources;
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
-    atomic_uint_least64_t pinned_threshold; /* of freed pinned memory that is kept for reuse */
+    atomic_uint_least64_t pinned_threshold;   /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
     struct device_reason reason; /* of the state; guarded by state_lock, as the next three */
     unsigned quarantines;        /* how often it has entered that state */

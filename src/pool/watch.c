@@ -13,7 +13,7 @@
 #include "driver/work.h"
 #include "pool/pool.h"
 
-/* A device is looked at this often within its time, but not more often than SHORTEST_NS. */
+/* A device is checked this often within its timeout, but not more often than SHORTEST_NS. */
 #define LOOKS_PER_TIMEOUT 4
 #define SHORTEST_NS 1000000u
 #define LONGEST_NS 1000000000u

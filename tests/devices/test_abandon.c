@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Abandoning a device whose kernel does not end: nothing waits for it any more, what is left of it
- * can be destroyed at once, and the other device goes on. Runs on two simulated devices, or with a
- * device string on GPUs (exit code 77 without two of them). Each test is a process of its own,
- * because it leaves a device behind that hangs.
+ * can be destroyed at once, and the other device continues to work. Runs on two simulated devices,
+ * or with a device string on GPUs (exit code 77 without two of them). Each test is a process of its
+ * own, because it leaves a device behind that hangs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -314,7 +314,7 @@ static void test_poisoned(void **state)
     pool_mock_destroy(&world.mock);
 }
 
-/* Threads choose while others drain and resume: whoever chooses gets a device of the pool. */
+/* Threads choose while others drain and resume: every choice returns a device of the pool. */
 struct churn {
     struct world *world;
     atomic_int stop;
