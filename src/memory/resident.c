@@ -68,7 +68,7 @@ static void unlink_entry(struct resident_list *list, struct memory_resident *ent
 /* With the lock held: as the most recently used one. */
 static void append_entry(struct resident_list *list, struct memory_resident *entry)
 {
-    entry->used_at = base_clock_ns();
+    entry->used_at = base_clock_coarse_ns();
     entry->previous = list->last;
     entry->next = NULL;
     *(list->last ? &list->last->next : &list->first) = entry;
@@ -144,7 +144,7 @@ void memory_resident_unuse(struct memory_resident *entry, bool is_leased)
 
     pthread_mutex_lock(&list->lock);
     change_users(list, entry, is_leased, -1);
-    entry->used_at = base_clock_ns();
+    entry->used_at = base_clock_coarse_ns();
     pthread_mutex_unlock(&list->lock);
 }
 
@@ -164,7 +164,7 @@ void memory_resident_read_use(
 
     pthread_mutex_lock(&list->lock);
     *users = entry->users;
-    *idle_ns = entry->users ? 0 : base_clock_ns() - entry->used_at;
+    *idle_ns = entry->users ? 0 : base_clock_coarse_ns() - entry->used_at;
     pthread_mutex_unlock(&list->lock);
 }
 

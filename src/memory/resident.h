@@ -23,7 +23,7 @@ struct memory_resident {
     uint32_t outside_users; /* of these, the ones that have not reserved its bytes by a lease */
     bool is_pinned;         /* never evicted */
     bool is_evicting;
-    uint64_t used_at; /* base_clock_ns */
+    uint64_t used_at; /* base_clock_coarse_ns */
     /*
      * Releases the object and the entry, which is no longer in the list and has no users. Called
      * without locks of this layer, inside device_enter, on any thread.

@@ -133,11 +133,13 @@ static pool_status check_workspace(const struct ntt_call *call)
     pool_buffer *given = call->exec.workspace;
     uint64_t bytes = 0;
     CUdeviceptr address = 0;
-    pool_status status = workspace_bytes(call, &bytes);
+    pool_status status;
 
-    if (status || !given)
-        return status;
-    status = pool_buffer_address(given, &address);
+    if (!given)
+        return POOL_OK;
+    status = workspace_bytes(call, &bytes);
+    if (!status)
+        status = pool_buffer_address(given, &address);
     if (status)
         return status;
     if (pool_buffer_device(given) != call->target.device)

@@ -327,9 +327,12 @@ pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
                         operands->out_is_on_host && operands->out_is_packed &&
                         job->layout == POOL_NTT_ROWS && !operands->has_workspace;
     uint64_t most = base_max(CHUNK_BYTES / (operands->element_bytes << job->log_size), 1), whole;
-    pool_status status = plan_bytes(chip, job, operands, job->batch, &whole);
+    pool_status status;
 
     *chunks = (struct ntt_chunks){.rows = job->batch, .slots = 1};
+    if (!is_divisible && limit == UINT64_MAX)
+        return POOL_OK; /* the plan of the one chunk follows */
+    status = plan_bytes(chip, job, operands, job->batch, &whole);
     if (status)
         return status;
     if (whole > limit && !is_divisible)

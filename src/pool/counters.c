@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/params.h"
-#include "base/text.h"
 #include "pool/pool.h"
 
 struct device_counters *device_counters(pool_device *device)
@@ -51,7 +50,7 @@ static int is_same(const struct counter_series *series, const char *operation, c
     const char *subject)
 {
     return series->operation == operation && series->phase == phase &&
-           strcmp(series->subject, subject) == 0;
+           strncmp(series->subject, subject, sizeof(series->subject) - 1) == 0;
 }
 
 /* From `first` up to, not including, `end`. */
@@ -68,11 +67,9 @@ struct counter_series *counter_series_of(
 {
     _Atomic(struct counter_series *) *list = &device->counters.series;
     struct counter_series *first = atomic_load_explicit(list, memory_order_acquire);
-    char name[sizeof(first->subject)];
     struct counter_series *found, *made;
 
-    base_text_copy(name, sizeof(name), subject);
-    found = find(first, NULL, operation, phase, name);
+    found = find(first, NULL, operation, phase, subject);
     if (found)
         return found;
     made = base_calloc(1, sizeof(*made));
@@ -80,12 +77,12 @@ struct counter_series *counter_series_of(
         return NULL;
     made->operation = operation;
     made->phase = phase;
-    memcpy(made->subject, name, sizeof(name));
+    strncpy(made->subject, subject, sizeof(made->subject) - 1);
     made->next = first;
     while (!atomic_compare_exchange_weak_explicit(
         list, &made->next, made, memory_order_release, memory_order_acquire)) {
         /* Other threads have added series, perhaps this one. */
-        found = find(made->next, first, operation, phase, name);
+        found = find(made->next, first, operation, phase, subject);
         if (found) {
             base_free(made);
             return found;

@@ -17,7 +17,7 @@
 #define MAX_TOLD 5 /* findings a scenario writes in full */
 #define GROWTH_RUNS 3
 
-unsigned torture_seconds_per_run = 10;
+unsigned torture_seconds_per_run = 60;
 static char watchdog_text[256];
 
 /* DEVICEPOOL_TORTURE_TELL: for one who hunts. */
