@@ -22,6 +22,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "msm/bases.h"
+#include "pool/counters.h"
 
 enum { HEADER_BYTES = 112, VERSION = 1, CHUNK_BYTES = 16 << 20 };
 
@@ -377,6 +378,7 @@ pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *giv
     pool_bases_params params;
     pool_exec exec;
     struct exec_target site;
+    struct device_operation counted;
     struct device_scope scope;
     pool_status status =
         msm_bases_params_copy("pool_bases_load", given, given_exec, &params, &exec);
@@ -389,6 +391,9 @@ pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *giv
         status = device_enter(site.device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, load_inside(params.curve, &exec, &site, &transfer, &created));
+    device_operation_begin(&counted, site.device, "bases", params.curve->name, 0);
+    status = device_operation_end(
+        &counted, load_inside(params.curve, &exec, &site, &transfer, &created));
+    status = device_leave(&scope, status);
     return msm_bases_return(created, status, bases);
 }

@@ -9,6 +9,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "msm/bases.h"
+#include "pool/counters.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -273,6 +274,7 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     pool_bases_params params;
     pool_exec exec;
     struct exec_target site;
+    struct device_operation counted;
     struct device_scope scope;
     pool_status status =
         msm_bases_params_copy("pool_bases_create", given, given_exec, &params, &exec);
@@ -296,6 +298,8 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
         status = device_enter(site.device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&params, &exec, &site, span, &created));
+    device_operation_begin(&counted, site.device, "bases", params.curve->name, span->count);
+    status = device_operation_end(&counted, create_inside(&params, &exec, &site, span, &created));
+    status = device_leave(&scope, status);
     return msm_bases_return(created, status, bases);
 }

@@ -49,7 +49,8 @@ pool_status pool_set_phase_timing(device_pool *pool, int32_t is_on)
 static int is_same(const struct counter_series *series, const char *operation, const char *phase,
     const char *subject)
 {
-    return series->operation == operation && series->phase == phase &&
+    return strcmp(series->operation, operation) == 0 && !series->phase == !phase &&
+           (!phase || strcmp(series->phase, phase) == 0) &&
            strncmp(series->subject, subject, sizeof(series->subject) - 1) == 0;
 }
 

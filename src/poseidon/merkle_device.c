@@ -7,6 +7,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "memory/pipeline.h"
+#include "pool/counters.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
 
@@ -251,6 +252,7 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
         .digest_bytes = (size_t)set->digest_elements * set->field->bytes,
         .first_leaf = first_leaf,
         .progress = progress};
+    struct device_operation counted;
     pool_status status;
 
     if (node_words > POSEIDON_NODE_WORDS)
@@ -265,5 +267,7 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
         status = poseidon_check_device_span(&build.site, levels, build.digest_bytes, "levels");
     if (status)
         return status;
-    return exec_target_end(&build.site, exec->is_async, build_tree(&build, leaves));
+    device_operation_begin(&counted, build.site.device, "merkle", set->name, leaves->count);
+    status = exec_target_end(&build.site, exec->is_async, build_tree(&build, leaves));
+    return device_operation_end(&counted, status);
 }

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "memory/pipeline.h"
+#include "pool/counters.h"
 #include "vector/check.h"
 
 static bool needs_conversion(const pool_poseidon *set, pool_form form)
@@ -141,6 +142,7 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
         .compute = compute_items,
         .user = operation,
         .progress = progress};
+    struct device_operation counted;
     pool_status status = exec_target_init(&pipeline.site, exec);
 
     operation->set = set;
@@ -155,7 +157,9 @@ static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec
             poseidon_check_device_span(&pipeline.site, out->span, operation->out_bytes, out->name);
     if (status)
         return status;
-    return exec_target_end(&pipeline.site, exec->is_async, poseidon_pipeline_run(&pipeline));
+    device_operation_begin(&counted, pipeline.site.device, "poseidon", set->name, in->span->count);
+    status = poseidon_pipeline_run(&pipeline);
+    return device_operation_end(&counted, exec_target_end(&pipeline.site, exec->is_async, status));
 }
 
 pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,

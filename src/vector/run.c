@@ -5,6 +5,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "memory/pipeline.h"
+#include "pool/counters.h"
 #include "vector/check.h"
 #include "vector/kernels.h"
 #include "vector/vector.h"
@@ -69,14 +70,17 @@ pool_status vector_run(struct vector_call *call)
         .compute = compute_chunk,
         .user = call};
     uint64_t limit = memory_exec_limit(&call->exec);
+    struct device_operation counted;
     struct vector_plan plan;
     pool_status status;
 
     if (!vector_plan_make(&vector_default_tuning, &job, limit, &plan))
         return memory_exec_fail_limit(call->name, limit, plan.bytes);
     pipeline.chunk_items = plan.chunk_elements;
+    device_operation_begin(&counted, call->target.device, "vector", field->name, job.count);
     status = memory_pipeline_run(&pipeline);
-    return exec_target_end(&call->target, call->exec.is_async, status);
+    return device_operation_end(
+        &counted, exec_target_end(&call->target, call->exec.is_async, status));
 }
 
 struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
