@@ -13,6 +13,7 @@
 #include "pool/pool.h"
 #include "pool/release.h"
 #include "pool/source.h"
+#include "pool/status_socket.h"
 #include "sim/driver/sim.h"
 
 static const struct base_struct params_type = BASE_STRUCT(pool_params);
@@ -257,6 +258,8 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
     status = start_devices(created, &params);
     if (!status)
         status = device_pool_start_watch(created);
+    if (!status && params.status_socket)
+        status = device_pool_open_status(created, params.status_socket, &created->status_socket);
     if (status)
         goto stop;
     source.driver = NULL; /* now owned by the pool */

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "pool/pool.h"
+#include "pool/status_socket.h"
 
 /* How long pool_destroy waits for a task of the monitor, which may be in a slow driver call such as
  * the creation of a context, and for driver calls that an abandoned device may block. */
@@ -67,10 +68,33 @@ static pool_status destroy_all_resources(device_pool *pool)
     return status;
 }
 
+/* The monitor's tasks use the devices, so it ends before them. No-op once it has ended. */
+static void stop_monitor(device_pool *pool)
+{
+    if (monitor_stop(pool->monitor, STOP_NS))
+        return;
+    base_log(POOL_LOG_WARN,
+        "pool_destroy: the monitor thread has not returned from a driver call or a callback for "
+        "%.0f s; the pool's host memory is not freed",
+        STOP_NS / 1e9);
+    pool->is_leaked = true;
+}
+
+/* After the monitor has ended, or was left behind. */
+static void close_status(device_pool *pool)
+{
+    device_pool_close_status(
+        pool->status_socket, pool->generation != driver_fork_generation(), !pool->is_leaked);
+    pool->status_socket = NULL;
+}
+
 void device_pool_stop(device_pool *pool)
 {
-    int driver_alive = is_driver_alive(pool);
+    int driver_alive;
 
+    stop_monitor(pool);
+    close_status(pool);
+    driver_alive = is_driver_alive(pool);
     for (size_t i = pool->count; i-- > 0;) {
         (void)destroy_resource(&pool->devices[i], driver_alive);
         /* The release itself may detect that the process is poisoned. */
@@ -138,18 +162,6 @@ static pool_status check_can_destroy(device_pool *pool)
     return check_idle(pool);
 }
 
-/* The monitor's tasks use the devices, so it ends before them. */
-static void stop_monitor(device_pool *pool)
-{
-    if (monitor_stop(pool->monitor, STOP_NS))
-        return;
-    base_log(POOL_LOG_WARN,
-        "pool_destroy: the monitor thread has not returned from a driver call or a callback for "
-        "%.0f s; the pool's host memory is not freed",
-        STOP_NS / 1e9);
-    pool->is_leaked = true;
-}
-
 static void *destroy_beside_abandoned(void *argument)
 {
     device_pool *pool = argument;
@@ -206,6 +218,7 @@ pool_status pool_destroy(device_pool **pool)
         return status;
     stop_monitor(*pool);
     if ((*pool)->generation == driver_fork_generation() && device_pool_has_abandoned(*pool)) {
+        close_status(*pool);
         leave_abandoned(*pool);
         *pool = NULL;
         return POOL_OK;

@@ -113,6 +113,7 @@ struct device_pool {
     pool_fault_hook fault_hook;
     void *fault_user;
     struct monitor *monitor;
+    struct status_socket *status_socket; /* NULL: none; constant */
     uint64_t stall_timeout_ns; /* 0: the devices are not watched */
     struct monitor_task watch_task;
     atomic_uint references;          /* pool_create's and pool_retain's; the last one destroys */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the status socket writes: pool_metrics as JSON, with the process and the pool's health.
+ */
+#ifndef METRICS_SNAPSHOT_H
+#define METRICS_SNAPSHOT_H
+
+#include <devicepool/metrics.h>
+
+/* The caller frees *text with pool_text_free. */
+pool_status metrics_snapshot(device_pool *pool, char **text);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The status socket of a pool: what it writes, whom it refuses, and what it survives.
+ */
+#include "support/assert.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <devicepool.h>
+
+static char directory[] = "/tmp/devicepool-status-XXXXXX";
+static char path[64];
+
+static pool_status create(const char *at, device_pool **pool)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:2", .status_socket = at};
+
+    return pool_create(pool, &params);
+}
+
+static int connect_to(const char *at)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct timeval patience = {.tv_sec = 30};
+    int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(client >= 0);
+    strcpy(address.sun_path, at);
+    assert_int_equal(setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+    if (connect(client, (const struct sockaddr *)&address, sizeof(address))) {
+        close(client);
+        return -1;
+    }
+    return client;
+}
+
+/* Everything until the end of the connection, parsed; closes it. */
+static cJSON *read_snapshot(int client)
+{
+    static char text[1 << 20];
+    size_t size = 0;
+    ssize_t count;
+    cJSON *root;
+
+    while ((count = read(client, text + size, sizeof(text) - 1 - size)) > 0)
+        size += (size_t)count;
+    assert_int_equal(count, 0);
+    close(client);
+    text[size] = 0;
+    root = cJSON_Parse(text);
+    assert_non_null(root);
+    return root;
+}
+
+static void test_snapshot(void **state)
+{
+    device_pool *pool = NULL;
+    struct stat file;
+    cJSON *root;
+
+    (void)state;
+    assert_ok(create(path, &pool));
+    assert_int_equal(lstat(path, &file), 0);
+    assert_true(S_ISSOCK(file.st_mode));
+    assert_int_equal(file.st_mode & 0777, 0600);
+    root = read_snapshot(connect_to(path));
+    assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(root, "pid")) == getpid());
+    assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(root, "metrics")) > 20);
+    assert_string_equal(
+        cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "health"), "harmed")),
+        "none");
+    cJSON_Delete(root);
+    assert_ok(pool_destroy(&pool));
+    assert_int_equal(lstat(path, &file), -1);
+    assert_int_equal(errno, ENOENT);
+}
+
+/* The path is someone's file: it stays as it is. */
+static void test_existing_files_are_refused(void **state)
+{
+    device_pool *pool = NULL, *second = NULL;
+    struct stat file;
+    int made = open(path, O_CREAT | O_EXCL | O_WRONLY, 0644);
+
+    (void)state;
+    assert_true(made >= 0);
+    close(made);
+    assert_status(create(path, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("is not a socket");
+    assert_int_equal(lstat(path, &file), 0);
+    assert_true(S_ISREG(file.st_mode));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/nonexistent", path), 0);
+    assert_status(create(path, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_status(create(path, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(rmdir(path), 0);
+
+    /* A running service's socket is not replaced, also not in the end of the refused pool. */
+    assert_ok(create(path, &pool));
+    assert_status(create(path, &second), POOL_ERR_BUSY);
+    assert_says("running service");
+    cJSON_Delete(read_snapshot(connect_to(path)));
+    assert_ok(pool_destroy(&pool));
+}
+
+static void test_stale_sockets_are_replaced(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int left = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    device_pool *pool = NULL;
+
+    (void)state;
+    strcpy(address.sun_path, path);
+    assert_int_equal(bind(left, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(chmod(path, 0777), 0);
+    close(left);
+    assert_ok(create(path, &pool));
+    cJSON_Delete(read_snapshot(connect_to(path)));
+    /* A file that has taken the socket's name meanwhile is not deleted. */
+    assert_int_equal(unlink(path), 0);
+    left = open(path, O_CREAT | O_EXCL | O_WRONLY, 0644);
+    assert_true(left >= 0);
+    close(left);
+    assert_ok(pool_destroy(&pool));
+    assert_int_equal(unlink(path), 0);
+}
+
+static void test_paths(void **state)
+{
+    char longest[256];
+    device_pool *pool = NULL;
+
+    (void)state;
+    memset(longest, 'x', sizeof(longest));
+    longest[255] = 0;
+    assert_status(create(longest, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("status_socket");
+    longest[108] = 0; /* sun_path has 108 bytes, NUL included */
+    assert_status(create(longest, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(create("", &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(create("/nonexistent/directory/socket", &pool), POOL_ERR_IO);
+    assert_null(pool);
+}
+
+static void test_many_clients(void **state)
+{
+    enum { CLIENTS = 100 };
+    device_pool *pool = NULL;
+    pid_t children[CLIENTS];
+
+    (void)state;
+    assert_ok(create(path, &pool));
+    for (int i = 0; i < CLIENTS; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (!children[i]) {
+            char byte;
+            int client = connect_to(path);
+
+            _exit(client >= 0 && read(client, &byte, 1) == 1 && byte == '{' ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        int code;
+
+        assert_int_equal(waitpid(children[i], &code, 0), children[i]);
+        assert_int_equal(code, 0);
+    }
+    assert_ok(pool_destroy(&pool));
+}
+
+/* Clients that do not read delay nobody, and the pool is destroyed while they are connected. */
+static void test_slow_clients(void **state)
+{
+    enum { SLOW = 8 };
+    device_pool *pool = NULL;
+    int slow[SLOW], tiny = 1;
+    char byte;
+
+    (void)state;
+    assert_ok(create(path, &pool));
+    for (int i = 0; i < SLOW; i++) {
+        slow[i] = connect_to(path);
+        assert_true(slow[i] >= 0);
+        setsockopt(slow[i], SOL_SOCKET, SO_RCVBUF, &tiny, sizeof(tiny));
+    }
+    cJSON_Delete(read_snapshot(connect_to(path)));
+    assert_ok(pool_destroy(&pool));
+    for (int i = 0; i < SLOW; i++) {
+        while (read(slow[i], &byte, 1) > 0)
+            ;
+        close(slow[i]);
+    }
+    assert_int_equal(connect_to(path), -1);
+}
+
+/* A child destroys its copy of the pool; the parent's socket stays. */
+static void test_forked_child(void **state)
+{
+    device_pool *pool = NULL;
+    pid_t child;
+    int code;
+
+    (void)state;
+    assert_ok(create(path, &pool));
+    child = fork();
+    if (!child)
+        _exit(pool_destroy(&pool) ? 1 : 0);
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(code, 0);
+    cJSON_Delete(read_snapshot(connect_to(path)));
+    assert_ok(pool_destroy(&pool));
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof(path), "%s/socket", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    return rmdir(directory); /* fails if anything is left */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_existing_files_are_refused),
+        cmocka_unit_test(test_stale_sockets_are_replaced),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_many_clients),
+        cmocka_unit_test(test_slow_clients),
+        cmocka_unit_test(test_forked_child),
+    };
+
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
