@@ -106,6 +106,13 @@ const struct cli_command cli_commands[] = {
         "DEVICEPOOL_CACHE_DIR sets the directory, DEVICEPOOL_CACHE=off disables the cache,\n"
         "DEVICEPOOL_CACHE_MAX (for example 512M) limits its size.\n",
         cli_run_cache},
+    {"top", 1, 1, "SOCKET", CLI_TAKES_JSON, "show what the pool of a running service is doing",
+        "SOCKET is the status socket that the service's pool opens (pool_params.status_socket).\n"
+        "On a terminal the devices, their memory, work and rates are shown every second until q\n"
+        "or Ctrl-C. Otherwise, and with --json, one snapshot is printed as JSON.\n"
+        "\n"
+        "  devicepool top /run/prover/devicepool.sock\n",
+        cli_run_top},
     {"version", 0, 0, "", CLI_TAKES_JSON, "show the versions of library, driver and compiler", "",
         cli_run_version},
 };

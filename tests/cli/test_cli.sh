@@ -13,11 +13,15 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in demo devices list info msm ntt poseidon prove warm-up bench selftest cache version; do
+for command in demo devices list info msm ntt poseidon prove warm-up bench selftest cache top version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
 done
+expect 2 'needs SOCKET' "$tool" top
+expect 1 'there is no such socket' "$tool" top "$scratch/none"
+expect 1 'no service is running' "$tool" top "$0"
+expect 2 'path of a socket' "$tool" top "$(printf '%0200d' 1)"
 expect 0 'bls12_381_fr .* 255 ' "$tool" list fields
 expect 0 '"degree":.*2' "$tool" list curves --json
 expect 0 'circom-bn254-t3' "$tool" list sets

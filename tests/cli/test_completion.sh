@@ -29,7 +29,7 @@ proposes() {
     done
 }
 
-proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list version help
+proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top version help
 proposes "devicepool sel" selftest
 proposes "devicepool help be" bench
 proposes "devicepool bench " msm ntt poseidon copy pool
