@@ -108,7 +108,9 @@ typedef struct pool_params {
      */
     uint64_t memory_limit;
     uint32_t memory_limit_percent;
-    uint32_t reserved; /* 0 */
+    /* How many leases of one slot each device can have at one time, 1 to 65536; 0: 4, which is
+     * POOL_LEASE_SLOTS of lease.h. */
+    uint32_t slots;
     /* Bytes of each device's free memory that leases cannot reserve, for what contexts and kernels
      * take later; 0: 1/64 of the device's memory, at most 512 MiB. */
     uint64_t memory_headroom;

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cancel request: one atomic flag.
+ * A cancel request: one atomic flag, and the threads to be woken. A signal handler may request, so
+ * there is no lock; a subscription ends when no request is in progress that could have seen it.
  */
-#include <devicepool/cancel.h>
+#include "base/cancel.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
 
+#define CANCEL_WAKES 16
+
 struct pool_cancel {
     atomic_int requested;
+    atomic_uint posting; /* requests in progress */
+    _Atomic(struct base_wake *) wakes[CANCEL_WAKES];
 };
 
 pool_status pool_cancel_create(pool_cancel **cancel)
@@ -29,13 +35,44 @@ pool_status pool_cancel_create(pool_cancel **cancel)
 
 void pool_cancel_request(pool_cancel *cancel)
 {
-    if (cancel)
-        atomic_store(&cancel->requested, 1);
+    if (!cancel)
+        return;
+    atomic_fetch_add(&cancel->posting, 1);
+    atomic_store(&cancel->requested, 1);
+    for (int i = 0; i < CANCEL_WAKES; i++) {
+        struct base_wake *wake = atomic_load(&cancel->wakes[i]);
+
+        if (wake)
+            base_wake_post(wake);
+    }
+    atomic_fetch_sub(&cancel->posting, 1);
 }
 
 int pool_cancel_requested(const pool_cancel *cancel)
 {
     return cancel && atomic_load(&((pool_cancel *)cancel)->requested);
+}
+
+bool base_cancel_subscribe(pool_cancel *cancel, struct base_wake *wake)
+{
+    for (int i = 0; i < CANCEL_WAKES; i++) {
+        struct base_wake *none = NULL;
+
+        if (atomic_compare_exchange_strong(&cancel->wakes[i], &none, wake))
+            return true;
+    }
+    return false;
+}
+
+void base_cancel_unsubscribe(pool_cancel *cancel, struct base_wake *wake)
+{
+    for (int i = 0; i < CANCEL_WAKES; i++) {
+        struct base_wake *its = wake;
+
+        atomic_compare_exchange_strong(&cancel->wakes[i], &its, NULL);
+    }
+    while (atomic_load(&cancel->posting))
+        sched_yield();
 }
 
 void pool_cancel_destroy(pool_cancel **cancel)

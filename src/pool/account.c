@@ -53,9 +53,8 @@ static bool parse_limit(const char *text, struct device_account_rules *rules)
 pool_status device_account_rules_read(const pool_params *params, struct device_account_rules *rules)
 {
     const char *variable = base_env(LIMIT_VARIABLE);
-    pool_status status = base_check_ranges("pool_create",
-        {"memory_limit_percent", params->memory_limit_percent, 0, 100},
-        {"reserved", params->reserved, 0, 0});
+    pool_status status = base_check_ranges(
+        "pool_create", {"memory_limit_percent", params->memory_limit_percent, 0, 100});
 
     if (status)
         return status;
@@ -188,6 +187,14 @@ void device_account_sample(struct device_account *account, uint64_t free_bytes, 
 uint64_t device_account_free(const struct device_account *account)
 {
     return less(load(&account->base), load(&account->held));
+}
+
+uint64_t device_capacity_limit(const pool_device *device)
+{
+    const struct device_account *account = &device->account;
+    uint64_t bytes = less(device->properties.total_bytes, account->headroom);
+
+    return bytes < account->limit ? bytes : account->limit;
 }
 
 uint64_t device_capacity(const pool_device *device)

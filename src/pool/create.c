@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include <devicepool/lease.h>
+
 #include "base/alloc.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -56,7 +58,7 @@ static pool_status read_params(pool_params *params, const pool_params *given)
     if (!status)
         status = base_check_ranges("pool_create",
             {"context_mode", params->context_mode, 0, POOL_CONTEXT_ADOPT},
-            {"lazy", params->lazy, 0, 1});
+            {"lazy", params->lazy, 0, 1}, {"slots", params->slots, 0, 65536});
     if (status)
         return status;
     if (params->context_flags && params->context_mode == POOL_CONTEXT_ADOPT)
@@ -111,6 +113,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->context_mode = params->context_mode;
     pool->context_flags = params->context_flags;
     pool->is_lazy = params->lazy != 0;
+    pool->slots = params->slots ? params->slots : POOL_LEASE_SLOTS;
     pool->fault_hook = params->fault_hook;
     pool->fault_user = params->fault_user;
     pool->stall_timeout_ns = params->stall_timeout_ns;
@@ -118,6 +121,7 @@ static pool_status allocate_pool(const pool_params *params,
     device_register_log_origin();
     init_lock(&pool->sample_lock, PTHREAD_MUTEX_NORMAL);
     init_lock(&pool->state_lock, PTHREAD_MUTEX_NORMAL);
+    init_lock(&pool->extension_lock, PTHREAD_MUTEX_NORMAL);
     pool->devices = base_aligned_calloc(CACHE_LINE, source->count * sizeof(*pool->devices));
     if (pool->devices)
         init_devices(pool, source);
@@ -150,6 +154,7 @@ void device_pool_free(device_pool *pool)
         leak_pool(pool);
         return;
     }
+    device_pool_destroy_extension(pool);
     for (size_t i = 0; i < pool->count; i++) {
         driver_work_close(&pool->devices[i].work);
         device_counters_free(&pool->devices[i].counters);
@@ -162,6 +167,7 @@ void device_pool_free(device_pool *pool)
         }
         pthread_mutex_destroy(&pool->sample_lock);
         pthread_mutex_destroy(&pool->state_lock);
+        pthread_mutex_destroy(&pool->extension_lock);
     }
     monitor_free(pool->monitor);
     device_set_free(pool);

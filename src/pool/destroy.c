@@ -153,13 +153,16 @@ static bool release_reference(device_pool *pool)
 /* In a forked child the threads that hold bindings do not exist. */
 static pool_status check_can_destroy(device_pool *pool)
 {
+    pool_status status;
+
     if (pool->generation != driver_fork_generation())
         return POOL_OK;
     if (monitor_is_current(pool->monitor))
         return base_fail(POOL_ERR_BUSY,
             "pool_destroy was called by a callback of the pool's own monitor thread, which has to "
             "end first");
-    return check_idle(pool);
+    status = device_pool_check_extension(pool);
+    return status ? status : check_idle(pool);
 }
 
 static void *destroy_beside_abandoned(void *argument)

@@ -196,6 +196,8 @@ uint32_t device_leases(const pool_device *device);
 /* What leases may reserve in all, of which the reservations of the living ones are to be
  * subtracted: of the last sample of the free memory, or of the total memory before the first. */
 uint64_t device_capacity(const pool_device *device);
+/* The most that this could ever be, with nothing else on the device. */
+uint64_t device_capacity_limit(const pool_device *device);
 
 /*
  * What the device has for a job without a lease: free bytes as last sampled and what the library

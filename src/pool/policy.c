@@ -212,6 +212,23 @@ struct candidate_list {
     uint32_t *bindings; /* by index in the pool */
 };
 
+pool_candidate device_candidate(const pool_device *device, uint32_t bindings)
+{
+    struct driver_load load = driver_work_load(&device->work);
+
+    return (pool_candidate){
+        .device = (pool_device *)device,
+        .free_bytes = device_net_free(device),
+        .total_bytes = device->properties.total_bytes,
+        .bindings = bindings,
+        .calls = atomic_load_explicit(&device->calls, memory_order_relaxed),
+        .busy_streams = load.streams,
+        .unfinished = load.items,
+        .reserved_bytes = device_reserved(device),
+        .leases = device_leases(device),
+    };
+}
+
 /* Lists the best of the candidates that pass the filter and returns their number. */
 static uint32_t list_best_candidates(
     const struct device_set *set, const pool_pick *pick, const struct candidate_list *list)
@@ -222,20 +239,10 @@ static uint32_t list_best_candidates(
 
     for (uint32_t i = 0; i < set->count; i++) {
         pool_device *device = set->devices[i];
-        struct driver_load load = driver_work_load(&device->work);
         unsigned chosen;
         struct rank rank = {.share = device_share(device, &chosen)};
-        pool_candidate candidate = {
-            .device = device,
-            .free_bytes = device_net_free(device),
-            .total_bytes = device->properties.total_bytes,
-            .bindings = list->bindings[device->properties.index],
-            .calls = atomic_load_explicit(&device->calls, memory_order_relaxed),
-            .busy_streams = load.streams,
-            .unfinished = load.items,
-            .reserved_bytes = device_reserved(device),
-            .leases = device_leases(device),
-        };
+        pool_candidate candidate =
+            device_candidate(device, list->bindings[device->properties.index]);
         int order;
 
         if (candidate.free_bytes < pick->min_free_bytes ||

@@ -117,6 +117,10 @@ struct device_pool {
     uint64_t stall_timeout_ns; /* 0: the devices are not watched */
     struct monitor_task watch_task;
     atomic_uint references;          /* pool_create's and pool_retain's; the last one destroys */
+    uint32_t slots;            /* of each device, for leases */
+    _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */
+    const struct device_pool_extension_type *extension_type; /* constant once that is set */
+    pthread_mutex_t extension_lock;                          /* one thread creates it */
     bool is_leaked;                  /* its memory is never freed: a thread may still use it */
     atomic_int is_stopped;           /* everything but the leaked memory is released */
     struct device_pool *next_leaked; /* guarded by the lock of that list */
@@ -160,6 +164,15 @@ pool_status device_set_publish_locked(device_pool *pool, bool may_allocate);
 
 /* Test hook: sets the round-robin counter. Values at and beyond the published limit wrap. */
 void device_pool_set_counter(device_pool *pool, uint64_t counter);
+
+/* --- extension.c --- */
+
+/* POOL_ERR_BUSY while the layer of leases needs the pool. */
+pool_status device_pool_check_extension(device_pool *pool);
+void device_pool_destroy_extension(device_pool *pool);
+
+/* The device as filters and scores see it. */
+pool_candidate device_candidate(const pool_device *device, uint32_t bindings);
 
 /* --- health.c --- */
 

@@ -295,6 +295,9 @@ pool_status pool_stream_destroy(pool_stream **stream)
     if (object->is_default)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_stream_destroy: a default stream belongs to its device and is not destroyed");
+    if (object->is_leased)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_stream_destroy: the stream of a lease belongs to the pool and is not destroyed");
     release = device_enter_to_destroy(object->device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;

@@ -24,6 +24,7 @@ struct pool_stream {
     atomic_uint magic;
     int owned;      /* 0: adopted or default */
     int is_default; /* belongs to the device: callers cannot destroy it */
+    int is_leased;  /* belongs to the pool's leases: nor can they destroy this */
     pool_device *device;
     CUstream handle;
     struct stream_registry *registry;

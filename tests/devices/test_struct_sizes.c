@@ -109,6 +109,51 @@ CALL(pick)
     return pool_pick_device(pool, given, &picked);
 }
 
+CALL(acquire)
+{
+    pool_lease *lease = NULL;
+    pool_status status = pool_acquire(pool, given, &lease);
+
+    pool_release(&lease);
+    return status;
+}
+
+CALL(acquire_async)
+{
+    pool_ticket *ticket = NULL;
+    pool_status status = pool_acquire_async(pool, given, NULL, NULL, &ticket);
+
+    pool_ticket_destroy(&ticket);
+    return status;
+}
+
+CALL(lease_info)
+{
+    pool_lease *lease = NULL;
+    pool_status status = pool_acquire(pool, NULL, &lease);
+
+    if (!status)
+        status = pool_lease_get_info(lease, given);
+    pool_release(&lease);
+    return status;
+}
+
+CALL(lease_usage)
+{
+    pool_lease *lease = NULL;
+    pool_status status = pool_acquire(pool, NULL, &lease);
+
+    if (!status)
+        status = pool_lease_get_usage(lease, 0, given);
+    pool_release(&lease);
+    return status;
+}
+
+CALL(lease_counts)
+{
+    return pool_get_lease_counts(pool, given);
+}
+
 CALL(stream_create)
 {
     pool_stream *stream = NULL;
@@ -518,6 +563,8 @@ static const struct row rows[] = {
     PARAMS(pool_params, pool_fill, pool_create_one, POOL_OK),
     PARAMS(pool_pick, NULL, pick, POOL_OK),
     PARAMS(pool_stream_params, NULL, stream_create, POOL_OK),
+    PARAMS(pool_request, NULL, acquire, POOL_OK),
+    PARAMS(pool_request, NULL, acquire_async, POOL_OK),
     PARAMS(pool_buffer_params, NULL, buffer_create, POOL_OK),
     PARAMS(pool_module_params, module_fill, module_compile, POOL_OK),
     PARAMS(pool_module_params, module_fill, warm_up, POOL_OK),
@@ -557,6 +604,9 @@ static const struct row rows[] = {
     INFO(pool_device_info, device_info),
     INFO(pool_peer_info, peer_info),
     INFO(pool_health_info, health),
+    INFO(pool_lease_info, lease_info),
+    INFO(pool_lease_usage, lease_usage),
+    INFO(pool_lease_counts, lease_counts),
     INFO(pool_memory_info, memory_info),
     INFO(pool_kernel_info, kernel_info),
     INFO(pool_host_info, host_info),
@@ -672,7 +722,8 @@ static void test_garbage(void **state)
     X(pool_ntt_params)                                                                             \
     X(pool_params)                                                                                 \
     X(pool_poseidon_params)                                                                        \
-    X(pool_poseidon_sponge_params) X(pool_merkle_params) X(pool_stream_params) X(pool_exec)
+    X(pool_poseidon_sponge_params)                                                                 \
+    X(pool_merkle_params) X(pool_stream_params) X(pool_exec) X(pool_request)
 #define INIT_CALL(type)                                                                            \
     static void init_##type(void *params, size_t struct_size)                                      \
     {                                                                                              \

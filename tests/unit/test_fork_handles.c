@@ -80,6 +80,8 @@ static struct {
     pool_device *device, *other;
     pool_stream *stream;
     pool_event *event;
+    pool_lease *lease, *other_lease;
+    pool_ticket *ticket, *other_ticket; /* granted, and waiting */
     pool_buffer *buffer, *slice;
     pool_pinned *pinned;
     pool_module *module;
@@ -127,6 +129,19 @@ static void make_resident(void)
     assert_ok(pool_resident_open(h.resident, &exec, &h.use));
 }
 
+static void make_leases(void)
+{
+    pool_request request = {.struct_size = sizeof(request), .slots = POOL_LEASE_SLOTS - 1};
+    pool_stream *stream = NULL;
+
+    request.timeout_ns = POOL_WAIT_FOREVER;
+    assert_ok(pool_acquire(h.pool, &request, &h.lease));
+    assert_ok(pool_lease_stream(h.lease, 0, &stream));
+    assert_ok(pool_acquire(h.pool, NULL, &h.other_lease));
+    assert_ok(pool_acquire_async(h.pool, &request, NULL, NULL, &h.ticket));
+    assert_ok(pool_acquire_async(h.pool, &request, NULL, NULL, &h.other_ticket));
+}
+
 static void make_handles(void)
 {
     pool_ntt_domain_params domain;
@@ -141,6 +156,7 @@ static void make_handles(void)
     assert_ok(pool_stream_create(h.device, NULL, &h.stream));
     assert_ok(pool_event_create(h.device, POOL_EVENT_TIMING, &h.event));
     assert_ok(pool_event_record(h.event, h.stream));
+    make_leases();
     assert_ok(pool_buffer_from_host(h.device, bytes, sizeof(bytes), &h.buffer));
     assert_ok(pool_buffer_slice(h.buffer, 0, 256, &h.slice));
     assert_ok(pool_pinned_create(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
@@ -166,6 +182,10 @@ static void destroy_handles(void)
     assert_ok(pool_pinned_destroy(&h.pinned));
     assert_ok(pool_buffer_destroy(&h.slice));
     assert_ok(pool_buffer_destroy(&h.buffer));
+    assert_ok(pool_ticket_destroy(&h.ticket));
+    assert_ok(pool_ticket_destroy(&h.other_ticket));
+    assert_ok(pool_release(&h.lease));
+    assert_ok(pool_release(&h.other_lease));
     assert_ok(pool_event_destroy(&h.event));
     assert_ok(pool_stream_destroy(&h.stream));
     assert_ok(pool_destroy(&h.pool));
@@ -320,6 +340,32 @@ static void call_streams(void)
     REFUSED(pool_event_synchronize(h.event));
     REFUSED(pool_event_wait(h.event, 1));
     REFUSED(pool_event_elapsed(h.event, h.event, &milliseconds));
+}
+
+static void call_leases(void)
+{
+    pool_request request = {.struct_size = sizeof(request)};
+    pool_lease_info info = {.struct_size = sizeof(info)};
+    pool_lease_usage usage = {.struct_size = sizeof(usage)};
+    pool_lease_counts counts = {.struct_size = sizeof(counts)};
+    pool_lease *lease = NULL;
+    pool_ticket *ticket = NULL;
+    pool_stream *stream;
+    pool_device *device;
+    int fd;
+
+    REFUSED(pool_acquire(h.pool, &request, &lease));
+    REFUSED(pool_acquire_async(h.pool, &request, NULL, NULL, &ticket));
+    REFUSED(pool_ticket_fd(h.ticket, &fd));
+    REFUSED(pool_ticket_take(h.ticket, &lease));
+    ANSWERS(pool_lease_device_count(h.lease));
+    ANSWERS(pool_lease_device(h.lease, 0, &device));
+    ANSWERS(pool_lease_stream(h.lease, 0, &stream));
+    REFUSED(pool_lease_stream(h.other_lease, 0, &stream));
+    ANSWERS(pool_lease_get_info(h.lease, &info));
+    ANSWERS(pool_lease_get_usage(h.lease, 0, &usage));
+    REFUSED(pool_get_lease_counts(h.pool, &counts));
+    ANSWERS(pool_request_init(&request, sizeof(request)));
 }
 
 static void call_memory(void)
@@ -528,6 +574,9 @@ static int destroy_all(void)
     DESTROYED(pool_buffer_destroy_on(&h.slice, h.stream));
     DESTROYED(pool_buffer_destroy(&h.buffer));
     DESTROYED(pool_event_destroy(&h.event));
+    DESTROYED(pool_release(&h.lease));
+    DESTROYED(pool_ticket_destroy(&h.ticket));
+    DESTROYED(pool_ticket_destroy(&h.other_ticket));
     DESTROYED(pool_stream_destroy(&h.stream));
     DESTROYED(pool_destroy(&h.pool));
     CHILD_CHECK(!h.pool && !h.stream && !h.buffer && !h.module && !h.domain);
@@ -566,6 +615,7 @@ static int call_everything(void *argument)
     atomic_store(&is_watched, 1);
     call_pool();
     call_streams();
+    call_leases();
     call_memory();
     call_modules();
     call_msm();
