@@ -22,6 +22,7 @@ struct prover {
     pool_span witness;       /* standard form; value 0 is 1, then the public signals */
     const pool_field *field; /* of the circuit */
     size_t width;            /* bytes of its elements */
+    pool_device *device;
     pool_stream *stream;
     const char *step;  /* of the MSM that reports its progress */
     pool_buffer *rows; /* A w, B w and C w */
@@ -112,8 +113,10 @@ static pool_status read_files(struct prover *prover)
 /* Where all operations run. */
 static pool_exec exec_of(const struct prover *prover)
 {
-    pool_exec exec = {
-        .struct_size = sizeof(exec), .device = prover->job->device, .stream = prover->stream};
+    pool_exec exec = {.struct_size = sizeof(exec),
+        .device = prover->device,
+        .stream = prover->stream,
+        .lease = prover->job->lease};
 
     return exec;
 }
@@ -255,7 +258,11 @@ static pool_status transform_to_coset(const struct prover *prover, const pool_sp
 
 static pool_status upload_rows(struct prover *prover, pool_span *rows)
 {
-    uint64_t n = prover->key.domain_size;
+    uint64_t n = prover->key.domain_size, bytes = 3 * n * prover->width;
+    const pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = bytes,
+        .stream = prover->stream,
+        .lease = prover->job->lease};
     uint64_t *host_rows = calloc(3 * n, prover->width);
     CUdeviceptr address = 0;
     pool_status status = host_rows ? POOL_OK : out_of_memory(prover);
@@ -263,8 +270,9 @@ static pool_status upload_rows(struct prover *prover, pool_span *rows)
     if (!status)
         status = multiply_matrices(prover, host_rows);
     if (!status)
-        status = pool_buffer_from_host(
-            prover->job->device, host_rows, 3 * n * prover->width, &prover->rows);
+        status = pool_buffer_create(prover->device, &params, &prover->rows);
+    if (!status) /* pageable memory has been read when the call returns */
+        status = pool_copy_to_device(prover->rows, 0, host_rows, bytes, prover->stream);
     if (!status)
         status = pool_buffer_address(prover->rows, &address);
     *rows = (pool_span){.data = (void *)(uintptr_t)address,
@@ -318,8 +326,9 @@ static pool_status section_msm(
     const pool_msm_params params = {
         .struct_size = sizeof(params), .curve = points.curve, .point_layout = points.layout};
     const pool_exec exec = {.struct_size = sizeof(exec),
-        .device = prover->job->device,
+        .device = prover->device,
         .stream = prover->stream,
+        .lease = prover->job->lease,
         .progress = on_progress,
         .user = prover,
         .checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE};
@@ -474,15 +483,22 @@ static pool_status format_json(struct prover *prover, const struct proof *proof,
 
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result)
 {
-    struct prover prover = {.job = job, .result = result};
+    struct prover prover = {.job = job, .result = result, .device = job->device};
+    pool_stream *own_stream = NULL;
     struct proof proof;
     uint8_t b1[MAX_POINT];
     pool_status status;
 
     *result = (struct groth16_result){0};
     status = read_files(&prover);
-    if (!status)
-        status = pool_stream_create(job->device, NULL, &prover.stream);
+    if (!status && job->lease)
+        status = pool_lease_device(job->lease, 0, &prover.device);
+    if (!status && job->lease)
+        status = pool_lease_stream(job->lease, 0, &prover.stream);
+    if (!status && !job->lease) {
+        status = pool_stream_create(prover.device, NULL, &own_stream);
+        prover.stream = own_stream;
+    }
     if (!status)
         status = compute_quotient(&prover);
     if (!status)
@@ -498,7 +514,40 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
         result->proof = NULL;
     }
     pool_buffer_destroy(&prover.rows);
-    pool_stream_destroy(&prover.stream);
+    pool_stream_destroy(&own_stream);
+    return status;
+}
+
+pool_status groth16_device_bytes(const pool_file *key, pool_device *device, uint64_t *bytes)
+{
+    static const char *const msms[] = {"A", "B1", "B2", "C", "H"};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    pool_file_section section = {.struct_size = sizeof(section)};
+    pool_file_info info = {.struct_size = sizeof(info)};
+    uint64_t elements, largest_msm = 0;
+    pool_status status = pool_file_get_info(key, &info);
+
+    if (!status)
+        status = pool_file_get_section(key, "coefficients", &section);
+    /* The vectors A w, B w and C w and, at different times, scratch for their transforms and the
+     * matrices' entries with two operands. */
+    elements = 6 * info.domain_size + 3 * section.span.count;
+    for (size_t i = 0; !status && i < sizeof(msms) / sizeof(msms[0]); i++) {
+        const pool_span result = {.count = 1};
+        pool_span scalars = {0};
+        uint64_t workspace = 0;
+
+        status = pool_file_get_section(key, msms[i], &section);
+        if (status)
+            break;
+        const pool_msm_params params = {
+            .struct_size = sizeof(params), .curve = section.curve, .point_layout = section.layout};
+        scalars.count = section.span.count;
+        status = pool_msm_workspace(&params, &exec, &section.span, &scalars, &result, &workspace);
+        largest_msm = workspace > largest_msm ? workspace : largest_msm;
+    }
+    if (!status)
+        *bytes = largest_msm + elements * pool_field_element_bytes(info.field);
     return status;
 }
 

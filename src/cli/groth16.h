@@ -14,6 +14,9 @@ struct groth16_job {
     const pool_file *key;     /* a zkey, over any supported pairing */
     const pool_file *witness; /* a wtns */
     pool_device *device;
+    /* NULL: no lease. Otherwise the job runs on the lease's first device and stream, its memory is
+     * charged to the lease, and `device` is ignored. */
+    pool_lease *lease;
     int is_trusted; /* 1: points of the key are not checked to be on their curves */
     /* Called on the calling thread when a step begins, and during MSMs; may be NULL. */
     void (*progress)(void *user, const char *step, uint64_t done, uint64_t total);
@@ -38,6 +41,13 @@ struct groth16_result {
  * rejects the proof if it does not.
  */
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result);
+
+/*
+ * An upper bound of the device memory that a job with this key allocates, for a lease, where each
+ * MSM is computed in one chunk. Twiddle tables are not included: they stay on the device.
+ * POOL_ERR_NOT_FOUND: the file is not a zkey.
+ */
+pool_status groth16_device_bytes(const pool_file *key, pool_device *device, uint64_t *bytes);
 
 void groth16_result_free(struct groth16_result *result);
 

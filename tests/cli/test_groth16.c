@@ -66,6 +66,27 @@ static void *run_task(void *argument)
     return NULL;
 }
 
+/* A lease of exactly the bytes that the forecast says is enough, and not far too much. */
+static void prove_under_lease(device_pool *pool, const pool_file *key, const pool_file *witness)
+{
+    pool_lease_usage usage = {.struct_size = sizeof(usage)};
+    pool_request request = {.struct_size = sizeof(request), .label = "proof"};
+    struct groth16_job job = {.key = key, .witness = witness};
+    struct groth16_result result;
+    pool_device *device = NULL;
+
+    require(!pool_device_at(pool, 1, &device), "pool_device_at");
+    require(groth16_device_bytes(witness, device, &request.bytes) == POOL_ERR_NOT_FOUND, "a zkey");
+    require(!groth16_device_bytes(key, device, &request.bytes), "groth16_device_bytes");
+    require(!pool_acquire(pool, &request, &job.lease), "pool_acquire");
+    require(!groth16_prove(&job, &result), "a proof under a lease");
+    require(!pool_lease_get_usage(job.lease, 0, &usage), "pool_lease_get_usage");
+    require(usage.peak_bytes && !usage.used_bytes, "the memory is charged to the lease");
+    require(request.bytes < 8 * usage.peak_bytes, "the bound is not far off");
+    require(!pool_release(&job.lease), "pool_release");
+    groth16_result_free(&result);
+}
+
 int main(int count, char **arguments)
 {
     const pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
@@ -96,6 +117,7 @@ int main(int count, char **arguments)
     require(tasks[2].status == POOL_ERR_IO && strstr(tasks[2].result.failure, "random"),
         "no random numbers, no proof");
     require(!tasks[2].result.proof && !tasks[2].result.public_signals, "nothing on failure");
+    prove_under_lease(pool, key, witness);
     for (size_t i = 0; i < 3; i++)
         groth16_result_free(&tasks[i].result);
     pool_destroy(&pool);
