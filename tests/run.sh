@@ -18,6 +18,8 @@ need clang command -v clang
 need libcmocka-dev test -e /usr/include/cmocka.h
 need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux-gnu/gmp.h"
 need libyaml-dev test -e /usr/include/yaml.h
+need libmicrohttpd-dev test -e /usr/include/microhttpd.h
+need curl command -v curl
 clang_version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
 need "libclang-rt-${clang_version:-14}-dev" sh -c 'test -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.asan-x86_64.a"'
 install_needs || exit 1

@@ -1,13 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The service as an operator sees it: answers, metrics on SIGUSR1, draining on SIGTERM and at the
-# end of the input; on simulated devices also a sticky fault and a kernel that never ends.
-# usage: check_service.sh SERVICE [DEVICES]
+# The prover service as its clients and its operator see it: proofs that a verifier accepts, clear
+# answers to wrong requests, metrics, health, 2,000 requests, draining on SIGTERM; on simulated
+# devices the 2,000 requests meet a device that fails and a kernel that never ends, and a service
+# with a sticky fault is started again by its supervisor. The requests of the load are of POST /root,
+# because a proof takes tenths of a second on simulated devices.
+# usage: check_service.sh SERVICE TESTS-DIRECTORY [DEVICES]
 set -u
-service=$1
-devices=${2:-}
+service=$(realpath "$1")
+tests=$(realpath "$2")
+devices=${3:-}
+vectors=$tests/vectors/iden3
 directory=$(mktemp -d) || exit 1
-trap 'rm -rf "$directory"' EXIT
+id=
+trap '[ -z "$id" ] || kill -KILL $id 2>/dev/null; rm -rf "$directory"' EXIT
+cd "$directory" || exit 1
 failed=0
 
 fail() {
@@ -15,78 +22,183 @@ fail() {
     failed=1
 }
 
-# has TEXT FILE: a line that matches comes within a minute
-has() {
+# start [OPTION]...: runs the service in the background; sets $id and $url
+start() {
+    : >log
+    # shellcheck disable=SC2086 # no option at all where there is no device string
+    "$service" ${devices:+-d "$devices"} "$@" chain="$vectors/chain_bls12_381.zkey" 2>log &
+    id=$!
     tries=0
-    until grep -q -e "$1" "$directory/$2"; do
+    until url=$(sed -n 's/^ready: \([^,]*\),.*/\1/p' log) && [ -n "$url" ]; do
         tries=$((tries + 1))
-        [ $tries -lt 600 ] || {
-            fail "no '$1' in $2:"
-            cat "$directory/$2"
-            return
-        }
+        if ! kill -0 $id 2>/dev/null || [ $tries = 600 ]; then
+            wait $id
+            code=$?
+            cat log
+            exit $code
+        fi
         sleep 0.1
     done
 }
 
-# run INPUT: one service over all of the input
-run() {
-    # shellcheck disable=SC2086 # no argument at all where there is no device string
-    printf "$1" | "$service" $devices >"$directory/out" 2>"$directory/log"
+# stop CODE: SIGTERM ends the service with that exit code
+stop() {
+    kill -TERM $id 2>/dev/null
+    ended "$1"
+}
+
+ended() {
+    wait $id
     code=$?
+    id=
+    [ $code = "$1" ] || {
+        fail "exit code $code, expected $1:"
+        cat log
+    }
 }
 
-run '3 1\n4 7\n3 1\nnonsense\n4 8\n3 1 0\n'
-[ $code = 77 ] && {
-    cat "$directory/log"
-    exit 77
+# answers CODE TEXT CURL-ARGUMENT...: the answer has that code and a line that matches
+answers() {
+    expected=$1 text=$2
+    shift 2
+    code=$(curl -s -S -m 60 -o answer -w '%{http_code}' "$@")
+    [ "$code" = "$expected" ] && grep -q -e "$text" answer && return
+    fail "$*: $code, expected $expected with '$text':"
+    cat answer
 }
-[ $code = 0 ] || fail "exit code $code at the end of the input"
-has '^job 4 refused' out
-has '^job 6 late' out
-has 'drained' log
-root() {
-    sed -n "s/^job $1 device [0-9]* root //p" "$directory/out"
-}
-[ "$(root 1)" = "$(root 3)" ] || fail "the same leaves have different roots"
-[ "$(root 1 | wc -c)" = 65 ] || fail "no root of 32 bytes"
-[ "$(root 2)" != "$(root 5)" ] || fail "different leaves have the same root"
 
-# Signals, while the input stays open.
-mkfifo "$directory/input"
-# shellcheck disable=SC2086
-"$service" $devices <"$directory/input" >"$directory/out" 2>"$directory/log" &
-id=$!
-exec 3>"$directory/input"
-printf '3 1\n3 2\n' >&3
-has '^job 1 device' out
-has '^job 2 device' out
-kill -USR1 $id
-has 'service_jobs_total{outcome="done"} [12]' log
-has 'pool_lost 0' log
-grep -q drained "$directory/log" && fail "SIGUSR1 ended it"
-printf '4 3\n4 4\n4 5\n' >&3
-has '^job 5 ' out
-kill -TERM $id
-wait $id
-code=$?
-exec 3>&-
-[ $code = 0 ] || fail "exit code $code after SIGTERM"
-has 'drained' log
-[ "$(grep -c root "$directory/out")" = 5 ] || fail "SIGTERM lost accepted jobs"
+# Leaves 1, 2, 3, 4.
+leaf='\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000'
+for i in 1 2 3 4; do
+    printf "\\00$i$leaf\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000"
+done >leaves
+head -c 32 /dev/zero | tr '\000' '\377' >large_element
+head -c 200000 /dev/zero >zeros
+
+# A proof, checked by a verifier in Python.
+start
+answers 200 '"protocol": "groth16"' --data-binary @"$vectors/chain_bls12_381.wtns" "$url/prove/chain"
+python3 - "$vectors" "$tests/cli/verify_groth16.py" <<'END' || fail "the proof is not accepted"
+import json, subprocess, sys
+answer = json.load(open("answer"))
+json.dump(answer["proof"], open("proof.json", "w"))
+json.dump(answer["publicSignals"], open("public.json", "w"))
+sys.exit(subprocess.call([sys.executable, sys.argv[2], sys.argv[1] + "/chain_bls12_381_verification_key.json",
+                          "public.json", "proof.json"]))
+END
+answers 200 '^[0-9a-f]\{64\}$' --data-binary @leaves "$url/root"
+cp answer root
+
+# Wrong requests.
+answers 404 'not found: POST /prove/KEY' --data-binary @leaves "$url/prove/none"
+answers 404 'not found' "$url/root"
+answers 404 'not found' "$url/"
+answers 404 'not found' -X PUT --data-binary @leaves "$url/root"
+answers 400 'expected a .wtns file' -X POST "$url/prove/chain"
+answers 400 'expected elements of 32 bytes' --data-binary abc "$url/root"
+answers 400 . --data-binary @leaves "$url/prove/chain"
+head -c 1000 "$vectors/chain_bls12_381.wtns" >truncated
+answers 400 . --data-binary @truncated "$url/prove/chain"
+cp "$vectors/chain_bls12_381.wtns" wrong
+printf '\002' | dd of=wrong bs=1 seek=76 conv=notrunc 2>dd.log
+answers 422 'value 0 of the witness is not 1' --data-binary @wrong "$url/prove/chain"
+answers 422 . --data-binary @large_element "$url/root"
+answers 413 'the body exceeds' --data-binary @zeros "$url/root"
+answers 413 'the body exceeds' -H 'Transfer-Encoding: chunked' --data-binary @zeros "$url/prove/chain"
+# A client that goes away in the middle of its body.
+curl -s -m 1 -H 'Content-Length: 4096' --data-binary @leaves "$url/root" >answer &&
+    fail "an incomplete body has an answer"
+
+answers 200 'devicepool_usable_devices [1-9]' "$url/metrics"
+grep -q 'lease' answer || fail "no metrics of leases"
+answers 200 '^healthy' "$url/healthz"
+stop 0
+grep -q drained log || fail "not drained"
+
+# load COUNT: that many requests over 16 connections; the file codes has a line for each
+load() {
+    curl -s -Z --parallel-max 16 -m 100 --data-binary @leaves -o 'answer.#1' -w '%{http_code} %{exitcode}\n' \
+        "$url/root?[1-$1]" >codes 2>progress
+}
+
+# A complete answer to each of $1 requests: the root, or 503 with the reason. Sets $refused.
+check_load() {
+    [ "$(wc -l <codes)" = "$1" ] || fail "$(wc -l <codes) answers to $1 requests"
+    grep -v -e '^200 0$' -e '^503 0$' codes && fail "an answer is neither 200 nor 503, or not complete"
+    refused=$(grep -c '^503' codes)
+    echo "$1 requests, $refused refused: $(cat answer.* 2>cat.log | grep -v -x -f root | sort | uniq -c | sort -rn | head -3)"
+    good=0 bad=0
+    for number in $(seq "$1"); do
+        if cmp -s root "answer.$number"; then
+            good=$((good + 1))
+        elif grep -s -q . "answer.$number"; then
+            bad=$((bad + 1))
+        fi
+    done
+    [ $good = $(($1 - refused)) ] || fail "$good roots for $(($1 - refused)) requests"
+    [ $bad = "$refused" ] || fail "$bad reasons for $refused refused requests"
+    rm -f answer.*
+}
 
 case $devices in
 sim*)
-    DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@12=700' run '3 1\n3 2\n3 3\n3 4\n'
-    [ $code = 75 ] || fail "exit code $code after a sticky fault"
-    has 'fault of the process' log
-    [ "$(wc -l <"$directory/out")" = 4 ] || fail "a job has no answer after the fault"
+    # One device fails and is left out; one kernel hangs, whose request is answered at its deadline.
+    export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@300=46; dev1.cuLaunchKernel*@600=hang'
+    start -t 5000
+    load 2000
+    check_load 2000
+    grep -q 'fault of the device' log || fail "no device has failed"
+    [ "$refused" -ge 1 ] || fail "no request has missed its deadline"
+    [ "$refused" -le 20 ] || fail "$refused requests are refused"
+    answers 200 '1 of 2 devices' "$url/healthz"
+    stop 75
 
-    DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@12=hang' run '3 1 3000\n3 2 3000\n3 3 3000\n'
-    [ $code = 75 ] || fail "exit code $code with a kernel that hangs"
-    has ' late' out
-    [ "$(grep -c root "$directory/out")" = 2 ] || fail "more than one job is late"
+    # After a sticky fault every request gets its answer, and the supervisor starts the service again.
+    export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@100=700'
+    start
+    load 200
+    ended 75
+    grep -q 'fault of the process' log || fail "no sticky fault"
+    grep -q '^200 0' codes || fail "no answer before the fault"
+    grep -q '^503 0' codes || fail "no answer after the fault"
+    grep -v -e '^200 0$' -e '^503 0$' -e '^000 7$' codes && fail "an answer is not complete"
+    unset DEVICEPOOL_SIM_FAULTS
+    rm -f answer.*
+    start
+    answers 200 . --data-binary @leaves "$url/root"
+    stop 0
+    ;;
+*)
+    start
+    load 2000
+    check_load 2000
+    [ "$refused" = 0 ] || fail "$refused requests are refused"
+    stop 0
     ;;
 esac
-[ $failed = 0 ] && echo "the service answers, reports and drains"
+
+# The queue is bounded.
+start -q 2
+load 100
+check_load 100
+[ "$refused" -ge 1 ] || fail "16 connections do not fill a queue of 2"
+stop 0
+
+# SIGTERM: accepted proofs are completed, everything else is refused.
+start
+curl -s -Z --parallel-max 8 --data-binary @"$vectors/chain_bls12_381.wtns" -o 'answer.#1' \
+    -w '%{http_code} %{exitcode}\n' "$url/prove/chain?[1-24]" >codes 2>progress &
+client=$!
+tries=0
+until [ -s answer.1 ] || [ $tries = 300 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+kill -TERM $id
+wait $client
+ended 0
+grep -v -e '^200 0$' -e '^503 0$' -e '^000 7$' codes && fail "SIGTERM leaves an incomplete answer"
+[ "$(grep -c '^200' codes)" = "$(cat answer.* | grep -c publicSignals)" ] || fail "a proof is lost"
+grep -q -v '^200' codes || fail "SIGTERM ends nothing"
+[ $failed = 0 ] && echo "the service proves, reports, survives faults and drains"
 exit $failed

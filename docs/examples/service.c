@@ -1,326 +1,430 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A service that uses a pool. It reads jobs from standard input, one per line,
+ * A small prover service: HTTP on the loopback interface.
  *
- *     LOG_LEAVES SEED [MILLISECONDS]
+ *     POST /prove/KEY   body: a .wtns file. Answer: {"proof": ..., "publicSignals": ...} of Groth16
+ *                       under the zkey that the command line registers as KEY.
+ *     POST /root        body: packed elements of 32 bytes. Answer: the root of their Poseidon tree
+ *                       in hexadecimal.
+ *     GET /metrics      pool_metrics, for Prometheus
+ *     GET /healthz      200, or 503 while the service drains or has no usable device
  *
- * and prints for each the root of a Poseidon tree over 2^LOG_LEAVES random leaves, or the reason of
- * its failure. Worker threads choose a device per job, round robin. A job that does not complete
- * within its milliseconds after it was read is reported as late. SIGUSR1 prints metrics and health
- * to standard error. SIGTERM and the end of the input drain the service: it accepts no new jobs,
- * completes the accepted ones and releases all resources.
+ * Each accepted request gets a thread, which acquires a lease: the pool decides when and where the
+ * job runs. The connection's own thread waits for the result, but only until the request's
+ * deadline, so that a device that hangs delays no answer. Every request gets one complete answer:
+ * 4xx with the reason if it is wrong, 503 with the reason if it cannot be served now.
  *
- * Exit codes: 0: drained; 75: a sticky fault ended the use of the GPUs, or a hanging kernel
- * prevents the release of resources, so the supervisor should restart the process; 77: no device;
- * 1: another failure at the start or the end.
+ * SIGTERM and SIGINT drain: new requests get 503, accepted ones are answered, everything is
+ * released. Exit codes: 0 drained; 75 a sticky fault, or a device that hangs, so that the
+ * supervisor has to start the service again; 77 no device; 1 another failure.
  *
- *   service [DEVICES] [WORKERS]
+ * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build:
+ *
+ *     cc service.c service_jobs.c groth16.c snarkjs_json.c \
+ *         $(pkg-config --cflags --libs devicepool libmicrohttpd)
+ *
+ * Usage (port 0, the default: any free port, which is printed):
+ *
+ *     service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] [KEY=FILE.zkey]...
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* accept4, explicit_bzero */
+#endif
 #include <devicepool.h>
 
-#include <inttypes.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ELEMENT 32 /* bytes of a BN254 scalar, and of a root */
-#define MAX_LOG_LEAVES 20
-#define MAX_WORKERS 64
-#define MAX_DEVICES 64
-#define DEFAULT_MILLISECONDS 60000
-#define EXIT_AGAIN 75
-#define END_SECONDS 5 /* for releasing all resources after the last job */
+#include "service_jobs.h"
 
-struct job {
-    struct job *next;
-    uint64_t number;
-    uint64_t log_leaves;
-    uint64_t seed;
-    uint64_t deadline; /* on the clock of `now` */
+#define MAX_KEYS 16
+#define MAX_CONNECTIONS 1024 /* further ones are closed */
+#define IDLE_SECONDS 30      /* a silent connection is closed */
+#define END_SECONDS 5        /* for releasing everything after the last answer */
+#define EXIT_AGAIN 75
+#define EXIT_NO_DEVICE 77
+#define MILLISECOND UINT64_C(1000000) /* in nanoseconds */
+#define SECOND (1000 * MILLISECOND)
+
+/* One request. The connection and the job's thread hold a reference each. */
+struct request {
+    struct service_job job;
+    size_t max_body;
+    uint8_t *body;
+    int is_too_large;
+    pthread_cond_t finished;
+    int references;  /* guarded by service.lock */
+    int is_finished; /* guarded by service.lock */
 };
 
 static struct service {
     device_pool *pool;
-    pool_poseidon *set;
+    pool_poseidon *hash;
+    struct service_key keys[MAX_KEYS];
+    size_t key_count;
+    uint64_t timeout_ns;
+    unsigned max_jobs;
 
-    pthread_mutex_t lock; /* guards the following members */
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
-    struct job *first, **last;
-    uint64_t queued, done, late, failed;
-    uint64_t by_device[MAX_DEVICES];
+    unsigned requests; /* without a complete answer */
+    unsigned jobs;     /* whose thread runs or waits for a lease */
     int is_draining;
-    int is_lost; /* a sticky fault: only another process can continue */
-} service = {
-    .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .last = &service.first};
+} service = {.timeout_ns = 60000 * MILLISECOND, .max_jobs = 64, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Nanoseconds of the monotonic clock. */
-static uint64_t now(void)
+static void init_condition(pthread_cond_t *condition)
 {
-    struct timespec time;
+    pthread_condattr_t attributes;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
-/* ---- one job ----------------------------------------------------------------------------------
- */
-
-/* The resources of a job on its device. */
-struct work {
-    pool_stream *stream;
-    pool_buffer *leaves;
-    pool_buffer *root;
-};
-
-static pool_status on_device(pool_buffer *buffer, uint64_t count, pool_span *span)
+/* Returns 0 when the deadline has passed. The caller holds service.lock. */
+static int wait_until(pthread_cond_t *condition, uint64_t deadline)
 {
-    CUdeviceptr address;
-    pool_status status = pool_buffer_address(buffer, &address);
+    struct timespec time = {
+        .tv_sec = (time_t)(deadline / SECOND), .tv_nsec = (long)(deadline % SECOND)};
 
-    if (!status)
-        *span = (pool_span){
-            .data = (void *)(uintptr_t)address, .count = count, .space = POOL_MEMORY_DEVICE};
-    return status;
+    return pthread_cond_timedwait(condition, &service.lock, &time) != ETIMEDOUT;
 }
 
-/* Enqueues the whole job and waits for it, at most until its deadline. */
-static pool_status work_run(
-    struct work *work, const struct job *job, pool_device *device, uint8_t root[ELEMENT])
-{
-    uint64_t count = UINT64_C(1) << job->log_leaves, time;
-    pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2, .kept_levels = 1};
-    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .is_async = 1};
-    pool_buffer_params memory = {.struct_size = sizeof(memory), .bytes = count * ELEMENT};
-    pool_span leaves, rows;
-    pool_status status;
-    uint8_t *host = malloc(count * ELEMENT);
+/* ---- requests ------------------------------------------------------------------------------- */
 
-    if (!host)
-        return POOL_ERR_OUT_OF_HOST_MEMORY;
-    status = pool_random_scalars(
-        pool_poseidon_field(service.set), job->seed, count, POOL_FORM_STANDARD, host);
-    if (!status)
-        status = pool_stream_create(device, NULL, &work->stream);
-    exec.stream = memory.stream = work->stream;
-    if (!status)
-        status = pool_buffer_create(device, &memory, &work->leaves);
-    memory.bytes = ELEMENT;
-    if (!status)
-        status = pool_buffer_create(device, &memory, &work->root);
-    if (!status)
-        status = pool_copy_to_device(work->leaves, 0, host, count * ELEMENT, work->stream);
-    free(host); /* pageable memory has been read when the copy returns */
-    if (!status)
-        status = on_device(work->leaves, count, &leaves);
-    if (!status)
-        status = on_device(work->root, 1, &rows);
-    if (!status)
-        status = pool_poseidon_merkle_build(service.set, &exec, &tree, &leaves, &rows);
-    time = now();
-    if (!status)
-        status = pool_stream_wait(work->stream, job->deadline > time ? job->deadline - time : 0);
-    return status ? status : pool_copy_to_host(root, work->root, 0, ELEMENT, work->stream);
+/* Releases a reference; the caller holds service.lock. */
+static void release_request(struct request *request)
+{
+    if (--request->references)
+        return;
+    if (request->body)
+        explicit_bzero(request->body, request->job.length); /* a witness is secret */
+    free(request->body);
+    free(request->job.answer);
+    pthread_cond_destroy(&request->finished);
+    free(request);
 }
 
-/* In stream order, so that this does not wait for a job that has missed its deadline. */
-static pool_status work_end(struct work *work)
+static void *job_thread(void *argument)
 {
-    pool_status status = pool_buffer_destroy_on(&work->leaves, work->stream);
-    pool_status second = pool_buffer_destroy_on(&work->root, work->stream);
-    pool_status third = pool_stream_destroy(&work->stream);
+    struct request *request = argument;
 
-    return status ? status : second ? second : third;
+    service_job_run(&request->job);
+    pthread_mutex_lock(&service.lock);
+    request->is_finished = 1;
+    pthread_cond_signal(&request->finished);
+    release_request(request);
+    service.jobs--;
+    pthread_cond_signal(&service.changed);
+    pthread_mutex_unlock(&service.lock);
+    return NULL;
 }
 
-/* ---- workers ----------------------------------------------------------------------------------
- */
+/* ---- HTTP ----------------------------------------------------------------------------------- */
 
-static void print_answer(const struct job *job, pool_device *device, const uint8_t root[ELEMENT])
+/* Answers with a copy of `text`. While the service drains, the connection is closed afterwards. */
+static enum MHD_Result send_text(
+    struct MHD_Connection *connection, unsigned code, const char *text, int is_last)
 {
-    flockfile(stdout);
-    printf("job %" PRIu64 " device %d root ", job->number, pool_device_ordinal(device));
-    for (int i = ELEMENT - 1; i >= 0; i--)
-        printf("%02x", root[i]);
-    printf("\n");
-    funlockfile(stdout);
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+    enum MHD_Result result;
+
+    if (!response)
+        return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+        text[0] == '{' ? "application/json" : "text/plain; version=0.0.4; charset=utf-8");
+    if (is_last)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    result = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return result;
 }
 
-/*
- * The class of a failure decides. A failed call or an unusable device fails this job only, because
- * pool_next_device does not choose unusable devices. A poisoned process starts draining; the queued
- * jobs then fail quickly, as every call fails immediately.
- */
-static void answer(const struct job *job)
+/* Starts the job and waits for it, until the deadline of the request and no longer. */
+static enum MHD_Result run_request(struct MHD_Connection *connection, struct request *request)
 {
-    struct work work = {0};
-    pool_device *device = NULL;
-    uint8_t root[ELEMENT];
-    int is_lost;
-    pool_status status =
-        now() < job->deadline ? pool_next_device(service.pool, &device) : POOL_ERR_TIMEOUT;
+    const char *refusal = NULL, *answer;
+    unsigned code = MHD_HTTP_SERVICE_UNAVAILABLE;
+    pthread_t thread;
+    int is_last;
 
-    if (!status)
-        status = work_run(&work, job, device, root);
-    if (!status)
-        print_answer(job, device, root);
-    else
-        printf("job %" PRIu64 " %s: %s\n", job->number,
-            status == POOL_ERR_TIMEOUT ? "late" : "failed", pool_status_text(status));
-    fflush(stdout);
-    is_lost = pool_status_class(status) == POOL_CLASS_PROCESS;
-    if (work_end(&work) && !status)
-        fprintf(stderr, "after job %" PRIu64 ": %s\n", job->number, pool_last_error()->message);
+    request->job.body = request->body;
+    request->job.deadline = service_now() + service.timeout_ns;
+    pthread_mutex_lock(&service.lock);
+    if (service.is_draining)
+        refusal = "the service is draining\n";
+    else if (service.jobs >= service.max_jobs)
+        refusal = "the queue is full\n";
+    else if (pthread_create(&thread, NULL, job_thread, request))
+        refusal = "no thread for the request\n";
+    answer = refusal;
+    if (!refusal) {
+        pthread_detach(thread);
+        request->references++;
+        service.jobs++;
+        while (!request->is_finished && wait_until(&request->finished, request->job.deadline))
+            ;
+        code = request->is_finished && request->job.answer ? request->job.code : code;
+        answer = request->is_finished ? request->job.answer : "the deadline has passed\n";
+    }
+    is_last = service.is_draining;
+    pthread_mutex_unlock(&service.lock);
+    return send_text(connection, code, answer ? answer : "out of host memory\n", is_last);
+}
+
+static enum MHD_Result serve_metrics(struct MHD_Connection *connection)
+{
+    char *text = NULL;
+    pool_status status = pool_metrics(service.pool, POOL_METRICS_PROMETHEUS, &text);
+    enum MHD_Result result = status ? send_text(connection, 503, pool_last_error()->message, 0)
+                                    : send_text(connection, 200, text, 0);
+
+    pool_text_free(&text);
+    return result;
+}
+
+static enum MHD_Result serve_health(struct MHD_Connection *connection)
+{
+    pool_health_info health = {.struct_size = sizeof(health)};
+    char text[sizeof(health.first_cause) + 128];
+    int is_draining, is_healthy;
 
     pthread_mutex_lock(&service.lock);
-    service.done += !status;
-    service.late += status == POOL_ERR_TIMEOUT;
-    service.failed += status && status != POOL_ERR_TIMEOUT;
-    if (!status)
-        service.by_device[pool_device_index(device) % MAX_DEVICES]++;
-    service.is_lost |= is_lost;
+    is_draining = service.is_draining;
     pthread_mutex_unlock(&service.lock);
-    if (is_lost)
+    is_healthy = !pool_get_health(service.pool, &health) && health.harmed != POOL_CLASS_PROCESS &&
+                 health.usable_devices;
+    snprintf(text, sizeof(text), "%s: %u of %u devices are usable\n%s\n",
+        !is_healthy   ? "unhealthy"
+        : is_draining ? "draining"
+                      : "healthy",
+        health.usable_devices, health.devices, health.first_cause);
+    return send_text(connection, is_healthy && !is_draining ? 200 : 503, text, is_draining);
+}
+
+/* Finds what a POST asks for; NULL: no such path. */
+static struct request *create_request(const char *path)
+{
+    const struct service_key *key = NULL;
+    struct request *request;
+
+    for (size_t i = 0; i < service.key_count && !strncmp(path, "/prove/", 7); i++)
+        if (!strcmp(path + 7, service.keys[i].name))
+            key = &service.keys[i];
+    if ((!key && strcmp(path, "/root") != 0) || !(request = calloc(1, sizeof(*request))))
+        return NULL;
+    request->job = (struct service_job){.pool = service.pool, .hash = service.hash, .key = key};
+    request->max_body = key ? key->max_body : (size_t)SERVICE_MAX_LEAVES * SERVICE_ELEMENT;
+    request->references = 1;
+    init_condition(&request->finished);
+    return request;
+}
+
+/* A body that is too large is received, so that the client can read the answer, but not stored. */
+static void store_body(struct request *request, const char *data, size_t bytes)
+{
+    if (!request->body)
+        request->body = malloc(request->max_body);
+    if (request->is_too_large || !request->body ||
+        bytes > request->max_body - request->job.length) {
+        request->is_too_large = 1;
+        return;
+    }
+    memcpy(request->body + request->job.length, data, bytes);
+    request->job.length += bytes;
+}
+
+static enum MHD_Result serve_post(struct MHD_Connection *connection, struct request *request)
+{
+    char text[128];
+
+    if (request->is_too_large) {
+        snprintf(text, sizeof(text), "the body exceeds %zu bytes\n", request->max_body);
+        return send_text(connection, MHD_HTTP_CONTENT_TOO_LARGE, text, 0);
+    }
+    if (!request->job.length || (!request->job.key && request->job.length % SERVICE_ELEMENT)) {
+        snprintf(text, sizeof(text), "the body has %zu bytes, expected %s\n", request->job.length,
+            request->job.key ? "a .wtns file" : "elements of 32 bytes");
+        return send_text(connection, MHD_HTTP_BAD_REQUEST, text, 0);
+    }
+    return run_request(connection, request);
+}
+
+/* *state: NULL at the first call of a request, then its struct request, or &service where it is no
+ * job. */
+static enum MHD_Result serve(void *unused, struct MHD_Connection *connection, const char *path,
+    const char *method, const char *version, const char *data, size_t *bytes, void **state)
+{
+    int is_post = !strcmp(method, MHD_HTTP_METHOD_POST);
+
+    (void)unused;
+    (void)version;
+    if (!*state) {
+        *state = is_post ? create_request(path) : NULL;
+        if (!*state)
+            *state = &service;
+        pthread_mutex_lock(&service.lock);
+        service.requests++;
+        pthread_mutex_unlock(&service.lock);
+        return MHD_YES;
+    }
+    if (*bytes) {
+        if (*state != &service)
+            store_body(*state, data, *bytes);
+        *bytes = 0;
+        return MHD_YES;
+    }
+    if (*state != &service)
+        return serve_post(connection, *state);
+    if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 && strcmp(path, "/metrics") == 0)
+        return serve_metrics(connection);
+    if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 && strcmp(path, "/healthz") == 0)
+        return serve_health(connection);
+    return send_text(connection, MHD_HTTP_NOT_FOUND,
+        "not found: POST /prove/KEY, POST /root, GET /metrics and GET /healthz are served\n", 0);
+}
+
+static void end_request(void *unused, struct MHD_Connection *connection, void **state,
+    enum MHD_RequestTerminationCode reason)
+{
+    (void)unused;
+    (void)connection;
+    (void)reason;
+    if (!*state)
+        return;
+    pthread_mutex_lock(&service.lock);
+    if (*state != &service)
+        release_request(*state);
+    service.requests--;
+    pthread_cond_signal(&service.changed);
+    pthread_mutex_unlock(&service.lock);
+    *state = NULL;
+}
+
+static struct MHD_Daemon *start_server(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
+                                MHD_USE_POLL | MHD_USE_ITC,
+        port, NULL, NULL, serve, NULL, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
+        MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+        MHD_OPTION_END);
+}
+
+/* ---- start and end -------------------------------------------------------------------------- */
+
+/* Writes the first cause into the operator's log when it happens. After a sticky fault the
+ * requests in progress fail at once, so that draining takes no time. */
+static void report_fault(void *unused, const pool_fault *fault)
+{
+    (void)unused;
+    fprintf(
+        stderr, "fault of the %s: %s\n", pool_error_class_name(fault->error_class), fault->message);
+    if (fault->error_class == POOL_CLASS_PROCESS)
         kill(getpid(), SIGTERM);
 }
 
-static void *worker(void *unused)
+/* Registers KEY=FILE. */
+static pool_status register_key(char *argument)
 {
-    struct job *job;
+    char *path = strchr(argument, '=');
+    pool_status status;
 
-    for (;;) {
-        pthread_mutex_lock(&service.lock);
-        while (!service.first && !service.is_draining)
-            pthread_cond_wait(&service.changed, &service.lock);
-        job = service.first;
-        if (job) {
-            service.first = job->next;
-            if (!service.first)
-                service.last = &service.first;
-            service.queued--;
-        }
-        pthread_mutex_unlock(&service.lock);
-        if (!job)
-            return unused;
-        answer(job);
-        free(job);
+    if (!path || service.key_count == MAX_KEYS) {
+        fprintf(stderr, "%s: expected KEY=FILE.zkey, at most %d\n", argument, MAX_KEYS);
+        exit(1);
     }
+    *path++ = 0;
+    status = service_key_open(&service.keys[service.key_count], service.pool, argument, path);
+    service.key_count += !status;
+    return status;
 }
 
-/* ---- input ------------------------------------------------------------------------------------
- */
-
-static void accept_line(const char *line, uint64_t number)
-{
-    struct job *job = calloc(1, sizeof(*job));
-    uint64_t milliseconds = DEFAULT_MILLISECONDS;
-
-    if (!job)
-        return;
-    job->number = number;
-    if (sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &job->log_leaves, &job->seed,
-            &milliseconds) < 2 ||
-        job->log_leaves > MAX_LOG_LEAVES) {
-        printf("job %" PRIu64 " refused: LOG_LEAVES SEED [MILLISECONDS]\n", number);
-        free(job);
-        return;
-    }
-    job->deadline = now() + milliseconds * 1000000;
-    pthread_mutex_lock(&service.lock);
-    *service.last = job;
-    service.last = &job->next;
-    service.queued++;
-    pthread_cond_signal(&service.changed);
-    pthread_mutex_unlock(&service.lock);
-}
-
-static void *reader(void *unused)
-{
-    char line[128];
-
-    for (uint64_t number = 1; fgets(line, sizeof(line), stdin); number++)
-        accept_line(line, number);
-    kill(getpid(), SIGTERM);
-    return unused;
-}
-
-/* ---- operating --------------------------------------------------------------------------------
- */
-
-/* In the text format of Prometheus. */
-static void print_metrics(void)
-{
-    pool_health_info health = {.struct_size = sizeof(health)};
-
-    flockfile(stderr);
-    pthread_mutex_lock(&service.lock);
-    fprintf(stderr, "service_jobs_total{outcome=\"done\"} %" PRIu64 "\n", service.done);
-    fprintf(stderr, "service_jobs_total{outcome=\"late\"} %" PRIu64 "\n", service.late);
-    fprintf(stderr, "service_jobs_total{outcome=\"failed\"} %" PRIu64 "\n", service.failed);
-    fprintf(stderr, "service_jobs_queued %" PRIu64 "\n", service.queued);
-    for (size_t i = 0; i < pool_device_count(service.pool) && i < MAX_DEVICES; i++) {
-        pool_memory_info memory = {.struct_size = sizeof(memory)};
-        pool_device *device;
-
-        if (pool_device_at(service.pool, i, &device))
-            continue;
-        fprintf(stderr, "service_device_jobs_total{uuid=\"%s\"} %" PRIu64 "\n",
-            pool_device_uuid(device), service.by_device[i]);
-        if (!pool_memory_get_info(device, &memory))
-            fprintf(stderr, "service_device_used_bytes{uuid=\"%s\"} %" PRIu64 "\n",
-                pool_device_uuid(device), memory.used_bytes);
-    }
-    pthread_mutex_unlock(&service.lock);
-    if (!pool_get_health(service.pool, &health))
-        fprintf(stderr, "pool_devices %u\npool_usable_devices %u\npool_lost %d\n%s%s%s",
-            health.devices, health.usable_devices, health.harmed == POOL_CLASS_PROCESS,
-            health.first_cause[0] ? "# " : "", health.first_cause,
-            health.first_cause[0] ? "\n" : "");
-    funlockfile(stderr);
-}
-
-/* Writes the fault to the operator's log once, with its first cause. */
-static void report_fault(void *user, const pool_fault *fault)
-{
-    (void)user;
-    fprintf(
-        stderr, "fault of the %s: %s\n", pool_error_class_name(fault->error_class), fault->message);
-}
-
-/* Builds a small tree on each device, so that no job waits for the compiler or detects a defective
- * device. */
+/* So that no request waits for the compiler; this finds bad devices too. */
 static void warm_up(void)
 {
-    struct job job = {.log_leaves = 1, .deadline = UINT64_MAX};
-    uint8_t root[ELEMENT];
+    pool_device *device;
 
-    for (size_t i = 0; i < pool_device_count(service.pool); i++) {
-        struct work work = {0};
-        pool_device *device;
+    for (size_t i = 0; !pool_device_at(service.pool, i, &device); i++) {
+        pool_status status = pool_poseidon_warm_up(service.hash, device);
 
-        if (pool_device_at(service.pool, i, &device) || work_run(&work, &job, device, root))
+        for (size_t k = 0; !status && k < service.key_count; k++)
+            status = service_key_warm_up(&service.keys[k], device);
+        if (status)
             fprintf(stderr, "device %zu: %s\n", i, pool_last_error()->message);
-        work_end(&work);
     }
 }
 
-static int start(const char *devices)
+static void start(const char *devices, char **keys)
 {
-    pool_params params = {
+    const pool_params params = {
         .struct_size = sizeof(params), .devices = devices, .fault_hook = report_fault};
     pool_status status = pool_create(&service.pool, &params);
 
     if (!status)
-        status = pool_poseidon_by_name("circom-bn254-t3", &service.set);
-    if (!status)
-        return 0;
-    fprintf(stderr, "%s\n", pool_last_error()->message);
-    return pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1;
+        status = pool_poseidon_by_name("circom-bn254-t3", &service.hash);
+    while (!status && *keys)
+        status = register_key(*keys++);
+    if (status) {
+        fprintf(stderr, "%s\n", pool_last_error()->message);
+        exit(pool_status_class(status) == POOL_CLASS_HOST ? EXIT_NO_DEVICE : 1);
+    }
+    warm_up();
 }
 
-/* pool_destroy would wait for a kernel that never ends. */
+/* Waits until every request has its complete answer. */
+static void finish_requests(void)
+{
+    uint64_t deadline = service_now() + service.timeout_ns + IDLE_SECONDS * SECOND;
+
+    pthread_mutex_lock(&service.lock);
+    while (service.requests && wait_until(&service.changed, deadline))
+        ;
+    pthread_mutex_unlock(&service.lock);
+}
+
+/*
+ * Answers all requests, then closes the connections: first those whose answer says so, as all do
+ * now, at the end those on which no request comes.
+ */
+static void drain(struct MHD_Daemon *server)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    uint64_t deadline;
+    int listener, connection;
+
+    pthread_mutex_lock(&service.lock);
+    service.is_draining = 1;
+    pthread_mutex_unlock(&service.lock);
+    finish_requests();
+    listener = MHD_quiesce_daemon(server);
+    /* Connections that the system has accepted get an answer too. */
+    while ((connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+        MHD_add_connection(server, connection, NULL, 0);
+    close(listener);
+    deadline = service_now() + SECOND;
+    while (service_now() < deadline &&
+           MHD_get_daemon_info(server, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections)
+        nanosleep(&pause, NULL);
+    finish_requests();
+    MHD_stop_daemon(server);
+}
+
 static void give_up(int unused)
 {
     static const char text[] = "a device does not finish its work; left to the operating system\n";
@@ -330,59 +434,76 @@ static void give_up(int unused)
     _exit(EXIT_AGAIN);
 }
 
-/* Handles signals until one requests draining. */
-static void operate(const sigset_t *signals)
+/* Releases everything. Work that never ends would make this wait as long: see give_up. */
+static int end(void)
 {
-    int signal_number = 0;
+    pool_health_info health = {.struct_size = sizeof(health)};
+    int is_lost;
 
-    while (!sigwait(signals, &signal_number) && signal_number == SIGUSR1)
-        print_metrics();
-}
-
-int main(int count, char **arguments)
-{
-    int workers = count > 2 ? atoi(arguments[2]) : 4, code;
-    pthread_t threads[MAX_WORKERS], input;
-    sigset_t signals;
-
-    if (workers < 1 || workers > MAX_WORKERS)
-        return fprintf(stderr, "1 to %d workers\n", MAX_WORKERS), 1;
-    /* Before any thread exists, so that all threads block these signals for sigwait. */
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGUSR1);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
-
-    code = start(count > 1 ? arguments[1] : NULL);
-    if (code)
-        return code;
-    warm_up();
-    for (int i = 0; i < workers; i++)
-        if (pthread_create(&threads[i], NULL, worker, NULL))
-            return 1;
-    if (pthread_create(&input, NULL, reader, NULL))
-        return 1;
-    fprintf(stderr, "ready: %zu devices, %d workers\n", pool_usable_count(service.pool), workers);
-
-    operate(&signals);
-
-    pthread_cancel(input); /* it may be waiting for input */
-    pthread_join(input, NULL);
-    pthread_mutex_lock(&service.lock);
-    service.is_draining = 1;
-    pthread_cond_broadcast(&service.changed);
-    pthread_mutex_unlock(&service.lock);
-    for (int i = 0; i < workers; i++)
-        pthread_join(threads[i], NULL);
-    print_metrics();
     signal(SIGALRM, give_up);
     alarm(END_SECONDS);
-    pool_poseidon_destroy(&service.set);
+    pthread_mutex_lock(&service.lock);
+    while (service.jobs)
+        pthread_cond_wait(&service.changed, &service.lock);
+    pthread_mutex_unlock(&service.lock);
+    pool_get_health(service.pool, &health);
+    is_lost = health.harmed == POOL_CLASS_PROCESS;
+    for (size_t i = 0; i < service.key_count; i++)
+        pool_file_destroy(&service.keys[i].file);
+    pool_poseidon_destroy(&service.hash);
     if (pool_destroy(&service.pool)) {
         fprintf(stderr, "%s\n", pool_last_error()->message);
         return 1;
     }
     fprintf(stderr, "drained\n");
-    return service.is_lost ? EXIT_AGAIN : 0;
+    return is_lost ? EXIT_AGAIN : 0;
+}
+
+int main(int count, char **arguments)
+{
+    const char *devices = NULL;
+    struct MHD_Daemon *server;
+    uint16_t port = 0;
+    sigset_t signals;
+    int option, signal_number;
+
+    while ((option = getopt(count, arguments, "d:p:t:q:")) != -1) {
+        switch (option) {
+        case 'd':
+            devices = optarg;
+            break;
+        case 'p':
+            port = (uint16_t)atoi(optarg);
+            break;
+        case 't':
+            service.timeout_ns = strtoull(optarg, NULL, 10) * MILLISECOND;
+            break;
+        case 'q':
+            service.max_jobs = (unsigned)atoi(optarg);
+            break;
+        default:
+            fprintf(stderr, "service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] "
+                            "[KEY=FILE.zkey]...\n");
+            return 1;
+        }
+    }
+    /* Before any thread exists, so that all of them leave these signals to sigwait. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    init_condition(&service.changed);
+
+    start(devices, arguments + optind);
+    server = start_server(port);
+    if (!server) {
+        fprintf(stderr, "port %u: %s\n", port, strerror(errno));
+        return 1;
+    }
+    fprintf(stderr, "ready: http://127.0.0.1:%u, %zu devices\n",
+        MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port,
+        pool_usable_count(service.pool));
+    sigwait(&signals, &signal_number);
+    drain(server);
+    return end();
 }
