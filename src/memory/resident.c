@@ -44,8 +44,25 @@ static void destroy_list(pool_device *device, void *object, int driver_alive)
     base_free(list);
 }
 
-static const struct device_resource_type list_type = {
-    .name = "resident objects", .create = create_list, .destroy = destroy_list};
+/* Least recently used first. */
+static void each_entry(void *object, device_resident_visitor visit, void *user)
+{
+    struct resident_list *list = object;
+
+    pthread_mutex_lock(&list->lock);
+    for (const struct memory_resident *at = list->first; at; at = at->next) {
+        const struct device_resident resident = {
+            .kind = at->kind, .name = at->name, .bytes = at->bytes, .users = at->users};
+
+        visit(user, &resident);
+    }
+    pthread_mutex_unlock(&list->lock);
+}
+
+static const struct device_resource_type list_type = {.name = "resident objects",
+    .create = create_list,
+    .destroy = destroy_list,
+    .each_resident = each_entry};
 
 static struct resident_list *list_of(pool_device *device)
 {
@@ -246,18 +263,5 @@ void memory_resident_read(pool_device *device, struct memory_resident_counts *co
         return;
     pthread_mutex_lock(&list->lock);
     *counts = list->counts;
-    pthread_mutex_unlock(&list->lock);
-}
-
-void memory_resident_each(
-    pool_device *device, void (*visit)(void *user, const struct memory_resident *entry), void *user)
-{
-    struct resident_list *list = list_of(device);
-
-    if (!list)
-        return;
-    pthread_mutex_lock(&list->lock);
-    for (const struct memory_resident *at = list->first; at; at = at->next)
-        visit(user, at);
     pthread_mutex_unlock(&list->lock);
 }

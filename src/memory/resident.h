@@ -69,8 +69,4 @@ struct memory_resident_counts {
 };
 void memory_resident_read(pool_device *device, struct memory_resident_counts *counts);
 
-/* Calls `visit` for each object, least recently used first, with the list's lock held. */
-void memory_resident_each(pool_device *device,
-    void (*visit)(void *user, const struct memory_resident *entry), void *user);
-
 #endif

@@ -88,6 +88,38 @@ static int fill_account(cJSON *object, const pool_device *device)
            add_number(object, "leases", account.leases);
 }
 
+/* The list of resident objects; NULL when memory has run out. */
+struct resident_array {
+    cJSON *array;
+};
+
+static void add_resident(void *user, const struct device_resident *resident)
+{
+    struct resident_array *list = user;
+    cJSON *object = list->array ? cJSON_CreateObject() : NULL;
+
+    if (list->array && object && cJSON_AddItemToArray(list->array, object)) {
+        if (!add_text(object, "kind", resident->kind) ||
+            !add_text(object, "name", resident->name) ||
+            !add_number(object, "bytes", (double)resident->bytes) ||
+            !add_number(object, "users", resident->users))
+            list->array = NULL;
+        return;
+    }
+    cJSON_Delete(object);
+    list->array = NULL;
+}
+
+/* What stays in the device's memory between jobs, least recently used first. */
+static int fill_residents(cJSON *object, const pool_device *device)
+{
+    struct resident_array list = {cJSON_AddArrayToObject(object, "residents")};
+
+    if (list.array)
+        device_each_resident(device, add_resident, &list);
+    return list.array != NULL;
+}
+
 static int fill_devices(cJSON *root, const device_pool *pool, const struct pool_snapshot *snapshot)
 {
     cJSON *devices = cJSON_AddArrayToObject(root, "devices");
@@ -99,7 +131,8 @@ static int fill_devices(cJSON *root, const device_pool *pool, const struct pool_
             cJSON_Delete(object);
             return 0;
         }
-        if (!fill_device(object, &snapshot->devices[i]) || !fill_account(object, &pool->devices[i]))
+        if (!fill_device(object, &snapshot->devices[i]) ||
+            !fill_account(object, &pool->devices[i]) || !fill_residents(object, &pool->devices[i]))
             return 0;
     }
     return devices != NULL;
@@ -225,6 +258,8 @@ pool_status device_write_json(const pool_device *device, const pool_device_info 
 {
     cJSON *root = cJSON_CreateObject();
 
-    return print_and_delete(root, root && fill_device(root, info) && fill_account(root, device),
+    return print_and_delete(root,
+        root && fill_device(root, info) && fill_account(root, device) &&
+            fill_residents(root, device),
         "the description of a device", text);
 }

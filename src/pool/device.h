@@ -142,15 +142,29 @@ void device_dependent_removed(pool_device *device, enum device_dependent kind);
  * creation, with the device's context current and `driver_alive` 1. After a sticky fault, in a
  * forked child and at process exit `driver_alive` is 0, and only host memory may be touched.
  */
+/* An object that stays in the device's memory between jobs, for descriptions. */
+struct device_resident {
+    const char *kind; /* "bases", "domain", "buffer" */
+    const char *name;
+    uint64_t bytes;
+    uint32_t users;
+};
+typedef void (*device_resident_visitor)(void *user, const struct device_resident *resident);
+
 struct device_resource_type {
     const char *name;
     pool_status (*create)(pool_device *device, void **object); /* inside device_enter */
     void (*destroy)(pool_device *device, void *object, int driver_alive);
+    /* Visits objects, with a lock held: the visitor must not call the library. NULL: it has none.
+     */
+    void (*each_resident)(void *object, device_resident_visitor visit, void *user);
 };
 pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object);
 /* The resource, or NULL while it has not been created. */
 void *device_resource_find(pool_device *device, const struct device_resource_type *type);
+/* Calls `visit` for each resident object of all resources. */
+void device_each_resident(const pool_device *device, device_resident_visitor visit, void *user);
 
 /*
  * Work in flight. device_work is where launches and streams of the device are counted.

@@ -51,6 +51,15 @@ static pool_status create_resource(
     return status;
 }
 
+void device_each_resident(const pool_device *device, device_resident_visitor visit, void *user)
+{
+    struct device_resource *at = atomic_load_explicit(&device->resources, memory_order_acquire);
+
+    for (; at; at = at->next)
+        if (at->type->each_resident)
+            at->type->each_resident(at->object, visit, user);
+}
+
 pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object)
 {

@@ -418,6 +418,26 @@ static void test_domain_tables_are_restored(void **state)
 /* ---- misuse
  * -------------------------------------------------------------------------------------- */
 
+static void test_description_lists_objects(void **state)
+{
+    struct source source = {.byte = 2, .bytes = MIB};
+    pool_resident *resident = register_source(&source, 0);
+    const pool_exec exec = on(0);
+    pool_resident_use *use = NULL;
+    char *text = NULL;
+
+    (void)state;
+    assert_ok(pool_resident_open(resident, &exec, &use));
+    assert_ok(pool_describe(pool, POOL_TEXT_JSON, &text));
+    assert_non_null(strstr(text, "\"kind\":\t\"buffer\""));
+    assert_non_null(strstr(text, "\"name\":\t\"a buffer\""));
+    assert_non_null(strstr(text, "\"bytes\":\t1048576"));
+    assert_non_null(strstr(text, "\"users\":\t1"));
+    pool_text_free(&text);
+    assert_ok(pool_resident_close(&use));
+    assert_ok(pool_resident_destroy(&resident));
+}
+
 static void test_bad_params_are_refused(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
@@ -465,6 +485,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_threads_under_memory_pressure),
         cmocka_unit_test(test_bases_are_restored),
         cmocka_unit_test(test_domain_tables_are_restored),
+        cmocka_unit_test(test_description_lists_objects),
         cmocka_unit_test(test_bad_params_are_refused),
     };
 

@@ -438,7 +438,7 @@ static void destroy_thing(pool_device *device, void *object, int driver_alive)
         destroyed++;
 }
 
-static const struct device_resource_type thing = {"a thing", make_thing, destroy_thing};
+static const struct device_resource_type thing = {"a thing", make_thing, destroy_thing, NULL};
 
 static pool_status make_on_top(pool_device *device, void **object)
 {
@@ -453,7 +453,8 @@ static void destroy_on_top(pool_device *device, void *object, int driver_alive)
         destroyed += 100;
 }
 
-static const struct device_resource_type on_top = {"on top of it", make_on_top, destroy_on_top};
+static const struct device_resource_type on_top = {
+    "on top of it", make_on_top, destroy_on_top, NULL};
 
 static void test_kept(void **state)
 {
