@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-struct pool_bases; /* pool_bases of msm.h */
+struct pool_resident; /* pool_resident of resident.h */
 
 /*
  * Bytes and slots that are reserved on one or several devices, from the grant to pool_release. Any
@@ -63,8 +63,9 @@ typedef struct pool_request {
      */
     const pool_pick *pick;
     pool_device *device; /* only this one; excludes `pick` and `devices` above 1 */
-    /* Devices where these bases are resident come before all others. NULL: no preference. */
-    const struct pool_bases *near_bases;
+    /* Devices that have a copy of this object when the request is made come before all others.
+     * NULL: no preference. */
+    const struct pool_resident *near_resident;
     int32_t priority; /* higher ones first; -POOL_LEASE_PRIORITY_MAX to POOL_LEASE_PRIORITY_MAX */
     uint32_t flags;   /* POOL_LEASE_… */
     uint64_t timeout_ns;  /* how long to wait; 0: not at all; POOL_WAIT_FOREVER */

@@ -35,6 +35,15 @@ struct lease_budget {
 };
 
 /*
+ * Which devices of a pool have a copy of an object, so that requests can prefer them: the first
+ * member of pool_resident, which a layer above defines.
+ */
+struct lease_locality {
+    device_pool *pool;
+    atomic_bool *has_copy; /* of each device, by its index */
+};
+
+/*
  * Charges a block of `bytes` before it is allocated. POOL_ERR_OUT_OF_DEVICE_MEMORY when that
  * exceeds the limit (the message has the lease's label, its limit, the bytes used and asked), and
  * POOL_ERR_INVALID_ARGUMENT when the lease has been released. A charge holds no reference.

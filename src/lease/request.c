@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <devicepool/msm.h>
-
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/text.h"
@@ -161,20 +159,22 @@ static pool_status apply_device(const char *call, const struct admission *admiss
     return POOL_OK;
 }
 
-/* Devices without the bases come after all that have them. */
-static pool_status apply_near_bases(const char *call, const struct admission *admission,
+/* Devices without a copy come after all that have one. */
+static pool_status apply_near_resident(const char *call, const struct admission *admission,
     const pool_request *request, uint32_t *ranks, struct lease_terms *terms)
 {
-    uint32_t index = index_of(admission, pool_bases_device(request->near_bases));
+    const struct lease_locality *locality = (const struct lease_locality *)request->near_resident;
 
-    if (index == admission->device_count)
+    if (locality->pool != admission->pool)
         return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%s: `near_bases` are on no device of this pool", call);
+            POOL_ERR_INVALID_ARGUMENT, "%s: `near_resident` belongs to another pool", call);
     for (uint32_t i = 0; i < admission->device_count; i++) {
         uint32_t rank = terms->request.ranks ? ranks[i] : 0;
 
         if (rank != SCHEDULER_EXCLUDED)
-            ranks[i] = rank + (i == index ? 0 : admission->device_count);
+            ranks[i] = rank + (atomic_load_explicit(&locality->has_copy[i], memory_order_relaxed)
+                                      ? 0
+                                      : admission->device_count);
     }
     terms->request.ranks = ranks;
     return POOL_OK;
@@ -228,8 +228,8 @@ pool_status lease_terms_read(const char *call, struct admission *admission,
         status = apply_device(call, admission, &request, ranks, terms);
     else if (!status && request.pick)
         status = apply_pick(call, admission, &request, ranks, terms);
-    if (!status && request.near_bases)
-        status = apply_near_bases(call, admission, &request, ranks, terms);
+    if (!status && request.near_resident)
+        status = apply_near_resident(call, admission, &request, ranks, terms);
     return status;
 }
 

@@ -286,6 +286,21 @@ pool_status pool_buffer_slice(
     return POOL_OK;
 }
 
+void memory_detach_budget(pool_buffer *buffer)
+{
+    struct memory_block *block = buffer->block;
+    struct lease_budget *budget = block->budget;
+    pool_device *device = buffer->device;
+
+    if (!budget)
+        return;
+    block->budget = NULL;
+    device_account_outlive(device, block->bytes); /* first, so that it never counts as free */
+    if (!lease_budget_uncharge(budget, block->bytes))
+        device_account_evictable(device, (int64_t)block->bytes); /* the release has counted it */
+    lease_budget_release(budget);
+}
+
 /* Frees the memory of the last handle, in the order of `stream` alone if it was never sliced. */
 static pool_status free_block(
     struct memory_block *block, const pool_stream *stream, int ordered, int *stays)

@@ -166,6 +166,10 @@ struct memory_block {
     struct lease_budget *budget; /* a reference, NULL: none */
 };
 
+/* From now on the buffer's memory counts as used outside of leases. No-op where it is not charged
+ * to one. No other thread may use the buffer. */
+void memory_detach_budget(pool_buffer *buffer);
+
 /* Takes over memory that cannot be freed now. */
 void memory_quarantine(struct memory_block *block);
 

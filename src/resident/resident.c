@@ -13,6 +13,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "lease/lease.h"
 #include "memory/memory.h"
 #include "memory/resident.h"
 #include "msm/bases.h"
@@ -34,6 +35,7 @@ struct resident_slot {
 };
 
 struct pool_resident {
+    struct lease_locality locality; /* first: requests prefer devices that have a copy */
     device_pool *pool;
     pool_device *first; /* of the pool */
     char name[POOL_RESIDENT_NAME_BYTES];
@@ -54,6 +56,7 @@ struct pool_resident {
 struct pool_resident_use {
     pool_resident *resident;
     struct resident_copy *copy;
+    struct lease_budget *budget; /* the copy's bytes are charged to it; NULL: to none */
 };
 
 static const struct base_struct params_type = BASE_STRUCT(pool_resident_params);
@@ -151,9 +154,12 @@ pool_status pool_resident_create(
     if (status)
         return status;
     count = pool_device_count(pool);
-    made = base_calloc(1, sizeof(*made) + count * sizeof(made->slots[0]));
+    made = base_calloc(
+        1, sizeof(*made) + count * (sizeof(made->slots[0]) + sizeof(made->locality.has_copy[0])));
     if (!made)
         return base_fail_memory("a resident object");
+    made->locality =
+        (struct lease_locality){.pool = pool, .has_copy = (atomic_bool *)(made->slots + count)};
     made->pool = pool;
     made->first = first;
     made->count = count;
@@ -186,6 +192,13 @@ static pool_status destroy_copy(struct resident_copy *copy)
     return status;
 }
 
+/* With the object's lock held. */
+static void set_copy(pool_resident *resident, size_t index, struct resident_copy *copy)
+{
+    resident->slots[index].copy = copy;
+    atomic_store_explicit(&resident->locality.has_copy[index], copy != NULL, memory_order_relaxed);
+}
+
 /* Called by the list of the device, which has taken the entry out. */
 static void evict_copy(struct memory_resident *entry)
 {
@@ -195,7 +208,7 @@ static void evict_copy(struct memory_resident *entry)
 
     pthread_mutex_lock(&owner->lock);
     if (owner->slots[copy->index].copy == copy)
-        owner->slots[copy->index].copy = NULL;
+        set_copy(owner, copy->index, NULL);
     pthread_mutex_unlock(&owner->lock);
     base_error_save(&first);
     (void)destroy_copy(copy);
@@ -267,6 +280,7 @@ static pool_status load_copy(
         .bytes = pool_buffer_bytes(buffer_of(made)),
         .is_pinned = (resident->flags & POOL_RESIDENT_PINNED) != 0,
         .evict = evict_copy};
+    memory_detach_budget(buffer_of(made)); /* the use is charged, the copy outlives the lease */
     status = memory_resident_add(&made->entry, false);
     if (status)
         goto destroy;
@@ -291,7 +305,7 @@ static struct resident_copy *use_or_begin_loading(pool_resident *resident, size_
     for (;;) {
         if (slot->copy && memory_resident_use(&slot->copy->entry, false))
             return slot->copy;
-        slot->copy = NULL; /* none, or it is being evicted */
+        set_copy(resident, index, NULL); /* none, or it is being evicted */
         if (!slot->is_loading)
             break;
         pthread_cond_wait(&resident->changed, &resident->lock);
@@ -315,7 +329,7 @@ static pool_status get_copy(
         pthread_mutex_lock(&resident->lock);
         slot->is_loading = false;
         if (!status) {
-            slot->copy = found;
+            set_copy(resident, index, found);
             slot->loads++;
             atomic_store(&resident->bytes, found->entry.bytes);
         }
@@ -348,6 +362,46 @@ static pool_status read_exec(pool_resident *resident, const pool_exec *given, po
     return status;
 }
 
+/*
+ * A use begins as one outside of leases. Under a lease its bytes are charged to the lease's budget
+ * instead, but for pinned copies, whose memory is never anyone else's.
+ */
+static pool_status charge_use(pool_resident_use *use, const pool_exec *exec)
+{
+    struct memory_resident *entry = &use->copy->entry;
+    struct lease_budget *budget;
+    pool_status status;
+
+    if (!exec->lease || entry->is_pinned)
+        return POOL_OK;
+    status = lease_budget_of("pool_resident_open", exec->lease, exec->device, &budget);
+    if (!status)
+        status = lease_budget_charge(budget, entry->bytes);
+    if (status)
+        return status;
+    lease_budget_retain(budget);
+    use->budget = budget;
+    (void)memory_resident_use(entry, true);
+    memory_resident_unuse(entry, false);
+    return POOL_OK;
+}
+
+/* Ends a use. If its lease has been released meanwhile, its bytes count as used outside of leases
+ * since then. */
+static void end_use(pool_resident_use *use)
+{
+    struct memory_resident *entry = &use->copy->entry;
+    pool_device *device = entry->device;
+    uint64_t bytes = entry->bytes;
+
+    memory_resident_unuse(entry, use->budget != NULL); /* from here on it may be evicted */
+    if (!use->budget)
+        return;
+    if (!lease_budget_uncharge(use->budget, bytes))
+        device_account_evictable(device, (int64_t)bytes);
+    lease_budget_release(use->budget);
+}
+
 pool_status pool_resident_open(
     pool_resident *resident, const pool_exec *given, pool_resident_use **use)
 {
@@ -371,10 +425,12 @@ pool_status pool_resident_open(
     made->resident = resident;
     status = get_copy(resident, (size_t)pool_device_index(exec.device), &exec, &copy);
     made->copy = copy;
+    if (!status)
+        status = charge_use(made, &exec);
     status = device_leave(&scope, status);
     if (status) {
         if (copy)
-            memory_resident_unuse(&copy->entry, false);
+            end_use(made);
         atomic_fetch_sub(&resident->uses, 1);
         base_free(made);
         return status;
@@ -391,7 +447,7 @@ pool_status pool_resident_close(pool_resident_use **use)
         return POOL_OK;
     *use = NULL;
     if (!device_is_forked(gone->copy->entry.device))
-        memory_resident_unuse(&gone->copy->entry, false);
+        end_use(gone);
     atomic_fetch_sub(&gone->resident->uses, 1);
     base_free(gone);
     return POOL_OK;
@@ -420,7 +476,7 @@ static pool_status release_copy(pool_resident *resident, size_t index)
         return copy ? destroy_copy(copy) : POOL_OK;
     pthread_mutex_lock(&resident->lock);
     copy = resident->slots[index].copy;
-    resident->slots[index].copy = NULL;
+    set_copy(resident, index, NULL);
     pthread_mutex_unlock(&resident->lock);
     if (!copy || !memory_resident_remove(&copy->entry))
         return POOL_OK;

@@ -63,7 +63,7 @@ static void set_pointers(pool_request *request, pool_pick *pick, const char *lab
     if (bits[1] & 1 && pool_device_at(pool, bits[1] / 2 % DEVICES, &request->device))
         abort();
     request->label = bits[2] & 1 ? label : NULL;
-    request->near_bases = NULL;
+    request->near_resident = NULL;
     request->cancel = NULL;
     request->timeout_ns = 0; /* it would wait */
 }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "pool/device.h"
+
 enum { COUNT = 64, MIB = 1 << 20, LIMIT_MIB = 64 };
 
 static const char *devices = "sim:2,mem=256M";
@@ -472,6 +474,161 @@ static void test_bad_params_are_refused(void **state)
     assert_ok(pool_resident_destroy(&resident));
 }
 
+/* ---- under leases -------------------------------------------------------------------------------
+ */
+
+static pool_lease *acquire(uint64_t bytes, const pool_resident *near)
+{
+    const pool_request request = {
+        .struct_size = sizeof(request), .bytes = bytes, .near_resident = near, .label = "a job"};
+    pool_lease *lease = NULL;
+
+    assert_ok(pool_acquire(pool, &request, &lease));
+    return lease;
+}
+
+static uint64_t charged_to(const pool_lease *lease)
+{
+    pool_lease_usage usage = {.struct_size = sizeof(usage)};
+
+    assert_ok(pool_lease_get_usage(lease, 0, &usage));
+    return usage.used_bytes;
+}
+
+static uint64_t used_outside(pool_device *of)
+{
+    struct device_account_info account;
+
+    device_account_read(of, &account);
+    return account.used_outside;
+}
+
+static pool_device *device_of(const pool_lease *lease)
+{
+    pool_device *of = NULL;
+
+    assert_ok(pool_lease_device(lease, 0, &of));
+    return of;
+}
+
+/* Both when the copy is loaded and when it is there already: the use is charged while it is open,
+ * and the memory never counts as used outside of leases. */
+static void test_uses_are_charged_to_leases(void **state)
+{
+    struct source source = {.byte = 3, .bytes = MIB};
+    pool_resident *resident = register_source(&source, 0);
+    pool_lease *lease = acquire(2 * MIB + 1, NULL);
+    const pool_exec exec = {.struct_size = sizeof(exec), .lease = lease};
+    uint64_t outside = used_outside(device_of(lease));
+    pool_resident_use *first = NULL, *second = NULL, *third = NULL;
+
+    (void)state;
+    assert_ok(pool_resident_open(resident, &exec, &first));
+    assert_ptr_equal(pool_buffer_device(pool_resident_buffer(first)), device_of(lease));
+    assert_int_equal(charged_to(lease), MIB);
+    assert_int_equal(used_outside(device_of(lease)), outside);
+    assert_ok(pool_resident_open(resident, &exec, &second));
+    assert_int_equal(charged_to(lease), 2 * MIB);
+    assert_status(pool_resident_open(resident, &exec, &third), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_says("a job");
+    assert_ok(pool_resident_close(&second));
+    assert_ok(pool_resident_close(&first));
+    assert_int_equal(charged_to(lease), 0);
+    assert_int_equal(used_outside(device_of(lease)), outside);
+    assert_int_equal(atomic_load(&source.calls), 1);
+    assert_ok(pool_release(&lease));
+    assert_ok(pool_resident_destroy(&resident));
+}
+
+/* A source that allocates under the lease is charged once: for the use, not for the buffer too. */
+static pool_status fill_under_lease(void *user, const pool_exec *exec, pool_buffer **buffer)
+{
+    struct source *source = user;
+    const pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = source->bytes,
+        .stream = exec->stream,
+        .lease = exec->lease};
+
+    assert_ok(pool_buffer_create(exec->device, &params, buffer));
+    return pool_buffer_fill8(*buffer, 0, source->bytes, source->byte, exec->stream);
+}
+
+static void test_loads_are_charged_once(void **state)
+{
+    struct source source = {.byte = 4, .bytes = MIB};
+    pool_lease *lease = acquire(MIB, NULL);
+    const pool_exec exec = {.struct_size = sizeof(exec), .lease = lease};
+    pool_device *of = device_of(lease);
+    uint64_t outside = used_outside(of);
+    pool_resident_use *use = NULL;
+    pool_resident *resident[2] = {NULL, NULL};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const pool_resident_params params = {.struct_size = sizeof(params),
+            .flags = i ? POOL_RESIDENT_PINNED : 0,
+            .source = fill_under_lease,
+            .user = &source,
+            .bytes = source.bytes};
+
+        assert_ok(pool_resident_create(pool, &params, &resident[i]));
+        assert_ok(pool_resident_open(resident[i], &exec, &use));
+        check_bytes(use, 4);
+        assert_int_equal(charged_to(lease), i ? 0 : MIB); /* pinned copies only while loading */
+        assert_int_equal(used_outside(of), i ? outside + MIB : outside);
+        assert_ok(pool_resident_close(&use));
+        assert_int_equal(charged_to(lease), 0);
+    }
+    assert_ok(pool_release(&lease));
+    assert_int_equal(used_outside(of), outside + MIB);
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(pool_resident_destroy(&resident[i]));
+    assert_int_equal(used_outside(of), outside);
+}
+
+/* From the release on, the use counts as used outside of leases, until it is closed. */
+static void test_use_outlives_its_lease(void **state)
+{
+    struct source source = {.byte = 5, .bytes = MIB};
+    pool_resident *resident = register_source(&source, 0);
+    pool_lease *lease = acquire(MIB, NULL);
+    const pool_exec exec = {.struct_size = sizeof(exec), .lease = lease};
+    pool_device *of = device_of(lease);
+    uint64_t outside = used_outside(of);
+    pool_resident_use *use = NULL;
+
+    (void)state;
+    assert_ok(pool_resident_open(resident, &exec, &use));
+    assert_ok(pool_release(&lease));
+    assert_int_equal(used_outside(of), outside + MIB);
+    check_bytes(use, 5);
+    assert_ok(pool_resident_close(&use));
+    assert_int_equal(used_outside(of), outside);
+    assert_ok(pool_resident_destroy(&resident));
+    assert_int_equal(used_outside(of), outside);
+}
+
+static void test_requests_prefer_devices_with_a_copy(void **state)
+{
+    struct source source = {.byte = 6, .bytes = MIB};
+    pool_resident *resident = register_source(&source, 0);
+
+    (void)state;
+    if (device_count < 2)
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        use_once(resident, i, 6);
+        for (int round = 0; round < 3; round++) {
+            pool_lease *lease = acquire(MIB, resident);
+
+            assert_ptr_equal(device_of(lease), device[i]);
+            assert_ok(pool_release(&lease));
+        }
+        assert_ok(pool_resident_evict(resident, device[i]));
+    }
+    assert_ok(pool_resident_destroy(&resident));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -487,6 +644,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_domain_tables_are_restored),
         cmocka_unit_test(test_description_lists_objects),
         cmocka_unit_test(test_bad_params_are_refused),
+        cmocka_unit_test(test_uses_are_charged_to_leases),
+        cmocka_unit_test(test_loads_are_charged_once),
+        cmocka_unit_test(test_use_outlives_its_lease),
+        cmocka_unit_test(test_requests_prefer_devices_with_a_copy),
     };
 
     devices = argc > 1 ? argv[1] : devices;
