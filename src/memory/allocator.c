@@ -126,8 +126,11 @@ static pool_status report_full(struct device_memory *memory, uint64_t requested)
         (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
 }
 
+/* Drivers round the size up, so that the largest ones wrap around to 0 (seen with 580.159). */
 static pool_status trim_pool(struct device_memory *memory, CUmemoryPool pool, uint64_t keep_bytes)
 {
+    if (keep_bytes > SIZE_MAX / 2)
+        return POOL_OK;
     return DRIVER_CALL_FOR(memory->driver, MemPoolTrimTo(pool, (size_t)keep_bytes), "%s",
         base_size_text(keep_bytes).text);
 }

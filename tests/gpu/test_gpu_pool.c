@@ -326,8 +326,10 @@ static void test_choosing(void **state)
     usleep(50000);
     assert_ok(pool_best_device(pool, &again));
     assert_true(count == 1 || again != best);
+    /* None has work. Free memory decides, and the other device was assigned a moment ago; a binding
+     * is no load. */
     assert_ok(pool_pick_device(pool, &pick, &again));
-    assert_true(count == 1 || again != best);
+    assert_true(count != 2 || again == best);
     assert_ok(pool_unbind(best));
 
     /* No context is current now: the questions about pointers need none. */
