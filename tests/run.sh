@@ -4,10 +4,11 @@
 #   release    gcc, all suites
 #   asan       clang with AddressSanitizer and UBSan, all but suites compile and slow
 #   tsan       gcc with ThreadSanitizer, the suites with threads but slow
+#   long       gcc, the tests that take more than five minutes each
 #   valgrind   gcc, the suites unit, kat and torture under valgrind
 #   warnings   gcc with AddressSanitizer and UBSan, and with coverage: built only, without a warning
 # A GPU is used too where there is one: suite gpu skips by itself elsewhere.
-# usage: sh tests/run.sh [release] [asan] [tsan] [valgrind] [warnings]   (default: release asan tsan)
+# usage: sh tests/run.sh [release] [asan] [tsan] [long] [valgrind] [warnings]   (default: release asan tsan)
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/install-needs.sh
@@ -60,7 +61,7 @@ mkdir -p build
 for kind in $kinds; do
     case $kind in
     release)
-        build release gcc -Dtests=enabled && run release --no-suite bench || failed=1
+        build release gcc -Dtests=enabled && run release --no-suite bench --no-suite long || failed=1
         ;;
     asan)
         build asan clang -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
@@ -76,6 +77,9 @@ for kind in $kinds; do
             run tsan --suite unit --suite threads --suite sim --no-suite slow --timeout-multiplier 6 ||
             failed=1
         ;;
+    long)
+        build release gcc -Dtests=enabled && log_suffix=-long run release --suite long --logbase testlog-long || failed=1
+        ;;
     valgrind)
         need valgrind command -v valgrind
         install_needs || exit 1
@@ -88,7 +92,7 @@ for kind in $kinds; do
         build coverage gcc -Dtests=enabled -Db_coverage=true || failed=1
         ;;
     *)
-        echo "error: '$kind' is none of release, asan, tsan, valgrind, warnings" >&2
+        echo "error: '$kind' is none of release, asan, tsan, long, valgrind, warnings" >&2
         exit 2
         ;;
     esac

@@ -137,6 +137,9 @@ DEVICE = {
     "max_blocks_per_multiprocessor": one_of(32), "registers_per_multiprocessor": one_of(65536),
     "copy_engines": positive, "shared_bytes_per_block": one_of(49152), "shared_bytes_per_block_optin": positive,
     "shared_bytes_per_multiprocessor": positive, "memory_pools": boolean, "cooperative_launch": boolean,
+    "memory_limit": one_of(None), "memory_headroom": positive, "used_bytes": one_of(0), "held_bytes": count,
+    "available_bytes": positive, "lease_reserved_bytes": one_of(0), "lease_charged_bytes": one_of(0),
+    "leases": one_of(0), "residents": one_of([]),
 }
 
 
@@ -214,8 +217,8 @@ def test_cache():
     assert run("cache", "path") == os.environ["DEVICEPOOL_CACHE_DIR"]
     entries = run("cache", "list")
     for entry in entries:
-        check("cache", {"key": matches(re.compile(r"[0-9a-f]{64}")), "made": matches(re.compile(r"[-0-9]{10} [:0-9]{5}")),
-                        "made_unix_time": positive, "target": one_of("sm_90"), "compute_capability": one_of(90),
+        check("cache", {"key": matches(re.compile(r"[0-9a-f]{64}")), "created": matches(re.compile(r"[-0-9]{10} [:0-9]{5}")),
+                        "created_unix_time": positive, "target": one_of("sm_90"), "compute_capability": one_of(90),
                         "form": one_of("ptx", "cubin"), "name": string, "bytes": positive, "valid": one_of(True)}, entry)
     files = [os.path.join(root, name) for root, _, names in os.walk(os.environ["DEVICEPOOL_CACHE_DIR"])
              for name in names]

@@ -181,5 +181,10 @@ int main(int argc, char **argv)
     };
 
     device_text = argc > 1 ? argv[1] : "sim:2";
+    if (strncmp(device_text, "sim", 3) != 0) {
+        if (pool_create(&pool, NULL))
+            return 77;
+        (void)pool_destroy(&pool);
+    }
     return cmocka_run_group_tests(tests, open_pool, close_all);
 }
