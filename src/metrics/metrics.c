@@ -3,6 +3,7 @@
  * Every metric of a pool. Values are read from counters that the layers below keep, family by
  * family, because a family's samples have to stand together.
  */
+#include <devicepool/lease.h>
 #include <devicepool/metrics.h>
 
 #include <stdio.h>
@@ -299,6 +300,30 @@ static void write_pool(struct metrics_writer *writer, const struct reading *read
     metrics_sample(writer, "", NULL, 0, reading->health.harmed == POOL_CLASS_PROCESS);
 }
 
+static void write_leases(struct metrics_writer *writer, device_pool *pool)
+{
+    pool_lease_counts counts = {.struct_size = sizeof(counts)};
+
+    if (pool_get_lease_counts(pool, &counts))
+        return;
+    metrics_family(writer, "devicepool_leases", "gauge", "Leases that are held.");
+    metrics_sample(writer, "", NULL, 0, counts.leases);
+    metrics_family(writer, "devicepool_leases_overdue", "gauge",
+        "Leases that are held longer than their requests said.");
+    metrics_sample(writer, "", NULL, 0, counts.overdue);
+    metrics_family(
+        writer, "devicepool_lease_requests_waiting", "gauge", "Requests that wait for a lease.");
+    metrics_sample(writer, "", NULL, 0, counts.waiting);
+    metrics_family(writer, "devicepool_lease_longest_wait_seconds", "gauge",
+        "How long the oldest waiting request has waited.");
+    metrics_sample(writer, "", NULL, 0, (double)counts.longest_wait_ns / 1e9);
+    metrics_family(writer, "devicepool_leases_granted_total", "counter", "Leases granted.");
+    metrics_sample(writer, "", NULL, 0, (double)counts.granted);
+    metrics_family(writer, "devicepool_lease_requests_failed_total", "counter",
+        "Requests that ended without a lease.");
+    metrics_sample(writer, "", NULL, 0, (double)counts.failed);
+}
+
 static void read_device(struct device_reading *reading, pool_device *device)
 {
     phase_collect(device);
@@ -351,6 +376,7 @@ pool_status pool_metrics(device_pool *pool, pool_metrics_format format, char **t
     writer = metrics_writer_new(format);
     if (writer) {
         write_pool(writer, &reading);
+        write_leases(writer, pool);
         write_devices(writer, &reading);
         write_gauges(writer, &reading);
         write_counters(writer, &reading);

@@ -107,6 +107,21 @@ static void test_phases_are_timed_on_demand(void **state)
     assert_status(pool_set_phase_timing(pool, 2), POOL_ERR_INVALID_ARGUMENT);
 }
 
+static void test_leases_are_counted(void **state)
+{
+    const pool_request request = {.struct_size = sizeof(request), .label = "job"};
+    double granted = sample("devicepool_leases_granted_total");
+    pool_lease *lease = NULL;
+
+    (void)state;
+    assert_true(sample("devicepool_leases") == 0);
+    assert_ok(pool_acquire(pool, &request, &lease));
+    assert_true(sample("devicepool_leases") == 1);
+    assert_true(sample("devicepool_leases_granted_total") == granted + 1);
+    assert_ok(pool_release(&lease));
+    assert_true(sample("devicepool_leases") == 0);
+}
+
 static void test_json_has_the_same_samples(void **state)
 {
     cJSON *root, *family, *at;
@@ -175,6 +190,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations_are_counted),
         cmocka_unit_test(test_phases_are_timed_on_demand),
+        cmocka_unit_test(test_leases_are_counted),
         cmocka_unit_test(test_json_has_the_same_samples),
         cmocka_unit_test(test_prometheus_accepts_the_text),
         cmocka_unit_test(test_bad_arguments_are_refused),
