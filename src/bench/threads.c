@@ -22,7 +22,8 @@ static struct {
 struct task {
     void *(*work)(void *argument);
     void *argument;
-    size_t running; /* guarded by progress.lock */
+    size_t running;    /* guarded by progress.lock */
+    bool is_abandoned; /* likewise: timed out, so the last thread frees it */
 };
 
 void bench_report_progress(void)
@@ -46,13 +47,16 @@ bool bench_has_timed_out(void)
 static void *run_task(void *argument)
 {
     struct task *task = argument;
+    bool is_last;
 
     task->work(task->argument);
     pthread_mutex_lock(&progress.lock);
-    task->running--;
+    is_last = --task->running == 0 && task->is_abandoned;
     progress.count++;
     pthread_cond_broadcast(&progress.changed);
     pthread_mutex_unlock(&progress.lock);
+    if (is_last)
+        free(task);
     return NULL;
 }
 
@@ -110,6 +114,7 @@ bool bench_run_threads(
     }
     has_ended = wait_locked(task, timeout);
     progress.has_timed_out |= !has_ended;
+    task->is_abandoned = !has_ended;
     pthread_mutex_unlock(&progress.lock);
     if (has_ended)
         free(task);

@@ -292,6 +292,7 @@ static pool_status stage_copy(
 {
     struct job job = {.memory = memory, .transfer = transfer, .to_host = to_host};
     pool_status status = memory_ring_acquire(memory, &job.ring);
+    unsigned threads;
 
     if (status)
         return status;
@@ -299,7 +300,8 @@ static pool_status stage_copy(
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.opened, NULL);
     pthread_cond_init(&job.moved, NULL);
-    base_thread_pool_run(job.ring->helpers, acquire_threads(&job), copy_as_thread, &job);
+    threads = acquire_threads(&job); /* creates the ring's helpers at its first use */
+    base_thread_pool_run(job.ring->helpers, threads, copy_as_thread, &job);
     status = finish_copy(&job, job.status);
     pthread_cond_destroy(&job.moved);
     pthread_cond_destroy(&job.opened);
