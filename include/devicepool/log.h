@@ -32,7 +32,7 @@ typedef struct pool_log_record {
     pool_log_level level;
     int32_t device;      /* ordinal of the device that the thread is working on; -1: none */
     const char *message; /* without a newline */
-    const char *lease;   /* label of a lease; "" where none is known, as in this version everywhere */
+    const char *lease;   /* label of a lease; "" where none is known, so far everywhere */
     const char *call;    /* the driver call that failed, with its arguments, or "" */
     int32_t code;        /* its CUresult, or 0 */
 } pool_log_record;
