@@ -344,6 +344,16 @@ static pool_status get_copy(
 /* ---- uses --------------------------------------------------------------------------------------
  */
 
+static pool_status check_device(
+    const char *call, const pool_resident *resident, const pool_device *device)
+{
+    return device_pool_of(device) == resident->pool
+               ? POOL_OK
+               : base_fail(POOL_ERR_WRONG_DEVICE,
+                     "%s: device %d belongs to another pool than \"%s\"", call,
+                     pool_device_ordinal(device), resident->name);
+}
+
 static pool_status read_exec(pool_resident *resident, const pool_exec *given, pool_exec *exec)
 {
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
@@ -355,11 +365,7 @@ static pool_status read_exec(pool_resident *resident, const pool_exec *given, po
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_resident_open: unsupported value 0x%x for `checks`; a buffer has none",
             exec->checks);
-    if (!status && device_pool_of(exec->device) != resident->pool)
-        status = base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_resident_open: device %d belongs to another pool than \"%s\"",
-            pool_device_ordinal(exec->device), resident->name);
-    return status;
+    return status ? status : check_device("pool_resident_open", resident, exec->device);
 }
 
 /*
@@ -466,19 +472,24 @@ pool_buffer *pool_resident_buffer(const pool_resident_use *use)
 /* ---- release -----------------------------------------------------------------------------------
  */
 
-/* Releases the copy on one device, which no use is open of. A forked child frees host memory only
- * and takes no lock. */
-static pool_status release_copy(pool_resident *resident, size_t index)
+/* Releases the copy on one device unless uses of it are open, whose number is then in *users. A
+ * forked child frees host memory only and takes no lock. */
+static pool_status release_copy(pool_resident *resident, size_t index, uint32_t *users)
 {
     struct resident_copy *copy = resident->slots[index].copy;
 
+    *users = 0;
     if (device_is_forked(resident->first))
         return copy ? destroy_copy(copy) : POOL_OK;
+    /* In one section with the check, so that no thread opens a use in between. */
     pthread_mutex_lock(&resident->lock);
     copy = resident->slots[index].copy;
-    set_copy(resident, index, NULL);
+    if (copy)
+        *users = memory_resident_users(&copy->entry);
+    if (!*users)
+        set_copy(resident, index, NULL);
     pthread_mutex_unlock(&resident->lock);
-    if (!copy || !memory_resident_remove(&copy->entry))
+    if (!copy || *users || !memory_resident_remove(&copy->entry))
         return POOL_OK;
     return destroy_copy(copy);
 }
@@ -486,28 +497,20 @@ static pool_status release_copy(pool_resident *resident, size_t index)
 pool_status pool_resident_evict(pool_resident *resident, pool_device *device)
 {
     uint32_t users = 0;
-    size_t index;
     pool_status status =
         base_check_pointers("pool_resident_evict", {"resident", resident}, {"device", device});
 
     if (!status)
         status = device_check_forked(device);
-    if (status)
-        return status;
-    if (device_pool_of(device) != resident->pool)
-        return base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_resident_evict: device %d belongs to another pool than \"%s\"",
-            pool_device_ordinal(device), resident->name);
-    index = (size_t)pool_device_index(device);
-    pthread_mutex_lock(&resident->lock);
-    if (resident->slots[index].copy)
-        users = memory_resident_users(&resident->slots[index].copy->entry);
-    pthread_mutex_unlock(&resident->lock);
+    if (!status)
+        status = check_device("pool_resident_evict", resident, device);
+    if (!status)
+        status = release_copy(resident, (size_t)pool_device_index(device), &users);
     if (users)
         return base_fail(POOL_ERR_BUSY,
             "pool_resident_evict: %u uses of \"%s\" are open on device %d", users, resident->name,
             pool_device_ordinal(device));
-    return release_copy(resident, index);
+    return status;
 }
 
 pool_status pool_resident_destroy(pool_resident **resident)
@@ -523,7 +526,8 @@ pool_status pool_resident_destroy(pool_resident **resident)
         return base_fail(POOL_ERR_BUSY, "pool_resident_destroy: %u use%s of \"%s\" are open", uses,
             base_plural(uses), gone->name);
     for (size_t i = 0; i < gone->count; i++) {
-        pool_status status = release_copy(gone, i);
+        uint32_t users;
+        pool_status status = release_copy(gone, i, &users);
 
         first = first ? first : status;
     }
@@ -547,12 +551,10 @@ pool_status pool_resident_get_info(
         status = base_struct_check(&info_type, "pool_resident_get_info", "info", info);
     if (!status)
         status = device_check_forked(device);
+    if (!status)
+        status = check_device("pool_resident_get_info", resident, device);
     if (status)
         return status;
-    if (device_pool_of(device) != resident->pool)
-        return base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_resident_get_info: device %d belongs to another pool than \"%s\"",
-            pool_device_ordinal(device), resident->name);
     memcpy(now.name, resident->name, sizeof(now.name));
     pthread_mutex_lock(&resident->lock);
     slot = &resident->slots[pool_device_index(device)];
