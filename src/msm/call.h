@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of pool_msm: shared by msm.c (validation, workspace), chunk.c (chunks) and results.c.
+ * One call of pool_msm: shared by msm.c (validation, workspace), run.c (chunks) and results.c.
  */
 #ifndef MSM_CALL_H
 #define MSM_CALL_H
@@ -8,7 +8,6 @@
 #include "memory/exec.h"
 #include "memory/operand.h"
 #include "msm/bases.h"
-#include "msm/chunk_plan.h"
 #include "msm/convert.h"
 
 struct msm_call {
@@ -36,7 +35,7 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
     const pool_exec *exec, const pool_span *points, const pool_span *scalars,
     const pool_span *results);
 
-/* chunk.c: enqueues all chunks on the call's stream. */
+/* run.c: enqueues all chunks on the call's stream. */
 pool_status msm_call_run(struct msm_call *call);
 
 /* results.c: stores the results of a sub-batch, and then writes those of the whole call. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_msm: argument validation and workspace allocation; the chunks are run by chunk.c.
+ * pool_msm: argument validation and workspace allocation; the chunks are run by run.c.
  */
-#include "base/text.h"
-#include "msm/call.h"
-
 #include <string.h>
 
 #include "base/params.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "memory/memory.h"
+#include "msm/call.h"
 #include "pool/counters.h"
 
 /* Calls that need less than this allocate without querying the free memory first. */

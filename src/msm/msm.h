@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared by the files of this directory: the plan of an MSM, its kernels and the stages that
- * enqueue them.
- *
- * An MSM of n terms uses c-bit windows (Pippenger's bucket method). Each scalar has one signed
- * digit per window; a bucket collects the bases whose digit has a given absolute value, so that a
- * bucket set has 2^(c - 1) buckets. Precomputed bases let `precompute_factor` windows share a
- * bucket set: window w uses set w % sets_per_msm and multiple w / sets_per_msm of each base, where
- * multiple j of P is 2^(j c sets_per_msm) P. Every MSM of a batch has its own `sets_per_msm` bucket
- * sets: set = msm * sets_per_msm + w % sets_per_msm, bucket = set * 2^(c - 1) + |digit| - 1.
+ * Shared by the files of this directory: the kernels of an MSM and the stages that enqueue them.
  */
 #ifndef MSM_MSM_H
 #define MSM_MSM_H
@@ -21,102 +13,9 @@
 #include "curve/curve.h"
 #include "module/program.h"
 #include "msm/args.h"
-#include "pool/chip.h"
+#include "msm/plan.h"
 
 static_assert(MSM_MAX_WORDS == FIELD_MAX_WORDS, "ptx/msm/args.h");
-
-/* ---- plan.c, sort_plan.c: pure --------------------------------------------------------------- */
-
-struct msm_job {
-    uint32_t coordinate_words; /* 32-bit words of a coordinate; of both parts for an extension */
-    uint32_t scalar_words;
-    uint32_t order_bits;
-    uint32_t scalar_bits; /* scalars are below 2^scalar_bits; 0, or at least order_bits: below the
-                             order */
-    uint64_t count;       /* scalars per MSM */
-    uint64_t chunk_count; /* the most of them in one chunk */
-    uint64_t batch;
-    uint32_t precompute_factor; /* of the bases; 1: the bases alone */
-    uint32_t sets_per_msm;      /* that the bases are precomputed for; 0: the plan chooses */
-    uint32_t window_bits;       /* 0: the plan chooses */
-};
-
-enum { MSM_MIN_WINDOW_BITS = 2, MSM_MAX_WINDOW_BITS = 24 };
-
-/*
- * The plan of the sort. Its scratch memory has 6 bytes per entry and little more; until the entries
- * are written, their memory holds the digits. A partition is 2^log_partition neighbouring buckets.
- */
-struct msm_sort_plan {
-    uint32_t digit_bytes; /* 2 or 4 */
-    uint32_t log_partition;
-    uint32_t partitions;
-    uint32_t scalar_bins; /* most partitions that a tile of scalars meets; 0: counts are global */
-    uint32_t digit_bins;  /* most partitions that a tile of one window's digits meets */
-    uint32_t digit_threads;
-    uint32_t block_capacity; /* entries of the largest partition that one block sorts */
-    uint32_t bucket_threads;
-    uint32_t slice_entries; /* of an oversized partition: entries that a block takes at a time */
-    uint32_t max_top_digit;
-    uint64_t max_oversized; /* partitions */
-    /* Offsets in the scratch memory in bytes. The cursors and the sort's state are at 0. */
-    uint64_t oversized_at;
-    uint64_t partitioned_entries_at;
-    uint64_t partitioned_buckets_at;
-    uint64_t bytes;
-};
-
-/* Partial sums of buckets: the input of a level of the merge. */
-struct msm_merge_level {
-    uint64_t slots;
-    uint64_t sums_at; /* offsets in the workspace in bytes */
-    uint64_t buckets_at;
-};
-
-enum { MSM_MAX_MERGE_LEVELS = 8 };
-
-struct msm_plan {
-    struct msm_job job;
-    uint32_t window_bits;
-    uint32_t windows;
-    uint32_t sets_per_msm;
-    bool negates_large;    /* scalars above half the order are replaced by their negatives */
-    uint64_t bucket_sets;  /* batch * sets_per_msm */
-    uint64_t buckets;      /* of all sets, less than 2^31 */
-    uint64_t entries;      /* the most of a chunk, less than 2^32 */
-    uint32_t threads;      /* of the accumulation, each with an equal share of the entries */
-    uint32_t log_segment;  /* log2 of the buckets that a thread of the reduction takes */
-    uint32_t merge_levels; /* the last one has one block */
-    struct msm_merge_level merge[MSM_MAX_MERGE_LEVELS];
-    /* Offsets in the workspace in bytes, all multiples of 256. */
-    uint64_t entries_at;
-    uint64_t bucket_offsets_at; /* buckets + 1 words */
-    uint64_t buckets_at;        /* in XYZZ coordinates */
-    uint64_t window_sums_at;    /* one per bucket set, in XYZZ coordinates */
-    uint64_t scratch_at;        /* of the sort, then of the merge, then of the reduction's pairs */
-    uint64_t bytes;
-    struct msm_sort_plan sort;
-};
-
-/* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
-pool_status msm_plan_make(
-    const struct chip *chip, const struct msm_job *job, struct msm_plan *plan);
-/* Whether fewer would be needed. */
-bool msm_plan_fits(const struct msm_job *job);
-/* The windows of the job's scalars when they have `window_bits` bits each. */
-uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits);
-/* Fills plan->sort from the windows, buckets and entries of the plan. */
-void msm_sort_plan_make(const struct chip *chip, struct msm_plan *plan);
-/* The tiles of a chunk with `count` scalars per MSM: of scalars, and of one window's digits. */
-void msm_sort_tile(const struct chip *chip, const struct msm_plan *plan, uint64_t count,
-    struct msm_tiling *scalars, struct msm_tiling *digits);
-
-/* The launch bounds of msm_accumulate for coordinates of `coordinate_words` words. */
-struct msm_accumulate_bounds {
-    uint32_t threads; /* per block */
-    uint32_t blocks;  /* per multiprocessor */
-};
-struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words);
 
 /* ---- kernels.c ------------------------------------------------------------------------------- */
 
@@ -220,7 +119,7 @@ struct msm_target {
 };
 pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *target);
 
-/* ---- window_combine_host.c ------------------------------------------------------------------- */
+/* ---- combine_host.c -------------------------------------------------------------------------- */
 
 /*
  * Combines window sums on the host. A chain of some 250 doublings is three to five times faster

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans an MSM: window bits, bucket sets, threads and the layout of the workspace. Pure: sizes and
- * the properties of a chip in, launch shapes and offsets out.
+ * Plans an MSM: window bits, bucket sets, threads and the layout of the workspace; and divides a
+ * call into chunks that fit into memory. Pure. The sort is planned by sort_plan.c.
  */
-#include "msm/msm.h"
+#include "msm/plan.h"
 
 #include <string.h>
 
+#include "base/math.h"
 #include "base/status.h"
+#include "base/text.h"
 
 enum {
     ALIGNMENT = 256,
+    MIN_CHUNK_COUNT = 1 << 10, /* scalars per MSM */
     /* With fewer entries per thread of the accumulation, the merge costs more than the additional
      * threads gain. */
     MIN_ENTRIES_PER_THREAD = 8,
@@ -53,7 +56,7 @@ static uint32_t magnitude_bits(const struct msm_job *job, bool *negates_large)
 /* The top window must hold the carry of the windows below it. */
 static uint32_t count_windows(uint32_t bits, uint32_t window_bits)
 {
-    return (bits + 1 + window_bits - 1) / window_bits;
+    return bits / window_bits + 1;
 }
 
 static uint32_t count_sets_per_msm(const struct msm_job *job, uint32_t windows)
@@ -86,12 +89,7 @@ static uint32_t choose_window_bits(const struct msm_job *job, uint32_t bits)
 
 static uint64_t aligned(uint64_t bytes)
 {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static uint64_t largest(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
+    return base_round_up(bytes, ALIGNMENT);
 }
 
 /* Plans the levels of the merge: each thread or block leaves two slots, until one block merges all.
@@ -102,7 +100,7 @@ static uint64_t plan_merge(struct msm_plan *plan, uint64_t xyzz_bytes)
 
     for (plan->merge_levels = 0;; plan->merge_levels++) {
         struct msm_merge_level *level = &plan->merge[plan->merge_levels];
-        uint64_t blocks = (slots + MSM_MERGE_THREADS - 1) / MSM_MERGE_THREADS;
+        uint64_t blocks = base_ceil_div(slots, MSM_MERGE_THREADS);
 
         level->slots = slots;
         level->sums_at = at, at += aligned(slots * xyzz_bytes);
@@ -125,15 +123,15 @@ static void plan_workspace(struct msm_plan *plan)
     plan->entries_at = plan->bucket_offsets_at + aligned((plan->buckets + 1) * sizeof(uint32_t));
     plan->window_sums_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
     plan->scratch_at = plan->window_sums_at + aligned(plan->bucket_sets * xyzz_bytes);
-    scratch = largest(plan_merge(plan, xyzz_bytes), pairs * xyzz_bytes);
-    plan->bytes = plan->scratch_at + aligned(largest(scratch, plan->sort.bytes));
+    scratch = base_max(plan_merge(plan, xyzz_bytes), pairs * xyzz_bytes);
+    plan->bytes = plan->scratch_at + aligned(base_max(scratch, plan->sort.bytes));
 }
 
 static void plan_threads(const struct chip *chip, struct msm_plan *plan)
 {
     struct msm_accumulate_bounds bounds = msm_accumulate_bounds_for(plan->job.coordinate_words);
     uint64_t resident = (uint64_t)chip->multiprocessors * bounds.threads * bounds.blocks;
-    uint64_t wanted = (plan->entries + MIN_ENTRIES_PER_THREAD - 1) / MIN_ENTRIES_PER_THREAD;
+    uint64_t wanted = base_ceil_div(plan->entries, MIN_ENTRIES_PER_THREAD);
     uint64_t segments = (uint64_t)chip->multiprocessors *
                         (plan->buckets > FEW_BUCKETS ? SEGMENTS_MANY : SEGMENTS_FEW);
 
@@ -194,5 +192,201 @@ pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, st
     plan_threads(chip, plan);
     msm_sort_plan_make(chip, plan);
     plan_workspace(plan);
+    return POOL_OK;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/*
+ * Less host memory than this is uploaded in one chunk: a link transfers it in 0.6 ms, and two more
+ * chunks cost some 0.2 ms of further passes over the buckets.
+ */
+const struct msm_tuning msm_default_tuning = {.min_ramp_bytes = (uint64_t)32 << 20};
+
+bool msm_chunk_begins_sub_batch(const struct msm_chunk *chunk)
+{
+    return chunk->first == 0;
+}
+
+bool msm_chunk_ends_sub_batch(const struct msm_chunk_job *job, const struct msm_chunk *chunk)
+{
+    return chunk->first + chunk->count == job->msm.count;
+}
+
+uint64_t msm_chunk_bases(const struct msm_chunk_job *job, const struct msm_chunk *chunk)
+{
+    return job->shares_bases ? chunk->count : chunk->count * chunk->msms;
+}
+
+/* The most that chunk `index` takes of `total`. */
+static uint64_t max_of_chunk(
+    const struct msm_chunk_plan *plan, uint64_t index, uint64_t total, uint64_t limit)
+{
+    uint64_t size = limit;
+
+    if (plan->ramps_up && index == 0)
+        size = total / 8;
+    if (plan->ramps_up && index == 1)
+        size = total / 8 * 3;
+    size = base_min(size, limit);
+    return size ? size : 1;
+}
+
+bool msm_chunk_next(
+    const struct msm_chunk_job *job, const struct msm_chunk_plan *plan, struct msm_chunk *chunk)
+{
+    uint64_t index = chunk->index++, batch = job->msm.batch, count = job->msm.count;
+
+    if (plan->has_whole_msms) {
+        chunk->msm += chunk->msms;
+        chunk->count = count;
+        chunk->msms =
+            base_min(max_of_chunk(plan, index, batch, plan->sub_batch), batch - chunk->msm);
+        return chunk->msm < batch;
+    }
+    chunk->msms = 1;
+    chunk->first += chunk->count;
+    if (chunk->first == count) {
+        chunk->first = 0;
+        chunk->msm++;
+    }
+    chunk->count = base_min(max_of_chunk(plan, index, count, plan->count), count - chunk->first);
+    return chunk->msm < batch;
+}
+
+const struct msm_plan *msm_chunk_plan_of(
+    const struct msm_chunk_plan *plan, const struct msm_chunk *chunk)
+{
+    for (uint32_t i = 0; i < plan->plan_count; i++)
+        if (plan->plans[i].job.batch == chunk->msms)
+            return &plan->plans[i];
+    return NULL;
+}
+
+static bool plan_sub_batch(const struct chip *chip, const struct msm_chunk_job *job,
+    struct msm_chunk_plan *plan, uint64_t msms, uint32_t window_bits)
+{
+    struct msm_job sub_batch = job->msm;
+
+    sub_batch.batch = msms;
+    sub_batch.chunk_count = plan->count;
+    sub_batch.window_bits = window_bits;
+    return plan->plan_count < MSM_MAX_SUB_BATCH_SIZES && msm_plan_fits(&sub_batch) &&
+           !msm_plan_make(chip, &sub_batch, &plan->plans[plan->plan_count++]);
+}
+
+/*
+ * Plans the largest sub-batch, and with its windows those of other sizes. The buckets may take half
+ * of the memory: wider windows have more buckets, narrower ones more entries.
+ */
+static bool plan_sub_batches(const struct chip *chip, const struct msm_chunk_job *job,
+    uint64_t limit, struct msm_chunk_plan *plan)
+{
+    struct msm_chunk chunk = {0};
+    uint32_t window_bits = job->msm.window_bits;
+
+    for (;;) {
+        plan->plan_count = 0;
+        if (!plan_sub_batch(chip, job, plan, plan->sub_batch, window_bits))
+            return false;
+        window_bits = plan->plans[0].window_bits;
+        if (job->msm.window_bits || plan->plans[0].bucket_offsets_at <= limit / 2 ||
+            window_bits == MSM_MIN_WINDOW_BITS)
+            break;
+        window_bits--;
+    }
+    while (plan->has_whole_msms && msm_chunk_next(job, plan, &chunk))
+        if (!msm_chunk_plan_of(plan, &chunk) &&
+            !plan_sub_batch(chip, job, plan, chunk.msms, window_bits))
+            return false;
+    return true;
+}
+
+/* Reserves `slots` copies of `bytes` from `at` on and returns their end. */
+static uint64_t reserve_slots(uint64_t at, uint64_t slot_at[2], uint32_t slots, uint64_t bytes)
+{
+    slot_at[0] = at;
+    slot_at[1] = slots > 1 ? at + aligned(bytes) : at;
+    return at + slots * aligned(bytes);
+}
+
+static void plan_call_workspace(const struct msm_chunk_job *job, struct msm_chunk_plan *plan)
+{
+    const struct msm_chunk largest = {.msms = plan->sub_batch, .count = plan->count};
+    const uint64_t affine_bytes = 8 * (uint64_t)job->msm.coordinate_words;
+    const uint64_t window_sums = job->msm.batch * plan->plans[0].sets_per_msm * 2 * affine_bytes;
+    uint64_t bases = job->has_bases_span ? msm_chunk_bases(job, &largest) : 0;
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < plan->plan_count; i++)
+        at = base_max(at, plan->plans[i].bytes);
+    at = reserve_slots(aligned(at), plan->scalars_at, plan->slots,
+        job->scalars_on_host ? plan->sub_batch * plan->count * job->scalar_stride : 0);
+    at = reserve_slots(at, plan->bases_at, plan->uploads_bases_once ? 1 : plan->slots,
+        job->bases_on_host ? bases * job->base_stride : 0);
+    plan->converted_at = at;
+    if (job->converts_bases)
+        at += aligned(bases * affine_bytes);
+    plan->window_sums_at = at;
+    if (job->combines_on_host && !plan->is_one_sub_batch)
+        at += aligned(window_sums);
+    plan->results_at = at;
+    if (!plan->writes_directly && !(job->combines_on_host && job->results_on_host))
+        at += aligned(job->msm.batch * job->result_bytes);
+    plan->check_at = at;
+    plan->bytes = at + (job->has_checks ? ALIGNMENT : 0);
+}
+
+/* False when chunks of this size need more than `limit`. */
+static bool plan_chunks(const struct chip *chip, const struct msm_chunk_job *job, uint64_t limit,
+    struct msm_chunk_plan *plan)
+{
+    bool is_one_chunk;
+
+    plan->has_whole_msms = plan->count == job->msm.count;
+    is_one_chunk = plan->has_whole_msms && plan->sub_batch == job->msm.batch;
+    plan->is_one_sub_batch = plan->has_whole_msms ? is_one_chunk : job->msm.batch == 1;
+    plan->uploads_bases_once = job->shares_bases && plan->has_whole_msms;
+    plan->writes_directly =
+        !job->results_on_host && plan->is_one_sub_batch && !job->combines_on_host;
+    plan->slots = (job->bases_on_host || job->scalars_on_host) && !is_one_chunk ? 2 : 1;
+    if (!plan_sub_batches(chip, job, limit, plan))
+        return false;
+    plan_call_workspace(job, plan);
+    return plan->bytes <= limit;
+}
+
+/* Halves the sub-batch or, where it is one MSM, the scalars of a chunk. */
+static bool make_smaller(const struct msm_chunk_job *job, struct msm_chunk_plan *plan)
+{
+    if (plan->sub_batch > 1) {
+        plan->sub_batch = (plan->sub_batch + 1) / 2;
+        return true;
+    }
+    if (plan->count <= MIN_CHUNK_COUNT)
+        return false;
+    plan->count = base_max((plan->count + 1) / 2, MIN_CHUNK_COUNT);
+    return plan->count < job->msm.count;
+}
+
+pool_status msm_chunk_plan_make(const struct chip *chip, const struct msm_tuning *tuning,
+    const struct msm_chunk_job *job, uint64_t limit, struct msm_chunk_plan *plan)
+{
+    uint64_t scalars = job->msm.count * job->msm.batch;
+    uint64_t bases = job->shares_bases ? job->msm.count : scalars;
+    uint64_t host_bytes = (job->bases_on_host ? bases * job->base_stride : 0) +
+                          (job->scalars_on_host ? scalars * job->scalar_stride : 0);
+
+    memset(plan, 0, sizeof(*plan));
+    plan->sub_batch = job->msm.batch;
+    plan->count = job->msm.count;
+    plan->ramps_up = host_bytes >= tuning->min_ramp_bytes;
+    if (plan->ramps_up)
+        make_smaller(job, plan);
+    while (!plan_chunks(chip, job, limit, plan))
+        if (!make_smaller(job, plan))
+            return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
+                "the smallest chunk of the MSM takes %s; the limit is %s",
+                base_size_text(plan->bytes).text, base_size_text(limit).text);
     return POOL_OK;
 }

@@ -3,11 +3,11 @@
  * Plans the sort: the size of partitions, the tiles and threads of blocks, and the layout of the
  * scratch memory. Pure.
  */
-#include "msm/msm.h"
-
-#include "base/math.h"
+#include "msm/plan.h"
 
 #include <string.h>
+
+#include "base/math.h"
 
 /*
  * Measured on one H200. A block sorts a partition in shared memory, so partitions should have at

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "msm/chunk_plan.h"
+#include "msm/msm.h"
 
 static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
 
