@@ -25,7 +25,7 @@ typedef enum pool_trace_kind {
     POOL_TRACE_COPY = 2,      /* a copy between host and device: "upload", "download" */
     POOL_TRACE_COMPILE = 3,   /* "compile": NVRTC is running */
     POOL_TRACE_LOAD = 4,      /* "load": the driver loads a module */
-    POOL_TRACE_LEASE_WAIT = 5 /* "lease wait": a thread waits for a lease */
+    POOL_TRACE_LEASE_WAIT = 5 /* "lease wait": pool_acquire waits; no range where it need not */
 } pool_trace_kind;
 
 /*

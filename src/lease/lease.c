@@ -8,6 +8,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/params.h"
+#include "driver/trace.h"
 #include "lease/admission.h"
 #include "pool/extension.h"
 
@@ -69,12 +70,14 @@ static pool_status wait_for_lease(const char *call, struct admission *admission,
     uint64_t now = base_clock_ns();
     uint64_t deadline =
         terms->timeout_ns < BASE_WAKE_NEVER - now ? now + terms->timeout_ns : BASE_WAKE_NEVER;
+    struct trace_range range;
 
+    trace_begin(&range, POOL_TRACE_LEASE_WAIT, "lease wait", terms->label, -1, 0);
     /* Without a monitor memory that others release is seen when the next lease is released. */
     if (terms->request.bytes)
         (void)admission_run_monitor(admission, now);
     wait_for_decision(admission, lease, terms->cancel, deadline);
-    return finish_wait(call, admission, terms, lease);
+    return trace_end(&range, finish_wait(call, admission, terms, lease));
 }
 
 /* Submits the request; a lease that was not granted and need not wait is returned. */

@@ -12,6 +12,19 @@
 #include "driver/trace.h"
 #include "support/assert.h"
 
+/* What the fake profiler has received so far. */
+static const char *profiler_log(void)
+{
+    const char *(*received)(void) = NULL;
+    void *library = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_LAZY);
+
+    assert_non_null(library);
+    *(void **)&received = dlsym(library, "fake_profiler_log");
+    assert_non_null(received);
+    dlclose(library); /* the library under test keeps it loaded */
+    return received();
+}
+
 static struct seen {
     pool_trace_event events[16];
     char names[16][32];
@@ -79,20 +92,50 @@ static void test_hook_set_within_a_range(void **state)
 
 static void test_profiler_gets_ranges(void **state)
 {
-    const char *(*received)(void) = NULL;
-    void *library = dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_LAZY);
     struct trace_range range, copy;
 
     (void)state;
-    assert_non_null(library);
-    *(void **)&received = dlsym(library, "fake_profiler_log");
-    assert_non_null(received);
     trace_begin(&range, POOL_TRACE_OPERATION, "msm", "bn254", 0, 16);
     trace_begin(&copy, POOL_TRACE_COPY, "upload", "", 0, 0);
     trace_end(&copy, POOL_OK);
     trace_end(&range, POOL_OK);
-    assert_true(strstr(received(), "push(msm bn254, 16 items) push(upload) pop pop") != NULL);
-    dlclose(library);
+    assert_non_null(strstr(profiler_log(), "push(msm bn254, 16 items) push(upload) pop pop"));
+}
+
+/* A range covers the wait of a thread, however it ends; requests that need not wait have none. */
+static void test_lease_wait(void **state)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:1", .slots = 1};
+    pool_request request = {.struct_size = sizeof(request), .label = "block 7"};
+    device_pool *pool = NULL;
+    pool_lease *held = NULL, *second = NULL;
+
+    (void)state;
+    memset(&seen, 0, sizeof(seen));
+    assert_ok(pool_create(&pool, &params));
+    pool_trace_set(record, &seen);
+    assert_ok(pool_acquire(pool, &request, &held));
+    assert_status(pool_acquire(pool, &request, &second), POOL_ERR_TIMEOUT);
+    assert_int_equal(seen.count, 0);
+    request.timeout_ns = 20000000;
+    assert_status(pool_acquire(pool, &request, &second), POOL_ERR_TIMEOUT);
+    pool_trace_set(NULL, NULL);
+    assert_int_equal(seen.count, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(seen.events[i].kind, POOL_TRACE_LEASE_WAIT);
+        assert_string_equal(seen.names[i], "lease wait");
+        assert_string_equal(seen.subjects[i], "block 7");
+        assert_int_equal(seen.events[i].device, -1);
+        assert_int_equal(seen.events[i].is_end, i);
+        assert_int_equal(seen.events[i].id, seen.events[0].id);
+    }
+    assert_int_not_equal(seen.events[0].id, 0);
+    assert_int_equal(seen.events[0].status, POOL_OK);
+    assert_int_equal(seen.events[1].status, POOL_ERR_TIMEOUT);
+    assert_true(seen.events[1].time_ns - seen.events[0].time_ns >= request.timeout_ns);
+    assert_non_null(strstr(profiler_log(), "push(lease wait block 7) pop"));
+    assert_ok(pool_release(&held));
+    assert_ok(pool_destroy(&pool));
 }
 
 int main(void)
@@ -101,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_ranges_nest),
         cmocka_unit_test(test_hook_set_within_a_range),
         cmocka_unit_test(test_profiler_gets_ranges),
+        cmocka_unit_test(test_lease_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
