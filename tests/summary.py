@@ -5,11 +5,14 @@
 usage: summary.py NAME=testlog.json ...
 
 A program built on cmocka counts by its cases, any other as one. A program that failed without
-saying which case counts at least one failure.
+saying which case counts at least one failure. The last lines of a failed program stand before the
+counts, where the end of a long log shows them.
 """
 import json
 import re
 import sys
+
+LINES = 15  # of each stream of a failed program
 
 
 def count(entry):
@@ -27,6 +30,16 @@ def count(entry):
     return passed, max(failed, 1), skipped
 
 
+def report(kind, entry):
+    """Names a failed program and prints the lines that say why."""
+    print("failed: %s: %s (%s)" % (kind, entry["name"], entry["result"]))
+    for stream in ("stdout", "stderr"):
+        lines = (entry.get(stream) or "").splitlines()
+        telling = [line for line in lines if re.search(r"FAILED|ERROR|error|wrong|BALANCED", line)]
+        for line in telling[:LINES] + ["..."] + lines[-LINES:] if lines else []:
+            print("    " + line[:300])
+
+
 def main(arguments):
     totals = [0, 0, 0]
     for argument in arguments:
@@ -38,7 +51,7 @@ def main(arguments):
                 numbers = count(entry)
                 rows = [a + b for a, b in zip(rows, numbers)]
                 if numbers[1]:
-                    print("failed: %s: %s (%s)" % (name, entry["name"], entry["result"]))
+                    report(name, entry)
         print("%-10s %5d passed, %d failed, %d skipped" % (name, *rows))
         totals = [a + b for a, b in zip(totals, rows)]
     print("%d passed, %d failed, %d skipped" % tuple(totals))

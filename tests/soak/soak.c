@@ -176,13 +176,15 @@ static struct soak_level read_level(struct soak *soak, size_t index)
 {
     pool_device *device = soak->devices[index];
     struct device_account_info account;
+    struct device_scope scope;
     struct soak_level level;
     uint64_t total;
 
     SOAK_MUST(pool_device_synchronize(device));
-    SOAK_MUST(pool_resident_evict(soak->work.bases, device));
-    for (unsigned i = 0; i < SOAK_RESIDENTS; i++)
-        SOAK_MUST(pool_resident_evict(soak->work.sources[i].resident, device));
+    /* Of all residents, the tables of domains too, any may have been evicted before. */
+    SOAK_MUST(device_enter(device, &scope));
+    (void)memory_resident_evict(device, UINT64_MAX);
+    SOAK_MUST(device_leave(&scope, POOL_OK));
     SOAK_MUST(pool_memory_trim(device, 0));
     SOAK_MUST(device_sample(device, &level.free, &total));
     device_account_read(device, &account);
