@@ -206,11 +206,20 @@ bool memory_resident_remove(struct memory_resident *entry)
     is_there = !entry->is_evicting;
     if (is_there)
         take_out(list, entry);
-    else
-        while (list->evicting)
-            pthread_cond_wait(&list->evicted, &list->lock);
     pthread_mutex_unlock(&list->lock);
     return is_there;
+}
+
+void memory_resident_wait(pool_device *device)
+{
+    struct resident_list *list = list_of(device);
+
+    if (!list)
+        return;
+    pthread_mutex_lock(&list->lock);
+    while (list->evicting)
+        pthread_cond_wait(&list->evicted, &list->lock);
+    pthread_mutex_unlock(&list->lock);
 }
 
 /* With the lock held: the least recently used object without users; NULL: none. */

@@ -48,11 +48,18 @@ void memory_resident_read_use(
     const struct memory_resident *entry, uint32_t *users, uint64_t *idle_ns);
 
 /*
- * The owner wants to release the object itself. False: it was being evicted, which has finished
- * when this returns, and the entry no longer exists. The caller must not hold a lock that the
- * entry's `evict` takes.
+ * The owner wants to release the object itself, and holds the lock of its own under which `evict`
+ * forgets the entry, so that the entry exists. Never waits. False: the entry is being evicted, and
+ * `evict` releases it; memory_resident_wait waits for that.
  */
 bool memory_resident_remove(struct memory_resident *entry);
+
+/*
+ * Waits until no eviction is running on the device: what was being evicted there no longer exists,
+ * and its `evict` does not touch the owner any more. The caller must not hold a lock that an
+ * `evict` takes.
+ */
+void memory_resident_wait(pool_device *device);
 
 /* Inside device_enter: evicts unused objects until `bytes` are released or none is left; returns
  * the bytes that were released. */

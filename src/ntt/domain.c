@@ -168,34 +168,6 @@ pool_ntt_domain *pool_ntt_domain_retain(pool_ntt_domain *domain)
     return domain;
 }
 
-/* The first tables of the list; another thread may be evicting them. */
-static struct ntt_tables *first_tables(pool_ntt_domain *domain)
-{
-    struct ntt_tables *first;
-
-    if (domain->generation != driver_fork_generation())
-        return domain->tables;
-    pthread_mutex_lock(&domain->lock);
-    first = domain->tables;
-    pthread_mutex_unlock(&domain->lock);
-    return first;
-}
-
-/* A failure leaves the rest in place; one that was survived is in *first. */
-static pool_status free_device(pool_ntt_domain *gone, pool_status *first)
-{
-    struct ntt_tables *tables;
-
-    while ((tables = first_tables(gone))) {
-        pool_status status = ntt_tables_destroy(tables);
-
-        if (status && first_tables(gone) == tables)
-            return status;
-        *first = *first ? *first : status;
-    }
-    return POOL_OK;
-}
-
 pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain)
 {
     pool_ntt_domain *gone = domain ? *domain : NULL;
@@ -206,7 +178,7 @@ pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain)
     *domain = NULL;
     if (atomic_fetch_sub_explicit(&gone->references, 1, memory_order_acq_rel) != 1)
         return POOL_OK;
-    status = free_device(gone, &first);
+    status = ntt_tables_destroy_all(gone, &first);
     if (status) {
         /* A device could not be entered: the domain stays for another try. */
         atomic_store_explicit(&gone->references, 1, memory_order_relaxed);

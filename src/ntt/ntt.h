@@ -181,8 +181,9 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
 /* Once the work that uses the tables is enqueued: from then on they may be evicted, in the order of
  * the device's streams. NULL: no-op. */
 void ntt_tables_release(struct ntt_tables *tables);
-/* Frees tables whose domain is destroyed; they are then no longer in its list. */
-pool_status ntt_tables_destroy(struct ntt_tables *tables);
+/* Frees all tables of a domain that is destroyed. After a failure the rest is left for another
+ * attempt; a failure that was survived is in *survived. */
+pool_status ntt_tables_destroy_all(pool_ntt_domain *domain, pool_status *survived);
 
 /* base^(2^i) for i < NTT_POWERS_OF_TWO, in the form that kernels compute with. */
 void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base);

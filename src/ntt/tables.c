@@ -199,25 +199,64 @@ static void evict_tables(struct memory_resident *entry)
     base_free(tables);
 }
 
-pool_status ntt_tables_destroy(struct ntt_tables *tables)
+/* No lock may be taken in a forked child, which has one thread. */
+static void lock_domain(pool_ntt_domain *domain)
 {
-    bool is_forked = device_is_forked(tables->device);
-    pool_status status;
+    if (domain->generation == driver_fork_generation())
+        pthread_mutex_lock(&domain->lock);
+}
 
-    /* In a forked child no lock may be taken; after a failed attempt the entry is out already. */
-    if (!is_forked && tables->entry.device && !memory_resident_remove(&tables->entry))
-        return POOL_OK; /* evicted meanwhile */
-    tables->entry.device = NULL;
-    status = pool_buffer_destroy(&tables->buffer);
-    if (tables->buffer)
-        return status;
-    if (!is_forked)
-        pthread_mutex_lock(&tables->domain->lock);
-    unlink_tables(tables);
-    if (!is_forked)
-        pthread_mutex_unlock(&tables->domain->lock);
-    base_free(tables);
-    return status;
+static void unlock_domain(pool_ntt_domain *domain)
+{
+    if (domain->generation == driver_fork_generation())
+        pthread_mutex_unlock(&domain->lock);
+}
+
+/* With the domain's lock held: takes the tables out of the device's list, where they are still in
+ * it. False: they are being evicted. */
+static bool make_unevictable(struct ntt_tables *tables)
+{
+    if (tables->entry.device && !device_is_forked(tables->device) &&
+        !memory_resident_remove(&tables->entry))
+        return false;
+    tables->entry.device = NULL; /* out of the list, also for another attempt */
+    return true;
+}
+
+/* The domain's first tables, which nobody evicts any more; NULL: it has none left. */
+static struct ntt_tables *take_first(pool_ntt_domain *domain)
+{
+    for (;;) {
+        pool_device *evicting = NULL;
+        struct ntt_tables *first;
+
+        lock_domain(domain);
+        first = domain->tables;
+        if (first && !make_unevictable(first))
+            evicting = first->device;
+        unlock_domain(domain);
+        if (!evicting)
+            return first;
+        memory_resident_wait(evicting);
+    }
+}
+
+pool_status ntt_tables_destroy_all(pool_ntt_domain *domain, pool_status *survived)
+{
+    struct ntt_tables *tables;
+
+    while ((tables = take_first(domain))) {
+        pool_status status = pool_buffer_destroy(&tables->buffer);
+
+        if (tables->buffer)
+            return status;
+        *survived = *survived ? *survived : status;
+        lock_domain(domain);
+        unlink_tables(tables);
+        unlock_domain(domain);
+        base_free(tables);
+    }
+    return POOL_OK;
 }
 
 /* Allocates and computes the tables, and adds them to the device's list. Returns when they are

@@ -46,7 +46,7 @@ struct pool_resident {
     pool_resident_source source;
     void *user;
     atomic_uint_fast64_t bytes; /* of a copy; 0: not known yet */
-    atomic_uint uses;           /* open ones on all devices, and calls of pool_resident_evict */
+    atomic_uint uses;           /* open ones on all devices */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a load has ended */
     size_t count;
@@ -472,26 +472,31 @@ pool_buffer *pool_resident_buffer(const pool_resident_use *use)
 /* ---- release -----------------------------------------------------------------------------------
  */
 
-/* Releases the copy on one device unless uses of it are open, whose number is then in *users. A
- * forked child frees host memory only and takes no lock. */
-static pool_status release_copy(pool_resident *resident, size_t index, uint32_t *users)
+/*
+ * Releases the copy on one device unless uses of it are open, whose number is then in *users. When
+ * this returns, no eviction on the device touches the object any more: not the one of this copy,
+ * and not that of an earlier copy, which another thread may have replaced already.
+ */
+static pool_status release_copy(pool_resident *resident, pool_device *device, uint32_t *users)
 {
-    struct resident_copy *copy = resident->slots[index].copy;
+    size_t index = (size_t)pool_device_index(device);
+    struct resident_copy *copy;
+    bool is_evicting = false;
 
-    *users = 0;
-    if (device_is_forked(resident->first))
-        return copy ? destroy_copy(copy) : POOL_OK;
-    /* In one section with the check, so that no thread opens a use in between. */
+    /* In one section with the check, so that no thread opens a use in between, and no eviction
+     * frees the copy. */
     pthread_mutex_lock(&resident->lock);
     copy = resident->slots[index].copy;
-    if (copy)
-        *users = memory_resident_users(&copy->entry);
-    if (!*users)
+    *users = copy ? memory_resident_users(&copy->entry) : 0;
+    if (!*users) {
+        is_evicting = copy && !memory_resident_remove(&copy->entry);
         set_copy(resident, index, NULL);
+    }
     pthread_mutex_unlock(&resident->lock);
-    if (!copy || *users || !memory_resident_remove(&copy->entry))
+    if (*users)
         return POOL_OK;
-    return destroy_copy(copy);
+    memory_resident_wait(device);
+    return copy && !is_evicting ? destroy_copy(copy) : POOL_OK;
 }
 
 pool_status pool_resident_evict(pool_resident *resident, pool_device *device)
@@ -505,7 +510,7 @@ pool_status pool_resident_evict(pool_resident *resident, pool_device *device)
     if (!status)
         status = check_device("pool_resident_evict", resident, device);
     if (!status)
-        status = release_copy(resident, (size_t)pool_device_index(device), &users);
+        status = release_copy(resident, device, &users);
     if (users)
         return base_fail(POOL_ERR_BUSY,
             "pool_resident_evict: %u uses of \"%s\" are open on device %d", users, resident->name,
@@ -517,21 +522,29 @@ pool_status pool_resident_destroy(pool_resident **resident)
 {
     pool_resident *gone = resident ? *resident : NULL;
     pool_status first = POOL_OK;
+    bool is_forked;
     unsigned uses;
 
     if (!gone)
         return POOL_OK;
-    uses = device_is_forked(gone->first) ? 0 : atomic_load(&gone->uses);
+    is_forked = device_is_forked(gone->first);
+    uses = is_forked ? 0 : atomic_load(&gone->uses);
     if (uses)
         return base_fail(POOL_ERR_BUSY, "pool_resident_destroy: %u use%s of \"%s\" are open", uses,
             base_plural(uses), gone->name);
     for (size_t i = 0; i < gone->count; i++) {
+        struct resident_copy *copy = gone->slots[i].copy;
+        pool_device *device = NULL;
         uint32_t users;
-        pool_status status = release_copy(gone, i, &users);
+        pool_status status = pool_device_at(gone->pool, i, &device);
 
+        if (!is_forked)
+            status = release_copy(gone, device, &users);
+        else if (copy) /* a forked child frees host memory only and takes no lock */
+            status = destroy_copy(copy);
         first = first ? first : status;
     }
-    if (!device_is_forked(gone->first))
+    if (!is_forked)
         pthread_cond_destroy(&gone->changed);
     device_lock_destroy(gone->first, &gone->lock);
     free_object(gone);
