@@ -220,7 +220,6 @@ static void hold_lease(struct admission *admission, pool_lease *lease, uint64_t 
         atomic_store_explicit(&budget->peak, 0, memory_order_relaxed);
         atomic_store_explicit(&lease->parts[i].stream, NULL, memory_order_relaxed);
         device_reserved_changed(budget->device, (int64_t)request->bytes, 1);
-        device_lease_added(budget->device);
     }
     lease->granted_ns = now;
     lease->status = POOL_OK;

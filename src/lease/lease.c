@@ -307,11 +307,11 @@ static void close_budgets(pool_lease *lease)
 {
     for (uint32_t i = 0; i < lease->request.devices; i++) {
         struct lease_budget *budget = &lease->parts[i].budget;
+        uint64_t left = atomic_fetch_or(&budget->used, BUDGET_CLOSED) & ~BUDGET_CLOSED;
 
-        device_account_outlive(
-            budget->device, atomic_fetch_or(&budget->used, BUDGET_CLOSED) & ~BUDGET_CLOSED);
+        if (left)
+            device_account_outlive(budget->device, left);
         device_reserved_changed(budget->device, -(int64_t)budget->limit, -1);
-        device_lease_removed(budget->device);
     }
 }
 

@@ -107,7 +107,7 @@ uint64_t device_reserved(const pool_device *device)
 
 uint32_t device_leases(const pool_device *device)
 {
-    return (uint32_t)atomic_load_explicit(&device->account.leases, memory_order_relaxed);
+    return (uint32_t)atomic_load_explicit(&device->account.leases, memory_order_acquire);
 }
 
 /* a - b, or 0 */
@@ -172,8 +172,12 @@ void device_account_evictable(pool_device *device, int64_t bytes)
 
 void device_reserved_changed(pool_device *device, int64_t bytes, int leases)
 {
-    atomic_fetch_add_explicit(&device->account.reserved, bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&device->account.leases, leases, memory_order_relaxed);
+    struct device_account *account = &device->account;
+    int64_t reserved = atomic_load_explicit(&account->reserved, memory_order_relaxed);
+    int living = atomic_load_explicit(&account->leases, memory_order_relaxed);
+
+    atomic_store_explicit(&account->reserved, reserved + bytes, memory_order_relaxed);
+    atomic_store_explicit(&account->leases, living + leases, memory_order_release);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */

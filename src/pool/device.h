@@ -91,10 +91,6 @@ const char *device_state_name(pool_device_state state);
 typedef void (*device_state_listener)(void *user, pool_device *device);
 void device_pool_listen_states(device_pool *pool, device_state_listener listener, void *user);
 
-/* Leases that include the device, which pool_device_wait_drained waits for. */
-void device_lease_added(pool_device *device);
-void device_lease_removed(pool_device *device);
-
 /* 1 for a device that pool_device_abandon was called for: no driver call is made on it, and
  * destructors free host memory only. */
 int device_is_abandoned(const pool_device *device);
@@ -202,8 +198,10 @@ void device_account_outlive(pool_device *device, uint64_t bytes);
 void device_account_evictable(pool_device *device, int64_t bytes);
 /* An addition without a limit, as the memory exists: it stays allocated when it is released. */
 void device_account_quarantined(pool_device *device, uint64_t bytes);
+/* The caller holds the lock of the admission: nobody else writes these numbers. */
 void device_reserved_changed(pool_device *device, int64_t bytes, int leases);
-/* What living leases have reserved, and their number. */
+/* What living leases have reserved, and their number; what leases did before they ended is visible
+ * to who reads that they are gone (pool_device_wait_drained). */
 uint64_t device_reserved(const pool_device *device);
 uint32_t device_leases(const pool_device *device);
 

@@ -88,7 +88,6 @@ struct pool_device {
     atomic_uint dependents[DEVICE_DEPENDENT_KINDS];
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
-    atomic_uint leases;                     /* that include it */
     struct driver_work work;
     struct device_watch watch;
     struct device_counters counters;

@@ -324,16 +324,6 @@ void device_end_probe(pool_device *device)
 
 /* --- waiting until a device is drained --- */
 
-void device_lease_added(pool_device *device)
-{
-    atomic_fetch_add_explicit(&device->leases, 1, memory_order_relaxed);
-}
-
-void device_lease_removed(pool_device *device)
-{
-    atomic_fetch_sub_explicit(&device->leases, 1, memory_order_release);
-}
-
 /* What keeps a device from being drained. */
 struct remainder {
     unsigned leases, calls;
@@ -348,7 +338,7 @@ static pool_status query_remainder(pool_device *device, struct remainder *rest)
         status = device_unusable(device);
     if (status)
         return status;
-    rest->leases = atomic_load_explicit(&device->leases, memory_order_acquire);
+    rest->leases = device_leases(device);
     rest->calls = atomic_load_explicit(&device->calls, memory_order_acquire);
     rest->is_busy = false;
     if (atomic_load_explicit(&device->context, memory_order_acquire))

@@ -127,12 +127,12 @@ static void test_wait_drained(void **state)
 
     (void)state;
     assert_ok(pool_device_drain(device));
-    device_lease_added(device);
+    device_reserved_changed(device, 0, 1);
     start = base_clock_ns();
     assert_int_equal(pool_device_wait_drained(device, 20 * MS), POOL_ERR_TIMEOUT);
     assert_true(base_clock_ns() - start >= 20 * MS);
     assert_says("1 leases, 0 calls");
-    device_lease_removed(device);
+    device_reserved_changed(device, 0, -1);
     assert_ok(device_enter(device, &scope));
     assert_int_equal(pool_device_wait_drained(device, 0), POOL_ERR_TIMEOUT);
     assert_says("0 leases, 1 calls");
@@ -144,7 +144,7 @@ static void test_wait_drained(void **state)
 static void *end_lease(void *argument)
 {
     usleep(20000);
-    device_lease_removed(argument);
+    device_reserved_changed(argument, 0, -1);
     return NULL;
 }
 
@@ -155,7 +155,7 @@ static void test_wait_drained_by_another_thread(void **state)
     pthread_t thread;
 
     (void)state;
-    device_lease_added(device);
+    device_reserved_changed(device, 0, 1);
     assert_ok(pool_device_drain(device));
     assert_int_equal(pthread_create(&thread, NULL, end_lease, device), 0);
     assert_ok(pool_device_wait_drained(device, 60 * SECOND));
