@@ -105,7 +105,8 @@ POOL_API pool_status pool_bases_find(pool_device *device,
  * Load reads such a file onto the device of `exec`; of the params it uses the curve only, because
  * the file has the others. It always verifies the file's digest and the fingerprint of its points,
  * which detects damaged and substituted files. With exec->checks it also checks the points and
- * recomputes the multiples. Blocks. POOL_ERR_BAD_DATA: not such a file, another curve, truncated,
+ * recomputes the multiples. Progress counts the points that are read, multiples included, and those
+ * that are checked. Blocks. POOL_ERR_BAD_DATA: not such a file, another curve, truncated,
  * damaged, a wrong fingerprint, or a check failed. POOL_ERR_IO.
  */
 POOL_API pool_status pool_bases_save(pool_bases *bases, const char *path);

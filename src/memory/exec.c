@@ -118,13 +118,6 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
     return exec->lease ? read_lease(call, rules, exec) : POOL_OK;
 }
 
-pool_status memory_exec_cancelled(const char *call, const pool_exec *exec)
-{
-    return pool_cancel_requested(exec->cancel)
-               ? base_fail(POOL_ERR_CANCELLED, "%s: cancelled by the caller", call)
-               : POOL_OK;
-}
-
 /* The approximate number of calls of the callback. */
 enum { PROGRESS_CALLS = 256 };
 

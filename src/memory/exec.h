@@ -23,19 +23,10 @@ struct memory_exec_rules {
 pool_status memory_exec_read(const char *call, const pool_exec *given,
     const struct memory_exec_rules *rules, pool_exec *exec);
 
-/* POOL_ERR_CANCELLED once it has been requested. */
-pool_status memory_exec_cancelled(const char *call, const pool_exec *exec);
-
 /* `memory_limit`, or no limit. */
 static inline uint64_t memory_exec_limit(const pool_exec *exec)
 {
     return exec->memory_limit ? exec->memory_limit : UINT64_MAX;
-}
-
-static inline void memory_exec_report(const pool_exec *exec, uint64_t done, uint64_t total)
-{
-    if (exec->progress)
-        exec->progress(exec->user, done, total);
 }
 
 /* The progress of a call in items of the operation, with the pool_exec that requests it. */

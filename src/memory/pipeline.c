@@ -242,7 +242,7 @@ static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reu
     if (!status && orders_uploads(run))
         status = order_streams(run->ordered, copy_stream(run, slot), compute_stream(run, slot));
     slot->chunk.target.stream = compute_stream(run, slot);
-    if (!status)
+    if (!status && pipeline->compute)
         status = pipeline->compute(pipeline->user, &slot->chunk);
     if (!status && orders_stages(run))
         status = pool_event_record(computed_event(run, slot), compute_stream(run, slot));

@@ -12,6 +12,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "memory/memory.h"
+#include "memory/pipeline.h"
 
 static pool_status create_list(pool_device *device, void **object)
 {
@@ -190,80 +191,102 @@ uint32_t pool_bases_window_bits(const pool_bases *bases)
     return bases ? bases->window_bits : 0;
 }
 
-/* Copies `count` bases from index `first` to the host in standard form, through scratch memory. */
-static pool_status read_standard(const struct pool_bases *bases, const struct msm_run *run,
-    pool_buffer *scratch, uint64_t first, uint64_t count, uint8_t *host)
+/* Bases whose fingerprint is computed, and memory for a chunk of them in standard form. */
+struct digest_job {
+    const struct pool_bases *bases;
+    struct base_sha256 *digest;
+    pool_buffer *scratch;
+    CUdeviceptr address; /* of the scratch memory */
+    uint8_t *host;
+};
+
+static pool_status convert_to_standard(void *user, struct memory_chunk *chunk)
 {
+    const struct digest_job *job = user;
+    const struct pool_bases *bases = job->bases;
     const pool_field *field = bases->curve->coordinates.field;
+    const struct msm_run run = {
+        .device = bases->device, .stream = chunk->target.stream, .curve = bases->curve};
     uint64_t bytes = msm_affine_bytes(bases->curve), power[FIELD_MAX_LIMBS];
     int degree = field_device_degree(field);
-    struct msm_input_bases source = {.data = bases->address + first * bytes,
+    struct msm_input_bases source = {.data = bases->address + chunk->first * bytes,
         .stride = bytes / 4,
-        .count = count,
+        .count = chunk->count,
         .layout = POOL_POINT_AFFINE,
         .converts = degree != 0};
-    CUdeviceptr to = 0;
-    pool_status status = pool_buffer_address(scratch, &to);
 
     field_power_of_r(field, power, -degree);
     field_store_for_device(field, source.factor, power);
-    if (!status)
-        status = msm_convert_bases(run, &source, to);
-    if (!status)
-        status = pool_copy_to_host(host, scratch, 0, count * bytes, run->stream);
-    return status ? status : pool_stream_synchronize(run->stream);
+    return msm_convert_bases(&run, &source, job->address);
 }
 
-static pool_status digest_points(const struct pool_bases *bases, const struct msm_run *run,
-    pool_buffer *scratch, uint8_t *host, struct base_sha256 *digest)
+static pool_status digest_chunk(void *user, struct memory_chunk *chunk)
 {
-    uint64_t bytes = msm_affine_bytes(bases->curve);
+    const struct digest_job *job = user;
+    uint64_t bytes = chunk->count * msm_affine_bytes(job->bases->curve);
+    pool_status status = pool_copy_to_host(job->host, job->scratch, 0, bytes, chunk->target.stream);
+
+    if (!status)
+        status = pool_stream_synchronize(chunk->target.stream);
+    if (!status)
+        base_sha256_add(job->digest, job->host, (size_t)bytes);
+    return status;
+}
+
+static pool_status digest_points(struct digest_job *job, const struct exec_target *site)
+{
+    static const pool_exec exec = {.struct_size = sizeof(exec)};
+    const struct pool_bases *bases = job->bases;
+    struct memory_progress progress = {
+        .call = "pool_bases_fingerprint", .exec = &exec, .total = bases->count};
+    const struct memory_pipeline pipeline = {.target = *site,
+        .progress = &progress,
+        .weight = 1,
+        .count = bases->count,
+        .chunk_items = MSM_BASES_CHUNK,
+        .slots = 1,
+        .compute = convert_to_standard,
+        .download = digest_chunk,
+        .user = job};
+
+    msm_bases_digest_begin(bases, job->digest);
+    return memory_pipeline_run(&pipeline);
+}
+
+void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest)
+{
     uint8_t count[8];
-    pool_status status = POOL_OK;
 
     for (int i = 0; i < 8; i++)
         count[i] = (uint8_t)(bases->count >> 8 * i);
     base_sha256_add(digest, bases->curve->fingerprint, POOL_FINGERPRINT_BYTES);
     base_sha256_add(digest, count, sizeof(count));
-    for (uint64_t first = 0; !status && first < bases->count; first += MSM_BASES_CHUNK) {
-        uint64_t part =
-            bases->count - first < MSM_BASES_CHUNK ? bases->count - first : MSM_BASES_CHUNK;
-
-        status = read_standard(bases, run, scratch, first, part, host);
-        if (!status)
-            base_sha256_add(digest, host, (size_t)(part * bytes));
-    }
-    return status;
 }
 
 static pool_status compute_fingerprint(struct pool_bases *bases, uint8_t *fingerprint)
 {
-    struct msm_run run = {.device = bases->device, .curve = bases->curve};
-    uint64_t part = base_min(bases->count, MSM_BASES_CHUNK);
-    uint64_t bytes = part * msm_affine_bytes(bases->curve);
-    struct base_sha256 *digest = base_sha256_begin();
-    uint8_t *host = base_calloc((size_t)bytes + 1, 1);
-    pool_buffer *scratch = NULL;
-    CUdeviceptr address;
-    pool_status status = pool_stream_default(bases->device, &run.stream);
-    const struct exec_target site = {.device = bases->device, .stream = run.stream};
+    uint64_t bytes = base_min(bases->count, MSM_BASES_CHUNK) * msm_affine_bytes(bases->curve);
+    struct digest_job job = {
+        .bases = bases, .digest = base_sha256_begin(), .host = base_calloc((size_t)bytes + 1, 1)};
+    struct exec_target site = {.device = bases->device};
+    pool_status status = pool_stream_default(bases->device, &site.stream);
 
-    if (!status && (!digest || !host))
+    if (!status && (!job.digest || !job.host))
         status = base_fail_memory("the fingerprint of bases");
     if (!status)
-        status = memory_scratch(&site, bytes, &scratch, &address);
+        status = memory_scratch(&site, bytes, &job.scratch, &job.address);
     if (!status)
-        status = digest_points(bases, &run, scratch, host, digest);
-    status = memory_scratch_free(&site, &scratch, status);
-    if (digest) {
+        status = digest_points(&job, &site);
+    status = memory_scratch_free(&site, &job.scratch, status);
+    if (job.digest) {
         struct base_error_copy first;
         base_error_save(&first);
-        pool_status end = base_sha256_end(digest, fingerprint);
+        pool_status end = base_sha256_end(job.digest, fingerprint);
         if (status)
             base_error_restore(&first);
         status = status ? status : end;
     }
-    base_free(host);
+    base_free(job.host);
     return status;
 }
 

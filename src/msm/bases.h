@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "base/sha256.h"
 #include "memory/exec.h"
 #include "memory/operand.h"
 #include "msm/convert.h"
@@ -56,6 +57,8 @@ pool_status msm_bases_return(struct pool_bases *created, pool_status status, poo
 /* Sets the fingerprint and adds the object to the list, unless another thread has done so. */
 void msm_bases_set_fingerprint(
     struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+/* Adds what the fingerprint covers besides the points: curve and count. */
+void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest);
 /* Device bytes of all multiples of all bases. */
 static inline uint64_t msm_bases_bytes(const struct pool_bases *bases)
 {
@@ -65,8 +68,8 @@ static inline uint64_t msm_bases_bytes(const struct pool_bases *bases)
 /* bases_precompute.c: copies and checks the caller's params. */
 pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
     const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
-/* Performs exec->checks on bases from a file, and recomputes their multiples. */
+/* Performs progress->exec->checks on bases from a file, and recomputes their multiples. */
 pool_status msm_bases_check_loaded(
-    struct pool_bases *bases, const pool_exec *exec, const struct exec_target *site);
+    struct pool_bases *bases, const struct exec_target *site, struct memory_progress *progress);
 
 #endif

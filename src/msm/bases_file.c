@@ -17,10 +17,12 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/math.h"
 #include "base/new_file.h"
 #include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
+#include "memory/pipeline.h"
 #include "msm/bases.h"
 #include "pool/counters.h"
 
@@ -93,14 +95,13 @@ static pool_status decode(
 /* A file that is being read or written, and a host buffer. */
 struct transfer {
     struct pool_bases *bases;
-    pool_stream *stream;
+    struct exec_target site;
     struct base_sha256 *digest;
     struct base_sha256 *fingerprint; /* of a load: of the bases that were read */
-    uint8_t *host;                   /* PART_BYTES */
+    uint8_t *host;                   /* CHUNK_BYTES */
     const char *path;
     int file;
-    const pool_exec *exec;          /* of a load */
-    const struct exec_target *site; /* of a load */
+    struct memory_progress progress;
 };
 
 static pool_status begin_transfer(struct transfer *transfer)
@@ -149,21 +150,47 @@ static pool_status write_some(struct transfer *transfer, const void *bytes, size
     return base_write_all(transfer->file, bytes, size) ? fail_io(transfer, "write") : POOL_OK;
 }
 
+/* Runs a stage of the pipeline over all multiples of all bases. */
+static pool_status transfer_points(
+    struct transfer *transfer, memory_pipeline_stage upload, memory_pipeline_stage download)
+{
+    uint64_t bytes = msm_affine_bytes(transfer->bases->curve);
+    const struct memory_pipeline pipeline = {.target = transfer->site,
+        .progress = &transfer->progress,
+        .weight = 1,
+        .count = msm_bases_bytes(transfer->bases) / bytes,
+        .chunk_items = CHUNK_BYTES / bytes,
+        .slots = 1,
+        .upload = upload,
+        .download = download,
+        .user = transfer};
+
+    return memory_pipeline_run(&pipeline);
+}
+
+static pool_status write_chunk(void *user, struct memory_chunk *chunk)
+{
+    struct transfer *transfer = user;
+    uint64_t bytes = msm_affine_bytes(transfer->bases->curve), size = chunk->count * bytes;
+    pool_status status = pool_copy_to_host(
+        transfer->host, transfer->bases->buffer, chunk->first * bytes, size, chunk->target.stream);
+
+    if (!status)
+        status = pool_stream_synchronize(chunk->target.stream);
+    return status ? status : write_some(transfer, transfer->host, (size_t)size);
+}
+
 static pool_status write_all(struct transfer *transfer)
 {
+    static const pool_exec exec = {.struct_size = sizeof(exec)};
     uint8_t header[HEADER_BYTES], digest[BASE_SHA256_BYTES];
-    uint64_t total = msm_bases_bytes(transfer->bases);
     pool_status status;
 
+    transfer->progress = (struct memory_progress){.call = "pool_bases_save", .exec = &exec};
     encode(transfer->bases, header);
     status = write_some(transfer, header, sizeof(header));
-    for (uint64_t at = 0; !status && at < total; at += CHUNK_BYTES) {
-        uint64_t size = total - at < CHUNK_BYTES ? total - at : CHUNK_BYTES;
-
-        status = pool_copy_to_host(transfer->host, transfer->bases->buffer, at, size, NULL);
-        if (!status)
-            status = write_some(transfer, transfer->host, (size_t)size);
-    }
+    if (!status)
+        status = transfer_points(transfer, NULL, write_chunk);
     if (!status)
         status = digest_end(&transfer->digest, digest);
     if (!status && base_write_all(transfer->file, digest, sizeof(digest)))
@@ -203,8 +230,11 @@ pool_status pool_bases_save(pool_bases *bases, const char *path)
     if (!bases || !path)
         return base_fail_null("pool_bases_save", bases ? "path" : "points");
     status = pool_bases_fingerprint(bases, fingerprint);
+    if (!status)
+        status = pool_stream_default(bases->device, &transfer.site.stream);
     if (status)
         return status;
+    transfer.site.device = bases->device;
     prefix = base_format("%s.", path);
     if (!prefix)
         return base_fail_memory("a file's name");
@@ -241,15 +271,10 @@ static pool_status read_header(struct transfer *transfer, uint8_t header[HEADER_
 
 static pool_status begin_fingerprint(struct transfer *transfer)
 {
-    uint8_t count[8];
-
     transfer->fingerprint = base_sha256_begin();
     if (!transfer->fingerprint)
         return base_fail_memory("a file of bases");
-    put_number(count, transfer->bases->count, sizeof(count));
-    base_sha256_add(
-        transfer->fingerprint, transfer->bases->curve->fingerprint, POOL_FINGERPRINT_BYTES);
-    base_sha256_add(transfer->fingerprint, count, sizeof(count));
+    msm_bases_digest_begin(transfer->bases, transfer->fingerprint);
     return POOL_OK;
 }
 
@@ -293,40 +318,34 @@ static pool_status check_fingerprint(struct transfer *transfer, const uint8_t he
 }
 
 /* Only the bases themselves, which come first, are part of the fingerprint. */
-static pool_status read_chunk(struct transfer *transfer, uint64_t at, uint64_t size)
+static pool_status read_chunk(void *user, struct memory_chunk *chunk)
 {
-    uint64_t bytes = msm_affine_bytes(transfer->bases->curve);
-    uint64_t first = at / bytes, count = transfer->bases->count;
+    struct transfer *transfer = user;
+    uint64_t bytes = msm_affine_bytes(transfer->bases->curve), size = chunk->count * bytes;
+    uint64_t count = transfer->bases->count;
     pool_status status = read_bytes(transfer, transfer->host, (size_t)size);
 
-    if (!status && first < count)
+    if (!status && chunk->first < count)
         status = add_to_fingerprint(
-            transfer, first, size / bytes < count - first ? size / bytes : count - first);
+            transfer, chunk->first, base_min(chunk->count, count - chunk->first));
     if (!status)
-        status = pool_copy_to_device(
-            transfer->bases->buffer, at, transfer->host, size, transfer->stream);
+        status = pool_copy_to_device(transfer->bases->buffer, chunk->first * bytes, transfer->host,
+            size, chunk->target.stream);
     return status;
 }
 
 static pool_status read_points(struct transfer *transfer)
 {
-    uint64_t total = msm_bases_bytes(transfer->bases), count = transfer->bases->count;
-    uint64_t chunk_bytes = CHUNK_BYTES - CHUNK_BYTES % msm_affine_bytes(transfer->bases->curve);
-    pool_status status = msm_bases_allocate(transfer->bases, transfer->site);
+    const struct pool_bases *bases = transfer->bases;
+    pool_status status = msm_bases_allocate(transfer->bases, &transfer->site);
 
+    transfer->progress.total =
+        bases->count * bases->factor + (transfer->progress.exec->checks ? bases->count : 0);
     if (!status)
         status = begin_fingerprint(transfer);
-    for (uint64_t at = 0; !status && at < total; at += chunk_bytes) {
-        uint64_t size = total - at < chunk_bytes ? total - at : chunk_bytes;
-
-        status = memory_exec_cancelled("pool_bases_load", transfer->exec);
-        if (!status)
-            status = read_chunk(transfer, at, size);
-        if (!status)
-            memory_exec_report(
-                transfer->exec, (uint64_t)((unsigned __int128)count * (at + size) / total), count);
-    }
-    return status ? status : pool_stream_synchronize(transfer->stream);
+    if (!status)
+        status = transfer_points(transfer, read_chunk, NULL);
+    return status ? status : pool_stream_synchronize(transfer->site.stream);
 }
 
 static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYTES])
@@ -355,14 +374,13 @@ static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
 
     if (status)
         return status;
-    transfer->stream = site->stream;
-    transfer->exec = exec;
-    transfer->site = site;
+    transfer->site = *site;
+    transfer->progress = (struct memory_progress){.call = "pool_bases_load", .exec = exec};
     transfer->file = base_openat(AT_FDCWD, transfer->path, O_RDONLY | O_NONBLOCK, 0);
     status = transfer->file < 0 ? fail_io(transfer, "open") : read_all(transfer, header);
     status = end_transfer(transfer, status);
     if (!status)
-        status = msm_bases_check_loaded(transfer->bases, exec, site);
+        status = msm_bases_check_loaded(transfer->bases, site, &transfer->progress);
     if (status)
         return msm_bases_discard(transfer->bases, status);
     msm_bases_set_fingerprint(transfer->bases, header + 80);

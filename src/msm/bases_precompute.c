@@ -3,11 +3,10 @@
  * pool_bases_create: copies points to a device in chunks, converts and checks them, and computes
  * the precomputed multiples. Bases from a file are checked here too.
  */
-#include <string.h>
-
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/pipeline.h"
 #include "msm/bases.h"
 #include "pool/counters.h"
 
@@ -90,62 +89,17 @@ static pool_status set_precomputation(const pool_bases_params *params, struct po
 /* Bases that are being created or checked, and scratch memory. */
 struct bases_builder {
     struct pool_bases *bases;
-    const pool_bases_params *params; /* of a creation */
-    const pool_exec *exec;
-    const pool_span *span;
-    struct msm_input_bases source;
-    struct msm_run run;
     struct exec_target site;
+    struct memory_progress *progress;
+    struct msm_input_bases source;
+    bool converts; /* otherwise the source is the bases themselves */
     pool_buffer *scratch;
-    CUdeviceptr result; /* of checks; followed by the raw points and the multiples */
-    CUdeviceptr raw;
-    CUdeviceptr doubled;
+    CUdeviceptr result;  /* of checks */
+    CUdeviceptr doubled; /* multiples in progress */
 };
 
-static pool_status allocate_scratch(struct bases_builder *builder)
-{
-    uint64_t count = base_min(builder->span->count, MSM_BASES_CHUNK);
-    uint64_t raw =
-        builder->span->space == POOL_MEMORY_HOST ? count * builder->source.stride * 4 : 0;
-    uint64_t doubled =
-        builder->bases->factor > 1 ? 2 * count * msm_affine_bytes(builder->bases->curve) : 0;
-
-    raw = (raw + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    pool_status status = memory_scratch(
-        &builder->site, ALIGNMENT + raw + doubled, &builder->scratch, &builder->result);
-    builder->raw = builder->result + ALIGNMENT;
-    builder->doubled = builder->raw + raw;
-    return status;
-}
-
-static pool_status convert_chunk(struct bases_builder *builder, uint64_t first, uint64_t count)
-{
-    uint64_t bytes = msm_affine_bytes(builder->bases->curve);
-    uint64_t stride = builder->source.stride * 4;
-    CUdeviceptr to = builder->bases->address + first * bytes;
-    const struct msm_check_result result = {
-        .buffer = builder->scratch, .address = builder->result, .first_index = first};
-    struct msm_input_bases chunk = builder->source;
-    pool_status status = POOL_OK;
-
-    chunk.data = (CUdeviceptr)(uintptr_t)builder->span->data + first * stride;
-    chunk.count = count;
-    if (builder->span->space == POOL_MEMORY_HOST) {
-        uint64_t size =
-            (count - 1) * stride + pool_point_bytes(builder->bases->curve, builder->params->layout);
-
-        chunk.data = builder->raw;
-        status = pool_copy_to_device(builder->scratch, ALIGNMENT,
-            (const uint8_t *)builder->span->data + first * stride, size, builder->run.stream);
-    }
-    if (!status)
-        status = msm_convert_bases(&builder->run, &chunk, to);
-    if (!status)
-        status = msm_check_bases(&builder->run, &chunk, &result, to, bytes, builder->exec->checks);
-    return status;
-}
-
-static pool_status compute_multiples(struct bases_builder *builder, uint64_t first, uint64_t count)
+static pool_status compute_multiples(
+    const struct bases_builder *builder, const struct msm_run *run, uint64_t first, uint64_t count)
 {
     const struct pool_bases *bases = builder->bases;
     uint64_t bytes = msm_affine_bytes(bases->curve);
@@ -159,108 +113,91 @@ static pool_status compute_multiples(struct bases_builder *builder, uint64_t fir
             .count = count,
             .doublings = bases->window_bits * bases->bucket_sets};
 
-        status = msm_double_bases(&builder->run, &multiples);
+        status = msm_double_bases(run, &multiples);
     }
     return status;
 }
 
-static pool_status build_chunks(struct bases_builder *builder)
+static pool_status build_chunk(void *user, struct memory_chunk *chunk)
 {
-    uint64_t total = builder->span->count;
+    const struct bases_builder *builder = user;
+    const struct pool_bases *bases = builder->bases;
+    uint64_t bytes = msm_affine_bytes(bases->curve);
+    CUdeviceptr to = bases->address + chunk->first * bytes;
+    const struct msm_run run = {
+        .device = bases->device, .stream = chunk->target.stream, .curve = bases->curve};
+    const struct msm_check_result result = {
+        .buffer = builder->scratch, .address = builder->result, .first_index = chunk->first};
+    struct msm_input_bases source = builder->source;
     pool_status status = POOL_OK;
 
-    for (uint64_t first = 0; !status && first < total; first += MSM_BASES_CHUNK) {
-        uint64_t count = total - first < MSM_BASES_CHUNK ? total - first : MSM_BASES_CHUNK;
-
-        status = memory_exec_cancelled("pool_bases_create", builder->exec);
-        if (!status)
-            status = convert_chunk(builder, first, count);
-        if (!status)
-            status = compute_multiples(builder, first, count);
-        if (!status)
-            memory_exec_report(builder->exec, first + count, total);
-    }
-    return status;
+    source.data = (CUdeviceptr)(uintptr_t)chunk->in[0].data;
+    source.count = chunk->count;
+    if (builder->converts)
+        status = msm_convert_bases(&run, &source, to);
+    if (!status)
+        status =
+            msm_check_bases(&run, &source, &result, to, bytes, builder->progress->exec->checks);
+    return status ? status : compute_multiples(builder, &run, chunk->first, chunk->count);
 }
 
-/* The caller's memory is not accessed any more when this returns, whatever the status. */
-static pool_status build_bases(struct bases_builder *builder)
+/* The points of the span are not accessed any more when this returns, whatever the status. */
+static pool_status build_bases(
+    struct bases_builder *builder, const pool_span *span, pool_point_layout layout)
 {
-    struct base_error_copy first;
-    pool_status status = msm_bases_allocate(builder->bases, &builder->site), end;
+    const pool_curve *curve = builder->bases->curve;
+    uint64_t count = base_min(span->count, MSM_BASES_CHUNK);
+    uint64_t doubled = builder->bases->factor > 1 ? 2 * count * msm_affine_bytes(curve) : 0;
+    bool overlaps = span->space == POOL_MEMORY_HOST && span->count > count;
+    const struct memory_pipeline pipeline = {.target = builder->site,
+        .progress = builder->progress,
+        .weight = 1,
+        .count = span->count,
+        .chunk_items = count,
+        .slots = overlaps ? 2 : 1,
+        .is_serial = true,
+        .in = {{span, pool_point_bytes(curve, layout), false}},
+        .compute = build_chunk,
+        .user = builder};
+    pool_status status =
+        memory_scratch(&builder->site, ALIGNMENT + doubled, &builder->scratch, &builder->result);
 
+    builder->doubled = builder->result + ALIGNMENT;
+    msm_input_bases_init(&builder->source, curve, span, layout);
     if (!status)
-        status = allocate_scratch(builder);
-    if (!status)
-        status = build_chunks(builder);
+        status = memory_pipeline_run(&pipeline);
     status = memory_scratch_free(&builder->site, &builder->scratch, status);
-    base_error_save(&first);
-    end = pool_stream_synchronize(builder->run.stream);
-    if (status)
-        base_error_restore(&first);
-    return status ? status : end;
-}
-
-static pool_status check_chunks(struct bases_builder *builder)
-{
-    uint64_t bytes = msm_affine_bytes(builder->bases->curve), total = builder->bases->count;
-    pool_status status = POOL_OK;
-
-    for (uint64_t first = 0; !status && first < total; first += MSM_BASES_CHUNK) {
-        uint64_t count = total - first < MSM_BASES_CHUNK ? total - first : MSM_BASES_CHUNK;
-        const struct msm_check_result result = {
-            .buffer = builder->scratch, .address = builder->result, .first_index = first};
-        struct msm_input_bases chunk = builder->source;
-
-        chunk.data += first * bytes;
-        chunk.count = count;
-        status = memory_exec_cancelled("pool_bases_load", builder->exec);
-        if (!status)
-            status = msm_check_bases(
-                &builder->run, &chunk, &result, chunk.data, bytes, builder->exec->checks);
-        if (!status)
-            status = compute_multiples(builder, first, count);
-    }
-    return status;
+    return exec_target_end(&builder->site, false, status);
 }
 
 pool_status msm_bases_check_loaded(
-    struct pool_bases *bases, const pool_exec *exec, const struct exec_target *site)
+    struct pool_bases *bases, const struct exec_target *site, struct memory_progress *progress)
 {
     const pool_span span = {.data = (void *)(uintptr_t)bases->address,
         .count = bases->count,
         .form = field_device_degree(bases->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
                                                                      : POOL_FORM_STANDARD,
         .space = POOL_MEMORY_DEVICE};
-    struct bases_builder builder = {.bases = bases, .exec = exec, .span = &span, .site = *site};
-    pool_status status;
+    struct bases_builder builder = {.bases = bases, .site = *site, .progress = progress};
 
-    if (!exec->checks)
-        return POOL_OK;
-    builder.run =
-        (struct msm_run){.device = site->device, .stream = site->stream, .curve = bases->curve};
-    msm_input_bases_init(&builder.source, bases->curve, &span, POOL_POINT_AFFINE);
-    status = allocate_scratch(&builder);
-    if (!status)
-        status = check_chunks(&builder);
-    status = memory_scratch_free(&builder.site, &builder.scratch, status);
-    return status ? status : pool_stream_synchronize(site->stream);
+    return progress->exec->checks ? build_bases(&builder, &span, POOL_POINT_AFFINE) : POOL_OK;
 }
 
 static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
     const struct exec_target *site, const pool_span *span, pool_bases **bases)
 {
-    struct bases_builder builder = {.params = params, .exec = exec, .span = span, .site = *site};
+    struct memory_progress progress = {
+        .call = "pool_bases_create", .exec = exec, .total = span->count};
+    struct bases_builder builder = {.site = *site, .progress = &progress, .converts = true};
     pool_status status = msm_bases_begin(site->device, params->curve, span->count, &builder.bases);
 
     if (status)
         return status;
-    builder.run = (struct msm_run){
-        .device = site->device, .stream = site->stream, .curve = builder.bases->curve};
-    msm_input_bases_init(&builder.source, params->curve, span, params->layout);
     status = set_precomputation(params, builder.bases);
     if (!status)
-        status = build_bases(&builder);
+        status = msm_bases_allocate(builder.bases, site);
+    if (!status)
+        status = build_bases(&builder, span, params->layout);
     if (status)
         return msm_bases_discard(builder.bases, status);
     *bases = builder.bases;

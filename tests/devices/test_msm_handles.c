@@ -579,6 +579,100 @@ static void test_refusals(void **state)
     msm_problem_free(&problem);
 }
 
+struct watch {
+    uint64_t done, total;
+    uint32_t calls;
+    pool_cancel *cancel; /* requested by the first call */
+};
+
+static void watch_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct watch *watch = user;
+
+    assert_true(done > watch->done && done <= total);
+    assert_true(watch->total == 0 || watch->total == total);
+    watch->done = done;
+    watch->total = total;
+    watch->calls++;
+    if (watch->cancel)
+        pool_cancel_request(watch->cancel);
+}
+
+/* Cancelled after its first chunk. */
+static void cancel_load(const pool_bases_params *params, const char *path)
+{
+    struct watch watch = {0};
+    pool_exec exec = exec_here();
+    pool_bases *bases = NULL;
+
+    assert_ok(pool_cancel_create(&watch.cancel));
+    exec.cancel = watch.cancel;
+    exec.progress = watch_progress;
+    exec.user = &watch;
+    assert_int_equal(pool_bases_load(params, &exec, path, &bases), POOL_ERR_CANCELLED);
+    assert_says("pool_bases_load: cancelled by the caller after");
+    assert_int_equal(watch.calls, 1);
+    assert_null(bases);
+    pool_cancel_destroy(&watch.cancel);
+}
+
+/* More bases than one chunk of a creation, a fingerprint or a file holds, with strides. */
+static void test_chunks(void **state)
+{
+    enum { COUNT = (1 << 17) + 3, DISTINCT = 8, STRIDE = 132 };
+    struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g2"), DISTINCT, 1);
+    uint8_t *packed = malloc((size_t)COUNT * 128), *strided = malloc((size_t)COUNT * STRIDE);
+    uint8_t *text = malloc(40 + (size_t)COUNT * 128), wanted[32], got[32];
+    pool_bases_params params = params_of(problem.curve);
+    pool_span span = msm_span(strided, COUNT);
+    struct watch watch = {0};
+    pool_exec exec = exec_here();
+    pool_bases *bases = NULL, *loaded = NULL;
+    char path[128];
+
+    (void)state;
+    path_of("points", path, sizeof(path));
+    assert_int_equal(problem.point_bytes, 128);
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(packed + i * 128, msm_point(&problem, i * i % DISTINCT), 128);
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(strided + i * STRIDE, packed + i * 128, 128);
+    span.stride = STRIDE;
+    exec.progress = watch_progress;
+    exec.user = &watch;
+    assert_ok(pool_bases_create(&params, &exec, &span, &bases));
+    assert_int_equal(watch.calls, 2);
+    assert_int_equal(watch.done, COUNT);
+    assert_int_equal(watch.total, COUNT);
+    assert_ok(pool_curve_fingerprint(problem.curve, text));
+    for (int i = 0; i < 8; i++)
+        text[32 + i] = (uint8_t)((uint64_t)COUNT >> 8 * i);
+    memcpy(text + 40, packed, (size_t)COUNT * 128);
+    assert_ok(base_sha256_of(text, 40 + (size_t)COUNT * 128, wanted));
+    assert_ok(pool_bases_fingerprint(bases, got));
+    assert_memory_equal(got, wanted, 32);
+    assert_ok(pool_bases_save(bases, path));
+    assert_ok(pool_bases_destroy(&bases));
+    watch = (struct watch){0};
+    exec.checks = POOL_CHECK_ON_CURVE;
+    assert_ok(pool_bases_load(&params, &exec, path, &loaded));
+    assert_int_equal(watch.calls, 3); /* the second chunk of the file is too small to report */
+    assert_int_equal(watch.done, 2 * COUNT);
+    assert_int_equal(watch.total, 2 * COUNT);
+    assert_ok(pool_bases_destroy(&loaded));
+    cancel_load(&params, path);
+    /* The last point, which is in the second chunk. */
+    strided[(size_t)(COUNT - 1) * STRIDE] ^= 1;
+    exec.progress = NULL;
+    assert_int_equal(pool_bases_create(&params, &exec, &span, &bases), POOL_ERR_BAD_DATA);
+    assert_says("point 131074 is not on the curve");
+    assert_null(bases);
+    free(packed);
+    free(strided);
+    free(text);
+    msm_problem_free(&problem);
+}
+
 static int open_all(void **state)
 {
     return !mkdtemp(directory) || open_pool(state);
@@ -603,7 +697,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_files), cmocka_unit_test(test_killed_writers),
         cmocka_unit_test(test_damaged_files), cmocka_unit_test(test_forged_files),
         cmocka_unit_test(test_checked_files), cmocka_unit_test(test_short_tables),
-        cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_chunks)};
 
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
