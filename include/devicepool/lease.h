@@ -71,7 +71,9 @@ typedef struct pool_request {
     uint64_t timeout_ns;  /* how long to wait; 0: not at all; POOL_WAIT_FOREVER */
     uint64_t duration_ns; /* the lease is overdue once it is held longer than that; 0: never */
     pool_cancel *cancel;  /* ends the wait; it must outlive the call, or the ticket. NULL: none */
-    const char *label;    /* for messages and metrics; copied, at most 63 bytes, UTF-8. NULL: "" */
+    /* For messages, logs and metrics; copied. At most 63 bytes of UTF-8 without control characters.
+     * NULL: "" */
+    const char *label;
 } pool_request;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

@@ -31,8 +31,10 @@ typedef struct pool_log_record {
     size_t struct_size;
     pool_log_level level;
     int32_t device;      /* ordinal of the device that the thread is working on; -1: none */
-    const char *message; /* without a newline */
-    const char *lease;   /* label of a lease; "" where none is known, so far everywhere */
+    const char *message; /* without a newline; ends with the lease's label unless it quotes it */
+    const char *lease;   /* label of the lease on whose behalf the thread works: of pool_exec.lease
+                            during an operation, of the lease that a buffer or stream is created
+                            under, of a request that fails; "" for none */
     const char *call;    /* the driver call that failed, with its arguments, or "" */
     int32_t code;        /* its CUresult, or 0 */
 } pool_log_record;

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/lock.h"
 
@@ -15,10 +16,11 @@ static struct base_lock log_lock = BASE_LOCK_INIT;
 static pool_log_callback log_callback; /* guarded by log_lock */
 static void *log_user;                 /* guarded by log_lock */
 static atomic_int log_level;
-static void (*_Atomic read_origin)(struct base_log_origin *origin);
+static int32_t (*_Atomic read_device)(void);
+static _Thread_local const char *thread_label __attribute__((tls_model("initial-exec")));
 
-/* A status name and the longest message of an error. */
-#define LOG_MESSAGE_BYTES 4200
+/* A status name, the longest message of an error, and a label. */
+#define LOG_MESSAGE_BYTES 4300
 
 void pool_log_set(pool_log_callback callback, void *user, pool_log_level level)
 {
@@ -34,16 +36,39 @@ int base_log_wanted(pool_log_level level)
     return (int)level <= atomic_load_explicit(&log_level, memory_order_relaxed);
 }
 
-void base_log_set_origin(void (*read)(struct base_log_origin *origin))
+void base_log_set_device(int32_t (*read)(void))
 {
-    atomic_store(&read_origin, read);
+    atomic_store(&read_device, read);
 }
 
-/* Fills in the origin and calls the user's callback. */
-static void deliver(pool_log_record *record)
+const char *base_log_label(void)
 {
-    struct base_log_origin origin = {.device = -1, .lease = ""};
-    void (*read)(struct base_log_origin *) = atomic_load(&read_origin);
+    return thread_label;
+}
+
+const char *base_log_set_label(const char *label)
+{
+    const char *before = thread_label;
+
+    thread_label = label;
+    return before;
+}
+
+/* Appends the label to a message that does not quote it already. */
+static void append_label(char *message, size_t size, const char *label)
+{
+    size_t length = strlen(message);
+    char quoted[80];
+
+    snprintf(quoted, sizeof(quoted), "\"%s\"", label);
+    if (*label && !strstr(message, quoted))
+        snprintf(message + length, size - length, " [lease %s]", quoted);
+}
+
+/* Fills in what the thread works on and calls the user's callback. */
+static void deliver(pool_log_record *record, char *message, size_t size)
+{
+    int32_t (*read)(void) = atomic_load(&read_device);
     pool_log_callback callback;
     void *user;
 
@@ -53,11 +78,11 @@ static void deliver(pool_log_record *record)
     base_unlock(&log_lock);
     if (!callback)
         return;
-    if (read)
-        read(&origin);
     record->struct_size = sizeof(*record);
-    record->device = origin.device;
-    record->lease = origin.lease;
+    record->device = read ? read() : -1;
+    record->lease = thread_label ? thread_label : "";
+    append_label(message, size, record->lease);
+    record->message = message;
     callback(user, record);
 }
 
@@ -72,8 +97,7 @@ void base_log(pool_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    record.message = message;
-    deliver(&record);
+    deliver(&record, message, sizeof(message));
 }
 
 void base_log_failure(const char *message, const char *status_name, const char *call, int32_t code)
@@ -84,6 +108,5 @@ void base_log_failure(const char *message, const char *status_name, const char *
     if (!base_log_wanted(POOL_LOG_ERROR))
         return;
     snprintf(line, sizeof(line), "%s: %s", status_name, message);
-    record.message = line;
-    deliver(&record);
+    deliver(&record, line, sizeof(line));
 }

@@ -7,17 +7,37 @@
 
 #include <devicepool/log.h>
 
-/* What the calling thread is working on. */
-struct base_log_origin {
-    int32_t device;    /* ordinal; -1: no device */
-    const char *lease; /* label, or "" */
-};
+/*
+ * The layer that knows the devices sets the function that returns the ordinal of the device that
+ * the calling thread is working on, or -1. NULL removes it.
+ */
+void base_log_set_device(int32_t (*read)(void));
 
 /*
- * The layer that knows the devices sets the function that fills in the origin of a message; it is
- * called on the thread that logs, with the members set to -1 and "". NULL removes it.
+ * The label of the lease on whose behalf the calling thread works, or of the request for one: its
+ * records carry it. NULL: none. It must live until the label is set again. Returns the one before.
  */
-void base_log_set_origin(void (*read)(struct base_log_origin *origin));
+const char *base_log_set_label(const char *label);
+const char *base_log_label(void);
+
+/*
+ * From this declaration to the end of its block the thread has this label; NULL leaves the label of
+ * the enclosing call. One per block.
+ */
+#define BASE_LOG_LABEL(label)                                                                      \
+    const char *base_log_outer __attribute__((cleanup(base_log_restore_label))) =                  \
+        base_log_enter_label(label)
+
+/* Its two halves. */
+static inline const char *base_log_enter_label(const char *label)
+{
+    return label ? base_log_set_label(label) : base_log_label();
+}
+
+static inline void base_log_restore_label(const char **outer)
+{
+    (void)base_log_set_label(*outer);
+}
 
 void base_log(pool_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/log.h"
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -16,6 +17,7 @@ enum { MAX_PLACES = 8 };
 
 struct work {
     const struct base_parallel *job;
+    const char *log_label; /* of the calling thread */
     atomic_size_t next;
     pthread_mutex_t lock;
     size_t failed;                  /* guarded by lock: the first task that failed, or the count */
@@ -50,6 +52,7 @@ static void *work_on(void *argument)
     struct work *work = argument;
     const struct base_parallel *job = work->job;
 
+    BASE_LOG_LABEL(work->log_label);
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < job->count;) {
         pool_status status = job->task(job->user, i);
 
@@ -70,7 +73,7 @@ static size_t start_helpers(struct work *work, pthread_t *threads, size_t wanted
 
 pool_status base_parallel_run(const struct base_parallel *job)
 {
-    struct work work = {.job = job, .failed = job->count};
+    struct work work = {.job = job, .log_label = base_log_label(), .failed = job->count};
     size_t places = base_parallel_threads();
     pthread_t threads[MAX_PLACES];
     size_t started;

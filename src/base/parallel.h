@@ -24,9 +24,9 @@ struct base_parallel {
 
 /*
  * Runs tasks 0 to count - 1, started in that order by the calling thread and as many helper threads
- * as `threads` and the number of tasks allow; fewer if threads cannot be created. Returns when all
- * helpers have ended, with the status of the first failed task, which is then the calling thread's
- * last error.
+ * as `threads` and the number of tasks allow; fewer if threads cannot be created. Helpers log with
+ * the calling thread's label (log.h). Returns when all helpers have ended, with the status of the
+ * first failed task, which is then the calling thread's last error.
  */
 pool_status base_parallel_run(const struct base_parallel *job);
 

@@ -25,6 +25,25 @@ static bool is_size(const struct base_struct *type, size_t size)
     return size > current_size(type) && size <= BASE_STRUCT_BYTES_MAX;
 }
 
+/* The first byte beyond the current size that is not 0; `size` if there is none. */
+static size_t first_unknown(const struct base_struct *type, const void *given, size_t size)
+{
+    size_t i = current_size(type);
+
+    while (i < size && !((const unsigned char *)given)[i])
+        i++;
+    return i < size ? i : size;
+}
+
+bool base_struct_is_valid(const struct base_struct *type, const void *given)
+{
+    size_t size = 0;
+
+    if (given)
+        memcpy(&size, given, sizeof(size));
+    return is_size(type, size) && first_unknown(type, given, size) == size;
+}
+
 pool_status base_struct_check(
     const struct base_struct *type, const char *call, const char *argument, const void *info)
 {
@@ -44,19 +63,19 @@ pool_status base_struct_read(const struct base_struct *type, const char *call, c
     const void *given, void *known)
 {
     size_t current = current_size(type);
-    size_t size;
+    size_t size, unknown;
     pool_status status = base_struct_check(type, call, argument, given);
 
     memset(known, 0, current);
     if (status)
         return status;
     memcpy(&size, given, sizeof(size));
-    for (size_t i = current; i < size; i++)
-        if (((const unsigned char *)given)[i])
-            return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "%s: %s->struct_size is %zu and byte %zu is not 0: a member that this version of "
-                "the library, whose %s has %zu bytes, does not know",
-                call, argument, size, i, type->name, current);
+    unknown = first_unknown(type, given, size);
+    if (unknown < size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: %s->struct_size is %zu and byte %zu is not 0: a member that this version of the "
+            "library, whose %s has %zu bytes, does not know",
+            call, argument, size, unknown, type->name, current);
     memcpy(known, given, base_min(size, current));
     memcpy(known, &current, sizeof(current));
     return POOL_OK;

@@ -38,6 +38,10 @@ struct base_struct {
         }                                                                                          \
     }
 
+/* Whether base_struct_read would succeed: for members that are needed before the call's arguments
+ * are validated. */
+bool base_struct_is_valid(const struct base_struct *type, const void *given);
+
 /*
  * Copies the caller's struct into `known`, which has the current size; members that the caller's
  * lacks are zero, and known->struct_size is the current size. `call` and `argument` are for

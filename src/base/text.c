@@ -63,3 +63,39 @@ void pool_text_free(char **text)
     base_free(*text);
     *text = NULL;
 }
+
+/* Bytes of the UTF-8 character at `text`, 0 if it is none; *code is the character. */
+static size_t read_character(const unsigned char *text, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t count = *text < 0x80             ? 1
+                   : (*text & 0xe0) == 0xc0 ? 2
+                   : (*text & 0xf0) == 0xe0 ? 3
+                   : (*text & 0xf8) == 0xf0 ? 4
+                                            : 0;
+
+    *code = count == 1 ? *text : *text & (0x7fu >> count);
+    for (size_t i = 1; i < count; i++) {
+        if ((text[i] & 0xc0) != 0x80) /* also at the terminating zero */
+            return 0;
+        *code = *code << 6 | (text[i] & 0x3f);
+    }
+    if (count && (*code < least[count] || *code > 0x10ffff || (*code >> 11) == 0x1b))
+        return 0; /* overlong, beyond Unicode, or a surrogate */
+    return count;
+}
+
+size_t base_text_printable(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    uint32_t code;
+
+    while (*at) {
+        size_t count = read_character(at, &code);
+
+        if (!count || code < 0x20 || (code >= 0x7f && code < 0xa0))
+            break;
+        at += count;
+    }
+    return (size_t)(at - (const unsigned char *)text);
+}

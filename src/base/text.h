@@ -23,6 +23,10 @@ struct base_size_text base_size_text(uint64_t bytes);
  */
 void base_text_copy(char *to, size_t size, const char *text);
 
+/* The index of the first byte that does not belong to a printable UTF-8 character; the length if
+ * there is none. Control characters (C0, DEL, C1) are not printable. */
+size_t base_text_printable(const char *text);
+
 /* "s" unless there is one: "%llu element%s". */
 static inline const char *base_plural(uint64_t count)
 {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/params.h"
 #include "driver/trace.h"
 #include "lease/admission.h"
@@ -151,6 +152,13 @@ pool_status pool_acquire(device_pool *pool, const pool_request *request, pool_le
 /* --- using --------------------------------------------------------------------------------------
  */
 
+const char *lease_label(const pool_lease *lease)
+{
+    bool is_held = lease && atomic_load_explicit(&lease->state, memory_order_acquire) == LEASE_HELD;
+
+    return is_held ? lease->label : NULL;
+}
+
 pool_status lease_check(const char *call, const pool_lease *lease)
 {
     if (!lease)
@@ -191,6 +199,7 @@ pool_status pool_lease_device(const pool_lease *lease, uint32_t index, pool_devi
 
 pool_status pool_lease_stream(pool_lease *lease, uint32_t index, pool_stream **stream)
 {
+    BASE_LOG_LABEL(lease_label(lease));
     pool_status status = check_index("pool_lease_stream", lease, index);
 
     if (!status && !stream)

@@ -43,6 +43,9 @@ struct lease_locality {
     atomic_bool *has_copy; /* of each device, by its index */
 };
 
+/* The label of a lease that is held, valid until its release; NULL for others and for NULL. */
+const char *lease_label(const pool_lease *lease);
+
 /*
  * Charges a block of `bytes` before it is allocated. POOL_ERR_OUT_OF_DEVICE_MEMORY when that
  * exceeds the limit (the message has the lease's label, its limit, the bytes used and asked), and

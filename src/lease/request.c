@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/params.h"
 #include "base/text.h"
 #include "lease/admission.h"
@@ -193,6 +194,15 @@ static pool_status check_values(const char *call, const pool_request *request)
     if (!status && request->label && strlen(request->label) >= POOL_LEASE_LABEL_BYTES)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `label` has %zu bytes, the most are %d",
             call, strlen(request->label), POOL_LEASE_LABEL_BYTES - 1);
+    if (!status && request->label) {
+        size_t printable = base_text_printable(request->label);
+
+        if (request->label[printable])
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: byte %zu of `label` is 0x%02x, which is not part of a printable UTF-8 "
+                "character",
+                call, printable, (unsigned char)request->label[printable]);
+    }
     return status;
 }
 
@@ -222,6 +232,7 @@ pool_status lease_terms_read(const char *call, struct admission *admission,
     };
     if (request.label)
         memcpy(terms->label, request.label, strlen(request.label));
+    BASE_LOG_LABEL(terms->label);
     if (request.bytes)
         status = device_pool_refresh(admission->pool);
     if (!status && request.device)
@@ -274,6 +285,7 @@ pool_status lease_terms_fail(const char *call, struct admission *admission,
     const struct scheduler_request *request = &terms->request;
     char devices[1024];
 
+    BASE_LOG_LABEL(terms->label);
     if (status == POOL_ERR_PROCESS_POISONED)
         return device_pool_verify(admission->pool);
     if (status == POOL_ERR_CANCELLED)
@@ -324,6 +336,7 @@ static uint32_t most_possible(struct admission *admission, const struct schedule
 pool_status lease_terms_refuse(
     const char *call, struct admission *admission, const struct lease_terms *terms)
 {
+    BASE_LOG_LABEL(terms->label);
     const struct scheduler_request *request = &terms->request;
     uint64_t bytes;
     uint32_t slots, usable = most_possible(admission, request, &bytes, &slots);

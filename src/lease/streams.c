@@ -184,6 +184,7 @@ pool_status lease_stream_of(struct lease_budget *budget, pool_stream **stream)
         return status;
     }
     atomic_store_explicit(&part->cache, cache, memory_order_relaxed);
+    stream_set_label(made, budget->lease->label);
     if (atomic_compare_exchange_strong(&part->stream, &present, made)) {
         *stream = made;
     } else { /* another thread was faster */

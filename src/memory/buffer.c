@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -128,9 +129,11 @@ pool_status pool_buffer_create(
     if (!status)
         status =
             base_struct_read(&buffer_params_type, "pool_buffer_create", "params", params, &wanted);
-    if (!status)
-        status = base_flags_check(
-            "pool_buffer_create", "flags", wanted.flags, POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET);
+    if (status)
+        return status;
+    BASE_LOG_LABEL(lease_label(wanted.lease));
+    status = base_flags_check(
+        "pool_buffer_create", "flags", wanted.flags, POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET);
     if (!status)
         status = stream_handle_on(wanted.stream, device, &request.stream);
     if (!status && wanted.lease)

@@ -4,6 +4,7 @@
  */
 #include "memory/exec.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/math.h"
@@ -87,6 +88,14 @@ static pool_status read_lease(
         exec->memory_limit =
             base_min(memory_exec_limit(exec), base_max(lease_budget_left(budget), UINT64_C(1)));
     return exec->stream ? POOL_OK : lease_stream_of(budget, &exec->stream);
+}
+
+const char *memory_exec_label(const pool_exec *given)
+{
+    bool has_lease = base_struct_is_valid(&exec_type, given) &&
+                     given->struct_size >= offsetof(pool_exec, lease) + sizeof(given->lease);
+
+    return has_lease ? lease_label(given->lease) : NULL;
 }
 
 pool_status memory_exec_read(const char *call, const pool_exec *given,

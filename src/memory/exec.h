@@ -19,6 +19,10 @@ struct memory_exec_rules {
     bool has_memory_limit;
 };
 
+/* For BASE_LOG_LABEL: the label of exec->lease, where a caller's pool_exec, which is not validated
+ * yet, has one; otherwise NULL. */
+const char *memory_exec_label(const pool_exec *given);
+
 /* A validated copy with the current struct_size; `given` NULL stands for all defaults. */
 pool_status memory_exec_read(const char *call, const pool_exec *given,
     const struct memory_exec_rules *rules, pool_exec *exec);

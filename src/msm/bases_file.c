@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/math.h"
 #include "base/new_file.h"
 #include "base/params.h"
@@ -391,6 +392,7 @@ static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
 pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *given_exec,
     const char *path, pool_bases **bases)
 {
+    BASE_LOG_LABEL(memory_exec_label(given_exec));
     struct transfer transfer = {.path = path, .file = -1};
     pool_bases *created = NULL;
     pool_bases_params params;

@@ -3,6 +3,7 @@
  * pool_bases_create: copies points to a device in chunks, converts and checks them, and computes
  * the precomputed multiples. Bases from a file are checked here too.
  */
+#include "base/log.h"
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
@@ -207,6 +208,7 @@ static pool_status create_inside(const pool_bases_params *params, const pool_exe
 pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *span, pool_bases **bases)
 {
+    BASE_LOG_LABEL(memory_exec_label(given_exec));
     pool_bases *created = NULL;
     pool_bases_params params;
     pool_exec exec;

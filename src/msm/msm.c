@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -426,12 +427,14 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,
     const pool_span *scalars, const pool_span *results)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     return msm_compute(&msm_default_tuning, params, exec, points, scalars, results);
 }
 
 pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     struct msm_call call;
     pool_status status;
 

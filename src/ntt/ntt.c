@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/counters.h"
@@ -183,6 +184,7 @@ static pool_status run_inside(struct ntt_call *call)
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     struct device_operation operation;
     struct device_scope scope;
     struct ntt_call call;
@@ -201,6 +203,7 @@ pool_status pool_ntt(
 pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     struct ntt_call call;
     pool_status status;
 

@@ -13,33 +13,20 @@
 
 /* The device that this thread has entered: a fault detected now showed there. */
 static _Thread_local pool_device *acting __attribute__((tls_model("initial-exec")));
-/* The label of the lease that this thread's operation runs under; NULL: none. */
-static _Thread_local const char *acting_lease __attribute__((tls_model("initial-exec")));
 
 pool_device *device_entered(void)
 {
     return acting;
 }
 
-static void read_log_origin(struct base_log_origin *origin)
+static int32_t entered_ordinal(void)
 {
-    if (acting)
-        origin->device = acting->properties.ordinal;
-    if (acting_lease)
-        origin->lease = acting_lease;
+    return acting ? acting->properties.ordinal : -1;
 }
 
-void device_register_log_origin(void)
+void device_register_log_device(void)
 {
-    base_log_set_origin(read_log_origin);
-}
-
-const char *device_set_lease_label(const char *label)
-{
-    const char *outer = acting_lease;
-
-    acting_lease = label;
-    return outer;
+    base_log_set_device(entered_ordinal);
 }
 
 /* cuCtxCreate leaves the new context on top of the thread's stack, so it is popped again. */

@@ -118,7 +118,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->fault_user = params->fault_user;
     pool->stall_timeout_ns = params->stall_timeout_ns;
     pool->account_rules = *rules;
-    device_register_log_origin();
+    device_register_log_device();
     init_lock(&pool->sample_lock, PTHREAD_MUTEX_NORMAL);
     init_lock(&pool->state_lock, PTHREAD_MUTEX_NORMAL);
     init_lock(&pool->extension_lock, PTHREAD_MUTEX_NORMAL);

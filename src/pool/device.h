@@ -47,12 +47,6 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
 pool_status device_leave(struct device_scope *scope, pool_status status);
 
 /*
- * Sets the label of the lease that the calling thread's operation runs under, for the log, until it
- * is set again; NULL: none. Returns the previous one, which the caller sets at its end.
- */
-const char *device_set_lease_label(const char *label);
-
-/*
  * 1 when driver calls can be made on the device at all: the process is neither forked nor poisoned,
  * and the device has a context. Sets no error: for destructors, which otherwise free host memory
  * only and stay silent.

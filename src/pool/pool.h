@@ -113,9 +113,9 @@ struct device_pool {
     void *fault_user;
     struct monitor *monitor;
     struct status_socket *status_socket; /* NULL: none; constant */
-    uint64_t stall_timeout_ns; /* 0: the devices are not watched */
+    uint64_t stall_timeout_ns;           /* 0: the devices are not watched */
     struct monitor_task watch_task;
-    atomic_uint references;          /* pool_create's and pool_retain's; the last one destroys */
+    atomic_uint references;    /* pool_create's and pool_retain's; the last one destroys */
     uint32_t slots;            /* of each device, for leases */
     _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */
     const struct device_pool_extension_type *extension_type; /* constant once that is set */
@@ -219,8 +219,8 @@ pool_status device_context_check_flags(pool_device *device);
 void device_context_release(pool_device *device);
 /* The device that the calling thread has entered (device_enter), or NULL. */
 pool_device *device_entered(void);
-/* From now on messages of the log have the thread's device and lease. */
-void device_register_log_origin(void);
+/* From now on messages of the log have the thread's device. */
+void device_register_log_device(void);
 /*
  * Pops `context` from the calling thread's stack. If another context is on top, it is pushed back:
  * POOL_ERR_UNBALANCED with *is_off 0. With *is_off 1 the context is popped, whatever the status.

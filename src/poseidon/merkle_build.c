@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
@@ -128,5 +129,6 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
 pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     return poseidon_merkle_build(set, exec, params, leaves, 0, levels);
 }

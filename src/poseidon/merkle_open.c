@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "poseidon/merkle.h"
@@ -184,6 +185,7 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec 
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     struct opening opening = {.set = set};
     pool_status status = poseidon_read_exec(call, set, exec, &opening.exec);
 

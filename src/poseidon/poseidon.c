@@ -5,6 +5,7 @@
  */
 #include "poseidon/poseidon.h"
 
+#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "poseidon/host.h"
@@ -33,6 +34,7 @@ static pool_status check_spans(const char *call, const pool_poseidon *set, const
 pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *given,
     const pool_span *states, const pool_span *results)
 {
+    BASE_LOG_LABEL(memory_exec_label(given));
     static const char call[] = "pool_poseidon_permute";
     struct memory_progress progress;
     pool_exec exec;
@@ -53,6 +55,7 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *giv
 pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *given,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
+    BASE_LOG_LABEL(memory_exec_label(given));
     static const char call[] = "pool_poseidon_hash";
     struct memory_progress progress;
     pool_exec exec;
@@ -77,6 +80,7 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *given,
 pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *given,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
 {
+    BASE_LOG_LABEL(memory_exec_label(given));
     static const char call[] = "pool_poseidon_sponge";
     pool_poseidon_sponge_params known;
     struct memory_progress progress;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -411,6 +412,7 @@ static void end_use(pool_resident_use *use)
 pool_status pool_resident_open(
     pool_resident *resident, const pool_exec *given, pool_resident_use **use)
 {
+    BASE_LOG_LABEL(memory_exec_label(given));
     struct resident_copy *copy = NULL;
     pool_resident_use *made;
     struct device_scope scope;

@@ -2,6 +2,7 @@
 /* Inverses of the elements of a vector. */
 #include "vector/vector.h"
 
+#include "base/log.h"
 #include "base/status.h"
 
 /*
@@ -41,6 +42,7 @@ static pool_status invert(struct vector_call *call)
 pool_status pool_vector_inverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     struct vector_call call;
     pool_status status = vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_inverse");
 

@@ -2,6 +2,7 @@
 /* Permutations of vectors: bit reversal and transposition. */
 #include "vector/vector.h"
 
+#include "base/log.h"
 #include "base/math.h"
 #include "base/status.h"
 
@@ -30,6 +31,7 @@ static pool_status bit_reverse(struct vector_call *call)
 pool_status pool_vector_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     struct vector_call call;
     pool_status status =
         vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_bit_reverse");
@@ -75,6 +77,7 @@ static pool_status transpose(struct vector_call *call)
 pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
     uint64_t columns, const pool_span *a, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     const struct matrix matrix = {rows, columns};
     struct vector_call call;
     uint64_t count;

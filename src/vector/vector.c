@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "vector/check.h"
@@ -170,18 +171,21 @@ static pool_status binary(const pool_field *field, const pool_exec *exec, enum v
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     return binary(field, exec, VECTOR_ADD, a, b, out, "pool_vector_add");
 }
 
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     return binary(field, exec, VECTOR_SUB, a, b, out, "pool_vector_sub");
 }
 
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     return binary(field, exec, VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
@@ -202,6 +206,7 @@ pool_status vector_load_scalar(
 pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
     const pool_span *a, const pool_span *out)
 {
+    BASE_LOG_LABEL(memory_exec_label(exec));
     uint64_t value[FIELD_MAX_LIMBS];
     const struct operation operation = {VECTOR_COPY, value};
     struct vector_call call;

@@ -147,6 +147,37 @@ static void test_stall_and_recovery(void **state)
     tear_down(&setting);
 }
 
+/* Launches on a lease's stream carry the lease's label, also when the stream is reused. */
+static void test_label_of_a_lease(void **state)
+{
+    const char *labels[] = {"block 7", "", "block 8"};
+    pool_request request = {.struct_size = sizeof(request)};
+    struct setting setting;
+
+    (void)state;
+    set_up(&setting, 50 * MS);
+    request.device = setting.device;
+    for (int i = 0; i < 3; i++) {
+        pool_stream *own = setting.streams[0];
+        pool_lease *lease = NULL;
+
+        request.label = labels[i];
+        assert_ok(pool_acquire(setting.pool, &request, &lease));
+        assert_ok(pool_lease_stream(lease, 0, &setting.streams[0]));
+        hang(&setting, 0);
+        wait_for_stalled(&setting, 1);
+        while (atomic_load(&heard.calls) < i + 1)
+            usleep(1000);
+        assert_string_equal(heard.label, labels[i]);
+        assert_ok(pool_sim_resume());
+        wait_for_stalled(&setting, 0);
+        assert_ok(pool_stream_synchronize(setting.streams[0]));
+        setting.streams[0] = own;
+        assert_ok(pool_release(&lease));
+    }
+    tear_down(&setting);
+}
+
 /* Work that ends on another stream of the device is progress. */
 static void test_progress_elsewhere(void **state)
 {
@@ -187,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stall_and_recovery),
+        cmocka_unit_test(test_label_of_a_lease),
         cmocka_unit_test(test_progress_elsewhere),
         cmocka_unit_test(test_off),
     };

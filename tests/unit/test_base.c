@@ -202,10 +202,9 @@ static void test_log_levels(void **state)
     assert_false(base_log_wanted(POOL_LOG_ERROR));
 }
 
-static void read_origin(struct base_log_origin *origin)
+static int32_t third_device(void)
 {
-    origin->device = 3;
-    origin->lease = "proof 17";
+    return 3;
 }
 
 /* The fields of a record: a driver's failure has its call and code, and a thread that works on a
@@ -215,14 +214,15 @@ static void test_log_fields(void **state)
     struct heard heard = {0};
 
     (void)state;
-    base_log_set_origin(NULL);
+    base_log_set_device(NULL);
     pool_log_set(hear, &heard, POOL_LOG_WARN);
     base_log(POOL_LOG_WARN, "no device");
     assert_int_equal(heard.device, -1);
     assert_string_equal(heard.lease, "");
     assert_string_equal(heard.call, "");
     assert_int_equal(heard.code, 0);
-    base_log_set_origin(read_origin);
+    base_log_set_device(third_device);
+    assert_null(base_log_set_label("proof 17"));
     base_fail_driver(POOL_ERR_DRIVER, 700, "CUDA_ERROR_ILLEGAL_ADDRESS", "cuCtxSynchronize()",
         "the driver is unwell");
     assert_int_equal(heard.device, 3);
@@ -232,8 +232,74 @@ static void test_log_fields(void **state)
     base_fail(POOL_ERR_IO, "disk");
     assert_string_equal(heard.call, "");
     assert_int_equal(heard.code, 0);
-    base_log_set_origin(NULL);
+    assert_string_equal(base_log_set_label(NULL), "proof 17");
+    base_log_set_device(NULL);
     pool_log_set(NULL, NULL, POOL_LOG_NONE);
+}
+
+/* The label of a block ends with it, and the message has it once. */
+static void test_log_labels_nest(void **state)
+{
+    struct heard heard = {0};
+
+    (void)state;
+    pool_log_set(hear, &heard, POOL_LOG_WARN);
+    {
+        BASE_LOG_LABEL("outer");
+        base_log(POOL_LOG_WARN, "one");
+        assert_string_equal(heard.last, "one [lease \"outer\"]");
+        {
+            BASE_LOG_LABEL("inner");
+            base_log(POOL_LOG_WARN, "the lease \"inner\" has no bytes left");
+            assert_string_equal(heard.lease, "inner");
+            assert_string_equal(heard.last, "the lease \"inner\" has no bytes left");
+        }
+        {
+            BASE_LOG_LABEL(NULL);
+            base_log(POOL_LOG_WARN, "two");
+            assert_string_equal(heard.lease, "outer");
+        }
+        {
+            BASE_LOG_LABEL("");
+            base_log(POOL_LOG_WARN, "three");
+            assert_string_equal(heard.lease, "");
+            assert_string_equal(heard.last, "three");
+        }
+        base_log(POOL_LOG_WARN, "four");
+        assert_string_equal(heard.lease, "outer");
+    }
+    base_log(POOL_LOG_WARN, "five");
+    assert_string_equal(heard.lease, "");
+    assert_string_equal(heard.last, "five");
+    pool_log_set(NULL, NULL, POOL_LOG_NONE);
+}
+
+static void test_printable_text(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t printable;
+    } cases[] = {
+        {"", 0},
+        {"block 7", 7},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9},
+        {"a\nb", 1},
+        {"a\x7f", 1},
+        {"\x1b[31m", 0},
+        {"a\xc2\x85", 1},        /* C1 */
+        {"ab\xff", 2},           /* no first byte */
+        {"ab\x80", 2},           /* a continuation */
+        {"ab\xe2\x82", 2},       /* cut */
+        {"\xc1\xa1", 0},         /* overlong */
+        {"\xe0\x82\x82", 0},     /* overlong */
+        {"\xed\xa0\x80", 0},     /* a surrogate */
+        {"\xf4\x90\x80\x80", 0}, /* beyond Unicode */
+        {"\xf8\x88\x80\x80\x80", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(base_text_printable(cases[i].text), cases[i].printable);
 }
 
 static int refuse(void *user)
@@ -439,6 +505,8 @@ int main(void)
         cmocka_unit_test(test_error_detail_in_a_child),
         cmocka_unit_test(test_log_levels),
         cmocka_unit_test(test_log_fields),
+        cmocka_unit_test(test_log_labels_nest),
+        cmocka_unit_test(test_printable_text),
         cmocka_unit_test(test_alloc),
         cmocka_unit_test(test_sha256),
         cmocka_unit_test(test_version),

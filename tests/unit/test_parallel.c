@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "base/log.h"
 #include "base/parallel.h"
 #include "module/image.h"
 #include "msm/msm.h"
@@ -242,6 +243,43 @@ static void test_cached(void **state)
     assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAMS);
 }
 
+/* A task waits for the other, so that both threads take one. */
+static pool_status log_in_task(void *user, size_t index)
+{
+    atomic_int *arrived = user;
+
+    (void)index;
+    atomic_fetch_add(arrived, 1);
+    for (int i = 0; i < WAIT_US / 100 && atomic_load(arrived) < 2; i++)
+        usleep(100);
+    base_log(POOL_LOG_INFO, "a task");
+    return atomic_load(arrived) == 2 ? POOL_OK : POOL_ERR_TIMEOUT;
+}
+
+static void count_labels(void *user, const pool_log_record *record)
+{
+    if (strcmp(record->lease, "block 7") == 0)
+        atomic_fetch_add((atomic_int *)user, 1);
+}
+
+/* Helper threads log on behalf of the caller's lease. */
+static void test_label(void **state)
+{
+    atomic_int arrived = 0, labelled = 0;
+    const struct base_parallel job = {.count = 2, .task = log_in_task, .user = &arrived};
+
+    (void)state;
+    begin(2);
+    pool_log_set(count_labels, &labelled, POOL_LOG_INFO);
+    {
+        BASE_LOG_LABEL("block 7");
+        assert_ok(base_parallel_run(&job));
+    }
+    pool_log_set(NULL, NULL, POOL_LOG_NONE);
+    assert_int_equal(threads_started, 1);
+    assert_int_equal(labelled, 2);
+}
+
 static unsigned failing;
 
 static nvrtc_result fail_nth(unsigned number, const char *name, int (*cancelled)(void *), void *of)
@@ -401,6 +439,7 @@ int main(void)
         CASE(test_no_threads),
         CASE(test_too_few_threads),
         CASE(test_cached),
+        CASE(test_label),
         cmocka_unit_test(test_each_fails),
         cmocka_unit_test(test_first_failure),
         CASE(test_first_use),
