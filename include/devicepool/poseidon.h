@@ -144,18 +144,27 @@ POOL_API pool_status pool_poseidon_fingerprint(
 POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device);
 
 /*
- * The operations below use all members of `exec` but workspace and memory_limit. The check is
- * POOL_CHECK_CANONICAL, on a device as on the host. Progress counts states, items or nodes; without
- * is_async the call waits for the device from time to time, so that it reports completed work.
+ * The operations below use all members of `exec` but workspace. The check is POOL_CHECK_CANONICAL,
+ * on a device as on the host. Progress counts states, items or nodes; without is_async the call
+ * waits for the device from time to time, so that it reports completed work.
  *
  * A span is `count` items of packed elements. An output span specifies where the results are stored
- * and in which form. When a device computes, spans in host memory pass through it in chunks, so
- * they may be larger than its memory. After a failure the results may have been written in part.
+ * and in which form. When a device computes, spans in host memory pass through it in chunks of up
+ * to 32 MiB, so they may be larger than its memory. A memory limit reduces the chunks, down to one
+ * item, or the children of one node of a tree; the levels of a tree are not divided. After a
+ * failure the results may have been written in part.
+ *
+ * Each has a function that reports the exact number of device bytes that a call with the same
+ * arguments allocates (0 on the host): at most exec->memory_limit, unless that is 0. The spans'
+ * data is not read and may be NULL; a device is not needed. Kernels that the first call loads do
+ * not count. Errors: those of the call, for the same arguments.
  */
 
 /* Permutes states->count states of t elements each. Both spans may be the same memory. */
 POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results);
+POOL_API pool_status pool_poseidon_permute_workspace(const pool_poseidon *set,
+    const pool_exec *exec, const pool_span *states, const pool_span *results, uint64_t *bytes);
 
 /*
  * Computes one digest per item of `inputs`. An item has `elements` elements, 1 … the set's
@@ -163,6 +172,8 @@ POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_
  */
 POOL_API pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests);
+POOL_API pool_status pool_poseidon_hash_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *inputs, uint32_t elements, const pool_span *digests, uint64_t *bytes);
 
 /* How a block is absorbed into the rate elements of the state. */
 typedef enum pool_sponge_mode {
@@ -199,6 +210,9 @@ POOL_API void pool_poseidon_sponge_params_init(
  */
 POOL_API pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results);
+POOL_API pool_status pool_poseidon_sponge_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results,
+    uint64_t *bytes);
 
 /*
  * A Merkle tree. Level 0 holds the leaves' digests: a leaf of as many elements as a digest is its
@@ -228,6 +242,7 @@ typedef struct pool_merkle_shape {
     uint32_t first_level;  /* the lowest kept level; 0 if all are kept */
     uint64_t digest_count; /* of all kept levels, the items of the `levels` span */
     uint64_t path_count;   /* digests of an opening, height * (arity - 1) */
+    uint64_t bytes;        /* of all kept levels, packed */
 } pool_merkle_shape;
 
 /* Fills `shape`, whose struct_size is set, for a tree of that many leaves. */
@@ -240,6 +255,9 @@ POOL_API pool_status pool_merkle_get_shape(const pool_poseidon *set,
  */
 POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels);
+POOL_API pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set,
+    const pool_exec *exec, const pool_merkle_params *params, const pool_span *leaves,
+    const pool_span *levels, uint64_t *bytes);
 
 /*
  * Writes the opening of leaf `index`: the siblings on its path to the root, level by level, in each
@@ -251,6 +269,10 @@ POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const 
 POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path);
+POOL_API pool_status pool_poseidon_merkle_open_workspace(const pool_poseidon *set,
+    const pool_exec *exec, const pool_merkle_params *params, uint64_t leaf_count,
+    const pool_span *leaves, const pool_span *levels, uint64_t index, const pool_span *path,
+    uint64_t *bytes);
 
 /*
  * Sets *is_member to 1 if `leaf` (leaf_elements elements) is leaf `index` of a tree with that root,

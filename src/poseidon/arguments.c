@@ -8,8 +8,10 @@
 pool_status poseidon_read_exec(
     const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {
-        .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_host = true};
+    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+        .has_async = true,
+        .has_host = true,
+        .has_memory_limit = true};
 
     return set ? memory_exec_read(call, given, &rules, exec) : base_fail_null(call, "set");
 }
@@ -23,10 +25,6 @@ pool_status poseidon_check_operand(
 
     if (!span)
         return base_fail_null(call, operand->name);
-    if (span->count && !span->data)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `%s->data` must not be NULL with a count of %llu", call, operand->name,
-            (unsigned long long)span->count);
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->form`", call,
             (int)span->form, operand->name);
@@ -43,6 +41,15 @@ pool_status poseidon_check_operand(
             "%s: `%s` exceeds the address space: %llu items with a stride of %llu bytes", call,
             operand->name, (unsigned long long)span->count, (unsigned long long)stride);
     return POOL_OK;
+}
+
+pool_status poseidon_check_data(const char *call, const struct poseidon_operand *operand)
+{
+    return operand->span->data || !operand->span->count
+               ? POOL_OK
+               : base_fail(POOL_ERR_INVALID_ARGUMENT,
+                     "%s: `%s->data` must not be NULL with a count of %llu", call, operand->name,
+                     (unsigned long long)operand->span->count);
 }
 
 pool_status poseidon_check_operands(const char *call, const pool_field *field,

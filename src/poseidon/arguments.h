@@ -21,12 +21,14 @@ pool_status poseidon_read_exec(
     const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec);
 
 /* Refuses a span that is NULL, of an unknown form or memory space, with a stride below the size of
- * an item, with data at NULL or that exceeds the address space. */
+ * an item or that exceeds the address space. */
 pool_status poseidon_check_operand(
     const char *call, const pool_field *field, const struct poseidon_operand *operand);
+/* Refuses data at NULL in a span of items. */
+pool_status poseidon_check_data(const char *call, const struct poseidon_operand *operand);
 
-/* Checks both operands of an operation that writes `results` items, and with exec->on_host that
- * both are in host memory. */
+/* Checks both operands of an operation that writes `results` items, but not their data, and with
+ * exec->on_host that both are in host memory. */
 pool_status poseidon_check_operands(const char *call, const pool_field *field,
     const pool_exec *exec, const struct poseidon_operand *in, const struct poseidon_operand *out,
     uint64_t results);

@@ -166,6 +166,9 @@ pool_status pool_merkle_get_shape(const pool_poseidon *set, const pool_merkle_pa
     found.first_level = tree.first_level;
     found.digest_count = tree.digest_count;
     found.path_count = (uint64_t)tree.height * (tree.arity - 1);
+    if (__builtin_mul_overflow(
+            tree.digest_count, (uint64_t)set->digest_elements * set->field->bytes, &found.bytes))
+        found.bytes = UINT64_MAX;
     base_struct_write(&type, &found, shape);
     poseidon_tree_free(&tree);
     return POOL_OK;

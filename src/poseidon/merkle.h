@@ -44,7 +44,15 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
     const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels);
 
+/* What pool_poseidon_merkle_build_workspace reports; `call` is the public function. */
+pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
+    const pool_exec *given, const pool_merkle_params *params, const pool_span *leaves,
+    const pool_span *levels, uint64_t *bytes);
+
 /* merkle_device.c: for validated spans. */
+pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
+    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
+    struct memory_progress *progress, uint64_t *bytes);
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels, struct memory_progress *progress);

@@ -94,25 +94,43 @@ static pool_status build_on_host(const pool_poseidon *set, const struct poseidon
     return status;
 }
 
+/* Reads everything but the spans' data. The caller frees the tree after POOL_OK. */
+static pool_status read_call(const char *call, const pool_poseidon *set, const pool_exec *given,
+    const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
+    pool_exec *exec, struct poseidon_tree *tree)
+{
+    pool_status status = poseidon_read_exec(call, set, given, exec);
+
+    if (!status)
+        status = base_check_pointers(call, {"leaves", leaves});
+    if (!status)
+        status = poseidon_tree_init(call, set, params, leaves->count, tree);
+    if (status)
+        return status;
+    const struct poseidon_operand in = {leaves, tree->leaf_elements, "leaves"};
+    const struct poseidon_operand out = {levels, set->digest_elements, "levels"};
+    status = poseidon_check_operands(call, set->field, exec, &in, &out, tree->digest_count);
+    if (status)
+        poseidon_tree_free(tree);
+    return status;
+}
+
 pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *given,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels)
 {
     static const char call[] = "pool_poseidon_merkle_build";
+    const struct poseidon_operand in = {leaves, 0, "leaves"}, out = {levels, 0, "levels"};
     struct poseidon_tree tree;
     struct memory_progress progress;
     pool_exec exec;
-    pool_status status = poseidon_read_exec(call, set, given, &exec);
+    pool_status status = read_call(call, set, given, params, leaves, levels, &exec, &tree);
 
-    if (!status)
-        status = base_check_pointers(call, {"leaves", leaves});
-    if (!status)
-        status = poseidon_tree_init(call, set, params, leaves->count, &tree);
     if (status)
         return status;
-    const struct poseidon_operand in = {leaves, tree.leaf_elements, "leaves"};
-    const struct poseidon_operand out = {levels, set->digest_elements, "levels"};
-    status = poseidon_check_operands(call, set->field, &exec, &in, &out, tree.digest_count);
+    status = poseidon_check_data(call, &in);
+    if (!status)
+        status = poseidon_check_data(call, &out);
     if (!status && exec.on_host && exec.checks)
         status = poseidon_host_check(set, leaves, tree.leaf_elements, first_leaf, "leaves");
     progress =
@@ -131,4 +149,32 @@ pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
     return poseidon_merkle_build(set, exec, params, leaves, 0, levels);
+}
+
+pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
+    const pool_exec *given, const pool_merkle_params *params, const pool_span *leaves,
+    const pool_span *levels, uint64_t *bytes)
+{
+    struct poseidon_tree tree;
+    pool_exec exec;
+    struct memory_progress progress = {.call = call, .exec = &exec};
+    pool_status status = read_call(call, set, given, params, leaves, levels, &exec, &tree);
+
+    if (status)
+        return status;
+    if (exec.on_host)
+        *bytes = 0;
+    else
+        status = poseidon_device_merkle_forecast(set, &tree, leaves, levels, &progress, bytes);
+    poseidon_tree_free(&tree);
+    return status;
+}
+
+pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
+    uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    return bytes ? poseidon_merkle_forecast(__func__, set, exec, params, leaves, levels, bytes)
+                 : base_fail_null(__func__, "bytes");
 }

@@ -14,12 +14,12 @@
 struct build {
     const pool_poseidon *set;
     const struct poseidon_tree *tree;
-    const pool_exec *exec;
     struct exec_target site;
     pool_span kept;          /* the kept levels in device memory */
     const pool_span *levels; /* the caller's span of them */
     pool_buffer *staging;    /* the memory of `kept` if that is in host memory */
     pool_buffer *scratch[2]; /* levels that are not kept, alternating */
+    CUdeviceptr scratch_address[2];
     uint32_t next_level;
     size_t digest_bytes;
     uint64_t first_leaf; /* index of the first leaf in messages */
@@ -31,30 +31,28 @@ static pool_form device_form(const pool_poseidon *set)
     return set->field->flags & FIELD_DEVICE_STANDARD ? POOL_FORM_STANDARD : POOL_FORM_MONTGOMERY;
 }
 
-/* The device memory of a level, which is allocated if the level is not kept. */
-static pool_status level_span(struct build *build, uint32_t level, pool_span *span)
+/* The nodes of the largest level that is not kept and uses scratch memory `parity`: levels
+ * alternate between both. Leaves that are their own digests are read where they are. */
+static uint64_t count_scratch_nodes(const struct poseidon_tree *tree, uint32_t parity)
+{
+    uint32_t level = parity == 0 && !tree->hashes_leaves ? 2 : parity;
+
+    return level < tree->first_level ? tree->level_nodes[level] : 0;
+}
+
+/* The device memory of a level. */
+static pool_span level_span(const struct build *build, uint32_t level)
 {
     const struct poseidon_tree *tree = build->tree;
-    pool_buffer **buffer = &build->scratch[level % 2];
     uint64_t nodes = tree->level_nodes[level];
-    CUdeviceptr address;
-    pool_status status;
 
-    if (level >= tree->first_level) {
-        *span =
-            poseidon_span_slice(&build->kept, build->digest_bytes, tree->level_start[level], nodes);
-        return POOL_OK;
-    }
-    if (*buffer)
-        status = pool_buffer_address(*buffer, &address);
-    else
-        status = memory_scratch(&build->site, nodes * build->digest_bytes, buffer, &address);
-    if (!status)
-        *span = (pool_span){.data = (void *)(uintptr_t)address,
-            .count = nodes,
-            .form = device_form(build->set),
-            .space = POOL_MEMORY_DEVICE};
-    return status;
+    if (level >= tree->first_level)
+        return poseidon_span_slice(
+            &build->kept, build->digest_bytes, tree->level_start[level], nodes);
+    return (pool_span){.data = (void *)(uintptr_t)build->scratch_address[level % 2],
+        .count = nodes,
+        .form = device_form(build->set),
+        .space = POOL_MEMORY_DEVICE};
 }
 
 /* Enqueues the computation of nodes of a level from their children. */
@@ -88,14 +86,11 @@ static pool_status enqueue_leaf_digests(struct build *build, const struct exec_t
         .out_bytes = build->digest_bytes,
         .args = {.elements = tree->leaf_elements}};
     pool_span level;
-    pool_status status;
 
     *digests = *leaves;
     if (!tree->hashes_leaves && tree->first_level > 0)
         return POOL_OK;
-    status = level_span(build, 0, &level);
-    if (status)
-        return status;
+    level = level_span(build, 0);
     if (tree->hashes_leaves)
         poseidon_operation_set_sponge(&operation, &tree->leaf_sponge);
     *digests = poseidon_span_slice(&level, build->digest_bytes, first, leaves->count);
@@ -114,48 +109,36 @@ static pool_status compute_leaf_chunk(void *user, const struct exec_target *site
     (void)out;
     if (build->tree->height == 0 || status)
         return status;
-    status = level_span(build, 1, &level);
-    if (status)
-        return status;
+    level = level_span(build, 1);
     nodes = poseidon_span_slice(
         &level, build->digest_bytes, first / arity, base_ceil_div(leaves->count, arity));
     return enqueue_nodes(build, site, 1, &digests, &nodes);
 }
 
-static pool_status compute_leaves(struct build *build, const pool_span *leaves)
+/* The pipeline of the leaves, without the members that only the run needs. */
+static struct poseidon_pipeline leaf_pipeline(const struct build *build, const pool_span *leaves)
 {
     const struct poseidon_tree *tree = build->tree;
-    struct poseidon_pipeline pipeline = {.set = build->set,
+    uint64_t common = count_scratch_nodes(tree, 0) + count_scratch_nodes(tree, 1);
+
+    if (build->levels->space == POOL_MEMORY_HOST)
+        common += tree->digest_count;
+    return (struct poseidon_pipeline){.set = build->set,
         .site = build->site,
         .in = {leaves, tree->leaf_elements, "leaves"},
         .multiple = tree->arity,
         .weight = tree->hashes_leaves ? 2 : 1,
         .first_index = build->first_leaf,
-        .checks = build->exec->checks != 0,
-        .compute = compute_leaf_chunk,
-        .user = build,
+        .checks = build->progress->exec->checks != 0,
+        .common_bytes = common * build->digest_bytes,
         .progress = build->progress};
-    pool_span level;
-    pool_status status = POOL_OK;
-
-    /* The memory that chunks write is allocated before the first one, in the order of the call's
-     * stream. */
-    if (tree->hashes_leaves || tree->first_level == 0)
-        status = level_span(build, 0, &level);
-    if (!status && tree->height)
-        status = level_span(build, 1, &level);
-    return status ? status : poseidon_pipeline_run(&pipeline);
 }
 
 static pool_status compute_level(struct build *build, uint32_t level)
 {
-    pool_span children, nodes;
-    pool_status status = level_span(build, level - 1, &children);
+    const pool_span children = level_span(build, level - 1), nodes = level_span(build, level);
+    pool_status status = enqueue_nodes(build, &build->site, level, &children, &nodes);
 
-    if (!status)
-        status = level_span(build, level, &nodes);
-    if (!status)
-        status = enqueue_nodes(build, &build->site, level, &children, &nodes);
     if (!status && memory_progress_waits(build->progress))
         status = pool_stream_synchronize(build->site.stream);
     return status ? status : memory_progress_add(build->progress, children.count);
@@ -163,19 +146,27 @@ static pool_status compute_level(struct build *build, uint32_t level)
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-static pool_status allocate_kept_levels(struct build *build)
+/* Before the first chunk, in the order of the call's stream. */
+static pool_status allocate_levels(struct build *build)
 {
-    uint64_t bytes = build->tree->digest_count * build->digest_bytes;
     CUdeviceptr address = 0;
-    pool_status status;
+    pool_status status = POOL_OK;
 
     build->kept = *build->levels;
-    if (build->levels->space == POOL_MEMORY_DEVICE)
-        return POOL_OK;
-    status = memory_scratch(&build->site, bytes, &build->staging, &address);
-    build->kept.data = (void *)(uintptr_t)address;
-    build->kept.stride = 0;
-    build->kept.space = POOL_MEMORY_DEVICE;
+    if (build->levels->space == POOL_MEMORY_HOST) {
+        status = memory_scratch(&build->site, build->tree->digest_count * build->digest_bytes,
+            &build->staging, &address);
+        build->kept.data = (void *)(uintptr_t)address;
+        build->kept.stride = 0;
+        build->kept.space = POOL_MEMORY_DEVICE;
+    }
+    for (uint32_t i = 0; i < 2 && !status; i++) {
+        uint64_t nodes = count_scratch_nodes(build->tree, i);
+
+        if (nodes)
+            status = memory_scratch(&build->site, nodes * build->digest_bytes, &build->scratch[i],
+                &build->scratch_address[i]);
+    }
     return status;
 }
 
@@ -227,10 +218,16 @@ static pool_status compute_and_download_levels(struct build *build)
 
 static pool_status build_tree(struct build *build, const pool_span *leaves)
 {
-    pool_status status = allocate_kept_levels(build);
+    struct poseidon_pipeline pipeline = leaf_pipeline(build, leaves);
+    struct poseidon_chunk_plan plan;
+    pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
 
+    pipeline.compute = compute_leaf_chunk;
+    pipeline.user = build;
     if (!status)
-        status = compute_leaves(build, leaves);
+        status = allocate_levels(build);
+    if (!status)
+        status = poseidon_pipeline_run(&pipeline, &plan);
     if (!status)
         status = compute_and_download_levels(build);
     status = memory_scratch_free(&build->site, &build->staging, status);
@@ -239,28 +236,56 @@ static pool_status build_tree(struct build *build, const pool_span *leaves)
     return status;
 }
 
+static struct build build_of(const pool_poseidon *set, const struct poseidon_tree *tree,
+    const pool_span *levels, struct memory_progress *progress)
+{
+    return (struct build){.set = set,
+        .tree = tree,
+        .levels = levels,
+        .digest_bytes = (size_t)set->digest_elements * set->field->bytes,
+        .progress = progress};
+}
+
+static pool_status check_node_words(const char *call, const pool_poseidon *set)
+{
+    uint32_t node_words = set->digest_elements * set->field->words;
+
+    return node_words <= POSEIDON_NODE_WORDS
+               ? POOL_OK
+               : base_fail(POOL_ERR_UNSUPPORTED,
+                     "%s: digests of %s have %u words; devices support up to %d, the host any "
+                     "number",
+                     call, set->name, node_words, POSEIDON_NODE_WORDS);
+}
+
+pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
+    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
+    struct memory_progress *progress, uint64_t *bytes)
+{
+    const struct build build = build_of(set, tree, levels, progress);
+    const struct poseidon_pipeline pipeline = leaf_pipeline(&build, leaves);
+    struct poseidon_chunk_plan plan;
+    pool_status status = check_node_words(progress->call, set);
+
+    if (!status)
+        status = poseidon_pipeline_plan(&pipeline, &plan);
+    if (!status)
+        *bytes = plan.bytes;
+    return status;
+}
+
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels, struct memory_progress *progress)
 {
-    uint32_t node_words = set->digest_elements * set->field->words;
     size_t leaf_bytes = (size_t)tree->leaf_elements * set->field->bytes;
-    struct build build = {.set = set,
-        .tree = tree,
-        .exec = exec,
-        .levels = levels,
-        .digest_bytes = (size_t)set->digest_elements * set->field->bytes,
-        .first_leaf = first_leaf,
-        .progress = progress};
+    struct build build = build_of(set, tree, levels, progress);
     struct device_operation counted;
-    pool_status status;
+    pool_status status = check_node_words(progress->call, set);
 
-    if (node_words > POSEIDON_NODE_WORDS)
-        return base_fail(POOL_ERR_UNSUPPORTED,
-            "pool_poseidon_merkle_build: digests of %s have %u words; devices support up to %d, "
-            "the host any number",
-            set->name, node_words, POSEIDON_NODE_WORDS);
-    status = exec_target_init(&build.site, exec);
+    build.first_leaf = first_leaf;
+    if (!status)
+        status = exec_target_init(&build.site, exec);
     if (!status)
         status = poseidon_check_device_span(&build.site, leaves, leaf_bytes, "leaves");
     if (!status)

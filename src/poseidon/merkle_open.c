@@ -8,13 +8,13 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/math.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
 
-static const char call[] = "pool_poseidon_merkle_open";
-
 struct opening {
+    const char *call; /* the public function */
     const pool_poseidon *set;
     pool_exec exec;
     struct poseidon_tree tree;
@@ -72,24 +72,37 @@ static pool_status append_siblings(struct opening *opening, const struct poseido
     return status;
 }
 
+/* The tree below the node of the lowest kept level that is leaf `index`'s ancestor. */
+struct subtree {
+    pool_merkle_params params;
+    uint64_t first_leaf;
+    uint64_t leaves;
+};
+
+static struct subtree subtree_of(const struct opening *opening, uint64_t index, uint64_t width)
+{
+    struct subtree subtree = {.params = opening->tree.params, .first_leaf = index - index % width};
+
+    subtree.params.height = opening->tree.first_level;
+    subtree.params.kept_levels = 0;
+    subtree.leaves = base_min(opening->tree.leaves - subtree.first_leaf, width);
+    return subtree;
+}
+
 /* Builds the subtree of `width` leaves that contains leaf `index`, and appends its siblings. */
 static pool_status append_subtree_siblings(
     struct opening *opening, const pool_span *leaves, uint64_t index, uint64_t width)
 {
+    const struct subtree subtree = subtree_of(opening, index, width);
     const pool_poseidon *set = opening->set;
     size_t leaf_bytes = (size_t)opening->tree.leaf_elements * set->field->bytes;
-    uint64_t start = index - index % width;
-    uint64_t rest = opening->tree.leaves - start;
-    pool_merkle_params params = opening->tree.params;
     pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
     pool_span subtree_leaves =
-        poseidon_span_slice(leaves, leaf_bytes, start, base_min(rest, width));
+        poseidon_span_slice(leaves, leaf_bytes, subtree.first_leaf, subtree.leaves);
     struct poseidon_tree tree;
-    pool_status status;
+    pool_status status =
+        poseidon_tree_init(opening->call, set, &subtree.params, subtree.leaves, &tree);
 
-    params.height = opening->tree.first_level;
-    params.kept_levels = 0;
-    status = poseidon_tree_init(call, set, &params, subtree_leaves.count, &tree);
     if (status)
         return status;
     levels.count = tree.digest_count;
@@ -97,10 +110,11 @@ static pool_status append_subtree_siblings(
     if (!levels.data)
         status = base_fail_memory("a subtree");
     if (!status)
-        status =
-            poseidon_merkle_build(set, &opening->exec, &params, &subtree_leaves, start, &levels);
+        status = poseidon_merkle_build(
+            set, &opening->exec, &subtree.params, &subtree_leaves, subtree.first_leaf, &levels);
     if (!status)
-        status = append_siblings(opening, &tree, &levels, 0, tree.height, index - start);
+        status =
+            append_siblings(opening, &tree, &levels, 0, tree.height, index - subtree.first_leaf);
     base_free(levels.data);
     poseidon_tree_free(&tree);
     return status;
@@ -124,21 +138,16 @@ static pool_status compute_path(
     uint64_t width = subtree_width(tree);
     pool_status status = POOL_OK;
 
-    if (tree->first_level > 0) {
-        if (!leaves || leaves->count != tree->leaves)
-            return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "%s: `leaves` must be the tree's %llu leaves because the lowest %u levels were not "
-                "kept",
-                call, (unsigned long long)tree->leaves, tree->first_level);
+    if (tree->first_level > 0)
         status = append_subtree_siblings(opening, leaves, index, width);
-    }
     return status ? status
                   : append_siblings(
                         opening, tree, levels, tree->first_level, tree->height, index / width);
 }
 
-static pool_status check_arguments(
-    const struct opening *opening, const pool_span *levels, uint64_t index, const pool_span *path)
+/* Everything but the spans' data. */
+static pool_status check_arguments(const struct opening *opening, const pool_span *leaves,
+    const pool_span *levels, uint64_t index, const pool_span *path)
 {
     const pool_poseidon *set = opening->set;
     const struct poseidon_tree *tree = &opening->tree;
@@ -146,21 +155,42 @@ static pool_status check_arguments(
     const struct poseidon_operand out = {path, set->digest_elements, "path"};
     uint64_t path_count = (uint64_t)tree->height * (tree->arity - 1);
     pool_status status =
-        poseidon_check_operands(call, set->field, &opening->exec, &in, &out, path_count);
+        poseidon_check_operands(opening->call, set->field, &opening->exec, &in, &out, path_count);
 
     if (status)
         return status;
     if (path->space != POOL_MEMORY_HOST)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `path` must be in host memory", call);
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%s: `path` must be in host memory", opening->call);
     if (levels->count < tree->digest_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `levels` must be the %llu digests of the kept levels, %llu are given", call,
-            (unsigned long long)tree->digest_count, (unsigned long long)levels->count);
+            "%s: `levels` must be the %llu digests of the kept levels, %llu are given",
+            opening->call, (unsigned long long)tree->digest_count,
+            (unsigned long long)levels->count);
     if (index >= tree->leaves)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %llu for `index`; the tree has %llu leaves", call,
+            "%s: unsupported value %llu for `index`; the tree has %llu leaves", opening->call,
             (unsigned long long)index, (unsigned long long)tree->leaves);
+    if (tree->first_level > 0 && (!leaves || leaves->count != tree->leaves))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `leaves` must be the tree's %llu leaves because the lowest %u levels were not "
+            "kept",
+            opening->call, (unsigned long long)tree->leaves, tree->first_level);
     return POOL_OK;
+}
+
+static pool_status check_data(const struct opening *opening, const pool_span *leaves,
+    const pool_span *levels, const pool_span *path)
+{
+    const struct poseidon_operand in = {levels, 0, "levels"}, out = {path, 0, "path"};
+    const struct poseidon_operand subtree = {leaves, 0, "leaves"};
+    pool_status status = poseidon_check_data(opening->call, &in);
+
+    if (!status)
+        status = poseidon_check_data(opening->call, &out);
+    if (!status && opening->tree.first_level > 0)
+        status = poseidon_check_data(opening->call, &subtree);
+    return status;
 }
 
 static pool_status compute_and_store_path(struct opening *opening, const pool_span *leaves,
@@ -181,25 +211,81 @@ static pool_status compute_and_store_path(struct opening *opening, const pool_sp
     return status;
 }
 
+/* Reads everything but the spans' data. The caller frees opening->tree after POOL_OK. */
+static pool_status read_opening(const char *call, const pool_poseidon *set, const pool_exec *exec,
+    const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
+    const pool_span *levels, uint64_t index, const pool_span *path, struct opening *opening)
+{
+    pool_status status;
+
+    *opening = (struct opening){.call = call, .set = set};
+    status = poseidon_read_exec(opening->call, set, exec, &opening->exec);
+    if (!status)
+        status = poseidon_tree_init(opening->call, set, params, leaf_count, &opening->tree);
+    if (status)
+        return status;
+    opening->digest_limbs = (size_t)set->digest_elements * set->field->limbs;
+    opening->digest_bytes = (size_t)set->digest_elements * set->field->bytes;
+    opening->exec.is_async = 0;
+    opening->exec.progress = NULL; /* the subtree's progress is not the call's */
+    status = check_arguments(opening, leaves, levels, index, path);
+    if (status)
+        poseidon_tree_free(&opening->tree);
+    return status;
+}
+
 pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
-    struct opening opening = {.set = set};
-    pool_status status = poseidon_read_exec(call, set, exec, &opening.exec);
+    struct opening opening;
+    pool_status status = read_opening(
+        __func__, set, exec, params, leaf_count, leaves, levels, index, path, &opening);
 
-    if (!status)
-        status = poseidon_tree_init(call, set, params, leaf_count, &opening.tree);
     if (status)
         return status;
-    opening.digest_limbs = (size_t)set->digest_elements * set->field->limbs;
-    opening.digest_bytes = (size_t)set->digest_elements * set->field->bytes;
-    opening.exec.is_async = 0;
-    opening.exec.progress = NULL; /* the subtree's progress is not the call's */
-    status = check_arguments(&opening, levels, index, path);
+    status = check_data(&opening, leaves, levels, path);
     if (!status)
         status = compute_and_store_path(&opening, leaves, levels, index, path);
     poseidon_tree_free(&opening.tree);
+    return status;
+}
+
+static pool_status forecast(
+    const struct opening *opening, const pool_span *leaves, uint64_t index, uint64_t *bytes)
+{
+    const struct subtree subtree = subtree_of(opening, index, subtree_width(&opening->tree));
+    pool_span subtree_leaves = *leaves;
+    pool_merkle_shape shape = {.struct_size = sizeof(shape)};
+    pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
+    pool_status status =
+        pool_merkle_get_shape(opening->set, &subtree.params, subtree.leaves, &shape);
+
+    subtree_leaves.count = subtree.leaves;
+    levels.count = shape.digest_count;
+    return status ? status
+                  : poseidon_merkle_forecast(opening->call, opening->set, &opening->exec,
+                        &subtree.params, &subtree_leaves, &levels, bytes);
+}
+
+pool_status pool_poseidon_merkle_open_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
+    const pool_span *levels, uint64_t index, const pool_span *path, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    uint64_t subtree_bytes = 0;
+    struct opening opening;
+    pool_status status = bytes ? read_opening(__func__, set, exec, params, leaf_count, leaves,
+                                     levels, index, path, &opening)
+                               : base_fail_null(__func__, "bytes");
+
+    if (status)
+        return status;
+    if (opening.tree.first_level > 0)
+        status = forecast(&opening, leaves, index, &subtree_bytes);
+    poseidon_tree_free(&opening.tree);
+    if (!status)
+        *bytes = subtree_bytes;
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "poseidon/plan.h"
 
+#include "base/math.h"
 #include "poseidon/args.h"
 
 /*
@@ -16,23 +17,57 @@ struct poseidon_tuning poseidon_tuning_default(void)
     return (struct poseidon_tuning){.chunk_bytes = 32 << 20, .two_thread_states = 128};
 }
 
-struct poseidon_chunk_plan poseidon_plan_chunks(
-    const struct poseidon_tuning *tuning, const struct poseidon_job *job)
+static uint64_t plan_bytes(const struct poseidon_job *job, uint64_t items, uint32_t slots)
 {
-    size_t larger = job->in_bytes > job->out_bytes ? job->in_bytes : job->out_bytes;
-    uint64_t items = tuning->chunk_bytes / larger / job->multiple * job->multiple;
-    struct poseidon_chunk_plan plan = {.chunk_items = job->count, .slots = 1};
+    uint64_t item_bytes =
+        (job->in_is_on_host ? job->in_bytes : 0) + (job->out_is_on_host ? job->out_bytes : 0);
 
-    if (items == 0)
-        items = job->multiple;
-    if (job->count == 0)
-        return plan;
-    if (job->uses_host_memory && job->count > items)
-        plan.chunk_items = items;
-    plan.chunk_count = (job->count - 1) / plan.chunk_items + 1;
-    if (plan.chunk_count > 1)
-        plan.slots = POSEIDON_SLOTS;
-    return plan;
+    return job->common_bytes + slots * items * item_bytes +
+           base_min(job->check_answers, items) * sizeof(uint64_t);
+}
+
+static void set_chunks(
+    const struct poseidon_job *job, uint64_t items, struct poseidon_chunk_plan *plan)
+{
+    plan->chunk_items = base_min(items, job->count);
+    plan->chunk_count = job->count ? (job->count - 1) / plan->chunk_items + 1 : 0;
+    plan->slots = (uint32_t)base_max(base_min(plan->slots, plan->chunk_count), UINT64_C(1));
+    plan->bytes = plan_bytes(job, plan->chunk_items, plan->slots);
+}
+
+/* As many slots as fit with one group of items each, and then as many groups as fit. */
+static void limit_chunks(
+    const struct poseidon_job *job, uint64_t limit, struct poseidon_chunk_plan *plan)
+{
+    uint64_t low = 1, high = base_max(plan->chunk_items / job->multiple, UINT64_C(1));
+    uint64_t smallest = base_min(job->multiple, job->count);
+
+    plan->slots = POSEIDON_SLOTS;
+    while (plan->slots > 1 && plan_bytes(job, smallest, plan->slots) > limit)
+        plan->slots--;
+    while (low < high) {
+        uint64_t middle = low + (high - low + 1) / 2;
+
+        if (plan_bytes(job, middle * job->multiple, plan->slots) <= limit)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    set_chunks(job, low * job->multiple, plan);
+}
+
+bool poseidon_plan_chunks(const struct poseidon_tuning *tuning, const struct poseidon_job *job,
+    uint64_t limit, struct poseidon_chunk_plan *plan)
+{
+    bool uses_host_memory = job->in_is_on_host || job->out_is_on_host;
+    uint64_t larger = base_max(job->in_bytes, job->out_bytes);
+    uint64_t items = tuning->chunk_bytes / larger / job->multiple * job->multiple;
+
+    *plan = (struct poseidon_chunk_plan){.slots = POSEIDON_SLOTS};
+    set_chunks(job, uses_host_memory ? base_max(items, job->multiple) : job->count, plan);
+    if (plan->bytes > limit && uses_host_memory && job->count)
+        limit_chunks(job, limit, plan);
+    return plan->bytes <= limit;
 }
 
 static enum poseidon_kernel two_thread_kernel(enum poseidon_kernel kernel)

@@ -35,10 +35,13 @@ struct poseidon_tuning poseidon_tuning_default(void);
 /* The items of an operation. */
 struct poseidon_job {
     uint64_t count;
-    uint64_t multiple;     /* a chunk's items are a multiple of this, the last chunk's excepted */
-    size_t in_bytes;       /* per item */
-    size_t out_bytes;      /* 0: the operation writes no items of its own */
-    bool uses_host_memory; /* the input or the output is in host memory */
+    uint64_t multiple; /* a chunk's items are a multiple of this, the last chunk's excepted */
+    size_t in_bytes;   /* per item */
+    size_t out_bytes;  /* 0: the operation writes no items of its own */
+    bool in_is_on_host;
+    bool out_is_on_host;
+    uint64_t check_answers; /* of a check, at most one per item; 0: no check */
+    uint64_t common_bytes;  /* of device memory, besides the copies of chunks */
 };
 
 enum { POSEIDON_SLOTS = 3 };
@@ -46,11 +49,13 @@ enum { POSEIDON_SLOTS = 3 };
 struct poseidon_chunk_plan {
     uint64_t chunk_items;
     uint64_t chunk_count; /* 0 for no items */
-    uint32_t slots;       /* chunks in progress at a time: 1, on the call's own stream, or 3 */
+    uint32_t slots;       /* chunks in progress at a time: 1, on the call's own stream, up to 3 */
+    uint64_t bytes;       /* of device memory */
 };
 
-struct poseidon_chunk_plan poseidon_plan_chunks(
-    const struct poseidon_tuning *tuning, const struct poseidon_job *job);
+/* False when the smallest chunk, with which plan->bytes are needed, exceeds `limit`. */
+bool poseidon_plan_chunks(const struct poseidon_tuning *tuning, const struct poseidon_job *job,
+    uint64_t limit, struct poseidon_chunk_plan *plan);
 
 struct poseidon_launch_plan {
     enum poseidon_kernel kernel;

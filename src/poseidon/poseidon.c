@@ -18,88 +18,176 @@ void pool_poseidon_sponge_params_init(pool_poseidon_sponge_params *params, size_
     base_struct_init(params, struct_size);
 }
 
-/* Validates the spans of an operation that writes one item of `out` per item of `in` and, for the
- * host, the elements of `in`; a device checks them chunk by chunk. */
-static pool_status check_spans(const char *call, const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_operand *in, const struct poseidon_operand *out)
-{
-    uint64_t count = in->span ? in->span->count : 0;
-    pool_status status = poseidon_check_operands(call, set->field, exec, in, out, count);
+/* ---- calls, read and checked but for their spans' data ----------------------------------------
+ */
 
-    if (!status && exec->on_host && exec->checks)
-        status = poseidon_host_check(set, in->span, in->elements, 0, in->name);
-    return status;
+static pool_status check_spans(const struct poseidon_call *call)
+{
+    uint64_t count = call->in.span ? call->in.span->count : 0;
+
+    return poseidon_check_operands(
+        call->name, call->set->field, &call->exec, &call->in, &call->out, count);
 }
 
-pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *given,
-    const pool_span *states, const pool_span *results)
+static pool_status read_permutation(const char *name, const pool_poseidon *set,
+    const pool_exec *exec, const pool_span *states, const pool_span *results,
+    struct poseidon_call *call)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
-    static const char call[] = "pool_poseidon_permute";
-    struct memory_progress progress;
-    pool_exec exec;
-    pool_status status = poseidon_read_exec(call, set, given, &exec);
+    pool_status status;
 
+    *call = (struct poseidon_call){.name = name, .set = set, .kernel = POSEIDON_PERMUTE};
+    status = poseidon_read_exec(name, set, exec, &call->exec);
     if (status)
         return status;
-    const struct poseidon_operand in = {states, set->width, "states"};
-    const struct poseidon_operand out = {results, set->width, "results"};
-    status = check_spans(call, set, &exec, &in, &out);
-    if (status)
-        return status;
-    progress = (struct memory_progress){.call = call, .exec = &exec, .total = states->count};
-    return exec.on_host ? poseidon_host_permute(set, states, results, &progress)
-                        : poseidon_device_permute(set, &exec, states, results, &progress);
+    call->in = (struct poseidon_operand){states, set->width, "states"};
+    call->out = (struct poseidon_operand){results, set->width, "results"};
+    return check_spans(call);
 }
 
-pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *given,
-    const pool_span *inputs, uint32_t elements, const pool_span *digests)
+static pool_status read_hash(const char *name, const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *inputs, uint32_t elements, const pool_span *digests,
+    struct poseidon_call *call)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
-    static const char call[] = "pool_poseidon_hash";
-    struct memory_progress progress;
-    pool_exec exec;
-    pool_status status = poseidon_read_exec(call, set, given, &exec);
+    pool_status status;
 
+    *call = (struct poseidon_call){.name = name, .set = set, .kernel = POSEIDON_HASH};
+    status = poseidon_read_exec(name, set, exec, &call->exec);
     if (status)
         return status;
     if (elements == 0 || elements > set->max_inputs)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %u for `elements`; %s hashes 1 to %u elements", call, elements,
+            "%s: unsupported value %u for `elements`; %s hashes 1 to %u elements", name, elements,
             set->name, set->max_inputs);
-    const struct poseidon_operand in = {inputs, elements, "inputs"};
-    const struct poseidon_operand out = {digests, set->digest_elements, "digests"};
-    status = check_spans(call, set, &exec, &in, &out);
-    if (status)
-        return status;
-    progress = (struct memory_progress){.call = call, .exec = &exec, .total = inputs->count};
-    return exec.on_host ? poseidon_host_hash(set, inputs, elements, digests, &progress)
-                        : poseidon_device_hash(set, &exec, inputs, elements, digests, &progress);
+    call->in = (struct poseidon_operand){inputs, elements, "inputs"};
+    call->out = (struct poseidon_operand){digests, set->digest_elements, "digests"};
+    return check_spans(call);
 }
 
-pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *given,
-    const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
+static pool_status read_sponge(const char *name, const pool_poseidon *set, const pool_exec *exec,
+    const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results,
+    struct poseidon_call *call)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
-    static const char call[] = "pool_poseidon_sponge";
     pool_poseidon_sponge_params known;
-    struct memory_progress progress;
-    struct poseidon_sponge sponge;
-    pool_exec exec;
-    pool_status status = poseidon_read_exec(call, set, given, &exec);
+    pool_status status;
+
+    *call = (struct poseidon_call){.name = name, .set = set, .kernel = POSEIDON_SPONGE};
+    status = poseidon_read_exec(name, set, exec, &call->exec);
+    if (!status)
+        status = base_struct_read(&sponge_params_type, name, "params", params, &known);
+    if (!status)
+        status = poseidon_sponge_init(set, &known, &call->sponge);
+    if (status)
+        return status;
+    call->in = (struct poseidon_operand){messages, call->sponge.elements, "messages"};
+    call->out = (struct poseidon_operand){results, call->sponge.output_elements, "results"};
+    return check_spans(call);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static pool_status compute_on_host(const struct poseidon_call *call)
+{
+    const pool_span *in = call->in.span, *out = call->out.span;
+    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = in->count};
+    pool_status status =
+        call->exec.checks ? poseidon_host_check(call->set, in, call->in.elements, 0, call->in.name)
+                          : POOL_OK;
+
+    if (status)
+        return status;
+    switch (call->kernel) {
+    case POSEIDON_PERMUTE:
+        return poseidon_host_permute(call->set, in, out, &progress);
+    case POSEIDON_HASH:
+        return poseidon_host_hash(call->set, in, call->in.elements, out, &progress);
+    default:
+        return poseidon_host_sponge(call->set, &call->sponge, in, out, &progress);
+    }
+}
+
+static pool_status compute(const struct poseidon_call *call)
+{
+    pool_status status = poseidon_check_data(call->name, &call->in);
 
     if (!status)
-        status = base_struct_read(&sponge_params_type, call, "params", params, &known);
-    if (!status)
-        status = poseidon_sponge_init(set, &known, &sponge);
+        status = poseidon_check_data(call->name, &call->out);
     if (status)
         return status;
-    const struct poseidon_operand in = {messages, sponge.elements, "messages"};
-    const struct poseidon_operand out = {results, sponge.output_elements, "results"};
-    status = check_spans(call, set, &exec, &in, &out);
+    return call->exec.on_host ? compute_on_host(call) : poseidon_device_run(call);
+}
+
+pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *states, const pool_span *results)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct poseidon_call call;
+    pool_status status = read_permutation(__func__, set, exec, states, results, &call);
+
+    return status ? status : compute(&call);
+}
+
+pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *inputs, uint32_t elements, const pool_span *digests)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct poseidon_call call;
+    pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
+
+    return status ? status : compute(&call);
+}
+
+pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
+    const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct poseidon_call call;
+    pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);
+
+    return status ? status : compute(&call);
+}
+
+/* ---- forecasts ------------------------------------------------------------------------------- */
+
+/* `status`: of the call that has been read. */
+static pool_status forecast(const struct poseidon_call *call, pool_status status, uint64_t *bytes)
+{
     if (status)
         return status;
-    progress = (struct memory_progress){.call = call, .exec = &exec, .total = messages->count};
-    return exec.on_host ? poseidon_host_sponge(set, &sponge, messages, results, &progress)
-                        : poseidon_device_sponge(set, &exec, &sponge, messages, results, &progress);
+    if (!bytes)
+        return base_fail_null(call->name, "bytes");
+    if (!call->exec.on_host)
+        return poseidon_device_forecast(call, bytes);
+    *bytes = 0;
+    return POOL_OK;
+}
+
+pool_status pool_poseidon_permute_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *states, const pool_span *results, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct poseidon_call call;
+    pool_status status = read_permutation(__func__, set, exec, states, results, &call);
+
+    return forecast(&call, status, bytes);
+}
+
+pool_status pool_poseidon_hash_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_span *inputs, uint32_t elements, const pool_span *digests, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct poseidon_call call;
+    pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
+
+    return forecast(&call, status, bytes);
+}
+
+pool_status pool_poseidon_sponge_workspace(const pool_poseidon *set, const pool_exec *exec,
+    const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results,
+    uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct poseidon_call call;
+    pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);
+
+    return forecast(&call, status, bytes);
 }

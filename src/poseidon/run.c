@@ -95,29 +95,65 @@ static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
                         pipeline->out ? &chunk->out : NULL, chunk->first);
 }
 
-pool_status poseidon_pipeline_run(struct poseidon_pipeline *pipeline)
+/* How many answers the check of a chunk stores; items that are uploaded are packed. */
+static uint64_t count_check_answers(const struct poseidon_pipeline *pipeline)
+{
+    const struct poseidon_operand *in = &pipeline->in;
+    uint64_t item_bytes = (uint64_t)in->elements * pipeline->set->field->bytes;
+
+    if (!pipeline->checks || !in->elements)
+        return 0;
+    return in->span->space == POOL_MEMORY_HOST ||
+                   memory_span_stride(in->span, item_bytes) == item_bytes
+               ? 1
+               : in->elements;
+}
+
+static struct poseidon_job job_of(const struct poseidon_pipeline *pipeline)
 {
     const pool_span *in = pipeline->in.span, *out = pipeline->out;
-    const struct poseidon_job job = {.count = in->count,
+
+    return (struct poseidon_job){.count = in->count,
         .multiple = pipeline->multiple,
         .in_bytes = (size_t)pipeline->in.elements * pipeline->set->field->bytes,
         .out_bytes = pipeline->out_bytes,
-        .uses_host_memory =
-            in->space == POOL_MEMORY_HOST || (out && out->space == POOL_MEMORY_HOST)};
-    const struct poseidon_chunk_plan plan = poseidon_plan_chunks(&pipeline->set->tuning, &job);
+        .in_is_on_host = in->space == POOL_MEMORY_HOST,
+        .out_is_on_host = out && out->space == POOL_MEMORY_HOST,
+        .check_answers = count_check_answers(pipeline),
+        .common_bytes = pipeline->common_bytes};
+}
+
+pool_status poseidon_pipeline_plan(
+    const struct poseidon_pipeline *pipeline, struct poseidon_chunk_plan *plan)
+{
+    const struct memory_progress *progress = pipeline->progress;
+    const struct poseidon_job job = job_of(pipeline);
+    uint64_t limit = memory_exec_limit(progress->exec);
+
+    return poseidon_plan_chunks(&pipeline->set->tuning, &job, limit, plan)
+               ? POOL_OK
+               : memory_exec_fail_limit(progress->call, limit, plan->bytes);
+}
+
+pool_status poseidon_pipeline_run(
+    struct poseidon_pipeline *pipeline, const struct poseidon_chunk_plan *plan)
+{
+    const struct poseidon_job job = job_of(pipeline);
     const struct memory_pipeline chunks = {.target = pipeline->site,
         .progress = pipeline->progress,
         .weight = pipeline->weight,
         .count = job.count,
-        .chunk_items = plan.chunk_items,
-        .slots = plan.slots,
-        .in = {{in, job.in_bytes, true}},
-        .out = {out, job.out_bytes, true},
+        .chunk_items = plan->chunk_items,
+        .slots = plan->slots,
+        .in = {{pipeline->in.span, job.in_bytes, true}},
+        .out = {pipeline->out, job.out_bytes, true},
         .compute = compute_chunk,
         .user = pipeline};
 
     return memory_pipeline_run(&chunks);
 }
+
+/* ---- permutations, hashes, sponges ----------------------------------------------------------- */
 
 static pool_status compute_items(void *user, const struct exec_target *site, const pool_span *in,
     const pool_span *out, uint64_t first)
@@ -126,73 +162,67 @@ static pool_status compute_items(void *user, const struct exec_target *site, con
     return poseidon_operation_enqueue(user, site, in, out);
 }
 
-/* Computes the items of `out` from those of `in`. Waits for them unless the call is asynchronous.
- */
-static pool_status run_operation(const pool_poseidon *set, const pool_exec *exec,
-    struct poseidon_operation *operation, const struct poseidon_operand *in,
-    const struct poseidon_operand *out, struct memory_progress *progress)
+/* Without the members that only the run needs. */
+static struct poseidon_pipeline pipeline_of(
+    const struct poseidon_call *call, struct memory_progress *progress)
 {
-    struct poseidon_pipeline pipeline = {.set = set,
-        .in = *in,
-        .out = out->span,
-        .out_bytes = (size_t)out->elements * set->field->bytes,
+    *progress = (struct memory_progress){
+        .call = call->name, .exec = &call->exec, .total = call->in.span->count};
+    return (struct poseidon_pipeline){.set = call->set,
+        .in = call->in,
+        .out = call->out.span,
+        .out_bytes = (size_t)call->out.elements * call->set->field->bytes,
         .multiple = 1,
         .weight = 1,
-        .checks = exec->checks != 0,
-        .compute = compute_items,
-        .user = operation,
+        .checks = call->exec.checks != 0,
         .progress = progress};
-    struct device_operation counted;
-    pool_status status = exec_target_init(&pipeline.site, exec);
+}
 
-    operation->set = set;
-    operation->in_bytes = (size_t)in->elements * set->field->bytes;
-    operation->out_bytes = pipeline.out_bytes;
-    operation->args.elements = in->elements;
+pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t *bytes)
+{
+    struct memory_progress progress;
+    const struct poseidon_pipeline pipeline = pipeline_of(call, &progress);
+    struct poseidon_chunk_plan plan;
+    pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
+
     if (!status)
-        status =
-            poseidon_check_device_span(&pipeline.site, in->span, operation->in_bytes, in->name);
+        *bytes = plan.bytes;
+    return status;
+}
+
+pool_status poseidon_device_run(const struct poseidon_call *call)
+{
+    const pool_poseidon *set = call->set;
+    struct memory_progress progress;
+    struct poseidon_pipeline pipeline = pipeline_of(call, &progress);
+    struct poseidon_operation operation = {.set = set,
+        .kernel = call->kernel,
+        .args = {.elements = call->in.elements},
+        .in_bytes = (size_t)call->in.elements * set->field->bytes,
+        .out_bytes = pipeline.out_bytes};
+    struct poseidon_chunk_plan plan;
+    struct device_operation counted;
+    pool_status status = exec_target_init(&pipeline.site, &call->exec);
+
+    if (call->kernel == POSEIDON_SPONGE)
+        poseidon_operation_set_sponge(&operation, &call->sponge);
+    pipeline.compute = compute_items;
+    pipeline.user = &operation;
     if (!status)
-        status =
-            poseidon_check_device_span(&pipeline.site, out->span, operation->out_bytes, out->name);
+        status = poseidon_check_device_span(
+            &pipeline.site, call->in.span, operation.in_bytes, call->in.name);
+    if (!status)
+        status = poseidon_check_device_span(
+            &pipeline.site, call->out.span, operation.out_bytes, call->out.name);
+    if (!status)
+        status = poseidon_pipeline_plan(&pipeline, &plan);
     if (status)
         return status;
-    device_operation_begin(&counted, pipeline.site.device, "poseidon", set->name, in->span->count);
-    status = poseidon_pipeline_run(&pipeline);
-    return device_operation_end(&counted, exec_target_end(&pipeline.site, exec->is_async, status));
-}
-
-pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *states, const pool_span *results, struct memory_progress *progress)
-{
-    struct poseidon_operation operation = {.kernel = POSEIDON_PERMUTE};
-    const struct poseidon_operand in = {states, set->width, "states"};
-    const struct poseidon_operand out = {results, set->width, "results"};
-
-    return run_operation(set, exec, &operation, &in, &out, progress);
-}
-
-pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *inputs, uint32_t elements, const pool_span *digests,
-    struct memory_progress *progress)
-{
-    struct poseidon_operation operation = {.kernel = POSEIDON_HASH};
-    const struct poseidon_operand in = {inputs, elements, "inputs"};
-    const struct poseidon_operand out = {digests, set->digest_elements, "digests"};
-
-    return run_operation(set, exec, &operation, &in, &out, progress);
-}
-
-pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results,
-    struct memory_progress *progress)
-{
-    struct poseidon_operation operation = {.set = set, .kernel = POSEIDON_SPONGE};
-    const struct poseidon_operand in = {messages, sponge->elements, "messages"};
-    const struct poseidon_operand out = {results, sponge->output_elements, "results"};
-
-    poseidon_operation_set_sponge(&operation, sponge);
-    return run_operation(set, exec, &operation, &in, &out, progress);
+    device_operation_begin(
+        &counted, pipeline.site.device, "poseidon", set->name, call->in.span->count);
+    status = poseidon_pipeline_run(&pipeline, &plan);
+    return device_operation_end(
+        &counted, exec_target_end(&pipeline.site, call->exec.is_async, status));
 }
 
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes)

@@ -10,14 +10,21 @@
 #include "poseidon/arguments.h"
 #include "poseidon/kernels.h"
 
-pool_status poseidon_device_permute(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *states, const pool_span *results, struct memory_progress *progress);
-pool_status poseidon_device_hash(const pool_poseidon *set, const pool_exec *exec,
-    const pool_span *inputs, uint32_t elements, const pool_span *digests,
-    struct memory_progress *progress);
-pool_status poseidon_device_sponge(const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_sponge *sponge, const pool_span *messages, const pool_span *results,
-    struct memory_progress *progress);
+/* A call of pool_poseidon_permute, pool_poseidon_hash or pool_poseidon_sponge. */
+struct poseidon_call {
+    const char *name; /* of the function */
+    const pool_poseidon *set;
+    pool_exec exec;
+    enum poseidon_kernel kernel;
+    struct poseidon_operand in;
+    struct poseidon_operand out;
+    struct poseidon_sponge sponge; /* of POSEIDON_SPONGE */
+};
+
+/* Waits for the results unless the call is asynchronous. */
+pool_status poseidon_device_run(const struct poseidon_call *call);
+/* The device memory that it allocates. */
+pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t *bytes);
 
 /* A kernel that computes the items of one span from those of another. */
 struct poseidon_operation {
@@ -52,12 +59,13 @@ struct poseidon_pipeline {
     const pool_poseidon *set;
     struct exec_target site;
     struct poseidon_operand in;
-    const pool_span *out; /* NULL: the computation stores its results itself */
-    size_t out_bytes;     /* per item */
-    uint64_t multiple;    /* of the items of every chunk but the last one */
-    uint64_t weight;      /* of an item in the progress */
-    uint64_t first_index; /* of the first item of `in`, for messages */
-    bool checks;          /* elements must be below p */
+    const pool_span *out;  /* NULL: the computation stores its results itself */
+    size_t out_bytes;      /* per item */
+    uint64_t multiple;     /* of the items of every chunk but the last one */
+    uint64_t weight;       /* of an item in the progress */
+    uint64_t first_index;  /* of the first item of `in`, for messages */
+    bool checks;           /* elements must be below p */
+    uint64_t common_bytes; /* of device memory that the call allocates besides the pipeline's */
     /* Enqueues the computation of a chunk, which is in device memory; its first item is item
      * `first` of the whole input. `out` is NULL if the pipeline's is. */
     pool_status (*compute)(void *user, const struct exec_target *site, const pool_span *in,
@@ -65,6 +73,10 @@ struct poseidon_pipeline {
     void *user;
     struct memory_progress *progress;
 };
-pool_status poseidon_pipeline_run(struct poseidon_pipeline *pipeline);
+/* POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk exceeds the limit of progress->exec. */
+pool_status poseidon_pipeline_plan(
+    const struct poseidon_pipeline *pipeline, struct poseidon_chunk_plan *plan);
+pool_status poseidon_pipeline_run(
+    struct poseidon_pipeline *pipeline, const struct poseidon_chunk_plan *plan);
 
 #endif

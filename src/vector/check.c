@@ -95,14 +95,14 @@ pool_status vector_report_element(
 pool_status vector_check_elements(
     const struct exec_target *target, const pool_field *field, const struct vector_items *items)
 {
-    struct vector_call call = {
-        .target = {.device = target->device, .field = field, .stream = target->stream}};
+    struct vector_call call = {.target = *target};
     struct cut cut = cut_items(field, items);
     uint64_t first = UINT64_MAX, *found;
     pool_status status;
 
     if (!items->count || !items->elements)
         return POOL_OK;
+    call.target.field = field;
     found = base_calloc((size_t)cut.vectors, sizeof(*found));
     if (!found)
         return base_fail_memory("the answers of a check");

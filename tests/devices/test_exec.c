@@ -243,6 +243,77 @@ static void test_vector_limits(void **state)
     free(vectors.b);
 }
 
+static pool_poseidon *set;
+
+enum { HASHES = 90, LEAVES = 41 };
+
+static pool_status hash_items(const pool_exec *exec, void *results)
+{
+    const pool_span in = {.data = vectors.a, .count = HASHES, .stride = vectors.stride};
+    const pool_span out = {.data = results, .count = HASHES};
+
+    return pool_poseidon_hash(set, exec, &in, 2, &out);
+}
+
+static pool_status permute_items(const pool_exec *exec, void *results)
+{
+    const pool_span in = {.data = vectors.a, .count = HASHES};
+    const pool_span out = {.data = results, .count = HASHES};
+
+    return pool_poseidon_permute(set, exec, &in, &out);
+}
+
+static pool_status build_tree(const pool_exec *exec, void *results)
+{
+    static const pool_merkle_params params = {
+        .struct_size = sizeof(params), .arity = 2, .leaf_elements = 7};
+    const pool_span in = {.data = vectors.a, .count = LEAVES};
+    const pool_span out = {.data = results, .count = 41 + 21 + 11 + 6 + 3 + 2 + 1};
+
+    return pool_poseidon_merkle_build(set, exec, &params, &in, &out);
+}
+
+static void test_poseidon_limits(void **state)
+{
+    uint64_t bytes = field->bytes;
+
+    (void)state;
+    vectors.a = ntt_random(field, 1, 7 * HASHES);
+    for (uint32_t checks = 0; checks < 2; checks++) { /* POOL_CHECK_CANONICAL */
+        vectors.stride = 0;
+        assert_true(check_limits(hash_items, 32768, HASHES * bytes, checks) >= 8);
+        assert_true(check_limits(permute_items, 32768, 3 * HASHES * bytes, checks) >= 7);
+        vectors.stride = 3 * bytes;
+        assert_true(check_limits(hash_items, 32768, HASHES * bytes, checks) >= 8);
+        /* The levels, 2720 bytes, are not divided. */
+        assert_int_equal(check_limits(build_tree, 32768, 85 * bytes, checks), 4);
+    }
+    free(vectors.a);
+}
+
+/* The message of a refusal names the limit that works. */
+static void test_poseidon_smallest_limit(void **state)
+{
+    uint8_t *results = calloc(85, field->bytes);
+    pool_exec exec = exec_within(1);
+    uint64_t smallest = (85 + 2 * 7) * (uint64_t)field->bytes; /* two leaves of 7 elements */
+    char text[64];
+
+    (void)state;
+    vectors.a = ntt_random(field, 1, 7 * LEAVES);
+    snprintf(
+        text, sizeof(text), "the smallest chunk needs %llu bytes", (unsigned long long)smallest);
+    assert_status(build_tree(&exec, results), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_says(text);
+    exec.memory_limit = smallest - 1;
+    assert_status(build_tree(&exec, results), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    assert_says(text);
+    exec.memory_limit = smallest;
+    assert_ok(build_tree(&exec, results));
+    free(vectors.a);
+    free(results);
+}
+
 /* ---- progress and cancellation --------------------------------------------------------------- */
 
 struct watch {
@@ -348,8 +419,6 @@ static void test_defaults(void **state)
     free(wanted);
 }
 
-static pool_poseidon *set;
-
 static pool_status permute(const pool_exec *exec, void *results)
 {
     pool_span span = {.data = results, .count = 1};
@@ -366,7 +435,7 @@ static void test_refusals(void **state)
     } calls[] = {
         {transform_batch, POOL_CHECK_CANONICAL, false, true, true},
         {vector_square, POOL_CHECK_CANONICAL, false, false, true},
-        {permute, POOL_CHECK_CANONICAL, true, false, false},
+        {permute, POOL_CHECK_CANONICAL, true, false, true},
     };
     uint8_t *results = calloc(COUNT, field->bytes);
     pool_buffer *buffer = NULL;
@@ -469,6 +538,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_ntt_limits),
         cmocka_unit_test(test_ntt_workspace),
         cmocka_unit_test(test_vector_limits),
+        cmocka_unit_test(test_poseidon_limits),
+        cmocka_unit_test(test_poseidon_smallest_limit),
         cmocka_unit_test(test_watched),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_refusals),

@@ -20,8 +20,8 @@
 #include "base/status.h"
 
 /* Enough for every function; a callee does not see arguments that it does not have. */
-typedef long (*any_function)(long, long, long, long, long, long, long, long);
-#define MOST_ARGUMENTS 8
+typedef long (*any_function)(long, long, long, long, long, long, long, long, long);
+#define MOST_ARGUMENTS 9
 
 enum kind { STATUS, OTHER };
 
@@ -80,7 +80,7 @@ static void test_zeros(void **state)
         assert_true(functions[i].arguments <= MOST_ARGUMENTS);
         base_fail(POOL_ERR_INTERNAL, "not of this call");
         fprintf(stderr, "%s\r", name); /* the last one seen is the one that crashed */
-        long answer = functions[i].call(0, 0, 0, 0, 0, 0, 0, 0);
+        long answer = functions[i].call(0, 0, 0, 0, 0, 0, 0, 0, 0);
         if (functions[i].kind != STATUS)
             continue;
         statuses++;

@@ -522,6 +522,7 @@ static void call_poseidon(void)
     pool_span rows = {.data = digests, .count = 3};
     pool_poseidon_sponge_params sponge;
     pool_merkle_params merkle;
+    uint64_t bytes;
     pool_exec run;
 
     pool_exec_init(&run, sizeof(run));
@@ -538,6 +539,12 @@ static void call_poseidon(void)
     in.count = 2;
     REFUSED(pool_poseidon_merkle_build(h.set, &run, &merkle, &in, &rows));
     ANSWERS(pool_poseidon_merkle_open(h.set, &run, &merkle, 2, &in, &rows, 0, &out));
+    ANSWERS(pool_poseidon_permute_workspace(h.set, &run, &in, &in, &bytes));
+    ANSWERS(pool_poseidon_hash_workspace(h.set, &run, &in, 2, &in, &bytes));
+    ANSWERS(pool_poseidon_sponge_workspace(h.set, &run, &sponge, &in, &in, &bytes));
+    ANSWERS(pool_poseidon_merkle_build_workspace(h.set, &run, &merkle, &in, &rows, &bytes));
+    ANSWERS(
+        pool_poseidon_merkle_open_workspace(h.set, &run, &merkle, 2, &in, &rows, 0, &out, &bytes));
 }
 
 static void call_sim(void)
