@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 #include <devicepool/cancel.h>
+#include <devicepool/curve.h>
+#include <devicepool/field.h>
 #include <devicepool/pool.h>
+#include <devicepool/poseidon.h>
 #include <devicepool/stream.h>
 
 #ifdef __cplusplus
@@ -38,6 +41,20 @@ typedef struct pool_module_header {
     const char *text;
 } pool_module_header;
 
+/*
+ * The library's arithmetic for a kernel: with the prefix "fr" the source can `#include "fr.cuh"`
+ * and call fr_mul, fr_add, …, generated for exactly this modulus as for the library's own kernels.
+ * docs/kernels.md lists what each header defines. Exactly one of the three pointers is set; it is
+ * not needed after the call. A prefix has up to 16 lower-case letters, digits and underscores,
+ * begins with a letter, and is unique among the entries.
+ */
+typedef struct pool_module_arithmetic {
+    const char *prefix;
+    const pool_field *field;
+    const pool_curve *curve;
+    const pool_poseidon *poseidon;
+} pool_module_arithmetic;
+
 /* Zero is the default of every member but struct_size and source. */
 typedef struct pool_module_params {
     size_t struct_size;
@@ -52,6 +69,8 @@ typedef struct pool_module_params {
     size_t option_count;
     int32_t no_cache; /* 1: neither read nor write the disk cache */
     pool_cancel *cancel;
+    const pool_module_arithmetic *arithmetic; /* headers that the library generates */
+    size_t arithmetic_count;
 } pool_module_params;
 
 /*

@@ -65,7 +65,7 @@ pool_status curve_emit_generate(const struct curve_emit_params *params, char **s
     if (params == NULL || source == NULL)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "curve_emit_generate: params and source must not be NULL");
-    pool_status status = field_emit_generate(params->field, "fq", &field_source);
+    pool_status status = field_emit_generate_typed(params->field, "fq", params->type, &field_source);
     if (status)
         return status;
     write_a(params, a, sizeof a);
@@ -81,12 +81,18 @@ pool_status curve_emit_generate(const struct curve_emit_params *params, char **s
     return POOL_OK;
 }
 
-pool_status curve_emit_of(const pool_curve *curve, char **source)
+pool_status curve_emit_typed(const pool_curve *curve, const char *type, char **source)
 {
     if (curve == NULL)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device source of a curve: curve missing");
     const struct curve_emit_params params = {.field = curve->coordinates.field,
         .nonresidue = curve->coordinates.nonresidue,
-        .a = curve->a};
+        .a = curve->a,
+        .type = type};
     return curve_emit_generate(&params, source);
+}
+
+pool_status curve_emit_of(const pool_curve *curve, char **source)
+{
+    return curve_emit_typed(curve, NULL, source);
 }

@@ -21,11 +21,13 @@ struct curve_emit_params {
     /* a in Montgomery form, one or two elements of field->limbs limbs; NULL: 0. The cases 0 and -3
      * are detected. */
     const uint64_t *a;
+    const char *type; /* of elements of the field, see field_emit_generate_typed; NULL: defined */
 };
 
 /* The caller frees *source by base_free. */
 pool_status curve_emit_generate(const struct curve_emit_params *params, char **source);
-/* The same for a struct pool_curve. */
+/* The same for a struct pool_curve, without and with the type of elements. */
 pool_status curve_emit_of(const pool_curve *curve, char **source);
+pool_status curve_emit_typed(const pool_curve *curve, const char *type, char **source);
 
 #endif

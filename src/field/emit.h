@@ -13,6 +13,7 @@
 struct field_emit_writer {
     const pool_field *field;
     const char *prefix;  /* "fq" */
+    const char *type;    /* the existing type of elements, or NULL: defined as `prefix` */
     uint32_t words;      /* 32-bit words of an element */
     uint32_t headroom;   /* the largest k <= 15 with k p < 2^(32 words) */
     bool lazy;           /* values in [0, 2p) may be multiplied: 4p < R */

@@ -46,6 +46,12 @@ static void put_constant(struct field_emit_writer *writer, const char *name, con
     field_emit(writer, "}};\n    return r;\n}\n\n");
 }
 
+/* Elements are aligned so that one is accessed in as few transactions as possible. */
+static uint32_t element_alignment(const pool_field *field)
+{
+    return field->words % 4 == 0 ? 16 : field->words % 2 == 0 ? 8 : 4;
+}
+
 static void put_type(struct field_emit_writer *writer)
 {
     const pool_field *field = writer->field;
@@ -59,12 +65,12 @@ static void put_type(struct field_emit_writer *writer)
     field_emit(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
         field->words, upper, field->bits, upper, writer->lazy);
     field_emit(writer, "#define %s_TWO_ADICITY %u\n", upper, field->two_adicity);
-    /* Aligned, so that an element is accessed in as few transactions as possible. */
+    if (writer->type != NULL) {
+        field_emit(writer, "typedef %s %s;\n\n", writer->type, prefix);
+        return;
+    }
     field_emit(writer, "typedef struct __align__(%u) %s {\n    unsigned word[%u];\n} %s;\n\n",
-        field->words % 4 == 0   ? 16
-        : field->words % 2 == 0 ? 8
-                                : 4,
-        prefix, field->words, prefix);
+        element_alignment(field), prefix, field->words, prefix);
 }
 
 /* p - 2, the exponent of an inversion, as an array that a loop can index. */
@@ -206,14 +212,30 @@ static pool_status writer_end(struct field_emit_writer *writer, char **source)
     return POOL_OK;
 }
 
-pool_status field_emit_generate(const pool_field *field, const char *prefix, char **source)
+pool_status field_emit_generate_typed(
+    const pool_field *field, const char *prefix, const char *type, char **source)
 {
     if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "field_emit: field, prefix and source must not be NULL, and "
-                                       "the prefix at most 16 characters");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "field_emit: field, prefix and source must not be NULL, and "
+            "the prefix at most 16 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
+    writer.type = type;
     put_field(&writer);
+    return writer_end(&writer, source);
+}
+
+pool_status field_emit_generate(const pool_field *field, const char *prefix, char **source)
+{
+    return field_emit_generate_typed(field, prefix, NULL, source);
+}
+
+pool_status field_emit_generate_type(const pool_field *field, const char *type, char **source)
+{
+    struct field_emit_writer writer = writer_of(field, type);
+
+    field_emit(&writer, "struct __align__(%u) %s {\n    unsigned word[%u];\n};\n",
+        element_alignment(field), type, field->words);
     return writer_end(&writer, source);
 }
 
@@ -221,9 +243,9 @@ pool_status field_emit_generate_dots(const pool_field *field, const char *prefix
     const uint32_t *lengths, size_t count, char **source)
 {
     if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "field_emit: field, prefix and source must not be NULL, and "
-                                       "the prefix at most 16 characters");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "field_emit: field, prefix and source must not be NULL, and "
+            "the prefix at most 16 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
     writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
     field_emit_dots(&writer, lengths, count);

@@ -32,6 +32,13 @@
 /* The caller frees *source by base_free. `prefix` is a C identifier in lower case. */
 pool_status field_emit_generate(const pool_field *field, const char *prefix, char **source);
 
+/* The same with `type`, which the source does not define, as the type of elements: so that all
+ * prefixes of a field in one program have the same one. NULL: as above. */
+pool_status field_emit_generate_typed(
+    const pool_field *field, const char *prefix, const char *type, char **source);
+/* The definition of `type` for it. */
+pool_status field_emit_generate_type(const pool_field *field, const char *type, char **source);
+
 /*
  * Likewise generates prefix_dot<n>(sum, x, c) = sum + x[0] c[0] + … + x[n-1] c[n-1] with one
  * reduction for each n of `lengths`, for kernels that multiply by matrices. `sum` and x may be

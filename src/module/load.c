@@ -183,12 +183,6 @@ pool_status module_compile(
     return status;
 }
 
-pool_status pool_module_compile(
-    pool_device *device, const pool_module_params *params, pool_module **module)
-{
-    return module_compile(device, params, false, module);
-}
-
 pool_status pool_module_load(
     pool_device *device, const void *image, size_t size, pool_module **module)
 {

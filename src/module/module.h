@@ -48,7 +48,8 @@ pool_status module_image_check(const void *image, size_t size, int *is_text);
 pool_status module_params_copy(
     const char *call, const pool_module_params *given, pool_module_params *params);
 
-/* pool_module_compile; with only_ready *module is not set when the module would be compiled. */
+/* pool_module_compile without its arithmetic, which src/arithmetic/ adds; with only_ready *module is
+ * not set when the module would be compiled. */
 pool_status module_compile(
     pool_device *device, const pool_module_params *params, bool only_ready, pool_module **module);
 

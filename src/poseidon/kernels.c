@@ -20,7 +20,7 @@ static pool_status generate_field(const void *set, char **text)
     return field_emit_generate(((const pool_poseidon *)set)->field, "fr", text);
 }
 
-static pool_status generate_dot_products(const void *subject, char **text)
+pool_status poseidon_generate_dot_products(const void *subject, char **text)
 {
     const pool_poseidon *set = subject;
     const uint32_t lengths[] = {set->width - 1, set->width};
@@ -34,7 +34,7 @@ static pool_status generate_parameters(const void *set, char **text)
 }
 
 static const struct module_subject set_subject = {.name = set_name,
-    .sources = {{"fr.cuh", generate_field}, {"fr_dot.cuh", generate_dot_products},
+    .sources = {{"fr.cuh", generate_field}, {"fr_dot.cuh", poseidon_generate_dot_products},
         {"parameters.cuh", generate_parameters}}};
 
 enum program { PERMUTE, HASH, SPONGE, TWO_THREAD, PROGRAMS };

@@ -15,6 +15,8 @@ pool_status poseidon_generate(const pool_poseidon *set, char **source);
 void poseidon_device_words(const pool_field *field, uint32_t *words, const uint64_t *limbs);
 
 /* kernels.c */
+/* fr_dot.cuh of a parameter set, a const pool_poseidon *; the caller frees it with base_free. */
+pool_status poseidon_generate_dot_products(const void *set, char **source);
 /* Calls `visit` with every program of a parameter set; they are the same on every chip. */
 pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user);
 /* Enqueues `kernel`, or its form with two threads per state, for args->count items. */

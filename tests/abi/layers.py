@@ -33,6 +33,7 @@ LAYERS = {
     "ntt": OPERATIONS + ["vector"],
     "poseidon": OPERATIONS + ["vector"],
     "msm": OPERATIONS,
+    "arithmetic": OPERATIONS + ["poseidon"],
     "resident": ["base", "driver", "pool", "stream", "lease", "memory", "msm/bases.h"],
     "metrics": ["base", "driver", "pool", "stream", "memory", "module"],
     # Programs of their own that use the public interface only.

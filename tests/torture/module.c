@@ -130,6 +130,31 @@ static void prepare_empty_cache(struct torture *torture)
     pool_cache_clear(NULL);
 }
 
+/* A field, a curve and a parameter set; the texts are generated each time. */
+static pool_status compile_arithmetic(struct torture *torture)
+{
+    pool_module_arithmetic entries[] = {{.prefix = "fr", .field = pool_field_by_name("babybear")},
+        {.prefix = "g1", .curve = pool_curve_by_name("bn254_g1")}, {.prefix = "h"}};
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = "#include \"fr.cuh\"\nextern \"C\" __global__ void twice(fr *data, unsigned n)\n"
+                  "{\n    if (threadIdx.x < n)\n        data[threadIdx.x] = fr_dbl(data[0]);\n}\n",
+        .arithmetic = entries,
+        .arithmetic_count = 3};
+    pool_module *module = NULL;
+    pool_poseidon *set = NULL;
+    pool_device *device;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set);
+    entries[2].poseidon = set;
+    if (!status)
+        status = pool_module_compile(device, &params, &module);
+    pool_poseidon_destroy(&set);
+    torture->objects[MODULE] = module;
+    return status;
+}
+
 static pool_status warm_up(struct torture *torture)
 {
     const pool_module_params params = {.struct_size = sizeof(params),
@@ -190,6 +215,12 @@ static const struct torture_scenario scenarios[] = {
         .finish = finish,
         .absorbs = cache_absorbed,
         .spares_driver = 1},
+    {.name = "compile with arithmetic",
+        .devices = 1,
+        .prepare = prepare,
+        .run = compile_arithmetic,
+        .finish = finish,
+        .absorbs = facts_absorbed},
     {.name = "warm up",
         .devices = 1,
         .prepare = prepare,

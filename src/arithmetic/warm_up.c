@@ -3,10 +3,13 @@
  * Warm-up: compiles and loads every module on every usable device, in parallel. The modules stay
  * resident until the pool is destroyed.
  */
+#include "arithmetic/header.h"
+
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "module/module.h"
 #include "module/registry.h"
 
 struct warm_up {
@@ -17,24 +20,26 @@ struct warm_up {
 
 static pool_status warm_up_module(pool_device *device, const pool_module_params *given)
 {
-    struct module_request request = {.name = ""};
+    struct arithmetic_expansion expansion;
+    struct module_request request = {.params = &expansion.params, .name = ""};
     pool_module *module = NULL;
-    pool_module_params params;
     struct module_key id;
-    pool_status status = module_params_copy("pool_warm_up", given, &params);
+    bool is_loaded = false;
+    pool_status status = arithmetic_expand("pool_warm_up", given, &expansion);
 
-    request.params = &params;
-    if (!status)
-        status = module_text_key_of(&request, &id);
+    if (status)
+        return status;
+    status = module_text_key_of(&request, &id);
     if (!status)
         status = module_registry_find_digest(device, &id, &module);
-    if (status || module)
-        return status;
-    status = pool_module_compile(device, &params, &module);
-    if (!status)
+    is_loaded = module != NULL;
+    if (!status && !is_loaded)
+        status = module_compile(device, &expansion.params, false, &module);
+    if (!status && !is_loaded)
         status = module_registry_add(device, &id, &module);
-    if (status)
+    if (status && !is_loaded)
         pool_module_destroy(&module);
+    arithmetic_release(&expansion);
     return status;
 }
 

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Params of a module with the headers of its arithmetic: see header.h.
+ */
+#include "arithmetic/header.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "module/module.h"
+
+enum { PREFIX_MAX = 16 };
+
+static bool is_valid_prefix(const char *prefix)
+{
+    size_t length = strlen(prefix);
+
+    return length >= 1 && length <= PREFIX_MAX && prefix[0] >= 'a' && prefix[0] <= 'z' &&
+           strspn(prefix, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+static pool_status check_entry(const char *call, const pool_module_params *params, size_t index)
+{
+    const pool_module_arithmetic *entry = &params->arithmetic[index];
+    int given = (entry->field != NULL) + (entry->curve != NULL) + (entry->poseidon != NULL);
+
+    if (!entry->prefix)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: the prefix of `arithmetic[%zu]` must not be NULL", call, index);
+    if (!is_valid_prefix(entry->prefix))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported prefix \"%.40s\" of `arithmetic[%zu]`: it must be 1 to %d lower-case "
+            "letters, digits and underscores, and begin with a letter",
+            call, entry->prefix, index, PREFIX_MAX);
+    if (given != 1)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `arithmetic[%zu]` (\"%s\") has %d of `field`, `curve` and `poseidon`; exactly one "
+            "must be set",
+            call, index, entry->prefix, given);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(params->arithmetic[i].prefix, entry->prefix) == 0)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: `arithmetic[%zu]` and `arithmetic[%zu]` have the same prefix \"%s\"", call, i,
+                index, entry->prefix);
+    return POOL_OK;
+}
+
+/* The names of generated headers must not be those of the caller's. */
+static pool_status check_names(const char *call, const pool_module_params *params)
+{
+    for (size_t i = 0; i < params->header_count; i++)
+        for (size_t k = 0; k < params->arithmetic_count; k++) {
+            const char *name = params->headers[i].name, *prefix = params->arithmetic[k].prefix;
+            size_t length = strlen(prefix);
+
+            if (strncmp(name, prefix, length) == 0 && strcmp(name + length, ".cuh") == 0)
+                return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                    "%s: `headers[%zu]` has the name \"%s\", which is that of the header of "
+                    "`arithmetic[%zu]`",
+                    call, i, name, k);
+        }
+    return POOL_OK;
+}
+
+/* Appends the generated headers to the caller's. */
+static pool_status add_headers(struct arithmetic_expansion *expansion)
+{
+    pool_module_params *params = &expansion->params;
+
+    for (size_t i = 0; i < params->arithmetic_count; i++) {
+        char *name = base_format("%s.cuh", params->arithmetic[i].prefix), *text = NULL;
+        pool_status status;
+
+        if (!name)
+            return base_fail_memory("the name of a header");
+        status = arithmetic_generate(&params->arithmetic[i], &text);
+        if (status) {
+            base_free(name);
+            return status;
+        }
+        expansion->headers[params->header_count++] = (pool_module_header){name, text};
+    }
+    return POOL_OK;
+}
+
+pool_status arithmetic_expand(
+    const char *call, const pool_module_params *given, struct arithmetic_expansion *expansion)
+{
+    pool_module_params *params = &expansion->params;
+    pool_status status = module_params_copy(call, given, params);
+
+    expansion->headers = NULL;
+    if (!status)
+        status = base_check_array(call, "arithmetic", params->arithmetic_count,
+            sizeof(*params->arithmetic), sizeof(*params->arithmetic));
+    if (!status && params->arithmetic_count && !params->arithmetic)
+        status = base_fail_null(call, "params->arithmetic");
+    for (size_t i = 0; !status && i < params->arithmetic_count; i++)
+        status = check_entry(call, params, i);
+    if (!status)
+        status = check_names(call, params);
+    if (status || !params->arithmetic_count)
+        return status;
+    expansion->given = params->header_count;
+    expansion->headers =
+        base_calloc(params->header_count + params->arithmetic_count, sizeof(*expansion->headers));
+    if (!expansion->headers)
+        return base_fail_memory("the headers of a module");
+    if (params->header_count)
+        memcpy(expansion->headers, params->headers,
+            params->header_count * sizeof(*expansion->headers));
+    params->headers = expansion->headers;
+    status = add_headers(expansion);
+    if (status)
+        arithmetic_release(expansion);
+    params->arithmetic_count = 0;
+    return status;
+}
+
+void arithmetic_release(struct arithmetic_expansion *expansion)
+{
+    if (!expansion->headers)
+        return;
+    for (size_t i = expansion->given; i < expansion->params.header_count; i++) {
+        base_free((void *)(uintptr_t)expansion->headers[i].name);
+        base_free((void *)(uintptr_t)expansion->headers[i].text);
+    }
+    base_free(expansion->headers);
+    expansion->headers = NULL;
+}

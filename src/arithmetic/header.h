@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library's arithmetic as headers for custom kernels: one per entry of
+ * pool_module_params.arithmetic. The text is that of the library's own kernels: the generated
+ * sources of the field, curve or parameter set and the files of ptx/ that are built on them.
+ */
+#ifndef ARITHMETIC_HEADER_H
+#define ARITHMETIC_HEADER_H
+
+#include <devicepool/module.h>
+
+/* Generates "<prefix>.cuh" of a valid entry. The caller frees *text by base_free. */
+pool_status arithmetic_generate(const pool_module_arithmetic *entry, char **text);
+
+/* Params whose headers include those of their arithmetic. */
+struct arithmetic_expansion {
+    pool_module_params params; /* to be compiled; arithmetic_count is 0 */
+    pool_module_header *headers;
+    size_t given; /* the caller's headers, which precede the generated ones */
+};
+
+/*
+ * Validates and copies `given` and generates its headers; `call` is for messages. The strings of
+ * `given` are not copied. After success the caller releases the expansion.
+ */
+pool_status arithmetic_expand(
+    const char *call, const pool_module_params *given, struct arithmetic_expansion *expansion);
+void arithmetic_release(struct arithmetic_expansion *expansion);
+
+#endif

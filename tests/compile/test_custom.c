@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the functions of the headers for custom kernels cost: kernels of one call each through NVRTC
+ * to machine code, their registers and spilled bytes held against custom_budgets.def.
+ * `test_compile_custom record` prints its lines again. Exit 77 without NVRTC.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arithmetic/header.h"
+#include "base/alloc.h"
+#include "budget.h"
+
+static const struct budget budgets[] = {
+#include "custom_budgets.def"
+};
+
+enum { BUDGETS = sizeof(budgets) / sizeof(budgets[0]) };
+
+/* A call, as the body of a kernel of (ar *out, const ar *a, const ar *b) for thread i. */
+struct call {
+    const char *name;
+    const char *types; /* of out, a and b */
+    const char *body;
+};
+
+static const struct call field_calls[] = {
+    {"mul", "ar *out, const ar *a, const ar *b", "out[i] = ar_mul(a[i], b[i]);"},
+    {"mul_add", "ar *out, const ar *a, const ar *b",
+        "out[i] = ar_mul_add(a[i], b[i], a[i + 1], b[i + 1]);"},
+    {"dot4", "ar *out, const ar *a, const ar *b",
+        "out[i] = ar_reduce(ar_dot<4>(out[i], a + 4 * i, b + 4 * i));"},
+    {"inverse", "ar *out, const ar *a, const ar *", "out[i] = ar_inverse(a[i]);"},
+};
+static const struct call curve_calls[] = {
+    {"add_mixed", "ar_xyzz *out, const ar_xyzz *a, const ar_affine *b",
+        "out[i] = ar_add_mixed(a[i], b[i]);"},
+    {"add", "ar_xyzz *out, const ar_xyzz *a, const ar_xyzz *b", "out[i] = ar_add(a[i], b[i]);"},
+    {"to_affine", "ar_affine *out, const ar_xyzz *a, const ar_xyzz *",
+        "out[i] = ar_to_affine(a[i]);"},
+};
+static const struct call set_calls[] = {
+    {"permute", "ar_element *out, const ar_element *a, const ar_element *",
+        "ar_element state[ar_width];"
+        "for (int k = 0; k < ar_width; k++) state[k] = a[i * ar_width + k];"
+        "ar_permute(state);"
+        "for (int k = 0; k < ar_width; k++) out[i * ar_width + k] = state[k];"},
+};
+
+struct run {
+    const struct nvrtc *nvrtc;
+    bool is_recording;
+    int failures;
+};
+
+static void check(struct run *run, const char *subject, const pool_module_arithmetic *entry,
+    const struct call *calls, size_t count)
+{
+    char *text = NULL;
+
+    if (arithmetic_generate(entry, &text)) {
+        printf("%s\n", pool_last_error()->message);
+        exit(1);
+    }
+    const struct compiler_header header = {"ar.cuh", text};
+    for (size_t i = 0; i < count; i++) {
+        struct cost cost[CHIPS] = {{0}};
+        char source[1024];
+
+        snprintf(source, sizeof(source),
+            "#include \"ar.cuh\"\n"
+            "extern \"C\" __global__ void __launch_bounds__(256) kernel(%s)\n"
+            "{\n    unsigned i = blockIdx.x * 256 + threadIdx.x;\n    %s\n}\n",
+            calls[i].types, calls[i].body);
+        for (int k = 0; k < CHIPS; k++) {
+            struct compiler_image image =
+                compiler_compile(run->nvrtc, source, &header, 1, chips[k], false);
+
+            cost[k] = take_cost(&image);
+        }
+        run->failures += settle(budgets, BUDGETS, subject, calls[i].name, cost, run->is_recording);
+    }
+    base_free(text);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const fields[] = {"bn254_fr", "bls12_381_fr", "goldilocks", "babybear"};
+    static const char *const curves[] = {"bn254_g1", "bls12_381_g1", "bn254_g2"};
+    static const char *const sets[] = {"circom-bn254-t3", "poseidon2-plonky3-babybear-t16"};
+    struct run run = {.is_recording = argc > 1 && strcmp(argv[1], "record") == 0};
+
+    if (driver_nvrtc_open(&run.nvrtc)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        check(&run, fields[i],
+            &(pool_module_arithmetic){.prefix = "ar", .field = pool_field_by_name(fields[i])},
+            field_calls, sizeof(field_calls) / sizeof(field_calls[0]));
+    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
+        check(&run, curves[i],
+            &(pool_module_arithmetic){.prefix = "ar", .curve = pool_curve_by_name(curves[i])},
+            curve_calls, sizeof(curve_calls) / sizeof(curve_calls[0]));
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        pool_poseidon *set;
+
+        if (pool_poseidon_by_name(sets[i], &set))
+            return 1;
+        check(&run, sets[i], &(pool_module_arithmetic){.prefix = "ar", .poseidon = set}, set_calls,
+            sizeof(set_calls) / sizeof(set_calls[0]));
+        pool_poseidon_destroy(&set);
+    }
+    return run.failures != 0;
+}
