@@ -129,7 +129,8 @@ pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, s
         return base_fail_memory("the devices to warm up");
     all.device_count = list_usable_devices(pool, all.devices);
     job.count = all.device_count * count;
-    status = all.device_count ? base_parallel_run(&job) : fail_no_device(pool);
+    status =
+        all.device_count ? base_parallel_run(device_threads(first), &job) : fail_no_device(pool);
     base_free(all.devices);
     return status;
 }

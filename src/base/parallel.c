@@ -3,17 +3,16 @@
  * Threads that obtain tasks from a shared counter.
  */
 #include "base/parallel.h"
-#include "base/math.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/log.h"
+#include "base/math.h"
 #include "base/processors.h"
 #include "base/status.h"
-#include "base/thread.h"
 
-enum { MAX_PLACES = 8 };
+enum { MAX_THREADS = 8 };
 
 struct work {
     const struct base_parallel *job;
@@ -27,9 +26,7 @@ struct work {
 
 unsigned base_parallel_threads(void)
 {
-    unsigned processors = base_processors();
-
-    return (unsigned)base_min(processors, MAX_PLACES);
+    return (unsigned)base_min(base_processors(), MAX_THREADS);
 }
 
 /* Tasks start in order, so all tasks before the first failed one have been started: which one that
@@ -47,44 +44,31 @@ static void note_failure(struct work *work, size_t index, pool_status status)
         atomic_store(&work->next, work->job->count);
 }
 
-static void *work_on(void *argument)
+static void run_tasks(void *context, unsigned index, unsigned count)
 {
-    struct work *work = argument;
+    struct work *work = context;
     const struct base_parallel *job = work->job;
 
     BASE_LOG_LABEL(work->log_label);
+    (void)index;
+    (void)count;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < job->count;) {
         pool_status status = job->task(job->user, i);
 
         if (status)
             note_failure(work, i, status);
     }
-    return NULL;
 }
 
-static size_t start_helpers(struct work *work, pthread_t *threads, size_t wanted)
-{
-    size_t started = 0;
-
-    while (started < wanted && base_thread_start(&threads[started], work_on, work))
-        started++;
-    return started;
-}
-
-pool_status base_parallel_run(const struct base_parallel *job)
+pool_status base_parallel_run(struct base_thread_pool *threads, const struct base_parallel *job)
 {
     struct work work = {.job = job, .log_label = base_log_label(), .failed = job->count};
-    size_t places = base_parallel_threads();
-    pthread_t threads[MAX_PLACES];
-    size_t started;
 
     if (!job->count)
         return POOL_OK;
     pthread_mutex_init(&work.lock, NULL);
-    started = start_helpers(&work, threads, base_min(places, job->count) - 1);
-    work_on(&work);
-    while (started)
-        pthread_join(threads[--started], NULL);
+    base_thread_pool_run(
+        threads, (unsigned)base_min(base_parallel_threads(), job->count), run_tasks, &work);
     pthread_mutex_destroy(&work.lock);
     if (work.status)
         base_error_restore(&work.failure);

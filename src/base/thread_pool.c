@@ -5,93 +5,108 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
-#include <stdint.h>
 
 #include "base/alloc.h"
 #include "base/math.h"
 #include "base/processors.h"
 #include "base/thread.h"
 
-enum { MAX_THREADS = 256 };
-
-struct base_thread_pool {
-    pthread_mutex_t lock;
-    pthread_cond_t begin, end;
-    bool is_acquired; /* guarded by lock, as everything below */
-    bool is_closing;
-    uint64_t run_count;
-    unsigned wanted; /* threads of the current run besides the caller's */
-    unsigned running;
+/* The threads of one run besides the caller's; on the caller's stack. */
+struct run {
     base_thread_pool_work work;
     void *context;
-    unsigned thread_count;
-    pthread_t threads[MAX_THREADS];
+    unsigned count;     /* of threads, the caller's included */
+    unsigned running;   /* guarded by the pool's lock */
+    pthread_cond_t end; /* nothing is running */
 };
 
 struct worker {
+    pthread_t thread;
     struct base_thread_pool *pool;
-    unsigned index;
+    struct worker *next;      /* constant: of all workers */
+    struct worker *next_idle; /* guarded by the pool's lock, as the next three */
+    struct run *run;          /* NULL while idle */
+    unsigned index;           /* in the run */
+    pthread_cond_t begin;     /* it has a run, or the pool is closing */
 };
+
+struct base_thread_pool {
+    unsigned limit; /* of workers */
+    pthread_mutex_t lock;
+    bool is_closing; /* guarded by lock, as everything below */
+    unsigned worker_count;
+    struct worker *workers;
+    struct worker *idle; /* last in, first out: its caches are warm */
+};
+
+enum { MAX_THREADS = 256 };
 
 static void *worker_main(void *argument)
 {
-    struct worker worker = *(struct worker *)argument;
-    struct base_thread_pool *pool = worker.pool;
-    uint64_t seen = 0;
+    struct worker *worker = argument;
+    struct base_thread_pool *pool = worker->pool;
 
-    base_free(argument);
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->is_closing && (pool->run_count == seen || worker.index > pool->wanted)) {
-            seen = pool->run_count;
-            pthread_cond_wait(&pool->begin, &pool->lock);
-        }
-        if (pool->is_closing)
+        while (!worker->run && !pool->is_closing)
+            pthread_cond_wait(&worker->begin, &pool->lock);
+        if (!worker->run)
             break;
-        seen = pool->run_count;
-        base_thread_pool_work work = pool->work;
-        void *context = pool->context;
+        struct run *run = worker->run;
         pthread_mutex_unlock(&pool->lock);
-        work(context, worker.index);
+        run->work(run->context, worker->index, run->count);
         pthread_mutex_lock(&pool->lock);
-        if (--pool->running == 0)
-            pthread_cond_broadcast(&pool->end);
+        worker->run = NULL;
+        worker->next_idle = pool->idle;
+        pool->idle = worker;
+        if (--run->running == 0)
+            pthread_cond_signal(&run->end);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-static bool start_worker(struct base_thread_pool *pool)
+/* NULL if there may not be more or none can be started. Called with the lock held. */
+static struct worker *start_worker(struct base_thread_pool *pool)
 {
-    struct worker *worker = base_calloc(1, sizeof(*worker));
+    struct worker *worker =
+        pool->worker_count < pool->limit ? base_calloc(1, sizeof(*worker)) : NULL;
 
     if (!worker)
-        return false;
+        return NULL;
     worker->pool = pool;
-    worker->index = pool->thread_count + 1;
-    if (!base_thread_start(&pool->threads[pool->thread_count], worker_main, worker)) {
+    pthread_cond_init(&worker->begin, NULL);
+    if (!base_thread_start(&worker->thread, worker_main, worker)) {
+        pthread_cond_destroy(&worker->begin);
         base_free(worker);
-        return false;
+        return NULL;
     }
-    pool->thread_count++;
-    return true;
+    worker->next = pool->workers;
+    pool->workers = worker;
+    pool->worker_count++;
+    return worker;
 }
 
-bool base_thread_pool_create(unsigned count, struct base_thread_pool **pool)
+/* Called with the lock held. */
+static struct worker *take_worker(struct base_thread_pool *pool)
 {
-    struct base_thread_pool *made = base_calloc(1, sizeof(*made));
+    struct worker *worker = pool->idle;
 
-    if (!made)
+    if (!worker)
+        return start_worker(pool);
+    pool->idle = worker->next_idle;
+    return worker;
+}
+
+bool base_thread_pool_create(unsigned limit, struct base_thread_pool **pool)
+{
+    struct base_thread_pool *created = base_calloc(1, sizeof(*created));
+
+    if (!created)
         return false;
-    if (count == 0)
-        count = base_processors();
-    count = (unsigned)base_min(count, MAX_THREADS);
-    pthread_mutex_init(&made->lock, NULL);
-    pthread_cond_init(&made->begin, NULL);
-    pthread_cond_init(&made->end, NULL);
-    while (made->thread_count + 1 < count && start_worker(made))
-        continue;
-    *pool = made;
+    created->limit = (unsigned)base_min(limit ? limit : base_processors(), MAX_THREADS) - 1;
+    pthread_mutex_init(&created->lock, NULL);
+    *pool = created;
     return true;
 }
 
@@ -103,55 +118,59 @@ void base_thread_pool_destroy(struct base_thread_pool **pool)
         return;
     pthread_mutex_lock(&ended->lock);
     ended->is_closing = true;
-    pthread_cond_broadcast(&ended->begin);
+    for (struct worker *worker = ended->workers; worker; worker = worker->next)
+        pthread_cond_signal(&worker->begin);
     pthread_mutex_unlock(&ended->lock);
-    for (unsigned i = 0; i < ended->thread_count; i++)
-        pthread_join(ended->threads[i], NULL);
-    pthread_cond_destroy(&ended->begin);
-    pthread_cond_destroy(&ended->end);
+    for (struct worker *worker = ended->workers; worker; worker = worker->next) {
+        pthread_join(worker->thread, NULL);
+        pthread_cond_destroy(&worker->begin);
+    }
     pthread_mutex_destroy(&ended->lock);
-    base_free(ended);
-    *pool = NULL;
+    base_thread_pool_forget(pool);
 }
 
+/* Destroys no lock and no condition: in a forked child they may have waiters. */
 void base_thread_pool_forget(struct base_thread_pool **pool)
 {
-    base_free(*pool);
-    *pool = NULL;
-}
+    struct base_thread_pool *forgotten = *pool;
 
-unsigned base_thread_pool_acquire(struct base_thread_pool *pool, unsigned wanted)
-{
-    if (!pool || wanted <= 1)
-        return 1;
-    pthread_mutex_lock(&pool->lock);
-    bool is_free = !pool->is_acquired && pool->thread_count > 0;
-    if (is_free)
-        pool->is_acquired = true;
-    pthread_mutex_unlock(&pool->lock);
-    unsigned available = pool->thread_count + 1;
-    return is_free ? (unsigned)base_min(wanted, available) : 1;
+    while (forgotten && forgotten->workers) {
+        struct worker *worker = forgotten->workers;
+
+        forgotten->workers = worker->next;
+        base_free(worker);
+    }
+    base_free(forgotten);
+    *pool = NULL;
 }
 
 void base_thread_pool_run(
-    struct base_thread_pool *pool, unsigned count, base_thread_pool_work work, void *context)
+    struct base_thread_pool *pool, unsigned wanted, base_thread_pool_work work, void *context)
 {
-    if (count <= 1) {
-        work(context, 0);
+    struct run run = {.work = work, .context = context, .count = 1};
+    struct worker *taken[MAX_THREADS], *worker;
+
+    if (!pool || wanted <= 1) {
+        work(context, 0, 1);
         return;
     }
+    pthread_cond_init(&run.end, NULL);
+    wanted = (unsigned)base_min(wanted, MAX_THREADS);
     pthread_mutex_lock(&pool->lock);
-    pool->work = work;
-    pool->context = context;
-    pool->wanted = count - 1;
-    pool->running = count - 1;
-    pool->run_count++;
-    pthread_cond_broadcast(&pool->begin);
+    while (run.count < wanted && (worker = take_worker(pool))) {
+        worker->index = run.count;
+        taken[run.count++] = worker;
+    }
+    run.running = run.count - 1;
+    for (unsigned i = 1; i < run.count; i++)
+        taken[i]->run = &run;
     pthread_mutex_unlock(&pool->lock);
-    work(context, 0);
+    for (unsigned i = 1; i < run.count; i++)
+        pthread_cond_signal(&taken[i]->begin);
+    work(context, 0, run.count);
     pthread_mutex_lock(&pool->lock);
-    while (pool->running > 0)
-        pthread_cond_wait(&pool->end, &pool->lock);
-    pool->is_acquired = false;
+    while (run.running > 0)
+        pthread_cond_wait(&run.end, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+    pthread_cond_destroy(&run.end);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool of persistent threads for work that is too short to start threads for, such as the
- * launches of the simulated devices. It serves one caller at a time.
+ * A pool of threads that several callers share: compilations, staged copies, launches of the
+ * simulated devices. A run takes idle threads or starts new ones, and its caller works as well.
  */
 #ifndef BASE_THREAD_POOL_H
 #define BASE_THREAD_POOL_H
@@ -10,23 +10,28 @@
 
 struct base_thread_pool;
 
-/* `index` is 0 on the caller's thread and unique among the threads of one run. */
-typedef void (*base_thread_pool_work)(void *context, unsigned index);
+/* `index` is 0 on the caller's thread and below `count` on all threads of the run. */
+typedef void (*base_thread_pool_work)(void *context, unsigned index, unsigned count);
 
-/* `count` threads including the caller's; 0: one per processor. Fewer when they cannot be started.
- * False: out of memory. */
-bool base_thread_pool_create(unsigned count, struct base_thread_pool **pool);
+/*
+ * A pool of at most `limit` threads, the one of a caller included; 0: one per processor. Threads
+ * start when a run needs them and wait for the next one, with all signals blocked. False: out of
+ * memory.
+ */
+bool base_thread_pool_create(unsigned limit, struct base_thread_pool **pool);
 /* Joins the threads and sets the pointer to NULL; a pointer to NULL is a no-op. */
 void base_thread_pool_destroy(struct base_thread_pool **pool);
 
 /* Frees a pool whose threads a fork has left in the parent process. */
 void base_thread_pool_forget(struct base_thread_pool **pool);
 
-/* Reserves up to `wanted` threads for one base_thread_pool_run and returns their number, including
- * the caller's; 1 when the pool is in use or NULL. */
-unsigned base_thread_pool_acquire(struct base_thread_pool *pool, unsigned wanted);
-/* Runs the work on all acquired threads, returns when the last one is done, and releases them. */
+/*
+ * Runs the work on up to `wanted` threads, the caller's included, and returns when the last one is
+ * done. On fewer threads where others use those of the pool or none can be started, and on the
+ * caller's alone if the pool is NULL: the work must not need more. Any thread, also one of the
+ * pool.
+ */
 void base_thread_pool_run(
-    struct base_thread_pool *pool, unsigned count, base_thread_pool_work work, void *context);
+    struct base_thread_pool *pool, unsigned wanted, base_thread_pool_work work, void *context);
 
 #endif

@@ -56,7 +56,6 @@ struct memory_ring {
     unsigned char *slots;
     CUevent done[MEMORY_SLOTS_MAX];
     struct memory_staging_shape shape;
-    struct base_thread_pool *helpers; /* the copying thread's; NULL until a copy needs them */
     int in_use;                       /* guarded by memory_staging.lock */
     int is_abandoned;                 /* the device may use it for an unknown time */
     int in_flight; /* the last copy was only enqueued: the device may still read slots */

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "base/thread_pool.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
@@ -62,10 +61,6 @@ static pool_status destroy_ring(
         device_deferred_free(ring->block.record);
     if (ring->slots && !ring->is_abandoned)
         atomic_fetch_sub(&memory->staging.bytes, memory_ring_bytes(ring));
-    if (device_is_forked(memory->device))
-        base_thread_pool_forget(&ring->helpers);
-    else
-        base_thread_pool_destroy(&ring->helpers);
     base_free(ring);
     return first;
 }

@@ -3,10 +3,10 @@
  * Copies of pageable memory through a ring of pinned slots.
  *
  * The copy is divided into chunks of a slot's size; chunk i uses slot i mod slots. The calling
- * thread makes all driver calls, in the order of the chunks, and copies bytes in between. The
- * ring's helper threads only copy bytes between host memory and slots: they make no driver calls,
- * need no context, and wait between copies, so faults do not concern them. To the device, a slot is
- * filled and then copied; to the host, it receives a copy and is then read.
+ * thread makes all driver calls, in the order of the chunks, and copies bytes in between. Threads
+ * of the pool that help it only copy bytes between host memory and slots: they make no driver calls
+ * and need no context, so faults do not concern them. To the device, a slot is filled and then
+ * copied; to the host, it receives a copy and is then read.
  */
 #include <pthread.h>
 #include <string.h>
@@ -16,7 +16,6 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "base/thread_pool.h"
 #include "driver/cleanup.h"
 #include "memory/memory.h"
 
@@ -100,17 +99,13 @@ static void copy_chunks(struct job *job)
     pthread_mutex_unlock(&job->lock);
 }
 
-/* Reserves as many threads as chunks, shape and processors allow, including the caller's; fewer if
- * a thread cannot be started. */
-static unsigned acquire_threads(const struct job *job)
+/* As many threads as chunks, shape and processors allow, including the caller's. */
+static unsigned wanted_threads(const struct job *job)
 {
-    struct memory_ring *ring = job->ring;
-    uint64_t wanted = base_min(job->chunks / CHUNKS_PER_THREAD, ring->shape.helpers + 1);
+    uint64_t wanted =
+        base_min(job->chunks / CHUNKS_PER_THREAD, job->ring->shape.helpers + UINT64_C(1));
 
-    if (wanted > 1 && !ring->helpers)
-        base_thread_pool_create(
-            (unsigned)base_min(base_processors(), ring->shape.helpers + 1), &ring->helpers);
-    return base_thread_pool_acquire(ring->helpers, (unsigned)wanted);
+    return (unsigned)base_min(wanted, base_processors());
 }
 
 /* Called with the lock held. */
@@ -272,10 +267,11 @@ static pool_status finish_copy(struct job *job, pool_status status)
 }
 
 /* The work of the copying thread, whose index is 0, and of its helpers. */
-static void copy_as_thread(void *argument, unsigned index)
+static void copy_as_thread(void *context, unsigned index, unsigned count)
 {
-    struct job *job = argument;
+    struct job *job = context;
 
+    (void)count;
     if (index) {
         copy_chunks(job);
         return;
@@ -292,7 +288,6 @@ static pool_status stage_copy(
 {
     struct job job = {.memory = memory, .transfer = transfer, .to_host = to_host};
     pool_status status = memory_ring_acquire(memory, &job.ring);
-    unsigned threads;
 
     if (status)
         return status;
@@ -300,8 +295,8 @@ static pool_status stage_copy(
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.opened, NULL);
     pthread_cond_init(&job.moved, NULL);
-    threads = acquire_threads(&job); /* creates the ring's helpers at its first use */
-    base_thread_pool_run(job.ring->helpers, threads, copy_as_thread, &job);
+    base_thread_pool_run(
+        device_threads(memory->device), wanted_threads(&job), copy_as_thread, &job);
     status = finish_copy(&job, job.status);
     pthread_cond_destroy(&job.moved);
     pthread_cond_destroy(&job.opened);

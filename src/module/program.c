@@ -249,7 +249,7 @@ pool_status module_load_keys(
         if (!module)
             missing.keys[job.count++] = &keys[i];
     }
-    return base_parallel_run(&job);
+    return base_parallel_run(device_threads(device), &job);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

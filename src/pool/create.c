@@ -2,6 +2,7 @@
 /*
  * Creation of a pool: params, driver and devices, properties, contexts.
  */
+#include <limits.h>
 #include <string.h>
 
 #include <devicepool/lease.h>
@@ -11,6 +12,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "base/thread_pool.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
 #include "pool/release.h"
@@ -128,6 +130,8 @@ static pool_status allocate_pool(const pool_params *params,
     status = pool->devices ? device_set_allocate(pool) : base_fail_memory("the pool's devices");
     if (!status)
         status = monitor_create(&pool->monitor);
+    if (!status && !base_thread_pool_create(UINT_MAX, &pool->threads))
+        status = base_fail_memory("the pool's threads");
     if (status) {
         device_pool_free(pool);
         return status;
@@ -160,6 +164,7 @@ void device_pool_free(device_pool *pool)
         device_counters_free(&pool->devices[i].counters);
     }
     if (pool->generation == driver_fork_generation()) {
+        base_thread_pool_destroy(&pool->threads);
         for (size_t i = 0; i < pool->count; i++) {
             pthread_mutex_destroy(&pool->devices[i].context_lock);
             pthread_mutex_destroy(&pool->devices[i].resource_lock);
@@ -169,6 +174,7 @@ void device_pool_free(device_pool *pool)
         pthread_mutex_destroy(&pool->state_lock);
         pthread_mutex_destroy(&pool->extension_lock);
     }
+    base_thread_pool_forget(&pool->threads);
     monitor_free(pool->monitor);
     device_set_free(pool);
     base_free(pool->devices);

@@ -11,6 +11,7 @@
 #include <devicepool/device.h>
 #include <devicepool/pool.h>
 
+#include "base/thread_pool.h"
 #include "driver/driver.h"
 
 /* Between enter and leave the device's context is current on the calling thread. */
@@ -70,6 +71,9 @@ pool_status device_or_bound(pool_device *wanted, pool_device **device);
 struct driver *device_driver(const pool_device *device);
 
 struct device_pool *device_pool_of(const pool_device *device);
+
+/* The pool's threads, for staged copies and compilations. */
+struct base_thread_pool *device_threads(const pool_device *device);
 
 /* --- states (state.c) --- */
 

@@ -162,3 +162,8 @@ device_pool *device_pool_of(const pool_device *device)
 {
     return device->pool;
 }
+
+struct base_thread_pool *device_threads(const pool_device *device)
+{
+    return device->pool->threads;
+}

@@ -112,6 +112,7 @@ struct device_pool {
     pool_fault_hook fault_hook;
     void *fault_user;
     struct monitor *monitor;
+    struct base_thread_pool *threads; /* for staged copies and compilations */
     struct status_socket *status_socket; /* NULL: none; constant */
     uint64_t stall_timeout_ns;           /* 0: the devices are not watched */
     struct monitor_task watch_task;

@@ -2,10 +2,11 @@
 /*
  * base/: statuses and their classes, error detail, log, memory, SHA-256.
  */
-#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -460,34 +461,74 @@ static void test_version(void **state)
     assert_string_equal(pool_version_text(), "0.1.0");
 }
 
-static void note_blocked(void *context, unsigned index)
+struct pool_run {
+    atomic_uint started;
+    unsigned wanted; /* the run's threads wait until so many have started */
+    unsigned count;
+    int blocks_signals[8]; /* of each thread */
+};
+
+static void note_thread(void *context, unsigned index, unsigned count)
 {
+    struct pool_run *run = context;
     sigset_t blocked;
 
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-    ((int *)context)[index] = 1 + sigismember(&blocked, SIGUSR1);
+    run->blocks_signals[index] = sigismember(&blocked, SIGUSR1);
+    if (index == 0)
+        run->count = count;
+    atomic_fetch_add(&run->started, 1);
+    while (atomic_load(&run->started) < run->wanted)
+        sched_yield();
+}
+
+struct nested_run {
+    struct base_thread_pool *pool;
+    struct pool_run inner[3];
+};
+
+static void run_inner(void *context, unsigned index, unsigned count)
+{
+    struct nested_run *nested = context;
+
+    (void)count;
+    base_thread_pool_run(nested->pool, 3, note_thread, &nested->inner[index]);
 }
 
 static void test_thread_pool(void **state)
 {
     struct base_thread_pool *pool = NULL;
-    int seen[3] = {0};
+    struct pool_run run = {.wanted = 3};
+    struct nested_run nested = {0};
 
     (void)state;
     assert_true(base_thread_pool_create(3, &pool));
-    assert_int_equal(base_thread_pool_acquire(NULL, 3), 1);
-    assert_int_equal(base_thread_pool_acquire(pool, 1), 1);
-    assert_int_equal(base_thread_pool_acquire(pool, 8), 3);
-    assert_int_equal(base_thread_pool_acquire(pool, 2), 1); /* in use */
-    base_thread_pool_run(pool, 3, note_blocked, seen);
-    assert_int_equal(seen[0], 1); /* the caller's signal mask is its own */
-    assert_int_equal(seen[1], 2); /* the pool's threads take no signals of the program */
-    assert_int_equal(seen[2], 2);
-    assert_int_equal(base_thread_pool_acquire(pool, 2), 2); /* free again */
-    base_thread_pool_run(pool, 2, note_blocked, seen);
+    base_thread_pool_run(pool, 8, note_thread, &run);
+    assert_int_equal(run.count, 3);
+    assert_int_equal(run.blocks_signals[0], 0); /* the caller's signal mask is its own */
+    assert_int_equal(run.blocks_signals[1], 1); /* the pool's threads take no signals */
+    assert_int_equal(run.blocks_signals[2], 1);
+    run = (struct pool_run){.wanted = 2};
+    base_thread_pool_run(pool, 2, note_thread, &run);
+    assert_int_equal(run.count, 2);
+    /* All threads are in use, so that every one runs on alone. */
+    nested.pool = pool;
+    for (int i = 0; i < 3; i++)
+        nested.inner[i].wanted = 1;
+    base_thread_pool_run(pool, 3, run_inner, &nested);
+    for (int i = 0; i < 3; i++)
+        assert_in_range(nested.inner[i].count, 1, 3);
     base_thread_pool_destroy(&pool);
     assert_null(pool);
     base_thread_pool_destroy(&pool);
+    run = (struct pool_run){.wanted = 1};
+    base_thread_pool_run(NULL, 3, note_thread, &run);
+    assert_int_equal(run.count, 1);
+    assert_true(base_thread_pool_create(3, &pool));
+    base_thread_pool_run(pool, 1, note_thread, &run);
+    assert_int_equal(run.count, 1);
+    base_thread_pool_forget(&pool); /* no thread has started */
+    assert_null(pool);
 }
 
 int main(void)

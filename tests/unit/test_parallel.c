@@ -168,7 +168,7 @@ static void test_side_by_side(void **state)
     assert_int_equal(threads_started, SIDE - 1);
 }
 
-/* No more threads than places, nor than programs. */
+/* No more threads than compilations at once, nor than programs. */
 static void test_many_processors(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void test_label(void **state)
     pool_log_set(count_labels, &labelled, POOL_LOG_INFO);
     {
         BASE_LOG_LABEL("block 7");
-        assert_ok(base_parallel_run(&job));
+        assert_ok(base_parallel_run(device_threads(device_of(&world, 0)), &job));
     }
     pool_log_set(NULL, NULL, POOL_LOG_NONE);
     assert_int_equal(threads_started, 1);
@@ -379,6 +379,10 @@ static void test_transforms(void **state)
     assert_int_equal(most_running(), SIDE);
     assert_ok(ntt_load_programs(device_of(&world, 0), field, builds, 3));
     assert_int_equal(compiled(), 4);
+    assert_int_equal(threads_started, SIDE - 1);
+    assert_ok(warm_up()); /* the pool's threads have waited for this */
+    assert_int_equal(compiled(), 4 + MSM_PROGRAMS);
+    assert_int_equal(threads_started, SIDE - 1);
 }
 
 /* Compiles until it is cancelled, if it is the one that can be. */

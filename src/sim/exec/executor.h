@@ -144,7 +144,7 @@ struct sim_launch {
     const uint64_t
         *variables; /* address of each module variable, by index; NULL when there are none */
     struct sim_memory memory;
-    struct base_thread_pool *workers; /* NULL or in use: the launch runs on the caller's thread */
+    struct base_thread_pool *workers; /* NULL: the launch runs on the caller's thread */
     uint64_t instruction_limit;       /* warp instructions of the whole launch; 0: unlimited */
     const uint32_t *cancel;           /* read atomically; non-zero aborts the launch; may be NULL */
     bool is_cooperative; /* all blocks are resident at once and share the cores in time slices */

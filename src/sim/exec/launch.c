@@ -134,13 +134,14 @@ static void run_blocks(struct sim_core *core, struct residents *residents)
 static void run_cooperative_blocks(struct sim_core *core, struct residents *residents)
 {
     const struct sim_run *run = core->run;
-    uint64_t share = base_ceil_div(run->block_count, run->core_count);
+    uint64_t share = base_ceil_div(run->block_count, core->core_count);
     residents->list = base_calloc(share + 1, sizeof(*residents->list));
     if (!residents->list) {
         sim_fault_run(core->run, SIM_FAULT_NO_MEMORY);
         return;
     }
-    for (uint64_t n = core->index; n < run->block_count && !core->has_faulted; n += run->core_count)
+    for (uint64_t n = core->index; n < run->block_count && !core->has_faulted;
+         n += core->core_count)
         start_block(core, residents, n);
     while (residents->count > 0 && !core->has_faulted)
         run_slices(core, residents);
@@ -172,10 +173,10 @@ static void add_counts(struct sim_core *core)
     pthread_mutex_unlock(&run->lock);
 }
 
-static void run_core(void *context, unsigned index)
+static void run_core(void *context, unsigned index, unsigned count)
 {
     struct sim_run *run = context;
-    struct sim_core core = {.run = run, .index = index, .fuel = run->fuel};
+    struct sim_core core = {.run = run, .index = index, .core_count = count, .fuel = run->fuel};
     struct residents residents = {.count = 0};
     core.counts = base_calloc(run->program->block_count + 1u, sizeof(*core.counts));
     if (!core.counts) {
@@ -243,8 +244,7 @@ enum sim_fault_kind sim_launch_run(
         return SIM_FAULT_NO_MEMORY;
     }
     pthread_mutex_init(&run.lock, NULL);
-    run.core_count = base_thread_pool_acquire(launch->workers, max_cores(&run));
-    base_thread_pool_run(launch->workers, run.core_count, run_core, &run);
+    base_thread_pool_run(launch->workers, max_cores(&run), run_core, &run);
     pthread_mutex_destroy(&run.lock);
     base_free(run.parameters);
     if (counts)

@@ -118,8 +118,7 @@ struct sim_run {
     uint64_t next_block;   /* atomic */
     uint64_t instructions; /* atomic: consumed from the limit so far */
     uint32_t stop;         /* atomic: a fault has occurred */
-    unsigned core_count;
-    int64_t fuel; /* instructions between checks of the limit and the cancel flag */
+    int64_t fuel;          /* instructions between checks of the limit and the cancel flag */
     pthread_mutex_t lock;
     struct sim_fault fault;   /* guarded by lock */
     struct sim_counts counts; /* guarded by lock */
@@ -131,7 +130,7 @@ struct sim_run {
 struct sim_core {
     struct sim_run *run;
     int64_t fuel;
-    unsigned index;
+    unsigned index, core_count;
     bool is_sliced; /* fuel ran out or a thread sleeps: another warp runs next */
     bool has_faulted;
     uint32_t strong_loads;
