@@ -186,8 +186,8 @@ POOL_API pool_status pool_launch(
 /*
  * Compiles and loads modules on every usable device of the pool, in parallel, before the first job
  * needs them; a later pool_module_compile with the same params finds the binary. The modules stay
- * loaded until the pool is destroyed. Blocks. After a failure the other modules are still compiled;
- * the first failure is returned.
+ * loaded until the pool is destroyed or the device has no memory left. Blocks. After a failure the
+ * other modules are still compiled; the first failure is returned.
  */
 POOL_API pool_status pool_warm_up(
     device_pool *pool, const pool_module_params *modules, size_t count);

@@ -4,7 +4,8 @@
  * as long as their memory is not needed otherwise. An object is registered once with a source. Each
  * device gets a copy when a job first uses it there; copies that nobody uses are evicted, least
  * recently used first, when an allocation or a lease needs their memory, and are restored from the
- * source at their next use. Twiddle tables of domains are kept in the same way by the library.
+ * source at their next use. Twiddle tables of domains and the library's own modules stay on devices
+ * in the same way.
  */
 #ifndef DEVICEPOOL_RESIDENT_H
 #define DEVICEPOOL_RESIDENT_H

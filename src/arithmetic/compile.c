@@ -20,7 +20,9 @@ pool_status pool_module_compile(
         status = arithmetic_expand("pool_module_compile", params, &expansion);
     if (status)
         return status;
-    status = module_compile(device, &expansion.params, false, module);
+    status = module_compile(device, &expansion.params, NULL, false, module);
+    if (!status)
+        module_make_permanent(*module);
     arithmetic_release(&expansion);
     return status;
 }

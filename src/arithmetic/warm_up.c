@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warm-up: compiles and loads every module on every usable device, in parallel. The modules stay
- * resident until the pool is destroyed.
+ * resident until the pool is destroyed or a device has no memory left.
  */
 #include "arithmetic/header.h"
 
@@ -34,7 +34,7 @@ static pool_status warm_up_module(pool_device *device, const pool_module_params 
         status = module_registry_find_digest(device, &id, &module);
     is_loaded = module != NULL;
     if (!status && !is_loaded)
-        status = module_compile(device, &expansion.params, false, &module);
+        status = module_compile(device, &expansion.params, NULL, false, &module);
     if (!status && !is_loaded)
         status = module_registry_add(device, &id, &module);
     if (status && !is_loaded)

@@ -163,7 +163,7 @@ static pool_status allocate_retrying(
 
         if (request->ordered) /* pending frees on the stream may suffice */
             status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
-        (void)memory_resident_evict(memory->device, request->bytes);
+        (void)memory_resident_evict(memory->device, request->bytes, true);
         if (!status)
             status = memory_trim_pools(memory, 0);
         if (status)

@@ -96,7 +96,7 @@ static pool_status reduce(struct device_memory *memory, const struct memory_requ
             status = memory_trim_pools(memory, limit);
         if (!status)
             status = memory_measure_held(memory, held);
-        if (!status && *held > limit && memory_resident_evict(memory->device, *held - limit)) {
+        if (!status && *held > limit && memory_resident_evict(memory->device, *held - limit, false)) {
             status = memory_trim_pools(memory, limit);
             if (!status)
                 status = memory_measure_held(memory, held);

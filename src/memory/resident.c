@@ -51,9 +51,14 @@ static void each_entry(void *object, device_resident_visitor visit, void *user)
 
     pthread_mutex_lock(&list->lock);
     for (const struct memory_resident *at = list->first; at; at = at->next) {
-        const struct device_resident resident = {
-            .kind = at->kind, .name = at->name, .bytes = at->bytes, .users = at->users};
+        struct device_resident resident = {.kind = at->kind,
+            .name = at->name,
+            .bytes = at->bytes,
+            .users = at->users,
+            .is_pinned = at->is_pinned};
 
+        if (at->is_code)
+            resident.users += atomic_load(&at->launches) & ~MEMORY_RESIDENT_EVICTED;
         visit(user, &resident);
     }
     pthread_mutex_unlock(&list->lock);
@@ -95,7 +100,7 @@ static void append_entry(struct resident_list *list, struct memory_resident *ent
 /* Memory that leases may count on: it can be evicted, or all users have reserved its bytes. */
 static bool is_evictable(const struct memory_resident *entry)
 {
-    return !entry->outside_users && !entry->is_pinned;
+    return !entry->outside_users && !entry->is_pinned && !entry->is_code;
 }
 
 /* With the lock held: changes users, and the account if the memory becomes evictable or ceases to
@@ -222,17 +227,38 @@ void memory_resident_wait(pool_device *device)
     pthread_mutex_unlock(&list->lock);
 }
 
-/* With the lock held: the least recently used object without users; NULL: none. */
-static struct memory_resident *find_victim(struct resident_list *list)
+/* With the lock held: code that no launch is using, and that from now on none begins to use. Code
+ * that was launched meanwhile moves to its place in the order of use instead. */
+static bool claim_code(struct resident_list *list, struct memory_resident *entry)
 {
-    struct memory_resident *at = list->first;
+    unsigned none = 0;
 
-    while (at && !is_idle(at))
-        at = at->next;
-    return at;
+    if (atomic_exchange_explicit(&entry->is_recent, false, memory_order_relaxed)) {
+        unlink_entry(list, entry);
+        append_entry(list, entry);
+        return false;
+    }
+    return atomic_compare_exchange_strong(&entry->launches, &none, MEMORY_RESIDENT_EVICTED);
 }
 
-uint64_t memory_resident_evict(pool_device *device, uint64_t bytes)
+/* With the lock held: the least recently used object without users; NULL: none. */
+static struct memory_resident *find_victim(struct resident_list *list, bool with_code)
+{
+    struct memory_resident *at = list->first, *next;
+
+    /* Entries that move to the end are examined a second time. */
+    for (uint64_t looks = 2 * list->counts.objects; at && looks; at = next, looks--) {
+        next = at->next;
+        if (!is_idle(at) || (at->is_code && !with_code))
+            continue;
+        if (!at->is_code || claim_code(list, at))
+            return at;
+        next = next ? next : list->last;
+    }
+    return NULL;
+}
+
+uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_code)
 {
     struct resident_list *list = list_of(device);
     uint64_t released = 0;
@@ -241,7 +267,7 @@ uint64_t memory_resident_evict(pool_device *device, uint64_t bytes)
         return 0;
     pthread_mutex_lock(&list->lock);
     while (released < bytes) {
-        struct memory_resident *victim = find_victim(list);
+        struct memory_resident *victim = find_victim(list, with_code);
 
         if (!victim)
             break;

@@ -1,32 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects that stay in a device's memory between jobs and can be restored: bases, twiddle tables of
- * domains, buffers of registered sources. Each device has a list in the order of use. Where an
- * allocation needs memory, objects that nobody uses are evicted, least recently used first.
+ * domains, buffers of registered sources, loaded modules. Each device has a list in the order of
+ * use. Where an allocation needs memory, objects that nobody uses are evicted, least recently used
+ * first.
  */
 #ifndef MEMORY_RESIDENT_H
 #define MEMORY_RESIDENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "pool/device.h"
+
+/* In memory_resident.launches: the code is evicted, or is being evicted. */
+#define MEMORY_RESIDENT_EVICTED 0x80000000u
 
 /* An object of one device, embedded in its owner's. All members are the list's once it is added. */
 struct memory_resident {
     struct memory_resident *next; /* used more recently */
     struct memory_resident *previous;
     pool_device *device;
-    const char *kind; /* static: "bases", "domain", "buffer" */
+    const char *kind; /* static: "bases", "domain", "buffer", "module" */
     const char *name; /* lives as long as the entry */
     uint64_t bytes;
     uint32_t users;
     uint32_t outside_users; /* of these, the ones that have not reserved its bytes by a lease */
     bool is_pinned;         /* never evicted */
+    bool is_code;           /* see below */
     bool is_evicting;
-    uint64_t used_at; /* base_clock_coarse_ns */
+    atomic_uint launches;  /* of code: those in progress, and MEMORY_RESIDENT_EVICTED */
+    atomic_bool is_recent; /* of code: launched since the list last examined it */
+    uint64_t used_at;      /* base_clock_coarse_ns */
     /*
-     * Releases the object and the entry, which is no longer in the list and has no users. Called
-     * without locks of this layer, inside device_enter, on any thread.
+     * Releases the object, and the entry unless it is code's. It is no longer in the list and has
+     * no users. Called without locks of this layer, inside device_enter, on any thread.
      */
     void (*evict)(struct memory_resident *entry);
 };
@@ -41,6 +49,32 @@ pool_status memory_resident_add(struct memory_resident *entry, bool is_leased);
  */
 bool memory_resident_use(struct memory_resident *entry, bool is_leased);
 void memory_resident_unuse(struct memory_resident *entry, bool is_leased);
+
+/*
+ * Code is memory that the driver allocates for a module. Neither the memory limit nor the account
+ * of leases covers it, and `bytes` is an estimate, so it is evicted only when the device itself has
+ * no memory left. It is used by every launch, hence without the list's lock: its place in the order
+ * of use is brought up to date when the list looks for something to evict. The entry exists as long
+ * as its owner, who adds it again when it has loaded the evicted code.
+ *
+ * Returns false when the code is or is being evicted.
+ */
+static inline bool memory_resident_begin_launch(struct memory_resident *entry)
+{
+    if (atomic_fetch_add_explicit(&entry->launches, 1, memory_order_acquire) &
+        MEMORY_RESIDENT_EVICTED) {
+        atomic_fetch_sub_explicit(&entry->launches, 1, memory_order_relaxed);
+        return false;
+    }
+    if (!atomic_load_explicit(&entry->is_recent, memory_order_relaxed))
+        atomic_store_explicit(&entry->is_recent, true, memory_order_relaxed);
+    return true;
+}
+
+static inline void memory_resident_end_launch(struct memory_resident *entry)
+{
+    atomic_fetch_sub_explicit(&entry->launches, 1, memory_order_release);
+}
 
 /* The number of users, and the time since the last one left; 0 while there are any. */
 uint32_t memory_resident_users(const struct memory_resident *entry);
@@ -61,9 +95,9 @@ bool memory_resident_remove(struct memory_resident *entry);
  */
 void memory_resident_wait(pool_device *device);
 
-/* Inside device_enter: evicts unused objects until `bytes` are released or none is left; returns
- * the bytes that were released. */
-uint64_t memory_resident_evict(pool_device *device, uint64_t bytes);
+/* Inside device_enter: evicts unused objects, code only `with_code`, until `bytes` are released or
+ * none is left; returns the bytes that were released. */
+uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_code);
 
 /* What is resident on a device. Zero while nothing was. */
 struct memory_resident_counts {

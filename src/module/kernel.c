@@ -71,10 +71,10 @@ static pool_status read_attributes(struct device_scope *scope, struct pool_kerne
     return read_parameters(scope->driver, kernel);
 }
 
-/* Called with the module's lock held. */
-static pool_status create_kernel(pool_module *module, const char *name, struct pool_kernel **kernel)
+/* Between module_begin_use and module_end_use, with the module's lock held. */
+static pool_status create_kernel(
+    struct device_scope *scope, pool_module *module, const char *name, struct pool_kernel **kernel)
 {
-    struct device_scope scope;
     struct pool_kernel *made = base_calloc(sizeof(*made) + strlen(name) + 1, 1);
     pool_status status;
 
@@ -87,18 +87,14 @@ static pool_status create_kernel(pool_module *module, const char *name, struct p
         base_free(made);
         return base_fail_memory("a kernel");
     }
-    status = device_enter(module->device, &scope);
-    if (!status) {
-        status = DRIVER_CALL_FOR(
-            scope.driver, ModuleGetFunction(&made->function, module->handle, name), "\"%s\"", name);
-        if (status == POOL_ERR_NOT_FOUND)
-            base_fail(status,
-                "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__",
-                name);
-        if (!status)
-            status = read_attributes(&scope, made);
-        status = device_leave(&scope, status);
-    }
+    status = DRIVER_CALL_FOR(
+        scope->driver, ModuleGetFunction(&made->function, module->handle, name), "\"%s\"", name);
+    if (status == POOL_ERR_NOT_FOUND)
+        base_fail(status,
+            "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__",
+            name);
+    if (!status)
+        status = read_attributes(scope, made);
     if (status) {
         base_free(made);
         return status;
@@ -109,8 +105,35 @@ static pool_status create_kernel(pool_module *module, const char *name, struct p
     return POOL_OK;
 }
 
+/* With the module's lock held; NULL: no thread has asked for it yet. */
+static struct pool_kernel *find_kernel(const pool_module *module, const char *name)
+{
+    struct pool_kernel *found = module->kernels;
+
+    while (found && strcmp(found->name, name) != 0)
+        found = found->next;
+    return found;
+}
+
+static pool_status find_or_create_kernel(
+    struct device_scope *scope, pool_module *module, const char *name, struct pool_kernel **kernel)
+{
+    pool_status status = module_begin_use(scope, module);
+
+    if (status)
+        return status;
+    pthread_mutex_lock(&module->lock);
+    *kernel = find_kernel(module, name);
+    if (!*kernel)
+        status = create_kernel(scope, module, name, kernel);
+    pthread_mutex_unlock(&module->lock);
+    module_end_use(module);
+    return status;
+}
+
 pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel **kernel)
 {
+    struct device_scope scope;
     struct pool_kernel *found;
     pool_status status;
 
@@ -122,11 +145,13 @@ pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel *
     if (status)
         return status;
     pthread_mutex_lock(&module->lock);
-    for (found = module->kernels; found && strcmp(found->name, name) != 0;)
-        found = found->next;
-    if (!found)
-        status = create_kernel(module, name, &found);
+    found = find_kernel(module, name);
     pthread_mutex_unlock(&module->lock);
+    if (!found) {
+        status = device_enter(module->device, &scope);
+        if (!status)
+            status = device_leave(&scope, find_or_create_kernel(&scope, module, name, &found));
+    }
     if (!status)
         *kernel = found;
     return status;

@@ -150,15 +150,21 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
     struct driver_ticket ticket;
     const char *call;
     pool_cu_result code;
-    pool_status status = raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
+    pool_status status = module_begin_use(scope, kernel->module);
 
     if (status)
         return status;
+    status = raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
+    if (status) {
+        module_end_use(kernel->module);
+        return status;
+    }
     driver_work_launch(device_work(scope->device), queue, kernel->work_name, &ticket);
     code = enqueue(scope->driver, kernel, shape, arguments, stream ? stream->handle : NULL, &call);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
         driver_work_failed(&ticket);
     driver_work_returned(queue);
+    module_end_use(kernel->module);
     return DRIVER_CHECK_FOR(scope->driver, code, call,
         "\"%s\", %u x %u x %u blocks of %u x %u x %u threads", kernel->name, shape->grid[0],
         shape->grid[1], shape->grid[2], shape->block[0], shape->block[1], shape->block[2]);

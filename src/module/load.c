@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <devicepool/memory.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -48,7 +50,7 @@ static void explain_failed_load(const struct driver *driver, const char *log)
         error.message, hint, log[0] ? "; the driver's log: " : "", log);
 }
 
-pool_status module_load_inside(struct device_scope *scope, const void *image, CUmodule *handle)
+static pool_status load_once(struct device_scope *scope, const void *image, CUmodule *handle)
 {
     char log[JIT_LOG_BYTES] = "";
     pool_cu_enum options[] = {DRIVER_JIT_ERROR_LOG_BUFFER, DRIVER_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -68,19 +70,47 @@ pool_status module_load_inside(struct device_scope *scope, const void *image, CU
     return status;
 }
 
-static pool_status load_inside(struct device_scope *scope, const void *image, pool_module *made)
+/* Driver memory for code comes from what the device has free, not from the memory pool. */
+pool_status module_load_inside(
+    struct device_scope *scope, const void *image, size_t bytes, CUmodule *handle)
+{
+    pool_status status = load_once(scope, image, handle);
+
+    for (int attempt = 0; status == POOL_ERR_OUT_OF_DEVICE_MEMORY && attempt < 2; attempt++) {
+        if (attempt == 1)
+            (void)memory_resident_evict(scope->device, bytes, true);
+        status = pool_memory_trim(scope->device, 0);
+        if (!status)
+            status = load_once(scope, image, handle);
+    }
+    return status;
+}
+
+/* What a module is made of. */
+struct source_image {
+    const void *data;
+    size_t bytes;
+    struct module_image *image; /* the same, as a reference; NULL: none */
+    const char *name;
+    const char *subject; /* NULL: none */
+};
+
+static pool_status load_inside(
+    struct device_scope *scope, const struct source_image *source, pool_module *made)
 {
     pool_status status;
 
     device_try_release_deferred(scope->device);
-    status = module_load_inside(scope, image, &made->handle);
-    if (!status)
-        device_dependent_added(scope->device, DEVICE_DEPENDENT_MODULE);
-    return status;
+    status = module_load_inside(scope, source->data, source->bytes, &made->handle);
+    if (status)
+        return status;
+    device_dependent_added(scope->device, DEVICE_DEPENDENT_MODULE);
+    return module_add_resident(made, source->bytes);
 }
 
 /* Loads an image that has been checked. */
-static pool_status load_image(pool_device *device, const void *image, pool_module **module)
+static pool_status load_image(
+    pool_device *device, const struct source_image *source, pool_module **module)
 {
     struct device_scope scope;
     pool_module *made = base_calloc(1, sizeof(*made));
@@ -92,20 +122,24 @@ static pool_status load_image(pool_device *device, const void *image, pool_modul
         base_free(made);
         return base_fail_memory("a module");
     }
+    made->device = device;
+    snprintf(made->name, sizeof(made->name), source->subject ? "%s of %s" : "%s", source->name,
+        source->subject);
     status = device_enter(device, &scope);
     if (!status)
-        status = device_leave(&scope, load_inside(&scope, image, made));
+        status = device_leave(&scope, load_inside(&scope, source, made));
     if (status && !made->handle) {
         device_deferred_free(made->deferred);
         base_free(made);
         return status;
     }
-    made->device = device;
     pthread_mutex_init(&made->lock, NULL);
     if (status) {
         pool_module_destroy(&made);
         return status;
     }
+    if (source->image)
+        made->image = module_image_retain(source->image);
     *module = made;
     return POOL_OK;
 }
@@ -155,8 +189,8 @@ pool_status module_params_copy(
     return status ? status : check_params(call, params);
 }
 
-pool_status module_compile(
-    pool_device *device, const pool_module_params *params, bool only_ready, pool_module **module)
+pool_status module_compile(pool_device *device, const pool_module_params *params,
+    const char *subject, bool only_ready, pool_module **module)
 {
     struct module_image *image = NULL;
     struct module_request request = {0};
@@ -177,8 +211,12 @@ pool_status module_compile(
     request.ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
     request.only_ready = only_ready;
     status = module_image_get(&request, &image);
-    if (!status && image)
-        status = load_image(device, image->bytes, module);
+    if (!status && image) {
+        const struct source_image source = {
+            image->bytes, image->size, image, request.name, subject};
+
+        status = load_image(device, &source, module);
+    }
     module_image_release(image);
     return status;
 }
@@ -186,6 +224,7 @@ pool_status module_compile(
 pool_status pool_module_load(
     pool_device *device, const void *image, size_t size, pool_module **module)
 {
+    struct source_image source = {.bytes = size, .name = "an image"};
     pool_status status;
     char *text = NULL;
     int is_text;
@@ -204,7 +243,8 @@ pool_status pool_module_load(
             return base_fail_memory("the PTX");
         memcpy(text, image, size);
     }
-    status = load_image(device, text ? text : image, module);
+    source.data = text ? text : image;
+    status = load_image(device, &source, module);
     base_free(text);
     return status;
 }
@@ -215,39 +255,40 @@ pool_status module_free(pool_module *module, int driver_alive)
     pool_status status = POOL_OK;
     struct pool_kernel *next;
 
-    if (driver_alive)
+    if (driver_alive && module->handle)
         status = DRIVER_CALL(driver, ModuleUnload(module->handle));
     for (struct pool_kernel *kernel = module->kernels; kernel; kernel = next) {
         next = kernel->next;
         base_free(kernel);
     }
     device_deferred_free(module->deferred);
+    module_image_release(module->image);
     device_lock_destroy(module->device, &module->lock);
     base_free(module);
     return status;
 }
 
-static void defer_unload(pool_module *module)
+static void defer_unload(pool_device *device, CUmodule handle, struct device_deferred *deferred)
 {
-    module->deferred->handle = module->handle;
-    device_defer(module->device, module->deferred);
-    module->deferred = NULL;
+    deferred->handle = handle;
+    device_defer(device, deferred);
 }
 
-/* cuModuleUnload blocks until all work of the device has finished, so it is deferred while work is
- * unfinished. */
-static int can_unload_now(pool_module *module)
+pool_status module_unload(pool_device *device, CUmodule handle, struct device_deferred *deferred)
 {
     struct base_error_copy first;
-    int is_idle;
+    bool is_idle;
 
     base_error_save(&first);
-    device_try_release_deferred(module->device);
-    is_idle = device_is_idle(module->device) == POOL_OK;
+    device_try_release_deferred(device);
+    is_idle = device_is_idle(device) == POOL_OK;
     base_error_restore(&first);
-    if (!is_idle && device_alive(module->device))
-        defer_unload(module);
-    return is_idle;
+    if (!is_idle && device_alive(device)) {
+        defer_unload(device, handle, deferred);
+        return POOL_OK;
+    }
+    device_deferred_free(deferred);
+    return is_idle ? DRIVER_CALL(device_driver(device), ModuleUnload(handle)) : POOL_OK;
 }
 
 pool_status pool_module_destroy(pool_module **module)
@@ -256,7 +297,7 @@ pool_status pool_module_destroy(pool_module **module)
     struct base_error_copy first;
     pool_device *device;
     pool_module *gone;
-    pool_status status, unloaded;
+    pool_status status;
     enum device_release release;
 
     if (!module || !*module)
@@ -264,16 +305,19 @@ pool_status pool_module_destroy(pool_module **module)
     gone = *module;
     *module = NULL;
     device = gone->device;
+    module_remove_resident(gone);
     base_error_save(&first);
     release = device_enter_to_destroy(device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN) { /* the context cannot be entered: the pool unloads it */
-        defer_unload(gone);
+        defer_unload(device, gone->handle, gone->deferred);
         base_error_restore(&first);
         status = POOL_OK;
+    } else if (release == DEVICE_RELEASE_ENTERED) {
+        status = device_leave(&scope, module_unload(device, gone->handle, gone->deferred));
     }
-    unloaded = module_free(gone, release == DEVICE_RELEASE_ENTERED && can_unload_now(gone));
-    if (release == DEVICE_RELEASE_ENTERED)
-        status = device_leave(&scope, unloaded);
+    if (release != DEVICE_RELEASE_HOST_ONLY)
+        gone->deferred = NULL;
+    (void)module_free(gone, 0);
     device_dependent_removed(device, DEVICE_DEPENDENT_MODULE);
     return status;
 }

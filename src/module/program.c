@@ -100,7 +100,7 @@ static pool_status compile_program(pool_device *device, const struct module_prog
 
     if (status)
         return status;
-    status = module_compile(device, &params, only_ready, module);
+    status = module_compile(device, &params, program->subject, only_ready, module);
     base_free((void *)(uintptr_t)params.headers);
     if (status == POOL_ERR_NO_COMPILER && program->subject) {
         char reason[512];

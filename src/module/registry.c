@@ -172,6 +172,8 @@ pool_status module_registry_add(
         base_free(resident);
         pool_module_destroy(module);
         *module = existing;
+    } else {
+        module_make_evictable(*module);
     }
     return POOL_OK;
 }

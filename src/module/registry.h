@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The resident modules of a device: those that a warm-up loaded and those of the library's own
- * programs. They stay loaded until the pool is destroyed and do not keep it from being destroyed.
+ * programs. They exist until the pool is destroyed and do not keep it from being destroyed. Where
+ * the device has no memory left they are unloaded until their next use (resident.c).
  */
 #ifndef MODULE_REGISTRY_H
 #define MODULE_REGISTRY_H

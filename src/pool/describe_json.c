@@ -102,7 +102,8 @@ static void add_resident(void *user, const struct device_resident *resident)
         if (!add_text(object, "kind", resident->kind) ||
             !add_text(object, "name", resident->name) ||
             !add_number(object, "bytes", (double)resident->bytes) ||
-            !add_number(object, "users", resident->users))
+            !add_number(object, "users", resident->users) ||
+            !add_flag(object, "pinned", resident->is_pinned))
             list->array = NULL;
         return;
     }

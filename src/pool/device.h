@@ -138,10 +138,11 @@ void device_dependent_removed(pool_device *device, enum device_dependent kind);
  */
 /* An object that stays in the device's memory between jobs, for descriptions. */
 struct device_resident {
-    const char *kind; /* "bases", "domain", "buffer" */
+    const char *kind; /* "bases", "domain", "buffer", "module" */
     const char *name;
     uint64_t bytes;
     uint32_t users;
+    bool is_pinned;
 };
 typedef void (*device_resident_visitor)(void *user, const struct device_resident *resident);
 

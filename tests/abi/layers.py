@@ -27,7 +27,7 @@ LAYERS = {
     "stream": ["base", "driver", "pool"],
     "lease": ["base", "driver", "pool", "stream"],
     "memory": ["base", "field", "driver", "pool", "stream", "lease"],
-    "module": ["base", "driver", "pool", "stream", "lease"],
+    "module": ["base", "driver", "pool", "stream", "lease", "memory/resident.h"],
     # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
     "vector": OPERATIONS + ["ntt"],
     "ntt": OPERATIONS + ["vector"],

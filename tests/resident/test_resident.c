@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,9 +33,8 @@ static pool_exec on(size_t index)
 
 static int open_pool(void **state)
 {
-    pool_params params = {.struct_size = sizeof(params),
-        .devices = devices,
-        .memory_limit = LIMIT_MIB * mib};
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = devices, .memory_limit = LIMIT_MIB * mib};
 
     (void)state;
     assert_ok(pool_create(&pool, &params));
@@ -420,6 +420,101 @@ static void test_domain_tables_are_restored(void **state)
     assert_ok(pool_ntt_domain_destroy(&domain));
 }
 
+/* ---- modules -----------------------------------------------------------------------------------
+ */
+
+enum { VALUES = 100 };
+
+/* The description's part about a resident object; NULL: it has none of that name. */
+static bool is_listed(device_pool *of, const char *name, const char *users)
+{
+    char *text = NULL, wanted[160];
+    const char *at;
+    bool is_found;
+
+    snprintf(wanted, sizeof(wanted), "\"name\":\t\"%s\"", name);
+    assert_ok(pool_describe(of, POOL_TEXT_JSON, &text));
+    at = strstr(text, wanted);
+    is_found = at != NULL;
+    if (at) {
+        const char *end = strchr(at, '}');
+
+        snprintf(wanted, sizeof(wanted), "\"users\":\t%s,", users);
+        at = strstr(at, wanted);
+        assert_true(at && at < end);
+    }
+    pool_text_free(&text);
+    return is_found;
+}
+
+/* The driver has not that much: everything that is unused is evicted. */
+static void exhaust(pool_device *of)
+{
+    pool_buffer *none = NULL;
+
+    assert_status(pool_buffer_alloc(of, UINT64_C(1) << 45, &none), POOL_ERR_OUT_OF_DEVICE_MEMORY);
+}
+
+static void add_values(pool_device *of)
+{
+    const pool_field *field = pool_field_by_name("babybear");
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = of};
+    uint32_t a[VALUES], b[VALUES], sum[VALUES];
+    const pool_span spans[] = {
+        {.data = a, .count = VALUES}, {.data = b, .count = VALUES}, {.data = sum, .count = VALUES}};
+
+    for (uint32_t i = 0; i < VALUES; i++) {
+        a[i] = i;
+        b[i] = 1000 * i;
+        sum[i] = 0;
+    }
+    assert_ok(pool_vector_add(field, &exec, &spans[0], &spans[1], &spans[2]));
+    for (uint32_t i = 0; i < VALUES; i++)
+        assert_int_equal(sum[i], 1001 * i);
+}
+
+/* The library's modules are unloaded where the device has no memory left, also while work is
+ * unfinished, and loaded again; a module of the caller's stays. */
+static void test_modules_are_restored(void **state)
+{
+    static const char name[] = "vector/vector.cu of babybear";
+    static const char ptx[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry nothing()\n{\n    ret;\n}\n";
+    pool_params params = {.struct_size = sizeof(params), .devices = devices};
+    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
+    pool_stream *stream = NULL;
+    pool_module *module = NULL;
+    pool_kernel *kernel = NULL;
+    device_pool *other = NULL;
+    pool_device *on_it = NULL;
+
+    (void)state;
+    assert_ok(pool_create(&other, &params));
+    assert_ok(pool_device_at(other, 0, &on_it));
+    assert_ok(pool_module_load(on_it, ptx, sizeof(ptx), &module));
+    assert_ok(pool_kernel_get(module, "nothing", &kernel));
+    add_values(on_it);
+    assert_true(is_listed(other, name, "0"));
+    assert_true(is_listed(other, "an image", "1"));
+    exhaust(on_it);
+    assert_false(is_listed(other, name, "0"));
+    assert_true(is_listed(other, "an image", "1"));
+    add_values(on_it);
+    assert_true(is_listed(other, name, "0"));
+    /* The unload waits for the work. */
+    assert_ok(pool_stream_create(on_it, NULL, &stream));
+    assert_ok(pool_stream_call(stream, sleep_100_ms, NULL));
+    exhaust(on_it);
+    assert_false(is_listed(other, name, "0"));
+    add_values(on_it);
+    assert_true(is_listed(other, name, "0"));
+    assert_ok(pool_launch(kernel, &shape, NULL, stream));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_module_destroy(&module));
+    assert_false(is_listed(other, "an image", "1"));
+    assert_ok(pool_destroy(&other));
+}
+
 /* ---- misuse
  * -------------------------------------------------------------------------------------- */
 
@@ -438,6 +533,7 @@ static void test_description_lists_objects(void **state)
     assert_non_null(strstr(text, "\"name\":\t\"a buffer\""));
     assert_non_null(strstr(text, "\"bytes\":\t1048576"));
     assert_non_null(strstr(text, "\"users\":\t1"));
+    assert_non_null(strstr(text, "\"pinned\":\tfalse"));
     pool_text_free(&text);
     assert_ok(pool_resident_close(&use));
     assert_ok(pool_resident_destroy(&resident));
@@ -645,6 +741,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_threads_under_memory_pressure),
         cmocka_unit_test(test_bases_are_restored),
         cmocka_unit_test(test_domain_tables_are_restored),
+        cmocka_unit_test(test_modules_are_restored),
         cmocka_unit_test(test_description_lists_objects),
         cmocka_unit_test(test_bad_params_are_refused),
         cmocka_unit_test(test_uses_are_charged_to_leases),

@@ -183,7 +183,7 @@ static struct soak_level read_level(struct soak *soak, size_t index)
     SOAK_MUST(pool_device_synchronize(device));
     /* Of all residents, the tables of domains too, any may have been evicted before. */
     SOAK_MUST(device_enter(device, &scope));
-    (void)memory_resident_evict(device, UINT64_MAX);
+    (void)memory_resident_evict(device, UINT64_MAX, true);
     SOAK_MUST(device_leave(&scope, POOL_OK));
     SOAK_MUST(pool_memory_trim(device, 0));
     SOAK_MUST(device_sample(device, &level.free, &total));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resident objects that their owners use, evict and destroy while allocations of other threads
- * evict them on demand.
+ * evict them on demand; modules that are launched meanwhile.
  *
  *   test_resident [DEVICES]
  */
@@ -13,7 +13,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { OWNERS = 3, SHARED = 2, LIMIT_MIB = 8, OBJECT_ROUNDS = 60, DOMAIN_ROUNDS = 20 };
+enum {
+    OWNERS = 3,
+    SHARED = 2,
+    LIMIT_MIB = 8,
+    OBJECT_ROUNDS = 60,
+    DOMAIN_ROUNDS = 20,
+    LAUNCH_ROUNDS = 100,
+    VALUES = 100
+};
 
 /* Drivers of GPUs hold memory in blocks of some MiB: there all sizes are larger. */
 static uint64_t mib = 1 << 20;
@@ -177,6 +185,45 @@ static void delay_eviction(void *user, const pool_log_record *record)
         sleep_us(200);
 }
 
+/* ---- modules -----------------------------------------------------------------------------------
+ */
+
+/* The driver has not that much, so everything unused is evicted, the library's modules too. */
+static void *exhaust(void *argument)
+{
+    while (!atomic_load(&has_ended)) {
+        pool_buffer *none = NULL;
+
+        expect(is_out_of_memory(pool_buffer_alloc(argument, UINT64_C(1) << 45, &none)));
+        sleep_us(500);
+    }
+    return NULL;
+}
+
+static void *add_values(void *argument)
+{
+    const pool_field *field = pool_field_by_name("babybear");
+    size_t number = *(const unsigned *)argument;
+    uint32_t a[VALUES], b[VALUES];
+    const pool_span spans[] = {{.data = a, .count = VALUES}, {.data = b, .count = VALUES}};
+
+    for (size_t round = 0; round < LAUNCH_ROUNDS; round++) {
+        const pool_exec exec = {.struct_size = sizeof(exec), .device = device_at(number + round)};
+
+        for (uint32_t i = 0; i < VALUES; i++) {
+            a[i] = i;
+            b[i] = 1000 * i;
+        }
+        expect(!pool_vector_add(field, &exec, &spans[0], &spans[1], &spans[1]));
+        for (uint32_t i = 0; i < VALUES; i++)
+            expect(b[i] == 1001 * i);
+    }
+    return NULL;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------
+ */
+
 static uint64_t evictions(void)
 {
     static const char name[] = "\ndevicepool_resident_evictions_total{";
@@ -191,7 +238,7 @@ static uint64_t evictions(void)
 }
 
 /* Owners on threads of their own, and a thread per device that evicts on demand. */
-static void run_under_pressure(void *(*own)(void *))
+static void run_under_pressure(void *(*own)(void *), void *(*evict)(void *))
 {
     size_t count = pool_device_count(pool) < 2 ? 1 : 2;
     pthread_t owners[OWNERS], pressing[2];
@@ -200,7 +247,7 @@ static void run_under_pressure(void *(*own)(void *))
 
     atomic_store(&has_ended, false);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(pthread_create(&pressing[i], NULL, press, device_at(i)), 0);
+        assert_int_equal(pthread_create(&pressing[i], NULL, evict, device_at(i)), 0);
     for (unsigned i = 0; i < OWNERS; i++) {
         seeds[i] = i;
         assert_int_equal(pthread_create(&owners[i], NULL, own, &seeds[i]), 0);
@@ -221,7 +268,7 @@ static void test_objects(void **state)
     (void)state;
     for (size_t i = 0; i < SHARED; i++)
         shared[i] = register_object(&bytes[i]);
-    run_under_pressure(own_objects);
+    run_under_pressure(own_objects, press);
     for (size_t i = 0; i < SHARED; i++)
         assert_ok(pool_resident_destroy(&shared[i]));
 }
@@ -230,14 +277,28 @@ static void test_domains(void **state)
 {
     (void)state;
     shared_domain = create_domain();
-    run_under_pressure(own_domains);
+    run_under_pressure(own_domains, press);
     assert_ok(pool_ntt_domain_destroy(&shared_domain));
+}
+
+static void test_modules(void **state)
+{
+    (void)state;
+    run_under_pressure(add_values, exhaust);
 }
 
 static int open_pool(void **state)
 {
     const pool_params params = {
         .struct_size = sizeof(params), .devices = devices, .memory_limit = LIMIT_MIB * mib};
+
+    (void)state;
+    return pool_create(&pool, &params);
+}
+
+static int open_pool_without_limit(void **state)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = devices};
 
     (void)state;
     return pool_create(&pool, &params);
@@ -252,7 +313,9 @@ static int close_pool(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_objects), cmocka_unit_test(test_domains)};
+        cmocka_unit_test_setup_teardown(test_objects, open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(test_domains, open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(test_modules, open_pool_without_limit, close_pool)};
 
     devices = argc > 1 ? argv[1] : devices;
     if (strncmp(devices, "sim", 3) != 0) {
@@ -262,5 +325,5 @@ int main(int argc, char **argv)
         mib <<= 6;
     }
     pool_log_set(delay_eviction, NULL, POOL_LOG_INFO);
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

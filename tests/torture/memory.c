@@ -296,7 +296,7 @@ static const char *const memory_absorbs[] = {"cuDeviceGetAttribute", "cuMemAlloc
 /* What cannot be given back now is kept for later, and a module's end has no status. */
 static const char *const deferred_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
     "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent",
-    "cuStreamQuery", "cuMemFreeHost", "cuModuleUnload", "malloc", NULL};
+    "cuStreamQuery", "cuMemFreeHost", "cuModuleLoadDataEx", "cuModuleUnload", "malloc", NULL};
 
 /* Overwriting is tried a second time in another way. */
 static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",

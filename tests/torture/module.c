@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "driver/nvrtc.h"
-#include "module/image.h"
+#include "module/registry.h"
 #include "torture/torture.h"
 
 enum { POOL, MODULE };
@@ -165,15 +165,63 @@ static pool_status warm_up(struct torture *torture)
     return status ? status : pool_warm_up(torture->objects[POOL], &params, 1);
 }
 
-/* A property that the driver does not report is 0; a disk that fails is a cache that misses. */
-static const char *const facts_absorbed[] = {"cuDeviceGetAttribute", "file", NULL};
+/* A module of the library's: evicted between its launches. */
+static pool_status load_evictable(pool_device *device, pool_module **module)
+{
+    const struct module_key digest = {{1}};
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = "extern \"C\" __global__ void twice(unsigned long long a, unsigned n) {}\n"};
+    pool_status status = module_compile(device, &params, NULL, false, module);
+
+    if (!status)
+        status = module_registry_add(device, &digest, module);
+    if (status)
+        pool_module_destroy(module);
+    return status;
+}
+
+static pool_status launch_evicted(struct torture *torture)
+{
+    const pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2};
+    uint64_t address = 0;
+    uint32_t n = 0;
+    void *arguments[] = {&address, &n};
+    struct device_scope scope;
+    pool_module *module = NULL;
+    pool_device *device;
+    pool_kernel *kernel;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = load_evictable(device, &module);
+    if (!status)
+        status = pool_kernel_get(module, "twice", &kernel);
+    for (int round = 0; round < 2 && !status; round++) {
+        status = device_enter(device, &scope);
+        if (!status) {
+            (void)memory_resident_evict(device, UINT64_MAX, true);
+            status = device_leave(&scope, POOL_OK);
+        }
+        if (!status)
+            status = pool_launch(kernel, &shape, arguments, NULL);
+    }
+    return status;
+}
+
+/* A property that the driver does not report is 0; a disk that fails is a cache that misses; a full
+ * device is tried again. */
+static const char *const facts_absorbed[] = {
+    "cuDeviceGetAttribute", "file", "cuModuleLoadDataEx", NULL};
 
 /* The same goes for memory that the cache would have needed; the other scenarios are strict there.
  */
 static const char *const cache_absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", NULL};
 /* Warming asks the devices for their state, which samples memory; what fails then shows later. */
 static const char *const state_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
-    "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
+    "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", "cuModuleLoadDataEx", NULL};
+/* An unload that fails is logged; one that cannot be made now is deferred. */
+static const char *const evict_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
+    "cuStreamQuery", "cuModuleLoadDataEx", "cuModuleUnload", "malloc", NULL};
 
 /* The mock runs no kernel, so that the results of a whole probe are wrong. */
 static pool_status probe(struct torture *torture)
@@ -227,6 +275,12 @@ static const struct torture_scenario scenarios[] = {
         .run = warm_up,
         .finish = finish,
         .absorbs = state_absorbed},
+    {.name = "evicted module",
+        .devices = 1,
+        .prepare = prepare,
+        .run = launch_evicted,
+        .finish = finish,
+        .absorbs = evict_absorbed},
     {.name = "probe", .devices = 1, .run = probe, .finish = finish, .absorbs = facts_absorbed},
 };
 

@@ -138,12 +138,13 @@ static pool_status handles(struct torture *torture)
  * fails is a cache that misses.
  */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
-    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
+    "cuModuleLoadDataEx", NULL};
 
 /* By then all kernels are compiled: files are those of points, and none may be lost in silence. */
 static const char *const absorbed_with_files[] = {"cuDeviceGetAttribute", "malloc",
     "cuMemAllocHost", "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent",
-    "cuCtxPushCurrent", NULL};
+    "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};
 
 static const struct torture_scenario scenarios[] = {
     {.name = "sum with checks",
