@@ -74,6 +74,19 @@ typedef struct pool_exec {
      * POOL_ERR_INVALID_ARGUMENT for a lease that has been released.
      */
     pool_lease *lease;
+    /*
+     * One job over several devices of a pool: the `device_count` devices of `devices`, or, where
+     * that is NULL, the first ones of `lease`; 0: one device. The library divides the job, runs
+     * each part on its device's default stream (or the lease's stream of that device) and combines
+     * the results, which are complete when the call returns. Spans are in host memory, of which
+     * each device transfers its own part, or POOL_MEMORY_SHARDED. `memory_limit` holds for each
+     * device. A failure on one device ends the parts of the others and is the call's. `device`,
+     * `stream` and `workspace` must be NULL, is_async and on_host 0. docs/several-devices.md says
+     * how each operation is divided; the others fail with POOL_ERR_UNSUPPORTED.
+     */
+    pool_device *const *devices;
+    uint32_t device_count;     /* at most 64 */
+    uint32_t reserved_devices; /* 0 */
 } pool_exec;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

@@ -119,6 +119,9 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * compiles its kernels and the first use of a domain computes its tables there; both block, also
  * with is_async.
  *
+ * With exec->device_count whole transforms are dealt out over the devices: spans are in host memory
+ * (a batch in rows) or sharded between transforms.
+ *
  * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. The workspace must be
  * aligned to 16 bytes and have the size that pool_ntt_workspace reports; with one, host memory is
  * not chunked. The smallest chunk is one transform of a batch of packed rows from host to host
@@ -138,7 +141,8 @@ POOL_API pool_status pool_ntt(const pool_ntt_params *params, const pool_exec *ex
 /*
  * The maximum number of device bytes that pool_ntt needs besides `in` and `out` for these spans, of
  * whose data it only compares the addresses; large batches in host memory are chunked. 0 is a valid
- * result. Requires exec->device, or a device that the calling thread has bound.
+ * result. Requires exec->device, or a device that the calling thread has bound; with
+ * exec->device_count it sets bytes[i] for device i.
  */
 POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes);

@@ -152,12 +152,14 @@ POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device
  * and in which form. When a device computes, spans in host memory pass through it in chunks of up
  * to 32 MiB, so they may be larger than its memory. A memory limit reduces the chunks, down to one
  * item, or the children of one node of a tree; the levels of a tree are not divided. After a
- * failure the results may have been written in part.
+ * failure the results may have been written in part. With exec->device_count consecutive items are
+ * dealt out over the devices; trees and openings refuse it.
  *
  * Each has a function that reports the exact number of device bytes that a call with the same
  * arguments allocates (0 on the host): at most exec->memory_limit, unless that is 0. The spans'
  * data is not read and may be NULL; a device is not needed. Kernels that the first call loads do
- * not count. Errors: those of the call, for the same arguments.
+ * not count. With exec->device_count it sets bytes[i] for device i. Errors: those of the call, for
+ * the same arguments.
  */
 
 /* Permutes states->count states of t elements each. Both spans may be the same memory. */

@@ -17,8 +17,14 @@ extern "C" {
 
 /* The memory space of a span. */
 typedef enum pool_memory_space {
-    POOL_MEMORY_HOST = 0,  /* any host memory, pageable or pinned */
-    POOL_MEMORY_DEVICE = 1 /* memory of the device that the operation runs on */
+    POOL_MEMORY_HOST = 0,   /* any host memory, pageable or pinned */
+    POOL_MEMORY_DEVICE = 1, /* memory of the device that the operation runs on */
+    /*
+     * For operations over several devices: `data` is an array of spans in POOL_MEMORY_DEVICE, the
+     * i-th one in memory of the i-th device, all in the same form. Their counts add up to `count`;
+     * `stride` is 0. The operation says which items each device has.
+     */
+    POOL_MEMORY_SHARDED = 2
 } pool_memory_space;
 
 /*
@@ -27,7 +33,7 @@ typedef enum pool_memory_space {
  */
 typedef struct pool_span {
     void *data;      /* first item: a host pointer, or a device address cast to a pointer; may be
-                        NULL when count is 0 */
+                        NULL when count is 0. POOL_MEMORY_SHARDED: an array of pool_span */
     uint64_t count;  /* items */
     uint64_t stride; /* bytes between the starts of adjacent items; 0: packed */
     pool_form form;  /* of the field elements inside */

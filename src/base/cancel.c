@@ -15,6 +15,8 @@
 #define CANCEL_WAKES 16
 
 struct pool_cancel {
+    const pool_cancel *parent; /* constant: requested with it; NULL: none */
+    bool is_internal;          /* constant */
     atomic_int requested;
     atomic_uint posting; /* requests in progress */
     _Atomic(struct base_wake *) wakes[CANCEL_WAKES];
@@ -50,7 +52,26 @@ void pool_cancel_request(pool_cancel *cancel)
 
 int pool_cancel_requested(const pool_cancel *cancel)
 {
-    return cancel && atomic_load(&((pool_cancel *)cancel)->requested);
+    for (; cancel; cancel = cancel->parent)
+        if (atomic_load(&((pool_cancel *)cancel)->requested))
+            return 1;
+    return 0;
+}
+
+pool_status base_cancel_create_child(const pool_cancel *parent, pool_cancel **cancel)
+{
+    pool_status status = pool_cancel_create(cancel);
+
+    if (status)
+        return status;
+    (*cancel)->parent = parent;
+    (*cancel)->is_internal = true;
+    return POOL_OK;
+}
+
+bool base_cancel_is_callers(const pool_cancel *cancel)
+{
+    return cancel && (!cancel->is_internal || base_cancel_is_callers(cancel->parent));
 }
 
 bool base_cancel_subscribe(pool_cancel *cancel, struct base_wake *wake)

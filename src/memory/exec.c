@@ -98,6 +98,37 @@ const char *memory_exec_label(const pool_exec *given)
     return has_lease ? lease_label(given->lease) : NULL;
 }
 
+/* Members that have no meaning for several devices; `devices` itself is read by devices.c. */
+static pool_status check_devices(
+    const char *call, const struct memory_exec_rules *rules, const pool_exec *exec)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+    } members[] = {{"device", exec->device != NULL}, {"stream", exec->stream != NULL},
+        {"workspace", exec->workspace != NULL}, {"is_async", exec->is_async != 0},
+        {"on_host", exec->on_host != 0}};
+
+    if (!exec->device_count && exec->devices)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%s: `devices` is given and `device_count` is 0", call);
+    if (!exec->device_count)
+        return POOL_OK;
+    if (!rules->has_devices)
+        return fail_unsupported(call, "device_count");
+    if (!exec->devices && !exec->lease)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `device_count` is %u, `devices` and `lease` are both NULL; one of them is "
+            "required",
+            call, exec->device_count);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        if (members[i].is_given)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: `%s` cannot be combined with `device_count` %u; it must be 0", call,
+                members[i].name, exec->device_count);
+    return POOL_OK;
+}
+
 pool_status memory_exec_read(const char *call, const pool_exec *given,
     const struct memory_exec_rules *rules, pool_exec *exec)
 {
@@ -107,7 +138,8 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
 
     if (!status)
         status = base_check_ranges(call, {"is_async", exec->is_async, 0, 1},
-            {"on_host", exec->on_host, 0, 1}, {"reserved", exec->reserved, 0, 0});
+            {"on_host", exec->on_host, 0, 1}, {"reserved", exec->reserved, 0, 0},
+            {"reserved_devices", exec->reserved_devices, 0, 0});
     if (!status)
         status = validate_checks(call, exec->checks, rules->checks);
     if (status)
@@ -124,7 +156,8 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `on_host` cannot be combined with `device`, `stream`, `is_async` or `lease`",
             call);
-    return exec->lease ? read_lease(call, rules, exec) : POOL_OK;
+    status = check_devices(call, rules, exec);
+    return !status && exec->lease && !exec->device_count ? read_lease(call, rules, exec) : status;
 }
 
 /* The approximate number of calls of the callback. */

@@ -9,6 +9,8 @@
 
 #include <devicepool/exec.h>
 
+#include "base/cancel.h"
+
 /* The members that an operation supports; others must have their default. Device, stream, cancel
  * and progress are supported by every operation. */
 struct memory_exec_rules {
@@ -17,6 +19,7 @@ struct memory_exec_rules {
     bool has_host;
     bool has_workspace;
     bool has_memory_limit;
+    bool has_devices;
 };
 
 /* For BASE_LOG_LABEL: the label of exec->lease, where a caller's pool_exec, which is not validated
@@ -49,7 +52,7 @@ pool_status memory_progress_add(struct memory_progress *progress, uint64_t amoun
 /* Whether work must be completed, and not only enqueued, before it is added. */
 static inline bool memory_progress_waits(const struct memory_progress *progress)
 {
-    return !progress->exec->is_async && (progress->exec->progress || progress->exec->cancel);
+    return !progress->exec->is_async && (progress->exec->progress || base_cancel_is_callers(progress->exec->cancel));
 }
 
 /* The failure of a call whose smallest chunk needs more than `memory_limit`. */

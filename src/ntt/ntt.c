@@ -24,7 +24,8 @@ static pool_status read_params(const char *call, const pool_ntt_params *given,
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
         .has_workspace = true,
-        .has_memory_limit = true};
+        .has_memory_limit = true,
+        .has_devices = true};
     pool_status status = base_struct_read(&ntt_params_type, call, "params", given, params);
 
     if (!status && !params->domain)
@@ -40,8 +41,7 @@ static pool_status read_params(const char *call, const pool_ntt_params *given,
     return status;
 }
 
-static pool_status check_count(
-    const pool_ntt_params *params, const pool_span *span, const char *what)
+pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span, const char *what)
 {
     uint32_t log_size = params->domain->log_size;
 
@@ -64,9 +64,9 @@ static pool_status check_spans(const struct ntt_call *call)
     if (!status)
         status = memory_elements_check(&call->target, &call->out, "output");
     if (!status)
-        status = check_count(&call->params, &call->in, "input");
+        status = ntt_check_count(&call->params, &call->in, "input");
     if (!status)
-        status = check_count(&call->params, &call->out, "output");
+        status = ntt_check_count(&call->params, &call->out, "output");
     if (!status)
         status = memory_elements_check_overlap(field, &call->in, &call->out, 1);
     return status;
@@ -113,7 +113,8 @@ static pool_status prepare(const char *name, const pool_ntt_params *given, const
     call->in = *in;
     call->out = *out;
     call->target.field = call->params.domain->field;
-    return exec_target_init(&call->target, &call->exec);
+    call->job.log_size = call->params.domain->log_size;
+    return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
 }
 
 /* What pool_ntt_workspace reports. */
@@ -181,23 +182,30 @@ static pool_status run_inside(struct ntt_call *call)
     return status ? status : ntt_call_run(call, &chunks);
 }
 
+static pool_status run_on_device(struct ntt_call *call)
+{
+    struct device_operation operation;
+    struct device_scope scope;
+    pool_status status = device_enter(call->target.device, &scope);
+
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call->target.device, "ntt", call->target.field->name, call->in.count);
+    status = device_operation_end(&operation, run_inside(call));
+    return device_leave(&scope, status);
+}
+
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
-    struct device_operation operation;
-    struct device_scope scope;
     struct ntt_call call;
     pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
 
-    if (!status)
-        status = device_enter(call.target.device, &scope);
     if (status)
         return status;
-    device_operation_begin(
-        &operation, call.target.device, "ntt", call.target.field->name, call.in.count);
-    status = device_operation_end(&operation, run_inside(&call));
-    return device_leave(&scope, status);
+    return call.exec.device_count ? ntt_run_on_devices(&call) : run_on_device(&call);
 }
 
 pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
@@ -210,6 +218,8 @@ pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *e
     if (!bytes)
         return base_fail_null("pool_ntt_workspace", "bytes");
     status = prepare("pool_ntt_workspace", params, exec, in, out, &call);
+    if (!status && call.exec.device_count)
+        return ntt_workspace_on_devices(&call, bytes);
     if (!status)
         status = check_spans(&call);
     if (status)

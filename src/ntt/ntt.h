@@ -251,4 +251,15 @@ struct ntt_call {
 /* Streams the chunks through the device and waits unless the call is asynchronous. */
 pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks);
 
+/* ntt.c: the number of elements of the `input` or `output`. */
+pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span, const char *what);
+
+/* ---- devices.c --------------------------------------------------------------------------------
+ */
+
+/* Of a call with exec.device_count, whose target has the field only. */
+pool_status ntt_run_on_devices(const struct ntt_call *call);
+/* bytes[i] is what device i needs. */
+pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes);
+
 #endif

@@ -5,19 +5,32 @@
 #include "base/status.h"
 #include "memory/exec.h"
 
-pool_status poseidon_read_exec(
-    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
+static pool_status read_exec(const char *call, const pool_poseidon *set, const pool_exec *given,
+    bool has_devices, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+    const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
         .has_host = true,
-        .has_memory_limit = true};
+        .has_memory_limit = true,
+        .has_devices = has_devices};
 
     return set ? memory_exec_read(call, given, &rules, exec) : base_fail_null(call, "set");
 }
 
-pool_status poseidon_check_operand(
-    const char *call, const pool_field *field, const struct poseidon_operand *operand)
+pool_status poseidon_read_exec(
+    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
+{
+    return read_exec(call, set, given, true, exec);
+}
+
+pool_status poseidon_read_exec_of_one(
+    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
+{
+    return read_exec(call, set, given, false, exec);
+}
+
+pool_status poseidon_check_operand(const char *call, const pool_field *field, const pool_exec *exec,
+    const struct poseidon_operand *operand)
 {
     const pool_span *span = operand->span;
     uint64_t item_bytes = (uint64_t)operand->elements * field->bytes;
@@ -28,6 +41,8 @@ pool_status poseidon_check_operand(
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->form`", call,
             (int)span->form, operand->name);
+    if (exec->device_count && span->space == POOL_MEMORY_SHARDED)
+        return POOL_OK; /* its shards are operands of one device each */
     if (span->space != POOL_MEMORY_HOST && span->space != POOL_MEMORY_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->space`",
             call, (int)span->space, operand->name);
@@ -56,10 +71,10 @@ pool_status poseidon_check_operands(const char *call, const pool_field *field,
     const pool_exec *exec, const struct poseidon_operand *in, const struct poseidon_operand *out,
     uint64_t results)
 {
-    pool_status status = poseidon_check_operand(call, field, in);
+    pool_status status = poseidon_check_operand(call, field, exec, in);
 
     if (!status)
-        status = poseidon_check_operand(call, field, out);
+        status = poseidon_check_operand(call, field, exec, out);
     if (status)
         return status;
     if (out->span->count < results)

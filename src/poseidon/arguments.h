@@ -19,11 +19,14 @@ struct poseidon_operand {
 /* Refuses a NULL parameter set, and copies `given`; NULL stands for all defaults. */
 pool_status poseidon_read_exec(
     const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec);
+/* The same for operations that run on one device only. */
+pool_status poseidon_read_exec_of_one(
+    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec);
 
 /* Refuses a span that is NULL, of an unknown form or memory space, with a stride below the size of
- * an item or that exceeds the address space. */
-pool_status poseidon_check_operand(
-    const char *call, const pool_field *field, const struct poseidon_operand *operand);
+ * an item or that exceeds the address space. `exec` says whether it may be sharded. */
+pool_status poseidon_check_operand(const char *call, const pool_field *field, const pool_exec *exec,
+    const struct poseidon_operand *operand);
 /* Refuses data at NULL in a span of items. */
 pool_status poseidon_check_data(const char *call, const struct poseidon_operand *operand);
 

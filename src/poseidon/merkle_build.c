@@ -99,7 +99,7 @@ static pool_status read_call(const char *call, const pool_poseidon *set, const p
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
     pool_exec *exec, struct poseidon_tree *tree)
 {
-    pool_status status = poseidon_read_exec(call, set, given, exec);
+    pool_status status = poseidon_read_exec_of_one(call, set, given, exec);
 
     if (!status)
         status = base_check_pointers(call, {"leaves", leaves});

@@ -219,7 +219,7 @@ static pool_status read_opening(const char *call, const pool_poseidon *set, cons
     pool_status status;
 
     *opening = (struct opening){.call = call, .set = set};
-    status = poseidon_read_exec(opening->call, set, exec, &opening->exec);
+    status = poseidon_read_exec_of_one(opening->call, set, exec, &opening->exec);
     if (!status)
         status = poseidon_tree_init(opening->call, set, params, leaf_count, &opening->tree);
     if (status)

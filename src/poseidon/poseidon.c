@@ -113,6 +113,8 @@ static pool_status compute(const struct poseidon_call *call)
         status = poseidon_check_data(call->name, &call->out);
     if (status)
         return status;
+    if (call->exec.device_count)
+        return poseidon_devices_run(call);
     return call->exec.on_host ? compute_on_host(call) : poseidon_device_run(call);
 }
 
@@ -155,6 +157,8 @@ static pool_status forecast(const struct poseidon_call *call, pool_status status
         return status;
     if (!bytes)
         return base_fail_null(call->name, "bytes");
+    if (call->exec.device_count)
+        return poseidon_devices_forecast(call, bytes);
     if (!call->exec.on_host)
         return poseidon_device_forecast(call, bytes);
     *bytes = 0;

@@ -174,6 +174,7 @@ static struct poseidon_pipeline pipeline_of(
         .out_bytes = (size_t)call->out.elements * call->set->field->bytes,
         .multiple = 1,
         .weight = 1,
+        .first_index = call->first,
         .checks = call->exec.checks != 0,
         .progress = progress};
 }

@@ -19,12 +19,17 @@ struct poseidon_call {
     struct poseidon_operand in;
     struct poseidon_operand out;
     struct poseidon_sponge sponge; /* of POSEIDON_SPONGE */
+    uint64_t first;                /* index of the first item in messages */
 };
 
 /* Waits for the results unless the call is asynchronous. */
 pool_status poseidon_device_run(const struct poseidon_call *call);
 /* The device memory that it allocates. */
 pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t *bytes);
+
+/* devices.c: the same for a call with exec.device_count; bytes[i] is what device i allocates. */
+pool_status poseidon_devices_run(const struct poseidon_call *call);
+pool_status poseidon_devices_forecast(const struct poseidon_call *call, uint64_t *bytes);
 
 /* A kernel that computes the items of one span from those of another. */
 struct poseidon_operation {

@@ -20,10 +20,21 @@
 #define MAX_MULTIPROCESSORS 1024u
 #define MAX_THREADS 1024u
 
-enum key { KEY_MEM, KEY_FREE, KEY_CC, KEY_SMS, KEY_THREADS, KEY_LIMIT, KEY_NAME, KEY_REPORT, KEYS };
+enum key {
+    KEY_MEM,
+    KEY_FREE,
+    KEY_CC,
+    KEY_SMS,
+    KEY_THREADS,
+    KEY_LIMIT,
+    KEY_NAME,
+    KEY_REPORT,
+    KEY_P2P,
+    KEYS
+};
 
 static const char *const key_names[KEYS] = {
-    "mem", "free", "cc", "sms", "threads", "limit", "name", "report"};
+    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p"};
 
 /* A substring of the device string. */
 struct substring {
@@ -202,6 +213,8 @@ static pool_status read_value(enum key key, struct substring value, struct sim_c
         return read_name(value, config->name);
     case KEY_REPORT:
         return read_reports(value, &config->reports);
+    case KEY_P2P:
+        return read_bounded("p2p", value, 0, 1, &config->has_peer_access);
     default:
         return base_fail(POOL_ERR_INTERNAL, "device string: key %d", (int)key);
     }
@@ -229,7 +242,7 @@ static pool_status read_part(
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= threads= limit= name= report=, separated by commas",
+        "mem= free= cc= sms= threads= limit= name= report= p2p=, separated by commas",
         (int)part.length, part.text);
 }
 
@@ -271,6 +284,7 @@ pool_status sim_config_parse(const char *spec, struct sim_config *config)
     result.capability = 90;
     result.multiprocessors = DEFAULT_MULTIPROCESSORS;
     result.memory_bytes = DEFAULT_MEMORY;
+    result.has_peer_access = 1;
     for (const char *at = spec + 3; *at;) {
         bool is_first = *at++ == ':';
         struct substring part = {at, strcspn(at, ",")};

@@ -330,7 +330,7 @@ pool_cu_result sim_cu_DeviceCanAccessPeer(int *can_access, CUdevice device, CUde
         return code;
     if (!is_device(peer))
         return sim_leave(POOL_CU_INVALID_DEVICE);
-    *can_access = device != peer;
+    *can_access = device != peer && sim_state.config.has_peer_access;
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -352,7 +352,7 @@ pool_cu_result sim_cu_DeviceGetP2PAttribute(
         return sim_leave(POOL_CU_SUCCESS);
     case DRIVER_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
     case DRIVER_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-        *value = 1;
+        *value = (int)sim_state.config.has_peer_access;
         return sim_leave(POOL_CU_SUCCESS);
     default:
         return sim_leave(POOL_CU_INVALID_VALUE);

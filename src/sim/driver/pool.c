@@ -209,6 +209,8 @@ pool_cu_result sim_cu_MemPoolSetAccess(
         const int device = access[at].location.id;
         if (device < 0 || (uint32_t)device >= sim_state.config.device_count)
             return sim_leave(POOL_CU_INVALID_DEVICE);
+        if (access[at].flags && device != pool->device && !sim_state.config.has_peer_access)
+            return sim_leave(POOL_CU_INVALID_DEVICE);
         if (access[at].flags == DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE)
             result |= UINT64_C(1) << device;
         else if (access[at].flags == 0 && device != pool->device)

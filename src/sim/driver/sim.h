@@ -21,8 +21,9 @@ struct sim_config {
     uint32_t device_count;
     uint32_t capability; /* 90 is 9.0 */
     uint32_t multiprocessors;
-    uint32_t threads; /* CPU threads shared by launches; 0: one per core */
-    uint32_t reports; /* POOL_SIM_REPORT_… */
+    uint32_t threads;         /* CPU threads shared by launches; 0: one per core */
+    uint32_t reports;         /* POOL_SIM_REPORT_… */
+    uint32_t has_peer_access; /* 1: every device can address the memory of every other */
     uint64_t memory_bytes;
     uint64_t
         free_bytes; /* free before the first context; the rest counts as used by other processes */
@@ -34,9 +35,9 @@ struct sim_config {
 bool sim_spec_is_sim(const char *spec);
 
 /*
- * Parses "sim[:[count][,key=value]…]" with the keys mem, free, cc, sms, threads, limit, name and
- * report. *config is written on success only; the message of POOL_ERR_INVALID_ARGUMENT gives
- * position and reason.
+ * Parses "sim[:[count][,key=value]…]" with the keys mem, free, cc, sms, threads, limit, name,
+ * report and p2p. *config is written on success only; the message of POOL_ERR_INVALID_ARGUMENT
+ * gives position and reason.
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);
 

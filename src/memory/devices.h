@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One job over several devices: which they are, the items of each one's part, and the threads that
+ * run the parts. An operation divides its spans, and computes each part as a call on one device.
+ */
+#ifndef MEMORY_DEVICES_H
+#define MEMORY_DEVICES_H
+
+#include "memory/exec.h"
+
+enum { MEMORY_MAX_DEVICES = 64 };
+
+struct memory_devices {
+    uint32_t count;
+    pool_device *device[MEMORY_MAX_DEVICES];
+    /* Relative speeds. A device's is that of the model: multiprocessors times clock rate. */
+    uint64_t rate[MEMORY_MAX_DEVICES];
+};
+
+/*
+ * The devices that an exec with a device_count names, which memory_exec_read has copied: up to
+ * MEMORY_MAX_DEVICES usable, different devices of one pool. POOL_ERR_INVALID_ARGUMENT otherwise.
+ */
+pool_status memory_devices_read(
+    const char *call, const pool_exec *exec, struct memory_devices *devices);
+
+/* The exec of a call on device `index` alone. */
+pool_exec memory_devices_exec(
+    const struct memory_devices *devices, const pool_exec *exec, uint32_t index);
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+/*
+ * Pure: part i has the items first[i] to first[i + 1] of `total`, by the rates. All but the last
+ * part are multiples of `multiple` items. first[0] to first[count] are set.
+ */
+void memory_devices_split(
+    const struct memory_devices *devices, uint64_t total, uint64_t multiple, uint64_t *first);
+
+/*
+ * Fails unless `span` is in host memory, or sharded with one valid shard for each device. `name` is
+ * the argument's. What one device's call checks (strides, alignment, owner) is left to that.
+ */
+pool_status memory_devices_check_span(const char *call, const struct memory_devices *devices,
+    const pool_span *span, const char *name);
+
+/* memory_devices_split, but for a sharded span its shards' items. */
+void memory_devices_divide(const struct memory_devices *devices, const pool_span *span,
+    uint64_t multiple, uint64_t *first);
+
+/* The items first[index] to first[index + 1] of a span in host memory, or the device's shard. */
+pool_span memory_devices_part(
+    const pool_span *span, uint64_t item_bytes, uint32_t index, const uint64_t *first);
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+struct memory_parts {
+    const pool_exec *exec; /* of the call */
+    const struct memory_devices *devices;
+    uint64_t total; /* of the call's progress */
+    /* Computes the part of device `index` by calls on that device with `exec`; any thread. */
+    pool_status (*compute)(void *user, uint32_t index, const pool_exec *exec);
+    void *user;
+};
+
+/*
+ * Computes all parts at once: the first one on the calling thread, each other one on a thread of
+ * its own, because copies of pageable memory block their thread. Returns when all have ended. The
+ * first failure cancels the other parts, is returned and is the calling thread's last error.
+ * Progress is that of all parts together, reported on the calling thread.
+ */
+pool_status memory_parts_run(const struct memory_parts *parts);
+
+#endif

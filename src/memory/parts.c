@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of a job on several devices, at the same time: see devices.h. */
+#include "memory/devices.h"
+
+#include <pthread.h>
+
+#include "base/cancel.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/thread.h"
+
+struct part {
+    struct group *group;
+    uint32_t index;
+    pool_exec exec;
+    pthread_t thread;
+    bool is_started;   /* on `thread` */
+    uint64_t finished; /* of its progress, in calls that have ended; its own thread's */
+    uint64_t done;     /* guarded by group->lock */
+};
+
+struct group {
+    const struct memory_parts *parts;
+    pthread_t caller;
+    const char *label;   /* of the caller's log records */
+    pool_cancel *cancel; /* of all parts */
+    uint64_t reported;   /* of the progress; the caller's */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;         /* progress, or a thread ended */
+    uint32_t running;               /* guarded by lock: threads that have not ended */
+    pool_status status;             /* guarded by lock: of the first part that failed */
+    struct base_error_copy failure; /* guarded by lock: why it did */
+    struct part part[MEMORY_MAX_DEVICES];
+};
+
+/* With the lock held. */
+static uint64_t done_by_all(const struct group *group)
+{
+    uint64_t done = 0;
+
+    for (uint32_t i = 0; i < group->parts->devices->count; i++)
+        done += group->part[i].done;
+    return done;
+}
+
+/* On the calling thread. */
+static void report_progress(struct group *group, uint64_t done)
+{
+    if (!group->parts->exec->progress || done <= group->reported)
+        return;
+    group->reported = done;
+    group->parts->exec->progress(group->parts->exec->user, done, group->parts->total);
+}
+
+static void note_progress(void *user, uint64_t done, uint64_t total)
+{
+    struct part *part = user;
+    struct group *group = part->group;
+    uint64_t done_now = part->finished + done, all;
+
+    if (done == total)
+        part->finished = done_now;
+    pthread_mutex_lock(&group->lock);
+    part->done = done_now;
+    all = done_by_all(group);
+    pthread_cond_signal(&group->changed);
+    pthread_mutex_unlock(&group->lock);
+    if (pthread_equal(pthread_self(), group->caller))
+        report_progress(group, all);
+}
+
+static void compute_part(struct part *part)
+{
+    struct group *group = part->group;
+    pool_status status = group->parts->compute(group->parts->user, part->index, &part->exec);
+
+    if (!status)
+        return;
+    pthread_mutex_lock(&group->lock);
+    if (!group->status) {
+        group->status = status;
+        base_error_save(&group->failure);
+    }
+    pthread_mutex_unlock(&group->lock);
+    pool_cancel_request(group->cancel);
+}
+
+static void *run_thread(void *argument)
+{
+    struct part *part = argument;
+    struct group *group = part->group;
+
+    (void)base_log_set_label(group->label);
+    compute_part(part);
+    pthread_mutex_lock(&group->lock);
+    group->running--;
+    pthread_cond_signal(&group->changed);
+    pthread_mutex_unlock(&group->lock);
+    return NULL;
+}
+
+static void init_part(struct group *group, uint32_t index)
+{
+    const pool_exec *exec = group->parts->exec;
+    struct part *part = &group->part[index];
+
+    *part = (struct part){.group = group,
+        .index = index,
+        .exec = memory_devices_exec(group->parts->devices, exec, index)};
+    part->exec.cancel = group->cancel;
+    part->exec.progress = exec->progress ? note_progress : NULL;
+    part->exec.user = part;
+}
+
+/* Reports the progress of the parts until all threads have ended. */
+static void join_threads(struct group *group)
+{
+    pthread_mutex_lock(&group->lock);
+    while (group->running) {
+        uint64_t done;
+
+        pthread_cond_wait(&group->changed, &group->lock);
+        done = done_by_all(group);
+        pthread_mutex_unlock(&group->lock);
+        report_progress(group, done);
+        pthread_mutex_lock(&group->lock);
+    }
+    pthread_mutex_unlock(&group->lock);
+    for (uint32_t i = 1; i < group->parts->devices->count; i++)
+        if (group->part[i].is_started)
+            pthread_join(group->part[i].thread, NULL);
+}
+
+static void run_parts(struct group *group)
+{
+    const uint32_t count = group->parts->devices->count;
+
+    for (uint32_t i = 0; i < count; i++)
+        init_part(group, i);
+    for (uint32_t i = 1; i < count; i++) {
+        struct part *part = &group->part[i];
+
+        pthread_mutex_lock(&group->lock);
+        part->is_started = base_thread_start(&part->thread, run_thread, part);
+        group->running += part->is_started;
+        pthread_mutex_unlock(&group->lock);
+    }
+    for (uint32_t i = 0; i < count; i++) /* and those for which no thread could be started */
+        if (!group->part[i].is_started)
+            compute_part(&group->part[i]);
+    join_threads(group);
+}
+
+pool_status memory_parts_run(const struct memory_parts *parts)
+{
+    struct group group = {.parts = parts, .caller = pthread_self(), .label = base_log_label()};
+    pool_status status = base_cancel_create_child(parts->exec->cancel, &group.cancel);
+
+    if (status)
+        return status;
+    pthread_mutex_init(&group.lock, NULL);
+    pthread_cond_init(&group.changed, NULL);
+    run_parts(&group);
+    pthread_cond_destroy(&group.changed);
+    pthread_mutex_destroy(&group.lock);
+    pool_cancel_destroy(&group.cancel);
+    if (group.status)
+        base_error_restore(&group.failure);
+    else
+        report_progress(&group, parts->total);
+    return group.status;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_ntt over several devices: whole transforms are dealt out, each device's as a call of its
+ * own.
+ */
+#include "ntt/ntt.h"
+
+#include "base/status.h"
+#include "memory/devices.h"
+
+/* Elements first[i] to first[i + 1] are those of device i. */
+struct divided_call {
+    const struct ntt_call *call;
+    struct memory_devices devices;
+    uint64_t first[MEMORY_MAX_DEVICES + 1];
+};
+
+static pool_status check_spans(const struct ntt_call *call, const struct memory_devices *devices)
+{
+    const pool_field *field = call->target.field;
+    pool_status status = memory_devices_check_span("pool_ntt", devices, &call->in, "in");
+
+    if (!status)
+        status = memory_devices_check_span("pool_ntt", devices, &call->out, "out");
+    if (!status)
+        status = ntt_check_count(&call->params, &call->in, "input");
+    if (!status)
+        status = ntt_check_count(&call->params, &call->out, "output");
+    if (!status && call->in.space == POOL_MEMORY_HOST)
+        status = memory_elements_check(&call->target, &call->in, "input");
+    if (!status && call->out.space == POOL_MEMORY_HOST)
+        status = memory_elements_check(&call->target, &call->out, "output");
+    if (!status && call->in.space == POOL_MEMORY_HOST && call->out.space == POOL_MEMORY_HOST)
+        status = memory_elements_check_overlap(field, &call->in, &call->out, 1);
+    return status;
+}
+
+/* A span in host memory holds interleaved transforms, of which no part is a span. */
+static pool_status check_layout(const struct ntt_call *call)
+{
+    bool is_on_host = call->in.space == POOL_MEMORY_HOST || call->out.space == POOL_MEMORY_HOST;
+
+    if (call->params.layout == POOL_NTT_ROWS || call->params.batch == 1 || !is_on_host)
+        return POOL_OK;
+    return base_fail(POOL_ERR_UNSUPPORTED,
+        "pool_ntt: `layout` POOL_NTT_COLUMNS of a batch in host memory is not supported with "
+        "`device_count` %u; it must be POOL_NTT_ROWS",
+        call->exec.device_count);
+}
+
+static pool_status divide(const struct ntt_call *call, struct divided_call *divided)
+{
+    const uint64_t n = UINT64_C(1) << call->job.log_size;
+    const pool_span *spans[] = {&call->in, &call->out};
+    pool_status status;
+
+    divided->call = call;
+    status = memory_devices_read("pool_ntt", &call->exec, &divided->devices);
+    if (!status)
+        status = check_spans(call, &divided->devices);
+    if (!status)
+        status = check_layout(call);
+    if (status)
+        return status;
+    memory_devices_divide(&divided->devices,
+        spans[call->in.space != POOL_MEMORY_SHARDED && call->out.space == POOL_MEMORY_SHARDED], n,
+        divided->first);
+    for (uint32_t i = 0; i < divided->devices.count; i++)
+        if (divided->first[i] % n)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_ntt: shard %u has %llu elements; a batch is divided between transforms of "
+                "2^%u",
+                i - 1, (unsigned long long)(divided->first[i] - divided->first[i - 1]),
+                call->job.log_size);
+    return POOL_OK;
+}
+
+struct part {
+    pool_ntt_params params; /* batch 0: the device has no transforms */
+    pool_span in;
+    pool_span out;
+};
+
+static struct part part_of(const struct divided_call *divided, uint32_t index)
+{
+    const struct ntt_call *call = divided->call;
+    const uint64_t bytes = call->target.field->bytes, *first = divided->first;
+    struct part part = {.params = call->params,
+        .in = memory_devices_part(&call->in, bytes, index, first),
+        .out = memory_devices_part(&call->out, bytes, index, first)};
+
+    part.params.batch = (first[index + 1] - first[index]) >> call->job.log_size;
+    return part;
+}
+
+static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
+{
+    const struct part part = part_of(user, index);
+
+    return part.params.batch ? pool_ntt(&part.params, exec, &part.in, &part.out) : POOL_OK;
+}
+
+pool_status ntt_run_on_devices(const struct ntt_call *call)
+{
+    struct divided_call divided;
+    const struct memory_parts parts = {.exec = &call->exec,
+        .devices = &divided.devices,
+        .total = call->in.count,
+        .compute = compute_part,
+        .user = &divided};
+    pool_status status = divide(call, &divided);
+
+    return status ? status : memory_parts_run(&parts);
+}
+
+pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
+    struct divided_call divided;
+    pool_status status = divide(call, &divided);
+
+    for (uint32_t i = 0; !status && i < divided.devices.count; i++) {
+        const struct part part = part_of(&divided, i);
+        const pool_exec exec = memory_devices_exec(&divided.devices, &call->exec, i);
+
+        if (part.params.batch)
+            status = pool_ntt_workspace(&part.params, &exec, &part.in, &part.out, &needed[i]);
+    }
+    for (uint32_t i = 0; !status && i < divided.devices.count; i++)
+        bytes[i] = needed[i];
+    return status;
+}

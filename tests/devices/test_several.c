@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs that are dealt out over several devices, 1, 2, 3, 4 and 8 simulated ones or those of
+ * `--device`: batches of transforms and Poseidon hashing, in host memory and sharded at random;
+ * what is refused; progress, cancellation and a failure on one device.
+ */
+#include <pthread.h>
+
+#include "memory/devices.h"
+#include "support/ntt.h"
+#include "support/several.h"
+
+/* ---- the division ---------------------------------------------------------------------------- */
+
+static void test_split_by_rates(void **state)
+{
+    struct memory_devices devices = {.count = 3, .rate = {100, 300, 100}};
+    uint64_t first[MEMORY_MAX_DEVICES + 1];
+
+    (void)state;
+    memory_devices_split(&devices, 1000, 1, first);
+    assert_int_equal(first[0], 0);
+    assert_int_equal(first[1], 200);
+    assert_int_equal(first[2], 800);
+    assert_int_equal(first[3], 1000);
+    for (uint32_t turn = 0; turn < 10000; turn++) {
+        uint64_t total = next_random() >> (next_random() % 64), multiple = 1 + next_random() % 100;
+        uint64_t all = 0;
+
+        devices.count = 1 + (uint32_t)(next_random() % MEMORY_MAX_DEVICES);
+        for (uint32_t i = 0; i < devices.count; i++)
+            all += devices.rate[i] = 1 + next_random() % (UINT64_C(1) << 34);
+        total >>= 8;
+        memory_devices_split(&devices, total, multiple, first);
+        assert_int_equal(first[0], 0);
+        assert_int_equal(first[devices.count], total);
+        for (uint32_t i = 0; i < devices.count; i++) {
+            double items = (double)(first[i + 1] - first[i]);
+            double wanted = (double)total * (double)devices.rate[i] / (double)all;
+            double slack = 2.0 * (double)multiple + (double)total / (1 << 18);
+
+            assert_true(first[i] <= first[i + 1]);
+            assert_true(first[i] % multiple == 0 || first[i] == total);
+            assert_true(items < wanted + slack && items > wanted - slack);
+        }
+    }
+}
+
+/* ---- transforms ------------------------------------------------------------------------------ */
+
+static void test_batches(void **state)
+{
+    static const char *const names[] = {"babybear", "goldilocks", "bn254_fr"};
+
+    (void)state;
+    for
+        several_each(count)
+        {
+            for (uint32_t turn = 0; turn < 6; turn++) {
+                pool_ntt_domain *domain = ntt_domain(ntt_field(names[turn % 3]), 3 + turn);
+                pool_ntt_params params = {.struct_size = sizeof(params),
+                    .domain = domain,
+                    .direction = (pool_ntt_direction)(next_random() & 1),
+                    .coset = (int32_t)(next_random() & 1),
+                    .order = (pool_ntt_order)(next_random() & 3),
+                    .batch = count + next_random() % 12};
+                pool_exec exec = several_exec(count);
+
+                ntt_compare(&params, &exec, turn);
+                assert_ok(pool_ntt_domain_destroy(&domain));
+            }
+        }
+}
+
+/* Whole transforms on each device, in place and not, in either layout. */
+static void test_sharded_batches(void **state)
+{
+    const pool_field *field = ntt_field("babybear");
+
+    (void)state;
+    for
+        several_each(count)
+        {
+            pool_ntt_domain *domain = ntt_domain(field, 5);
+            pool_ntt_params params = {.struct_size = sizeof(params), .domain = domain};
+            pool_exec exec = several_exec(count);
+
+            for (uint32_t turn = 0; turn < 4; turn++) {
+                uint64_t batch = count + next_random() % 20, first[SEVERAL_MAX + 1];
+                uint8_t *in = ntt_random(field, turn, batch << 5), *out = calloc(batch << 5, 4);
+                struct several_shards *from, *to;
+                uint8_t *wanted;
+
+                params.batch = batch;
+                params.order = (pool_ntt_order)turn;
+                wanted = ntt_expected(&params, in);
+                several_divide(count, batch, 32, true, first);
+                from = several_allocate(count, 4, POOL_FORM_STANDARD, first);
+                to = turn & 1 ? from : several_allocate(count, 4, POOL_FORM_STANDARD, first);
+                several_upload(from, in, false);
+                assert_ok(pool_ntt(&params, &exec, &from->span, &to->span));
+                several_download(to, out, false);
+                ntt_assert_same(&params, out, wanted);
+                if (to != from)
+                    several_free(to);
+                several_free(from);
+                free(in);
+                free(out);
+                free(wanted);
+            }
+            assert_ok(pool_ntt_domain_destroy(&domain));
+        }
+}
+
+/* ---- hashing --------------------------------------------------------------------------------- */
+
+enum { PERMUTE, HASH, SPONGE, KINDS };
+
+static pool_status hash_items(const pool_poseidon *set, int kind, const pool_exec *exec,
+    const pool_span *in, const pool_span *out)
+{
+    const pool_poseidon_sponge_params sponge = {
+        .struct_size = sizeof(sponge), .elements = 5, .output_elements = 2};
+
+    return kind == PERMUTE ? pool_poseidon_permute(set, exec, in, out)
+           : kind == HASH  ? pool_poseidon_hash(set, exec, in, 2, out)
+                           : pool_poseidon_sponge(set, exec, &sponge, in, out);
+}
+
+static void compare_hashes(const pool_poseidon *set, int kind, uint32_t count, uint64_t items)
+{
+    const pool_field *field = pool_poseidon_field(set);
+    const uint64_t bytes = pool_field_element_bytes(field);
+    const uint64_t in_bytes[] = {pool_poseidon_width(set) * bytes, 2 * bytes, 5 * bytes};
+    const uint64_t out_bytes[] = {
+        pool_poseidon_width(set) * bytes, pool_poseidon_digest_elements(set) * bytes, 2 * bytes};
+    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
+    const pool_exec exec = several_exec(count);
+    uint8_t *in = malloc(items * in_bytes[kind] + 1), *out = calloc(items + 1, out_bytes[kind]);
+    uint8_t *wanted = calloc(items + 1, out_bytes[kind]);
+    pool_span from = {.data = in, .count = items}, to = {.data = out, .count = items};
+    pool_span expected = {.data = wanted, .count = items};
+    uint64_t first[SEVERAL_MAX + 1];
+    struct several_shards *shards, *results;
+
+    assert_ok(
+        pool_random_scalars(field, 7, items * in_bytes[kind] / bytes, POOL_FORM_STANDARD, in));
+    assert_ok(hash_items(set, kind, &host, &from, &expected));
+    assert_ok(hash_items(set, kind, &exec, &from, &to));
+    assert_memory_equal(out, wanted, items * out_bytes[kind]);
+
+    several_divide(count, items, 1, true, first);
+    shards = several_allocate(count, in_bytes[kind], POOL_FORM_STANDARD, first);
+    results = several_allocate(count, out_bytes[kind], POOL_FORM_STANDARD, first);
+    several_upload(shards, in, false);
+    memset(out, 0, items * out_bytes[kind]);
+    assert_ok(hash_items(set, kind, &exec, &shards->span, &to));
+    assert_memory_equal(out, wanted, items * out_bytes[kind]);
+    assert_ok(hash_items(set, kind, &exec, &from, &results->span));
+    memset(out, 0, items * out_bytes[kind]);
+    several_download(results, out, false);
+    assert_memory_equal(out, wanted, items * out_bytes[kind]);
+    several_free(shards);
+    several_free(results);
+    free(in);
+    free(out);
+    free(wanted);
+}
+
+static void test_hashes(void **state)
+{
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    for
+        several_each(count) for (int kind = 0; kind < KINDS; kind++)
+            compare_hashes(set, kind, count, kind == 1 ? 0 : next_random() % 40);
+    compare_hashes(set, HASH, several_count < 4 ? several_count : 4, 33);
+    pool_poseidon_destroy(&set);
+}
+
+/* The message counts items of the whole input, not of the part. */
+static void test_index_of_bad_element(void **state)
+{
+    pool_exec exec = several_exec(2);
+    uint8_t in[20 * 64] = {0}, out[20 * 32];
+    pool_span from = {.data = in, .count = 20}, to = {.data = out, .count = 20};
+    pool_poseidon *set;
+
+    (void)state;
+    exec.checks = POOL_CHECK_CANONICAL;
+    memset(in + 17 * 64, 0xff, 32);
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_status(pool_poseidon_hash(set, &exec, &from, 2, &to), POOL_ERR_BAD_DATA);
+    assert_says("17");
+    pool_poseidon_destroy(&set);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static pool_ntt_params small_batch(void)
+{
+    return (pool_ntt_params){.struct_size = sizeof(pool_ntt_params),
+        .domain = ntt_domain(ntt_field("babybear"), 3),
+        .batch = 8};
+}
+
+static void assert_refused(
+    const pool_ntt_params *params, const pool_exec *exec, pool_status status, const char *says)
+{
+    uint32_t data[64] = {0};
+    pool_span span = ntt_host(data, 64);
+
+    assert_status(pool_ntt(params, exec, &span, &span), status);
+    assert_says(says);
+}
+
+static void test_refused(void **state)
+{
+    pool_device *twice[] = {several[0], several[1], several[0]}, *with_null[] = {several[0], NULL};
+    pool_ntt_params params = small_batch();
+    pool_stream *stream;
+    pool_exec exec = several_exec(2);
+    uint32_t a[64] = {0}, b[4] = {0};
+    pool_span span = ntt_host(a, 64), single = ntt_host(a, 64), short_span = ntt_host(b, 4);
+    uint64_t bytes[2];
+
+    (void)state;
+    exec.devices = NULL;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "one of them is required");
+    exec = several_exec(0);
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`device_count` is 0");
+    exec = several_exec(65);
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`device_count`");
+    exec = several_exec(3);
+    exec.devices = twice;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`devices[0]` and `devices[2]`");
+    exec = several_exec(2);
+    exec.devices = with_null;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`devices[1]` must not be NULL");
+    exec = several_exec(2);
+    exec.device = several[0];
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`device` cannot be combined");
+    exec = several_exec(2);
+    exec.is_async = 1;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`is_async` cannot be combined");
+    exec = several_exec(2);
+    assert_ok(pool_stream_create(several[0], NULL, &stream));
+    exec.stream = stream;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`stream` cannot be combined");
+    assert_ok(pool_stream_destroy(&stream));
+    exec = several_exec(2);
+    exec.reserved_devices = 1;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "reserved_devices");
+
+    exec = several_exec(2);
+    params.layout = POOL_NTT_COLUMNS;
+    assert_refused(&params, &exec, POOL_ERR_UNSUPPORTED, "POOL_NTT_ROWS");
+    params.layout = POOL_NTT_ROWS;
+    span.space = POOL_MEMORY_DEVICE;
+    assert_status(pool_ntt(&params, &exec, &span, &single), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("POOL_MEMORY_SHARDED");
+    assert_status(pool_ntt(&params, &exec, &single, &short_span), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("the output has 4 elements");
+    short_span = ntt_host(a + 1, 64);
+    assert_status(pool_ntt(&params, &exec, &single, &short_span), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("overlap");
+    assert_ok(pool_ntt_workspace(&params, &exec, &single, &single, bytes));
+    assert_true(bytes[0] > 0 && bytes[1] > 0);
+
+    /* One device's call does not take sharded memory; vectors take one device. */
+    single.space = POOL_MEMORY_SHARDED;
+    exec = (pool_exec){.struct_size = sizeof(exec), .device = several[0]};
+    assert_status(pool_ntt(&params, &exec, &single, &single), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("unsupported value 2 for `space`");
+    exec = several_exec(2);
+    single.space = POOL_MEMORY_HOST;
+    assert_status(pool_vector_add(ntt_field("babybear"), &exec, &single, &single, &single),
+        POOL_ERR_UNSUPPORTED);
+    assert_says("`device_count` is not supported");
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+static void test_wrong_shards(void **state)
+{
+    const uint64_t first[] = {0, 32, 64}, odd[] = {0, 30, 64};
+    pool_ntt_params params = small_batch();
+    pool_exec exec = several_exec(2);
+    uint32_t data[64] = {0};
+    pool_span host = ntt_host(data, 64);
+    struct several_shards *shards = several_allocate(2, 4, POOL_FORM_STANDARD, first);
+    struct several_shards *other = several_allocate(2, 4, POOL_FORM_STANDARD, odd);
+    pool_span span = shards->span, shard = shards->shard[1];
+
+    (void)state;
+    assert_ok(pool_ntt(&params, &exec, &span, &host));
+    assert_status(pool_ntt(&params, &exec, &other->span, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("shard 0 has 30 elements");
+    assert_status(pool_ntt(&params, &exec, &span, &other->span), POOL_ERR_INVALID_ARGUMENT);
+    span.stride = 4;
+    assert_status(pool_ntt(&params, &exec, &span, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`stride` of `in`");
+    span = shards->span;
+    span.data = NULL;
+    assert_status(pool_ntt(&params, &exec, &span, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("must not be NULL");
+    span = shards->span;
+    span.count = 72;
+    assert_status(pool_ntt(&params, &exec, &span, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("its 2 shards have 64");
+    shards->shard[1].space = POOL_MEMORY_HOST;
+    assert_status(pool_ntt(&params, &exec, &shards->span, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`space` of shard 1 of `in`");
+    shards->shard[1] = shard;
+    shards->shard[1].form = POOL_FORM_MONTGOMERY;
+    assert_status(pool_ntt(&params, &exec, &shards->span, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`form` of shard 1");
+    shards->shard[1] = shards->shard[0]; /* memory of another device */
+    assert_status(pool_ntt(&params, &exec, &shards->span, &host), POOL_ERR_WRONG_DEVICE);
+    shards->shard[1] = shard;
+    assert_ok(pool_ntt(&params, &exec, &shards->span, &host));
+    several_free(shards);
+    several_free(other);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+/* ---- progress, cancellation, failures -------------------------------------------------------- */
+
+struct observer {
+    pthread_t thread;
+    uint64_t done, total;
+    pool_cancel *cancel; /* requested at the first report; NULL: never */
+};
+
+static void observe(void *user, uint64_t done, uint64_t total)
+{
+    struct observer *observer = user;
+
+    assert_true(pthread_equal(pthread_self(), observer->thread));
+    assert_true(done > observer->done && done <= total);
+    observer->done = done;
+    observer->total = total;
+    pool_cancel_request(observer->cancel);
+}
+
+static void test_progress_and_cancel(void **state)
+{
+    const pool_field *field = ntt_field("babybear");
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = ntt_domain(field, 8), .batch = 4000};
+    struct observer observer = {.thread = pthread_self()};
+    pool_exec exec = several_exec(2);
+    uint64_t count = params.batch << 8;
+    uint8_t *data = calloc(count, 4);
+    pool_span span = ntt_host(data, count);
+
+    (void)state;
+    exec.memory_limit = 100000; /* many chunks */
+    exec.progress = observe;
+    exec.user = &observer;
+    assert_ok(pool_ntt(&params, &exec, &span, &span));
+    assert_int_equal(observer.done, count);
+    assert_int_equal(observer.total, count);
+
+    observer.done = 0;
+    assert_ok(pool_cancel_create(&exec.cancel));
+    observer.cancel = exec.cancel;
+    assert_status(pool_ntt(&params, &exec, &span, &span), POOL_ERR_CANCELLED);
+    assert_true(observer.done < count);
+    pool_cancel_destroy(&exec.cancel);
+    free(data);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+/* The failure of one device is the call's, whichever part it hits; the next call succeeds. */
+static void test_failure_on_one_device(void **state)
+{
+    pool_ntt_params params = small_batch();
+    pool_exec exec = several_exec(2);
+    uint32_t data[64] = {0};
+    pool_span span = ntt_host(data, 64);
+
+    (void)state;
+    if (strncmp(several_text, "sim", 3) != 0)
+        return;
+    assert_ok(pool_ntt(&params, &exec, &span, &span));
+    for (uint32_t i = 0; i < 2; i++) {
+        char rules[64];
+
+        snprintf(rules, sizeof(rules), "dev%u.cuLaunchKernel*@1=701", i);
+        assert_ok(pool_sim_set_faults(rules));
+        assert_status(pool_ntt(&params, &exec, &span, &span), POOL_ERR_INVALID_ARGUMENT);
+        snprintf(rules, sizeof(rules), "on device %u failed", i);
+        assert_says(rules);
+        assert_ok(pool_sim_set_faults(NULL));
+        assert_ok(pool_ntt(&params, &exec, &span, &span));
+    }
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+/* All devices of a lease, charged to its budget. */
+static void test_lease(void **state)
+{
+    pool_ntt_params params = small_batch();
+    const pool_request request = {.struct_size = sizeof(request), .bytes = 1 << 20, .devices = 2};
+    pool_lease_usage usage = {.struct_size = sizeof(usage)};
+    pool_exec exec = {.struct_size = sizeof(exec), .device_count = 2};
+    uint32_t data[64] = {0};
+    pool_span span = ntt_host(data, 64);
+
+    (void)state;
+    assert_ok(pool_acquire(several_pool, &request, &exec.lease));
+    assert_ok(pool_ntt(&params, &exec, &span, &span));
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_ok(pool_lease_get_usage(exec.lease, i, &usage));
+        assert_true(usage.peak_bytes > 0);
+    }
+    exec.device_count = 3;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`device_count`");
+    exec.device_count = 2;
+    exec.devices = several;
+    assert_ok(pool_release(&exec.lease));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_by_rates),
+        cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
+        cmocka_unit_test(test_hashes), cmocka_unit_test(test_index_of_bad_element),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_wrong_shards),
+        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
+        cmocka_unit_test(test_lease)};
+
+    if (argc > 1)
+        several_text = argv[1];
+    if (!several_exist())
+        return 77;
+    return cmocka_run_group_tests_name("several", tests, several_open, several_close);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For tests of jobs over several devices: a pool of as many as there are, the first k of them in a
+ * pool_exec, and memory that is sharded over them.
+ */
+#ifndef TESTS_SUPPORT_SEVERAL_H
+#define TESTS_SUPPORT_SEVERAL_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <devicepool.h>
+
+#include "support/assert.h"
+#include "support/random.h"
+
+enum { SEVERAL_MAX = 8 };
+
+static const char *several_text = "sim:8"; /* the device string; a main may set another */
+static device_pool *several_pool;
+static pool_device *several[SEVERAL_MAX];
+static uint32_t several_count;
+
+static inline int several_open(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = several_text};
+
+    (void)state;
+    if (pool_create(&several_pool, &params))
+        return 1;
+    several_count = (uint32_t)pool_device_count(several_pool);
+    if (several_count > SEVERAL_MAX)
+        several_count = SEVERAL_MAX;
+    for (uint32_t i = 0; i < several_count; i++)
+        if (pool_device_at(several_pool, i, &several[i]))
+            return 1;
+    return 0;
+}
+
+static inline int several_close(void **state)
+{
+    (void)state;
+    return pool_destroy(&several_pool);
+}
+
+/* Whether there are two usable devices; for main, which returns 77 otherwise. */
+static inline bool several_exist(void)
+{
+    bool exist = several_open(NULL) == 0 && several_count >= 2;
+
+    if (!exist)
+        printf("skipped: two devices are needed\n");
+    if (several_pool)
+        pool_destroy(&several_pool);
+    return exist;
+}
+
+static inline pool_exec several_exec(uint32_t count)
+{
+    return (pool_exec){.struct_size = sizeof(pool_exec), .devices = several, .device_count = count};
+}
+
+/* The numbers of devices that tests run with: 1, 2, 3, 4, 8. */
+static inline uint32_t several_next(uint32_t count)
+{
+    uint32_t next = count < 4 ? count + 1 : 2 * count;
+
+    return next <= several_count ? next : UINT32_MAX;
+}
+#define several_each(count) (uint32_t count = 1; count != UINT32_MAX; count = several_next(count))
+
+/* Memory on the first `count` devices. */
+struct several_shards {
+    uint32_t count;
+    uint64_t item_bytes;
+    pool_buffer *buffer[SEVERAL_MAX];
+    pool_span shard[SEVERAL_MAX];
+    pool_span span;
+};
+
+/* first[0] to first[count]: a random division of `units` units of `unit` items, or equal parts. */
+static inline void several_divide(
+    uint32_t count, uint64_t units, uint64_t unit, bool is_random, uint64_t *first)
+{
+    for (uint32_t i = 0; i <= count; i++)
+        first[i] = units * i / count;
+    for (uint32_t i = 1; i < count && is_random; i++)
+        first[i] = first[i - 1] + next_random() % (units - first[i - 1] + 1);
+    for (uint32_t i = 0; i <= count; i++)
+        first[i] *= unit;
+}
+
+static inline struct several_shards *several_allocate(
+    uint32_t count, uint64_t item_bytes, pool_form form, const uint64_t *first)
+{
+    struct several_shards *shards = calloc(1, sizeof(*shards));
+
+    assert_non_null(shards);
+    shards->count = count;
+    shards->item_bytes = item_bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t items = first[i + 1] - first[i];
+
+        assert_ok(pool_buffer_alloc(several[i], items * item_bytes + 16, &shards->buffer[i]));
+        assert_ok(pool_buffer_span(shards->buffer[i], 0, items, form, &shards->shard[i]));
+    }
+    shards->span = (pool_span){
+        .data = shards->shard, .count = first[count], .form = form, .space = POOL_MEMORY_SHARDED};
+    return shards;
+}
+
+static inline void several_free(struct several_shards *shards)
+{
+    for (uint32_t i = 0; i < shards->count; i++)
+        assert_ok(pool_buffer_destroy(&shards->buffer[i]));
+    free(shards);
+}
+
+/* Shard i has consecutive items, or, with `is_cyclic`, items i, i + count, i + 2 count … */
+static inline void several_upload(
+    const struct several_shards *shards, const uint8_t *items, bool is_cyclic)
+{
+    const uint64_t bytes = shards->item_bytes;
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < shards->count; i++) {
+        uint64_t count = shards->shard[i].count;
+        uint8_t *part = malloc(count * bytes + 1);
+
+        assert_non_null(part);
+        for (uint64_t k = 0; k < count; k++)
+            memcpy(part + k * bytes, items + (is_cyclic ? i + k * shards->count : at + k) * bytes,
+                bytes);
+        assert_ok(pool_copy_to_device(shards->buffer[i], 0, part, count * bytes, NULL));
+        free(part);
+        at += count;
+    }
+}
+
+static inline void several_download(
+    const struct several_shards *shards, uint8_t *items, bool is_cyclic)
+{
+    const uint64_t bytes = shards->item_bytes;
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < shards->count; i++) {
+        uint64_t count = shards->shard[i].count;
+        uint8_t *part = malloc(count * bytes + 1);
+
+        assert_non_null(part);
+        assert_ok(pool_copy_to_host(part, shards->buffer[i], 0, count * bytes, NULL));
+        for (uint64_t k = 0; k < count; k++)
+            memcpy(items + (is_cyclic ? i + k * shards->count : at + k) * bytes, part + k * bytes,
+                bytes);
+        free(part);
+        at += count;
+    }
+}
+
+#endif
