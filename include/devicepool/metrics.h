@@ -14,7 +14,7 @@ extern "C" {
 /* How pool_metrics writes. */
 typedef enum pool_metrics_format {
     POOL_METRICS_PROMETHEUS = 0, /* text exposition format 0.0.4, as Prometheus scrapes it */
-    POOL_METRICS_JSON = 1        /* {"metrics": [{"name", "type", "help", "samples": [...]}]} */
+    POOL_METRICS_JSON = 1        /* {"metrics": [{"name", "type", "unit", "help", "samples"}]} */
 } pool_metrics_format;
 
 /*

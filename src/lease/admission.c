@@ -224,7 +224,8 @@ static void hold_lease(struct admission *admission, pool_lease *lease, uint64_t 
     lease->granted_ns = now;
     lease->status = POOL_OK;
     admission->held++;
-    admission->granted++;
+    lease_histogram_add(
+        &admission->statistics.granted_waits, lease_duration(request->submitted, now));
     atomic_store_explicit(&lease->state, LEASE_HELD, memory_order_release);
 }
 
@@ -246,13 +247,15 @@ static void apply_decision(struct admission *admission, pool_lease *lease, uint6
     }
     if (lease->request.decision != SCHEDULER_CANCELLED)
         lease->status = status_of_decision(admission, lease->request.decision);
-    admission->failed++;
+    lease_histogram_add(
+        &admission->statistics.failed_waits, lease_duration(lease->request.submitted, now));
     atomic_store_explicit(&lease->state, LEASE_FREE, memory_order_release);
 }
 
 static void end_wait(struct admission *admission, pool_lease *lease, uint64_t now)
 {
     admission->waiting_bytes -= lease->request.bytes != 0;
+    lease_queue_leave(&admission->statistics.queue, lease->request.priority);
     apply_decision(admission, lease, now);
     if (lease->ticket)
         ticket_decided(lease->ticket);
@@ -291,6 +294,7 @@ enum scheduler_decision admission_submit(
     decision = scheduler_submit(&admission->scheduler, &lease->request, now);
     if (decision == SCHEDULER_WAITING) {
         admission->waiting_bytes += terms->request.bytes != 0;
+        lease_queue_enter(&admission->statistics.queue, terms->request.priority);
         atomic_store_explicit(&lease->state, LEASE_WAITING, memory_order_relaxed);
     } else {
         apply_decision(admission, lease, now);

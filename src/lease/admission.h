@@ -16,6 +16,7 @@
 #include "base/wake.h"
 #include "lease/lease.h"
 #include "lease/scheduler.h"
+#include "lease/statistics.h"
 #include "pool/monitor.h"
 
 /* Added to lease_budget.used when the lease is released. */
@@ -82,12 +83,11 @@ struct admission {
     uint32_t held;
     uint32_t tickets;       /* that exist */
     uint32_t waiting_bytes; /* requests that wait and ask for bytes */
-    uint64_t granted;
-    uint64_t failed;
-    pool_ticket *hooks; /* tickets whose hook is to be called, oldest first */
+    pool_ticket *hooks;     /* tickets whose hook is to be called, oldest first */
     pool_ticket *hooks_last;
     pool_ticket *hook_running;
     pthread_cond_t hook_returned;
+    struct lease_statistics statistics; /* its histograms and queue; the rest is computed */
 
     struct monitor_task task; /* deadlines and hooks of tickets, samples for requests that wait */
 };
@@ -111,6 +111,18 @@ pool_status admission_of(device_pool *pool, struct admission **admission);
 uint64_t admission_now(void);
 /* Test hook: replaces that clock; NULL: the monotonic one. Waits of threads are not affected. */
 void admission_set_clock(uint64_t (*clock)(void));
+
+/* Times of different threads may be out of order by a little. */
+static inline uint64_t lease_duration(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+/* Whether a lease that is held should have been released. */
+static inline bool lease_is_overdue(const pool_lease *lease, uint64_t now)
+{
+    return lease->duration_ns && lease_duration(lease->granted_ns, now) > lease->duration_ns;
+}
 
 /*
  * The following are called with the lock held.
@@ -157,6 +169,12 @@ pool_status lease_terms_fail(const char *call, struct admission *admission,
 
 /* POOL_OK for a lease that is held. */
 pool_status lease_check(const char *call, const pool_lease *lease);
+
+/* --- statistics.c --- */
+
+/* With the lock held: a request of this priority begins and ends to wait. */
+void lease_queue_enter(struct lease_queue *queue, int32_t priority);
+void lease_queue_leave(struct lease_queue *queue, int32_t priority);
 
 /* --- streams.c --- */
 

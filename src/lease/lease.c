@@ -223,12 +223,6 @@ pool_status lease_budget_of(
         lease->label, pool_device_ordinal(device));
 }
 
-static bool is_overdue(const pool_lease *lease, uint64_t now)
-{
-    return lease->duration_ns && now > lease->granted_ns &&
-           now - lease->granted_ns > lease->duration_ns;
-}
-
 pool_status pool_lease_get_info(const pool_lease *lease, pool_lease_info *info)
 {
     static const struct base_struct type = BASE_STRUCT(pool_lease_info);
@@ -245,10 +239,10 @@ pool_status pool_lease_get_info(const pool_lease *lease, pool_lease_info *info)
     known.devices = lease->request.devices;
     known.priority = lease->request.priority;
     known.flags = lease->flags;
-    known.waited_ns = lease->granted_ns - lease->request.submitted;
-    known.held_ns = now > lease->granted_ns ? now - lease->granted_ns : 0;
+    known.waited_ns = lease_duration(lease->request.submitted, lease->granted_ns);
+    known.held_ns = lease_duration(lease->granted_ns, now);
     known.duration_ns = lease->duration_ns;
-    known.is_overdue = is_overdue(lease, now);
+    known.is_overdue = lease_is_overdue(lease, now);
     memcpy(known.label, lease->label, sizeof(known.label));
     base_struct_write(&type, &known, info);
     return POOL_OK;
@@ -271,40 +265,6 @@ pool_status pool_lease_get_usage(const pool_lease *lease, uint32_t index, pool_l
     known.used_bytes = budget->limit - lease_budget_left(budget);
     known.peak_bytes = atomic_load_explicit(&budget->peak, memory_order_relaxed);
     base_struct_write(&type, &known, usage);
-    return POOL_OK;
-}
-
-pool_status pool_get_lease_counts(device_pool *pool, pool_lease_counts *counts)
-{
-    static const struct base_struct type = BASE_STRUCT(pool_lease_counts);
-    pool_lease_counts known = {.struct_size = sizeof(known)};
-    uint64_t now = admission_now();
-    struct admission *admission;
-    pool_status status = pool ? base_struct_check(&type, "pool_get_lease_counts", "counts", counts)
-                              : base_fail_null("pool_get_lease_counts", "pool");
-
-    if (status)
-        return status;
-    if (device_pool_is_forked(pool))
-        return device_pool_verify(pool);
-    admission = device_pool_extension(pool);
-    if (admission) {
-        pthread_mutex_lock(&admission->lock);
-        known.leases = admission->held;
-        known.waiting = admission->scheduler.waiting;
-        known.granted = admission->granted;
-        known.failed = admission->failed;
-        for (const pool_lease *lease = admission->active; lease; lease = lease->next) {
-            uint64_t waited = now > lease->request.submitted ? now - lease->request.submitted : 0;
-
-            if (lease->request.decision == SCHEDULER_GRANTED)
-                known.overdue += is_overdue(lease, now);
-            else if (lease->request.decision == SCHEDULER_WAITING && waited > known.longest_wait_ns)
-                known.longest_wait_ns = waited;
-        }
-        pthread_mutex_unlock(&admission->lock);
-    }
-    base_struct_write(&type, &known, counts);
     return POOL_OK;
 }
 
@@ -347,10 +307,11 @@ pool_status pool_release(pool_lease **lease)
     if (!atomic_compare_exchange_strong(&released->state, &held, LEASE_FREE))
         return lease_check("pool_release", released);
     lease_return_streams(released);
+    now = admission_now();
     pthread_mutex_lock(&admission->lock);
+    lease_histogram_add(&admission->statistics.holds, lease_duration(released->granted_ns, now));
     close_budgets(released);
-    now = admission->scheduler.first ? admission_now() : 0;
-    is_changed = now && admission_read_devices(admission);
+    is_changed = admission->scheduler.first && admission_read_devices(admission);
     scheduler_release(&admission->scheduler, &released->request, now);
     if (is_changed)
         scheduler_devices_changed(&admission->scheduler, now);

@@ -206,6 +206,22 @@ static pool_status check_values(const char *call, const pool_request *request)
     return status;
 }
 
+/* What the request says about devices; the label is in the terms already. */
+static pool_status apply_devices(const char *call, const struct admission *admission,
+    const pool_request *request, uint32_t *ranks, struct lease_terms *terms)
+{
+    BASE_LOG_LABEL(terms->label);
+    pool_status status = POOL_OK;
+
+    if (request->device)
+        status = apply_device(call, admission, request, ranks, terms);
+    else if (request->pick)
+        status = apply_pick(call, admission, request, ranks, terms);
+    if (!status && request->near_resident)
+        status = apply_near_resident(call, admission, request, ranks, terms);
+    return status;
+}
+
 pool_status lease_terms_read(const char *call, struct admission *admission,
     const pool_request *given, uint32_t *ranks, struct lease_terms *terms)
 {
@@ -232,15 +248,10 @@ pool_status lease_terms_read(const char *call, struct admission *admission,
     };
     if (request.label)
         memcpy(terms->label, request.label, strlen(request.label));
-    BASE_LOG_LABEL(terms->label);
     if (request.bytes)
         status = device_pool_refresh(admission->pool);
-    if (!status && request.device)
-        status = apply_device(call, admission, &request, ranks, terms);
-    else if (!status && request.pick)
-        status = apply_pick(call, admission, &request, ranks, terms);
-    if (!status && request.near_resident)
-        status = apply_near_resident(call, admission, &request, ranks, terms);
+    if (!status && (request.device || request.pick || request.near_resident))
+        status = apply_devices(call, admission, &request, ranks, terms);
     return status;
 }
 

@@ -20,7 +20,7 @@ struct metrics_writer {
     char *text; /* NULL: JSON */
     size_t used;
     size_t size;
-    char family[96];
+    const char *family; /* the name of the current one */
     cJSON *root;
     cJSON *families;
     cJSON *samples; /* of the current family */
@@ -86,28 +86,35 @@ static void append_label_value(struct metrics_writer *writer, const char *value)
     }
 }
 
-void metrics_family(
-    struct metrics_writer *writer, const char *name, const char *type, const char *help)
+void metrics_begin_family(struct metrics_writer *writer, const struct metrics_family *family)
 {
-    cJSON *family;
+    static const char *const types[] = {[METRICS_GAUGE] = "gauge",
+        [METRICS_COUNTER] = "counter",
+        [METRICS_HISTOGRAM] = "histogram"};
+    static const char *const units[] = {
+        [METRICS_NO_UNIT] = "", [METRICS_BYTES] = "bytes", [METRICS_SECONDS] = "seconds"};
+    const char *type = types[family->type];
+    cJSON *object;
 
     if (writer->has_failed)
         return;
-    snprintf(writer->family, sizeof(writer->family), "%s", name);
+    writer->family = family->name;
     if (writer->text) {
-        append(writer, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+        append(
+            writer, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name, type);
         return;
     }
-    family = cJSON_CreateObject();
-    if (!family || !cJSON_AddItemToArray(writer->families, family)) {
-        cJSON_Delete(family);
+    object = cJSON_CreateObject();
+    if (!object || !cJSON_AddItemToArray(writer->families, object)) {
+        cJSON_Delete(object);
         writer->has_failed = true;
         return;
     }
-    writer->samples = cJSON_AddStringToObject(family, "name", name) &&
-                              cJSON_AddStringToObject(family, "type", type) &&
-                              cJSON_AddStringToObject(family, "help", help)
-                          ? cJSON_AddArrayToObject(family, "samples")
+    writer->samples = cJSON_AddStringToObject(object, "name", family->name) &&
+                              cJSON_AddStringToObject(object, "type", type) &&
+                              cJSON_AddStringToObject(object, "unit", units[family->unit]) &&
+                              cJSON_AddStringToObject(object, "help", family->help)
+                          ? cJSON_AddArrayToObject(object, "samples")
                           : NULL;
     writer->has_failed = !writer->samples;
 }

@@ -20,9 +20,19 @@ struct metrics_label {
 /* NULL: out of host memory. */
 struct metrics_writer *metrics_writer_new(pool_metrics_format format);
 
-/* "counter", "gauge" or "histogram". All samples up to the next family belong to this one. */
-void metrics_family(
-    struct metrics_writer *writer, const char *name, const char *type, const char *help);
+enum metrics_type { METRICS_GAUGE, METRICS_COUNTER, METRICS_HISTOGRAM };
+enum metrics_unit { METRICS_NO_UNIT, METRICS_BYTES, METRICS_SECONDS };
+
+/* By the conventions of Prometheus a name ends with the unit, and that of a counter with _total. */
+struct metrics_family {
+    const char *name;
+    enum metrics_type type;
+    enum metrics_unit unit;
+    const char *help;
+};
+
+/* All samples up to the next family belong to this one. */
+void metrics_begin_family(struct metrics_writer *writer, const struct metrics_family *family);
 
 /* `suffix` is appended to the family's name: "", or "_bucket", "_sum", "_count" of a histogram. */
 void metrics_sample(struct metrics_writer *writer, const char *suffix,

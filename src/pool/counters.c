@@ -4,6 +4,7 @@
  */
 #include "pool/counters.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <devicepool/metrics.h>
@@ -120,6 +121,41 @@ void device_count_module_load(pool_device *device, uint64_t nanoseconds)
 {
     add(&device->counters.module_loads, 1);
     add(&device->counters.module_load_nanoseconds, nanoseconds);
+}
+
+void device_pool_count_fault(device_pool *pool, const pool_fault *fault, const char *code)
+{
+    int device = fault->device ? (int)fault->device->properties.index : -1;
+    struct device_fault_count *at = pool->faults;
+
+    pthread_mutex_lock(&pool->state_lock);
+    while (
+        at < pool->faults + pool->fault_kinds &&
+        (at->device != device || at->error_class != fault->error_class || strcmp(at->code, code)))
+        at++;
+    if (at == pool->faults + DEVICE_FAULT_KINDS)
+        at--;
+    else if (at == pool->faults + pool->fault_kinds) {
+        bool is_last = ++pool->fault_kinds == DEVICE_FAULT_KINDS;
+
+        at->device = is_last ? -1 : device;
+        at->error_class = fault->error_class;
+        snprintf(at->code, sizeof(at->code), "%s", is_last ? "other" : code);
+    }
+    at->count++;
+    pthread_mutex_unlock(&pool->state_lock);
+}
+
+size_t device_pool_read_faults(
+    device_pool *pool, struct device_fault_count counts[DEVICE_FAULT_KINDS])
+{
+    size_t kinds;
+
+    pthread_mutex_lock(&pool->state_lock);
+    kinds = pool->fault_kinds;
+    memcpy(counts, pool->faults, kinds * sizeof(*counts));
+    pthread_mutex_unlock(&pool->state_lock);
+    return kinds;
 }
 
 void device_operation_begin(struct device_operation *call, pool_device *device,

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include <devicepool/device.h>
+#include <devicepool/pool.h>
 
 #include "driver/trace.h"
 
@@ -53,6 +53,22 @@ void device_counters_free(struct device_counters *counters);
 
 void device_count_copy(pool_device *device, enum counter_copy kind, uint64_t bytes);
 void device_count_module_load(pool_device *device, uint64_t nanoseconds);
+
+/* How often faults of one kind were notified (pool_params.fault_hook). */
+struct device_fault_count {
+    int device; /* the index of the one that caused them; -1: not certain */
+    pool_error_class error_class;
+    char code[40]; /* name of the driver's code, or what the library has found */
+    uint64_t count;
+};
+enum { DEVICE_FAULT_KINDS = 64 };
+
+void device_pool_count_fault(device_pool *pool, const pool_fault *fault, const char *code);
+
+/* Copies the counts of all kinds so far, and returns their number. Further kinds than fit are
+ * counted with the last one, whose code is "other". */
+size_t device_pool_read_faults(
+    device_pool *pool, struct device_fault_count counts[DEVICE_FAULT_KINDS]);
 
 /* What is in progress on a device. */
 struct device_load {

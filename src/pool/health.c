@@ -67,8 +67,10 @@ pool_status device_pool_none_usable(const device_pool *pool)
         POOL_ERR_NO_DEVICE, "none of the pool's %zu devices can be used: %s", pool->count, reasons);
 }
 
-static void call_hook(device_pool *pool, const pool_fault *fault)
+/* `code` is for metrics: what the library has found, where no call of the driver has failed. */
+static void notify_fault(device_pool *pool, const pool_fault *fault, const char *code)
 {
+    device_pool_count_fault(pool, fault, *fault->driver_name ? fault->driver_name : code);
     if (pool->fault_hook)
         pool->fault_hook(pool->fault_user, fault);
 }
@@ -81,7 +83,7 @@ void device_report(pool_device *device, const char *message)
         .device = device,
         .shown_on = device};
 
-    call_hook(device->pool, &fault);
+    notify_fault(device->pool, &fault, "probe_failed");
 }
 
 pool_status device_notify_unusable(pool_device *device, int is_first)
@@ -99,7 +101,7 @@ pool_status device_notify_unusable(pool_device *device, int is_first)
             .shown_on = device};
 
         device_notify_state(device);
-        call_hook(device->pool, &fault);
+        notify_fault(device->pool, &fault, "unusable");
     }
     return base_fail_driver(POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
         cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
@@ -136,7 +138,7 @@ static pool_device *faulting_device(device_pool *pool, const struct driver_fault
 
 /* Calls the hook with the kernels of `fault`. */
 static void report_with_kernels(
-    device_pool *pool, const struct driver_fault *fault, pool_fault *report)
+    device_pool *pool, const struct driver_fault *fault, pool_fault *report, const char *code)
 {
     pool_fault_kernel kernels[DRIVER_FAULT_KERNELS];
 
@@ -150,7 +152,7 @@ static void report_with_kernels(
                 .stream = fault->kernels[i].stream};
     report->kernels = kernels;
     report->kernel_count = fault->kernel_count;
-    call_hook(pool, report);
+    notify_fault(pool, report, code);
 }
 
 static void report_fault(device_pool *pool, const struct driver_fault *fault, pool_device *culprit,
@@ -163,7 +165,7 @@ static void report_fault(device_pool *pool, const struct driver_fault *fault, po
         .device = culprit,
         .shown_on = shown_on};
 
-    report_with_kernels(pool, fault, &report);
+    report_with_kernels(pool, fault, &report, "sticky");
 }
 
 void device_report_stall(pool_device *device, const struct driver_fault *fault)
@@ -174,7 +176,7 @@ void device_report_stall(pool_device *device, const struct driver_fault *fault)
         .device = device,
         .shown_on = device};
 
-    report_with_kernels(device->pool, fault, &report);
+    report_with_kernels(device->pool, fault, &report, "no_progress");
 }
 
 void device_pool_fault(void *user, const struct driver_fault *fault)

@@ -147,6 +147,8 @@ struct device_pool {
     int fault_shown_on;    /* index of the device, -1: not known; guarded like `first_cause` */
     int fault_device;      /* index of the culprit, -1: not certain; guarded like `first_cause` */
     char first_cause[1024];
+    struct device_fault_count faults[DEVICE_FAULT_KINDS]; /* guarded by state_lock */
+    size_t fault_kinds;                                   /* the same */
 };
 
 /* --- usable.c: the published set --- */

@@ -35,7 +35,7 @@ LAYERS = {
     "msm": OPERATIONS,
     "arithmetic": OPERATIONS + ["poseidon"],
     "resident": ["base", "driver", "pool", "stream", "lease", "memory", "msm/bases.h"],
-    "metrics": ["base", "driver", "pool", "stream", "memory", "module"],
+    "metrics": ["base", "driver", "pool", "stream", "lease", "memory", "module"],
     # Programs of their own that use the public interface only.
     "mock": [],
     "bench": [],

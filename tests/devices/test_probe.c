@@ -148,6 +148,7 @@ static void test_wrong_results(void **state)
     pool_device_info info = {.struct_size = sizeof(info)};
     device_pool *pool = NULL;
     pool_device *device;
+    char *text = NULL;
 
     (void)state;
     reports = 0;
@@ -159,6 +160,10 @@ static void test_wrong_results(void **state)
     assert_says("wrong results");
     assert_int_equal(reports, 1);
     assert_non_null(strstr(report, "wrong results"));
+    assert_ok(pool_metrics(pool, POOL_METRICS_PROMETHEUS, &text));
+    assert_non_null(
+        strstr(text, "_faults_total{device=\"0\",class=\"device\",code=\"probe_failed\"} 1\n"));
+    pool_text_free(&text);
     assert_ok(pool_device_get_info(device, &info));
     assert_int_equal(info.state, POOL_DEVICE_QUARANTINED);
     assert_non_null(strstr(info.reason, "wrong results"));

@@ -115,6 +115,7 @@ static void wait_for_stalled(struct setting *setting, uint32_t count)
 static void test_stall_and_recovery(void **state)
 {
     struct setting setting;
+    char *text = NULL;
 
     (void)state;
     set_up(&setting, 50 * MS);
@@ -143,6 +144,10 @@ static void test_stall_and_recovery(void **state)
     wait_for_stalled(&setting, 1);
     while (atomic_load(&heard.calls) < 2)
         usleep(1000);
+    assert_ok(pool_metrics(setting.pool, POOL_METRICS_PROMETHEUS, &text));
+    assert_non_null(
+        strstr(text, "_faults_total{device=\"1\",class=\"device\",code=\"no_progress\"} 2\n"));
+    pool_text_free(&text);
     assert_ok(pool_sim_resume());
     tear_down(&setting);
 }

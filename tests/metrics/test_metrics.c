@@ -10,8 +10,11 @@
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "pool/counters.h"
 
 enum { LOG_SIZE = 8, COUNT = 1 << LOG_SIZE, ELEMENT = 32 };
 
@@ -122,6 +125,154 @@ static void test_leases_are_counted(void **state)
     assert_true(sample("devicepool_leases") == 0);
 }
 
+/* ---- the queue of leases ----------------------------------------------------------------------
+ */
+
+#define GRANTED "{outcome=\"granted\""
+#define FAILED "{outcome=\"failed\""
+
+static void test_waits_are_distributed(void **state)
+{
+    const char *bounds[] = {
+        "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "+Inf"};
+    enum { BOUNDS = sizeof(bounds) / sizeof(bounds[0]) };
+    const char *const series[] = {"devicepool_lease_wait_seconds_bucket" GRANTED ",",
+        "devicepool_lease_wait_seconds_bucket" FAILED ",", "devicepool_lease_held_seconds_bucket{"};
+    pool_request request = {.struct_size = sizeof(request), .slots = POOL_LEASE_SLOTS};
+    double before[3][BOUNDS], rise[3][BOUNDS], held, failed;
+    pool_lease *lease = NULL, *other = NULL;
+    char name[128];
+
+    (void)state;
+    request.device = device;
+    held = sample("devicepool_lease_held_seconds_sum");
+    failed = sample("devicepool_lease_wait_seconds_sum" FAILED "}");
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 3; i++)
+            for (int b = 0; b < BOUNDS; b++) {
+                snprintf(name, sizeof(name), "%sle=\"%s\"}", series[i], bounds[b]);
+                assert_non_null(strstr(metrics_text(), name));
+                if (pass)
+                    rise[i][b] = sample(name) - before[i][b];
+                else
+                    before[i][b] = sample(name);
+            }
+        if (pass)
+            break;
+        assert_ok(pool_acquire(pool, &request, &lease));
+        request.timeout_ns = 40000000;
+        assert_status(pool_acquire(pool, &request, &other), POOL_ERR_TIMEOUT);
+        assert_ok(pool_release(&lease));
+    }
+    /* Granted at once: in every bucket. Failed after 40 ms, held for as long: from 0.1 s on. */
+    assert_true(rise[0][0] == 1 && rise[0][BOUNDS - 1] == 1);
+    for (int i = 1; i < 3; i++) {
+        assert_true(rise[i][3] == 0); /* 0.03 */
+        assert_true(rise[i][BOUNDS - 1] == 1);
+        for (int b = 1; b < BOUNDS; b++)
+            assert_true(rise[i][b] >= rise[i][b - 1]);
+    }
+    assert_true(sample("devicepool_lease_wait_seconds_sum" FAILED "}") >= failed + 0.04);
+    assert_true(sample("devicepool_lease_held_seconds_sum") >= held + 0.04);
+    snprintf(name, sizeof(name), "%sle=\"+Inf\"}", series[0]);
+    assert_true(sample("devicepool_lease_wait_seconds_count" GRANTED "}") == sample(name));
+    assert_true(sample("devicepool_leases_granted_total") == sample(name));
+    snprintf(name, sizeof(name), "%sle=\"+Inf\"}", series[1]);
+    assert_true(sample("devicepool_lease_wait_seconds_count" FAILED "}") == sample(name));
+    assert_true(sample("devicepool_lease_requests_failed_total") == sample(name));
+}
+
+/* Requests by priority: of the first 16 that wait each alone, of the others together. */
+static void test_queue_by_priority(void **state)
+{
+    enum { REQUESTS = 40 };
+    pool_request request = {
+        .struct_size = sizeof(request), .slots = POOL_LEASE_SLOTS, .timeout_ns = POOL_WAIT_FOREVER};
+    pool_ticket *tickets[REQUESTS] = {NULL};
+    pool_lease *lease = NULL;
+    char name[96];
+
+    (void)state;
+    request.device = device;
+    assert_ok(pool_acquire(pool, &request, &lease));
+    for (int i = 0; i < REQUESTS; i++) {
+        request.priority = (i / 2 - 10) * 100; /* -1000 to 900, two each */
+        assert_ok(pool_acquire_async(pool, &request, NULL, NULL, &tickets[i]));
+    }
+    assert_true(sample("devicepool_lease_requests_waiting") == REQUESTS);
+    assert_true(sample("devicepool_lease_longest_wait_seconds") > 0);
+    for (int priority = -900; priority <= 400; priority += 100) {
+        snprintf(name, sizeof(name), "devicepool_lease_queue_requests{priority=\"%d\"}", priority);
+        assert_true(sample(name) == 2);
+    }
+    assert_true(sample("devicepool_lease_queue_requests{priority=\"900\"}") == 0);
+    /* Priority 0 has waited in the test before. */
+    assert_true(sample("devicepool_lease_queue_requests{priority=\"other\"}") == 8);
+    for (int i = 0; i < REQUESTS; i++)
+        assert_ok(pool_ticket_destroy(&tickets[i]));
+    assert_true(sample("devicepool_lease_requests_waiting") == 0);
+    assert_true(sample("devicepool_lease_queue_requests{priority=\"other\"}") == 0);
+    assert_non_null(strstr(metrics_text(), "_queue_requests{priority=\"-1000\"} 0\n"));
+    assert_ok(pool_release(&lease));
+}
+
+/* ---- faults -----------------------------------------------------------------------------------
+ */
+
+/* Each kind has a sample; when there are too many kinds, further ones share the last. */
+static void test_faults_are_counted(void **state)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
+    pool_fault fault = {.error_class = POOL_CLASS_DEVICE, .driver_name = ""};
+    device_pool *other = NULL;
+    char code[16], *text = NULL;
+
+    (void)state;
+    assert_null(strstr(metrics_text(), "devicepool_faults_total{"));
+    assert_ok(pool_create(&other, &params));
+    assert_ok(pool_device_at(other, 1, &fault.device));
+    for (int i = 0; i < 100; i++) {
+        snprintf(code, sizeof(code), "code_%d", i);
+        device_pool_count_fault(other, &fault, code);
+        device_pool_count_fault(other, &fault, "code_0");
+    }
+    fault.device = NULL;
+    fault.error_class = POOL_CLASS_PROCESS;
+    device_pool_count_fault(other, &fault, "code_0");
+    assert_ok(pool_metrics(other, POOL_METRICS_PROMETHEUS, &text));
+    assert_non_null(
+        strstr(text, "_faults_total{device=\"1\",class=\"device\",code=\"code_0\"} 101\n"));
+    assert_non_null(
+        strstr(text, "_faults_total{device=\"1\",class=\"device\",code=\"code_62\"} 1\n"));
+    assert_null(strstr(text, "code_63"));
+    assert_non_null(
+        strstr(text, "_faults_total{device=\"unknown\",class=\"device\",code=\"other\"} 38\n"));
+    pool_text_free(&text);
+    assert_ok(pool_destroy(&other));
+}
+
+/* ---- the formats ------------------------------------------------------------------------------
+ */
+
+/* The conventions for names, which Prometheus's checker knows too. */
+static void assert_conventional(const cJSON *family)
+{
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(family, "name"));
+    const char *type = cJSON_GetStringValue(cJSON_GetObjectItem(family, "type"));
+    const char *unit = cJSON_GetStringValue(cJSON_GetObjectItem(family, "unit"));
+    const char *help = cJSON_GetStringValue(cJSON_GetObjectItem(family, "help"));
+    bool is_counter = strcmp(type, "counter") == 0;
+    char ending[32];
+
+    assert_true(strncmp(name, "devicepool_", 11) == 0);
+    snprintf(ending, sizeof(ending), "%s%s%s", *unit ? "_" : "", unit, is_counter ? "_total" : "");
+    assert_true(strlen(name) > strlen(ending));
+    assert_string_equal(name + strlen(name) - strlen(ending), ending);
+    if (!*unit)
+        assert_true(!strstr(name, "_seconds") && !strstr(name, "_bytes"));
+    assert_true(strlen(help) > 5 && help[strlen(help) - 1] == '.');
+}
+
 static void test_json_has_the_same_samples(void **state)
 {
     cJSON *root, *family, *at;
@@ -134,9 +285,7 @@ static void test_json_has_the_same_samples(void **state)
     assert_non_null(root);
     cJSON_ArrayForEach(family, cJSON_GetObjectItem(root, "metrics"))
     {
-        assert_true(cJSON_IsString(cJSON_GetObjectItem(family, "name")));
-        assert_true(cJSON_IsString(cJSON_GetObjectItem(family, "type")));
-        assert_true(cJSON_IsString(cJSON_GetObjectItem(family, "help")));
+        assert_conventional(family);
         cJSON_ArrayForEach(at, cJSON_GetObjectItem(family, "samples"))
         {
             assert_true(cJSON_IsNumber(cJSON_GetObjectItem(at, "value")));
@@ -191,6 +340,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_operations_are_counted),
         cmocka_unit_test(test_phases_are_timed_on_demand),
         cmocka_unit_test(test_leases_are_counted),
+        cmocka_unit_test(test_waits_are_distributed),
+        cmocka_unit_test(test_queue_by_priority),
+        cmocka_unit_test(test_faults_are_counted),
         cmocka_unit_test(test_json_has_the_same_samples),
         cmocka_unit_test(test_prometheus_accepts_the_text),
         cmocka_unit_test(test_bad_arguments_are_refused),

@@ -37,6 +37,22 @@ static void hear(void *user, const pool_fault *fault)
         heard->health = health.harmed;
 }
 
+/* The pool's only counted fault. */
+static void assert_fault_counted(
+    device_pool *pool, const char *device, const char *error_class, const char *code)
+{
+    char sample[160], *text = NULL, *at;
+
+    snprintf(sample, sizeof(sample),
+        "\ndevicepool_faults_total{device=\"%s\",class=\"%s\",code=\"%s\"} 1\n", device,
+        error_class, code);
+    assert_ok(pool_metrics(pool, POOL_METRICS_PROMETHEUS, &text));
+    at = strstr(text, sample);
+    assert_non_null(at);
+    assert_null(strstr(at + 1 + strlen("devicepool_faults_total{"), "devicepool_faults_total{"));
+    pool_text_free(&text);
+}
+
 static void test_poison(void **state)
 {
     struct world world = world_of(3);
@@ -107,6 +123,8 @@ static void test_poison(void **state)
     assert_non_null(strstr(text, "state     poisoned: "));
     pool_text_free(&text);
 
+    assert_fault_counted(world.pool, "unknown", "process", "CUDA_ERROR_ILLEGAL_ADDRESS");
+
     /* A binding can be given back, and then the pool. */
     assert_int_equal(pool_destroy(&world.pool), POOL_ERR_BUSY);
     assert_int_equal(pool_unbind(device_of(&world, 0)), POOL_ERR_PROCESS_POISONED);
@@ -161,6 +179,7 @@ static void test_device_fault(void **state)
     assert_int_equal(health.harmed, POOL_CLASS_DEVICE);
     assert_int_equal(health.usable_devices, 1);
     assert_int_equal(health.driver_code, 0);
+    assert_fault_counted(world.pool, "1", "device", "CUDA_ERROR_SYSTEM_NOT_READY");
     world_end(&world);
 }
 
