@@ -71,6 +71,12 @@ typedef struct pool_module_params {
     pool_cancel *cancel;
     const pool_module_arithmetic *arithmetic; /* headers that the library generates */
     size_t arithmetic_count;
+    /* Name expressions, as C++ writes them: "scale<float, 4>", "app::kernel". Kernels, and the
+     * address of __device__ and __constant__ variables as "&app::table", which need not be
+     * extern "C"; templates are instantiated for them. pool_kernel_get and pool_module_variable
+     * find them by exactly this string. */
+    const char *const *names;
+    size_t name_count;
 } pool_module_params;
 
 /*
@@ -83,6 +89,25 @@ typedef struct pool_module_params {
 POOL_API pool_status pool_module_compile(
     pool_device *device, const pool_module_params *params, pool_module **module);
 
+/* What an image is. */
+typedef enum pool_image_form {
+    POOL_IMAGE_CUBIN = 0, /* machine code of one chip */
+    POOL_IMAGE_PTX = 1    /* for that compute capability and every later one */
+} pool_image_form;
+
+/*
+ * Compiles without a device or a driver, for files that pool_module_load_file and other programs
+ * load: for chips of `compute_capability` (90 is 9.0). The image comes from the same caches as
+ * pool_module_compile's; *size does not include the NUL that follows it. Name expressions follow it
+ * as comments, so that a loaded image has them too. The caller frees *image with pool_image_free.
+ * Errors: as pool_module_compile, and POOL_ERR_UNSUPPORTED if NVRTC does not know the chip.
+ */
+POOL_API pool_status pool_module_build(const pool_module_params *params, int32_t compute_capability,
+    pool_image_form form, void **image, size_t *size);
+
+/* Frees the image and sets *image to NULL; NULL or a pointer to NULL is a no-op. */
+POOL_API void pool_image_free(void **image);
+
 /*
  * Loads PTX (`size` with or without the NUL), a cubin or a fatbin. The image is not needed after
  * the call. The caller destroys the module. The message of POOL_ERR_BAD_IMAGE has the driver's JIT
@@ -90,6 +115,10 @@ POOL_API pool_status pool_module_compile(
  */
 POOL_API pool_status pool_module_load(
     pool_device *device, const void *image, size_t size, pool_module **module);
+
+/* The same for a file. POOL_ERR_IO. */
+POOL_API pool_status pool_module_load_file(
+    pool_device *device, const char *path, pool_module **module);
 
 /*
  * Unloads the module, destroys its kernels and sets *module to NULL; NULL or a pointer to NULL is a
@@ -103,6 +132,12 @@ POOL_API pool_status pool_module_destroy(pool_module **module);
 /* The module's device; NULL for NULL. */
 POOL_API pool_device *pool_module_device(const pool_module *module);
 
+/*
+ * The symbol of a name expression that the module was compiled with, for the driver's own
+ * functions; it lives as long as the module. NULL for other names and for a NULL argument.
+ */
+POOL_API const char *pool_module_symbol(const pool_module *module, const char *expression);
+
 /* Address and size in bytes of a __device__ or __constant__ variable. */
 POOL_API pool_status pool_module_variable(
     pool_module *module, const char *name, CUdeviceptr *address, uint64_t *bytes);
@@ -111,7 +146,7 @@ POOL_API pool_status pool_module_variable(
 POOL_API pool_status pool_module_handle(pool_module *module, CUmodule *handle);
 POOL_API pool_status pool_kernel_handle(pool_kernel *kernel, CUfunction *handle);
 
-/* Finds a kernel by name; the same name returns the same object. POOL_ERR_NOT_FOUND. */
+/* Finds a kernel by its name or name expression; the same name returns the same object. POOL_ERR_NOT_FOUND. */
 POOL_API pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel **kernel);
 
 /* Properties of a kernel on its device, as the driver reports them. Sizes are bytes. */

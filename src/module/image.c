@@ -106,6 +106,10 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
     add_number(digest, params->define_count);
     for (size_t i = 0; i < params->define_count; i++)
         add_string(digest, params->defines[i]);
+    if (params->name_count) /* without names the digest is that of prebuilt PTX */
+        add_number(digest, params->name_count);
+    for (size_t i = 0; i < params->name_count; i++)
+        add_string(digest, params->names[i]);
     status = add_options(digest, params->options, params->option_count);
     ended = base_sha256_end(digest, key->bytes);
     return status ? status : ended;

@@ -87,11 +87,13 @@ static pool_status create_kernel(
         base_free(made);
         return base_fail_memory("a kernel");
     }
-    status = DRIVER_CALL_FOR(
-        scope->driver, ModuleGetFunction(&made->function, module->handle, name), "\"%s\"", name);
+    status = DRIVER_CALL_FOR(scope->driver,
+        ModuleGetFunction(&made->function, module->handle, module_symbol_of(module, name)),
+        "\"%s\"", name);
     if (status == POOL_ERR_NOT_FOUND)
         base_fail(status,
-            "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__",
+            "the module has no kernel \"%s\"; in C++ source it must be extern \"C\" __global__, or "
+            "one of params.names",
             name);
     if (!status)
         status = read_attributes(scope, made);

@@ -18,6 +18,7 @@
 #include "driver/nvrtc.h"
 #include "driver/trace.h"
 #include "module/image.h"
+#include "module/names.h"
 #include "pool/counters.h"
 #include "pool/release.h"
 
@@ -125,11 +126,14 @@ static pool_status load_image(
     made->device = device;
     snprintf(made->name, sizeof(made->name), source->subject ? "%s of %s" : "%s", source->name,
         source->subject);
-    status = device_enter(device, &scope);
+    status = module_names_read(source->data, source->bytes, &made->names);
+    if (!status)
+        status = device_enter(device, &scope);
     if (!status)
         status = device_leave(&scope, load_inside(&scope, source, made));
     if (status && !made->handle) {
         device_deferred_free(made->deferred);
+        base_free(made->names);
         base_free(made);
         return status;
     }
@@ -176,7 +180,12 @@ static pool_status check_params(const char *call, const pool_module_params *para
         if (!params->headers || !params->headers[i].name || !params->headers[i].text)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: name and text of `headers[%zu]` must not be NULL", call, i);
-    status = check_strings(call, params->defines, params->define_count, "defines");
+    status = base_check_array(
+        call, "names", params->name_count, sizeof(*params->names), sizeof(*params->names));
+    if (!status)
+        status = module_names_check(call, params);
+    if (!status)
+        status = check_strings(call, params->defines, params->define_count, "defines");
     return status ? status : check_strings(call, params->options, params->option_count, "options");
 }
 
@@ -264,6 +273,7 @@ pool_status module_free(pool_module *module, int driver_alive)
     device_deferred_free(module->deferred);
     module_image_release(module->image);
     device_lock_destroy(module->device, &module->lock);
+    base_free(module->names);
     base_free(module);
     return status;
 }
@@ -337,6 +347,18 @@ pool_status pool_module_handle(pool_module *module, CUmodule *handle)
     return POOL_OK;
 }
 
+const char *pool_module_symbol(const pool_module *module, const char *expression)
+{
+    return module && expression ? module_names_find(module->names, expression) : NULL;
+}
+
+const char *module_symbol_of(const pool_module *module, const char *name)
+{
+    const char *symbol = module_names_find(module->names, name);
+
+    return symbol ? symbol : name;
+}
+
 pool_status pool_module_variable(
     pool_module *module, const char *name, CUdeviceptr *address, uint64_t *bytes)
 {
@@ -352,8 +374,9 @@ pool_status pool_module_variable(
     status = device_enter(module->device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL_FOR(
-        scope.driver, ModuleGetGlobal(&found, &size, module->handle, name), "\"%s\"", name);
+    status = DRIVER_CALL_FOR(scope.driver,
+        ModuleGetGlobal(&found, &size, module->handle, module_symbol_of(module, name)), "\"%s\"",
+        name);
     if (status == POOL_ERR_NOT_FOUND)
         base_fail(status, "pool_module_variable: the module has no variable \"%s\"", name);
     status = device_leave(&scope, status);

@@ -38,6 +38,7 @@ struct pool_module {
     struct memory_resident entry; /* first: in the device's list while the module is loaded */
     pool_device *device;
     CUmodule handle; /* guarded by lock where the module can be evicted; NULL: it is evicted */
+    char *names;     /* of name expressions, see names.h */
     pthread_mutex_t lock;
     struct pool_kernel *kernels;      /* guarded by lock */
     struct device_deferred *deferred; /* for an unload that has to wait; as handle */
@@ -60,6 +61,9 @@ pool_status module_params_copy(
  */
 pool_status module_compile(pool_device *device, const pool_module_params *params,
     const char *subject, bool only_ready, pool_module **module);
+
+/* The symbol that `name` stands for: that of a name expression, or `name` itself. */
+const char *module_symbol_of(const pool_module *module, const char *name);
 
 /* Unloads the module (with the context current, unless the driver is gone) and frees it. */
 pool_status module_free(pool_module *module, int driver_alive);

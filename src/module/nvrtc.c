@@ -17,6 +17,7 @@
 #include "driver/trace.h"
 #include "module/compile_log.h"
 #include "module/counters.h"
+#include "module/names.h"
 
 /*
  * NVRTC searches the including file's directory unless this option (since 12.0) disables it. It is
@@ -251,6 +252,14 @@ static pool_status compile_program(const struct compiler *compiler,
     nvrtc_result result;
     int count;
 
+    for (size_t i = 0; i < request->params->name_count; i++) {
+        pool_status status =
+            check(compiler, nvrtc->api.AddNameExpression(program, request->params->names[i]),
+                "nvrtcAddNameExpression");
+
+        if (status)
+            return status;
+    }
     options = build_options(nvrtc, request, target, &count);
     if (!options)
         return base_fail_memory("the compile options");
@@ -297,6 +306,8 @@ pool_status module_compile_nvrtc(
     status = compile_program(&compiler, request, &target, program);
     if (!status)
         status = fetch_image(&compiler, program, &target, image);
+    if (!status)
+        status = module_names_append(compiler.nvrtc, program, request->params, image);
     compiler.nvrtc->api.DestroyProgram(&program);
     count_compile(base_clock_ns() - start, trace_end(&range, status));
     if (!status)

@@ -74,8 +74,9 @@ static pool_status find_functions(struct device_scope *scope, pool_module *modul
 
     for (struct pool_kernel *kernel = module->kernels; kernel && !status; kernel = kernel->next) {
         status = DRIVER_CALL_FOR(scope->driver,
-            ModuleGetFunction(&kernel->function, module->handle, kernel->name), "\"%s\"",
-            kernel->name);
+            ModuleGetFunction(
+                &kernel->function, module->handle, module_symbol_of(module, kernel->name)),
+            "\"%s\"", kernel->name);
         atomic_store_explicit(&kernel->allowed_dynamic_shared_bytes, 0, memory_order_relaxed);
     }
     return status;

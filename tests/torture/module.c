@@ -130,19 +130,26 @@ static void prepare_empty_cache(struct torture *torture)
     pool_cache_clear(NULL);
 }
 
-/* A field, a curve and a parameter set; the texts are generated each time. */
+/* A field, a curve and a parameter set, whose texts are generated each time, and a name; then an
+ * image without a device. */
 static pool_status compile_arithmetic(struct torture *torture)
 {
+    static const char *const names[] = {"twice<3>"};
     pool_module_arithmetic entries[] = {{.prefix = "fr", .field = pool_field_by_name("babybear")},
         {.prefix = "g1", .curve = pool_curve_by_name("bn254_g1")}, {.prefix = "h"}};
     const pool_module_params params = {.struct_size = sizeof(params),
-        .source = "#include \"fr.cuh\"\nextern \"C\" __global__ void twice(fr *data, unsigned n)\n"
+        .source = "#include \"fr.cuh\"\n"
+                  "template <int n> __global__ void twice(fr *data)\n"
                   "{\n    if (threadIdx.x < n)\n        data[threadIdx.x] = fr_dbl(data[0]);\n}\n",
         .arithmetic = entries,
-        .arithmetic_count = 3};
+        .arithmetic_count = 3,
+        .names = names,
+        .name_count = 1};
     pool_module *module = NULL;
     pool_poseidon *set = NULL;
     pool_device *device;
+    void *image = NULL;
+    size_t size;
     pool_status status = create(torture, &device);
 
     if (!status)
@@ -150,6 +157,9 @@ static pool_status compile_arithmetic(struct torture *torture)
     entries[2].poseidon = set;
     if (!status)
         status = pool_module_compile(device, &params, &module);
+    if (!status)
+        status = pool_module_build(&params, 90, POOL_IMAGE_PTX, &image, &size);
+    pool_image_free(&image);
     pool_poseidon_destroy(&set);
     torture->objects[MODULE] = module;
     return status;
