@@ -62,6 +62,18 @@ POOL_API void pool_bases_params_init(pool_bases_params *params, size_t struct_si
 POOL_API pool_status pool_bases_create(const pool_bases_params *params, const pool_exec *exec,
     const pool_span *points, pool_bases **bases);
 
+/*
+ * The exact device memory that pool_bases_create and pool_bases_load take with the same arguments:
+ * *bases_bytes until the bases are destroyed (pool_bases_bytes), *bytes at most at a time, the
+ * bases included. The points' data is not read and may be NULL; of a file the header is read.
+ * Kernels do not count. pool_bases_create_workspace requires exec->device, or a device that the
+ * calling thread has bound. Errors: those of the call for the same arguments.
+ */
+POOL_API pool_status pool_bases_create_workspace(const pool_bases_params *params,
+    const pool_exec *exec, const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes);
+POOL_API pool_status pool_bases_load_workspace(const pool_bases_params *params,
+    const pool_exec *exec, const char *path, uint64_t *bases_bytes, uint64_t *bytes);
+
 /* Adds a reference, which pool_bases_destroy releases. Returns NULL for NULL. */
 POOL_API pool_bases *pool_bases_retain(pool_bases *bases);
 
@@ -170,7 +182,8 @@ POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_exec *ex
 /*
  * The exact number of device bytes that pool_msm uses for these spans, params and exec when they
  * are available: the size of its workspace. exec->memory_limit bounds it, unless that is 0. The
- * spans' data is not read and may be NULL.
+ * spans' data is not read and may be NULL. For bases that no device has yet see
+ * pool_resident_msm_workspace (resident.h).
  */
 POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);

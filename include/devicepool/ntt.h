@@ -78,6 +78,15 @@ POOL_API pool_status pool_ntt_domain_root(
 POOL_API pool_status pool_ntt_domain_coset(
     const pool_ntt_domain *domain, pool_form form, void *coset);
 
+/*
+ * The device memory that the domain's tables take on a device after pool_ntt_warm_up: an upper
+ * bound for calls without it, which compute only the tables that they use. They are not charged to
+ * leases, and are evicted when their memory is needed and no call uses them. `device` NULL: the one
+ * that the calling thread has bound.
+ */
+POOL_API pool_status pool_ntt_domain_bytes(
+    const pool_ntt_domain *domain, pool_device *device, uint64_t *bytes);
+
 /* Forward: from coefficients to values. Inverse: from values to coefficients. */
 typedef enum pool_ntt_direction { POOL_NTT_FORWARD = 0, POOL_NTT_INVERSE = 1 } pool_ntt_direction;
 

@@ -95,6 +95,22 @@ POOL_API pool_status pool_resident_close(pool_resident_use **use);
 POOL_API pool_bases *pool_resident_bases(const pool_resident_use *use);
 POOL_API pool_buffer *pool_resident_buffer(const pool_resident_use *use);
 
+/*
+ * The most device memory that pool_resident_open with the same `exec` charges to its lease at a
+ * time, where the copy has to be loaded: pool_resident_bytes, and scratch memory for the conversion
+ * and the checks of bases. `exec` needs no lease. Of a file the header is read.
+ */
+POOL_API pool_status pool_resident_open_workspace(
+    const pool_resident *resident, const pool_exec *exec, uint64_t *bytes);
+
+/*
+ * pool_msm_workspace for MSMs over the object's bases, whether a device has a copy of them or not.
+ * params->bases must be NULL. POOL_ERR_INVALID_ARGUMENT: the object is not bases.
+ */
+POOL_API pool_status pool_resident_msm_workspace(const pool_resident *resident,
+    const pool_msm_params *params, const pool_exec *exec, const pool_span *scalars,
+    const pool_span *results, uint64_t *bytes);
+
 /* Device memory that a copy takes; for bases from a file 0 until the first copy has been loaded. */
 POOL_API uint64_t pool_resident_bytes(const pool_resident *resident);
 

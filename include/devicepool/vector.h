@@ -70,6 +70,30 @@ POOL_API pool_status pool_vector_powers(
 POOL_API pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec,
     const pool_span *a, const void *point, void *value);
 
+/* The functions above. */
+typedef enum pool_vector_operation {
+    POOL_VECTOR_ADD = 0,
+    POOL_VECTOR_SUB = 1,
+    POOL_VECTOR_MUL = 2,
+    POOL_VECTOR_SCALE = 3,
+    POOL_VECTOR_INVERSE = 4,
+    POOL_VECTOR_BIT_REVERSE = 5,
+    POOL_VECTOR_TRANSPOSE = 6,
+    POOL_VECTOR_POWERS = 7,
+    POOL_VECTOR_EVALUATE = 8
+} pool_vector_operation;
+
+/*
+ * The exact number of device bytes that a call of the operation's function with these spans and
+ * exec allocates: at most exec->memory_limit, unless that is 0. Spans that the function does not
+ * have are NULL, and `b` is `a` where the call passes one span as both. The spans' data is not read
+ * and may be NULL; a device is not needed. Kernels that the first call loads do not count. Errors:
+ * those of the call for its spans and exec.
+ */
+POOL_API pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec,
+    pool_vector_operation operation, const pool_span *a, const pool_span *b, const pool_span *out,
+    uint64_t *bytes);
+
 /* Compiles the field's vector kernels for a device, so that no later call waits for that. Blocks.
  * `device` NULL: the one that the calling thread has bound. */
 POOL_API pool_status pool_vector_warm_up(const pool_field *field, pool_device *device);

@@ -57,6 +57,24 @@ pool_status msm_bases_return(struct pool_bases *created, pool_status status, poo
 /* Sets the fingerprint and adds the object to the list, unless another thread has done so. */
 void msm_bases_set_fingerprint(
     struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+/*
+ * Describes bases that do not exist, for forecasts: a struct with device, curve, count and the
+ * precomputation of the params, without memory and references. The second one reads the header of a
+ * file of pool_bases_save; device and curve are set.
+ */
+pool_status msm_bases_describe(
+    const pool_bases_params *params, uint64_t count, struct pool_bases *described);
+pool_status msm_bases_describe_file(const char *path, struct pool_bases *described);
+/* What the creation of bases from `span`, or the checks of a load, allocate besides the bases. */
+uint64_t msm_bases_build_bytes(
+    const struct pool_bases *bases, const pool_span *span, pool_point_layout layout);
+
+/* pool_msm_workspace for described bases, whose device is set to the one of the call; `name` is the
+ * public function. */
+pool_status msm_workspace_of_described(const char *name, struct pool_bases *described,
+    const pool_msm_params *given, const pool_exec *given_exec, const pool_span *scalars,
+    const pool_span *results, uint64_t *bytes);
+
 /* Adds what the fingerprint covers besides the points: curve and count. */
 void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest);
 /* Device bytes of all multiples of all bases. */

@@ -270,6 +270,21 @@ static pool_status read_header(struct transfer *transfer, uint8_t header[HEADER_
     return status;
 }
 
+pool_status msm_bases_describe_file(const char *path, struct pool_bases *described)
+{
+    struct transfer transfer = {.bases = described, .path = path, .file = -1};
+    uint8_t header[HEADER_BYTES];
+    pool_status status;
+
+    transfer.file = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    if (transfer.file < 0)
+        return fail_io(&transfer, "open");
+    transfer.digest = base_sha256_begin();
+    status = transfer.digest ? read_header(&transfer, header)
+                             : base_fail_memory("the header of a file of bases");
+    return end_transfer(&transfer, status);
+}
+
 static pool_status begin_fingerprint(struct transfer *transfer)
 {
     transfer->fingerprint = base_sha256_begin();

@@ -38,16 +38,16 @@ pool_status msm_bases_params_copy(const char *call, const pool_bases_params *giv
 }
 
 /* Window bits and the length of scalars belong to precomputed multiples. */
-static pool_status check_unused_members(const pool_bases_params *params)
+static pool_status check_unused_members(const char *call, const pool_bases_params *params)
 {
     uint32_t window_bits = params->window_bits, scalar_bits = params->scalar_bits;
 
     if (params->precompute_factor >= 2 || (!window_bits && !scalar_bits))
         return POOL_OK;
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
-        "pool_bases_create: unsupported value %u for `%s`; it must be 0 with a "
-        "`precompute_factor` of %u, which stores no multiples; pool_msm_params has its own",
-        window_bits ? window_bits : scalar_bits, window_bits ? "window_bits" : "scalar_bits",
+        "%s: unsupported value %u for `%s`; it must be 0 with a `precompute_factor` of %u, which "
+        "stores no multiples; pool_msm_params has its own",
+        call, window_bits ? window_bits : scalar_bits, window_bits ? "window_bits" : "scalar_bits",
         params->precompute_factor);
 }
 
@@ -86,6 +86,41 @@ static pool_status set_precomputation(const pool_bases_params *params, struct po
             (unsigned long long)bases->count, bases->factor);
     return POOL_OK;
 }
+
+/* ---- the memory of a creation ---------------------------------------------------------------- */
+
+/* Chunks, and scratch memory for an answer of checks and the multiples in progress. */
+struct build_plan {
+    uint64_t chunk_items;
+    uint32_t slots;
+    uint64_t scratch_bytes;
+};
+
+static struct build_plan plan_build(const struct pool_bases *bases, const pool_span *span)
+{
+    uint64_t count = base_min(span->count, MSM_BASES_CHUNK);
+    bool overlaps = span->space == POOL_MEMORY_HOST && span->count > count;
+
+    return (struct build_plan){.chunk_items = count,
+        .slots = overlaps ? 2 : 1,
+        .scratch_bytes =
+            ALIGNMENT + (bases->factor > 1 ? 2 * count * msm_affine_bytes(bases->curve) : 0)};
+}
+
+uint64_t msm_bases_build_bytes(
+    const struct pool_bases *bases, const pool_span *span, pool_point_layout layout)
+{
+    const struct build_plan plan = plan_build(bases, span);
+    uint64_t item_bytes = pool_point_bytes(bases->curve, layout);
+    pool_span chunk = *span;
+
+    chunk.count = plan.chunk_items;
+    return plan.scratch_bytes + (span->space == POOL_MEMORY_HOST
+                                        ? plan.slots * memory_span_extent(&chunk, item_bytes)
+                                        : 0);
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* Bases that are being created or checked, and scratch memory. */
 struct bases_builder {
@@ -147,21 +182,19 @@ static pool_status build_bases(
     struct bases_builder *builder, const pool_span *span, pool_point_layout layout)
 {
     const pool_curve *curve = builder->bases->curve;
-    uint64_t count = base_min(span->count, MSM_BASES_CHUNK);
-    uint64_t doubled = builder->bases->factor > 1 ? 2 * count * msm_affine_bytes(curve) : 0;
-    bool overlaps = span->space == POOL_MEMORY_HOST && span->count > count;
+    const struct build_plan plan = plan_build(builder->bases, span);
     const struct memory_pipeline pipeline = {.target = builder->site,
         .progress = builder->progress,
         .weight = 1,
         .count = span->count,
-        .chunk_items = count,
-        .slots = overlaps ? 2 : 1,
+        .chunk_items = plan.chunk_items,
+        .slots = plan.slots,
         .is_serial = true,
         .in = {{span, pool_point_bytes(curve, layout), false}},
         .compute = build_chunk,
         .user = builder};
     pool_status status =
-        memory_scratch(&builder->site, ALIGNMENT + doubled, &builder->scratch, &builder->result);
+        memory_scratch(&builder->site, plan.scratch_bytes, &builder->scratch, &builder->result);
 
     builder->doubled = builder->result + ALIGNMENT;
     msm_input_bases_init(&builder->source, curve, span, layout);
@@ -205,6 +238,14 @@ static pool_status create_inside(const pool_bases_params *params, const pool_exe
     return POOL_OK;
 }
 
+static pool_status check_count(const pool_span *span)
+{
+    return span->count <= INT32_MAX
+               ? POOL_OK
+               : base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu points are more than 2^31 - 1",
+                     (unsigned long long)span->count);
+}
+
 pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *span, pool_bases **bases)
 {
@@ -219,7 +260,7 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
         msm_bases_params_copy("pool_bases_create", given, given_exec, &params, &exec);
 
     if (!status)
-        status = check_unused_members(&params);
+        status = check_unused_members("pool_bases_create", &params);
     if (status)
         return status;
     status = base_check_pointers("pool_bases_create", {"points", span}, {"bases", bases});
@@ -230,9 +271,8 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
     if (!status)
         status = memory_span_check(&site, span, &item, "span of points");
-    if (!status && span->count > INT32_MAX)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu points are more than 2^31 - 1",
-            (unsigned long long)span->count);
+    if (!status)
+        status = check_count(span);
     if (!status)
         status = device_enter(site.device, &scope);
     if (status)
@@ -241,4 +281,83 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     status = device_operation_end(&counted, create_inside(&params, &exec, &site, span, &created));
     status = device_leave(&scope, status);
     return msm_bases_return(created, status, bases);
+}
+
+/* ---- forecasts ------------------------------------------------------------------------------- */
+
+pool_status msm_bases_describe(
+    const pool_bases_params *params, uint64_t count, struct pool_bases *described)
+{
+    pool_device *device = described->device;
+
+    *described = (struct pool_bases){.device = device,
+        .curve = (pool_curve *)(uintptr_t)params->curve,
+        .count = count,
+        .requested_factor = 1,
+        .factor = 1};
+    return set_precomputation(params, described);
+}
+
+static void report_bytes(const struct pool_bases *described, uint64_t scratch_bytes,
+    uint64_t *bases_bytes, uint64_t *bytes)
+{
+    *bases_bytes = msm_bases_bytes(described);
+    *bytes = *bases_bytes + scratch_bytes;
+}
+
+pool_status pool_bases_create_workspace(const pool_bases_params *given, const pool_exec *given_exec,
+    const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(given_exec));
+    struct pool_bases described = {0};
+    pool_bases_params params;
+    pool_exec exec;
+    pool_status status = msm_bases_params_copy(__func__, given, given_exec, &params, &exec);
+
+    if (!status)
+        status = check_unused_members(__func__, &params);
+    if (!status)
+        status = base_check_pointers(
+            __func__, {"points", points}, {"bases_bytes", bases_bytes}, {"bytes", bytes});
+    if (!status)
+        status = device_or_bound(exec.device, &described.device);
+    if (status)
+        return status;
+    const struct memory_item item = {
+        pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
+    status = memory_span_check_shape(points, &item, "span of points");
+    if (!status)
+        status = check_count(points);
+    if (!status)
+        status = msm_bases_describe(&params, points->count, &described);
+    if (!status)
+        report_bytes(&described, msm_bases_build_bytes(&described, points, params.layout),
+            bases_bytes, bytes);
+    return status;
+}
+
+pool_status pool_bases_load_workspace(const pool_bases_params *given, const pool_exec *given_exec,
+    const char *path, uint64_t *bases_bytes, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(given_exec));
+    pool_span loaded = {.space = POOL_MEMORY_DEVICE};
+    struct pool_bases described = {0};
+    pool_bases_params params;
+    pool_exec exec;
+    pool_status status = msm_bases_params_copy(__func__, given, given_exec, &params, &exec);
+
+    if (!status)
+        status = base_check_pointers(
+            __func__, {"path", path}, {"bases_bytes", bases_bytes}, {"bytes", bytes});
+    if (status)
+        return status;
+    described.curve = (pool_curve *)(uintptr_t)params.curve;
+    status = msm_bases_describe_file(path, &described);
+    if (status)
+        return status;
+    loaded.count = described.count;
+    report_bytes(&described,
+        exec.checks ? msm_bases_build_bytes(&described, &loaded, POOL_POINT_AFFINE) : 0,
+        bases_bytes, bytes);
+    return POOL_OK;
 }

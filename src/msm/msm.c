@@ -16,6 +16,11 @@
 #define SMALL_BYTES ((uint64_t)256 << 20)
 
 static const struct base_struct msm_params_type = BASE_STRUCT(pool_msm_params);
+static const struct memory_exec_rules exec_rules = {
+    .checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP | POOL_CHECK_REDUCE,
+    .has_async = true,
+    .has_workspace = true,
+    .has_memory_limit = true};
 
 void pool_msm_params_init(pool_msm_params *params, size_t struct_size)
 {
@@ -25,11 +30,6 @@ void pool_msm_params_init(pool_msm_params *params, size_t struct_size)
 static pool_status read_params(const char *call, const pool_msm_params *given,
     const pool_exec *given_exec, pool_msm_params *params, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {
-        .checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP | POOL_CHECK_REDUCE,
-        .has_async = true,
-        .has_workspace = true,
-        .has_memory_limit = true};
     pool_status status = base_struct_read(&msm_params_type, call, "params", given, params);
 
     if (!status)
@@ -40,7 +40,7 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
     if (!status)
-        status = memory_exec_read(call, given_exec, &rules, exec);
+        status = memory_exec_read(call, given_exec, &exec_rules, exec);
     if (status)
         return status;
     if (!params->curve && !params->bases)
@@ -431,16 +431,16 @@ pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const
     return msm_compute(&msm_default_tuning, params, exec, points, scalars, results);
 }
 
-pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
-    const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes)
+static pool_status workspace_bytes(const char *name, const pool_msm_params *params,
+    const pool_exec *exec, const pool_span *points, const pool_span *scalars,
+    const pool_span *results, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
     struct msm_call call;
     pool_status status;
 
     if (!bytes)
-        return base_fail_null("pool_msm_workspace", "bytes");
-    status = read_call("pool_msm_workspace", params, exec, points, scalars, results, &call);
+        return base_fail_null(name, "bytes");
+    status = read_call(name, params, exec, points, scalars, results, &call);
     if (!status)
         status = check_spans(&call, check_shape_only);
     if (!status)
@@ -448,6 +448,34 @@ pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *e
     if (!status)
         *bytes = call.plan.bytes;
     return status;
+}
+
+pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
+    const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    return workspace_bytes(__func__, params, exec, points, scalars, results, bytes);
+}
+
+pool_status msm_workspace_of_described(const char *name, struct pool_bases *described,
+    const pool_msm_params *given, const pool_exec *given_exec, const pool_span *scalars,
+    const pool_span *results, uint64_t *bytes)
+{
+    pool_msm_params params;
+    pool_exec exec;
+    pool_status status = base_struct_read(&msm_params_type, name, "params", given, &params);
+
+    if (!status)
+        status = memory_exec_read(name, given_exec, &exec_rules, &exec);
+    if (!status && params.bases)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `params->bases` must be NULL; the bases are those of the object", name);
+    if (!status)
+        status = device_or_bound(exec.device, &described->device);
+    if (status)
+        return status;
+    params.bases = described;
+    return workspace_bytes(name, &params, &exec, NULL, scalars, results, bytes);
 }
 
 pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device)

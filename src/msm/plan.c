@@ -276,11 +276,12 @@ static bool plan_sub_batch(const struct chip *chip, const struct msm_chunk_job *
 }
 
 /*
- * Plans the largest sub-batch, and with its windows those of other sizes. The buckets may take half
- * of the memory: wider windows have more buckets, narrower ones more entries.
+ * Plans the largest sub-batch, and with its windows those of other sizes. The windows are narrowed
+ * until the buckets take at most `max_bucket_bytes`: wider ones have more buckets, narrower ones
+ * more entries.
  */
 static bool plan_sub_batches(const struct chip *chip, const struct msm_chunk_job *job,
-    uint64_t limit, struct msm_chunk_plan *plan)
+    uint64_t max_bucket_bytes, struct msm_chunk_plan *plan)
 {
     struct msm_chunk chunk = {0};
     uint32_t window_bits = job->msm.window_bits;
@@ -290,7 +291,7 @@ static bool plan_sub_batches(const struct chip *chip, const struct msm_chunk_job
         if (!plan_sub_batch(chip, job, plan, plan->sub_batch, window_bits))
             return false;
         window_bits = plan->plans[0].window_bits;
-        if (job->msm.window_bits || plan->plans[0].bucket_offsets_at <= limit / 2 ||
+        if (job->msm.window_bits || plan->plans[0].bucket_offsets_at <= max_bucket_bytes ||
             window_bits == MSM_MIN_WINDOW_BITS)
             break;
         window_bits--;
@@ -350,10 +351,16 @@ static bool plan_chunks(const struct chip *chip, const struct msm_chunk_job *job
     plan->writes_directly =
         !job->results_on_host && plan->is_one_sub_batch && !job->combines_on_host;
     plan->slots = (job->bases_on_host || job->scalars_on_host) && !is_one_chunk ? 2 : 1;
-    if (!plan_sub_batches(chip, job, limit, plan))
-        return false;
-    plan_call_workspace(job, plan);
-    return plan->bytes <= limit;
+    /* The windows that an unlimited call has, so that a limit of its bytes changes nothing; else
+     * narrower ones, whose buckets take half of the memory. */
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if (!plan_sub_batches(chip, job, attempt ? limit / 2 : UINT64_MAX, plan))
+            return false;
+        plan_call_workspace(job, plan);
+        if (plan->bytes <= limit)
+            return true;
+    }
+    return false;
 }
 
 /* Halves the sub-batch or, where it is one MSM, the scalars of a chunk. */

@@ -383,13 +383,11 @@ static pool_status compile_tunings(const pool_ntt_domain *domain, pool_device *d
     return ntt_load_programs(device, domain->field, builds, 2 * WARM_TUNINGS);
 }
 
-static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
+static void find_tunings(
+    const pool_ntt_domain *domain, pool_device *device, struct ntt_tuning tunings[WARM_TUNINGS])
 {
     const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
-    const struct chip chip = chip_of(pool_stream_device(stream));
-    struct ntt_tuning tunings[WARM_TUNINGS];
-    struct ntt_tables *tables;
-    pool_status status;
+    const struct chip chip = chip_of(device);
 
     for (int i = 0; i < WARM_TUNINGS; i++) {
         const struct ntt_job job = {.words = domain->field->words,
@@ -398,6 +396,15 @@ static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
             .tuning = domain->tuning};
         tunings[i] = ntt_tuning_for(&job, &chip);
     }
+}
+
+static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
+{
+    struct ntt_tuning tunings[WARM_TUNINGS];
+    struct ntt_tables *tables;
+    pool_status status;
+
+    find_tunings(domain, pool_stream_device(stream), tunings);
     status = compile_tunings(domain, pool_stream_device(stream), tunings);
     for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++) {
         status =
@@ -420,4 +427,27 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     if (!status)
         status = pool_stream_default(found, &stream);
     return status ? status : warm_up_on(domain, stream);
+}
+
+pool_status pool_ntt_domain_bytes(
+    const pool_ntt_domain *domain, pool_device *device, uint64_t *bytes)
+{
+    struct ntt_tuning tunings[WARM_TUNINGS] = {0};
+    struct ntt_table_layout layout;
+    uint64_t elements = 0;
+    pool_status status = base_check_pointers(__func__, {"domain", domain}, {"bytes", bytes});
+
+    if (!status)
+        status = device_or_bound(device, &device);
+    if (status)
+        return status;
+    find_tunings(domain, device, tunings);
+    for (int i = 0; i < WARM_TUNINGS; i++) {
+        if (i && memcmp(&tunings[i], &tunings[0], sizeof(tunings[i])) == 0)
+            continue; /* they share the tables */
+        ntt_table_layout_make(&tunings[i], domain->log_size, &layout);
+        elements += 2 * layout.total; /* one per direction */
+    }
+    *bytes = elements * domain->field->bytes;
+    return POOL_OK;
 }

@@ -114,15 +114,19 @@ static pool_status copy_source(pool_resident *made, const pool_resident_params *
         return POOL_OK;
     made->bases = *params->bases;
     made->bases.curve = pool_curve_retain(params->bases->curve);
-    if (params->points)
+    if (params->points) {
+        const pool_exec exec = {.struct_size = sizeof(exec), .device = made->first};
+        uint64_t bases_bytes = 0, bytes;
+        pool_status status;
+
         made->points = *params->points;
-    if (params->path) {
-        made->path = base_strdup(params->path);
-        if (!made->path)
-            return base_fail_memory("a resident object");
-        return POOL_OK;
+        status =
+            pool_bases_create_workspace(&made->bases, &exec, &made->points, &bases_bytes, &bytes);
+        atomic_store(&made->bytes, bases_bytes);
+        return status;
     }
-    return POOL_OK;
+    made->path = base_strdup(params->path);
+    return made->path ? POOL_OK : base_fail_memory("a resident object");
 }
 
 static void free_object(pool_resident *gone)
@@ -342,7 +346,7 @@ static pool_status get_copy(
     return status;
 }
 
-/* ---- uses --------------------------------------------------------------------------------------
+/* ---- arguments ---------------------------------------------------------------------------------
  */
 
 static pool_status check_device(
@@ -355,19 +359,73 @@ static pool_status check_device(
                      pool_device_ordinal(device), resident->name);
 }
 
-static pool_status read_exec(pool_resident *resident, const pool_exec *given, pool_exec *exec)
+static pool_status read_exec(
+    const char *call, const pool_resident *resident, const pool_exec *given, pool_exec *exec)
 {
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
-    pool_status status = memory_exec_read("pool_resident_open", given, &rules, exec);
+    pool_status status = memory_exec_read(call, given, &rules, exec);
 
     if (!status)
         status = device_or_bound(exec->device, &exec->device);
     if (!status && exec->checks && resident->source)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_resident_open: unsupported value 0x%x for `checks`; a buffer has none",
-            exec->checks);
-    return status ? status : check_device("pool_resident_open", resident, exec->device);
+            "%s: unsupported value 0x%x for `checks`; a buffer has none", call, exec->checks);
+    return status ? status : check_device(call, resident, exec->device);
 }
+
+/* ---- forecasts ---------------------------------------------------------------------------------
+ */
+
+pool_status pool_resident_open_workspace(
+    const pool_resident *resident, const pool_exec *given, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(given));
+    uint64_t bases_bytes = 0, most = 0;
+    pool_exec exec;
+    pool_status status = base_check_pointers(__func__, {"resident", resident}, {"bytes", bytes});
+
+    if (!status)
+        status = read_exec(__func__, resident, given, &exec);
+    if (status)
+        return status;
+    if (resident->source)
+        most = pool_resident_bytes(resident);
+    else if (resident->path)
+        status =
+            pool_bases_load_workspace(&resident->bases, &exec, resident->path, &bases_bytes, &most);
+    else
+        status = pool_bases_create_workspace(
+            &resident->bases, &exec, &resident->points, &bases_bytes, &most);
+    if (!status)
+        *bytes = most;
+    return status;
+}
+
+pool_status pool_resident_msm_workspace(const pool_resident *resident,
+    const pool_msm_params *params, const pool_exec *exec, const pool_span *scalars,
+    const pool_span *results, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct pool_bases described = {0};
+    pool_status status = resident ? POOL_OK : base_fail_null(__func__, "resident");
+
+    if (!status && resident->source)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: \"%s\" is a buffer and has no bases",
+            __func__, resident->name);
+    if (status)
+        return status;
+    described.device = resident->first;
+    described.curve = (pool_curve *)(uintptr_t)resident->bases.curve;
+    status = resident->path
+                 ? msm_bases_describe_file(resident->path, &described)
+                 : msm_bases_describe(&resident->bases, resident->points.count, &described);
+    return status ? status
+                  : msm_workspace_of_described(
+                        __func__, &described, params, exec, scalars, results, bytes);
+}
+
+/* ---- uses --------------------------------------------------------------------------------------
+ */
 
 /*
  * A use begins as one outside of leases. Under a lease its bytes are charged to the lease's budget
@@ -421,7 +479,7 @@ pool_status pool_resident_open(
         base_check_pointers("pool_resident_open", {"resident", resident}, {"use", use});
 
     if (!status)
-        status = read_exec(resident, given, &exec);
+        status = read_exec("pool_resident_open", resident, given, &exec);
     if (!status)
         status = device_enter(exec.device, &scope);
     if (status)

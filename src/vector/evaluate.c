@@ -94,7 +94,7 @@ pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec,
     status = base_check_pointers("pool_vector_evaluate", {"a", a}, {"value", value});
     if (status)
         return status;
-    status = vector_begin(field, exec, &call, "pool_vector_evaluate");
+    status = vector_begin(field, exec, &call, POOL_VECTOR_EVALUATE, "pool_vector_evaluate");
     if (!status)
         status =
             vector_load_scalar(call.target.field, point, "pool_vector_evaluate", evaluation.point);
@@ -104,7 +104,6 @@ pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec,
         return status;
     call.exec.is_async = 0;
     call.a = a;
-    call.scratch_kind = VECTOR_SCRATCH_SUMS;
     call.compute = add_chunk;
     call.user = &evaluation;
     status = vector_run(&call);

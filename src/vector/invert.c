@@ -12,12 +12,17 @@
  */
 enum { INVERSE_SHARE = 64, INVERSE_THREADS = 64 };
 
+int vector_inverse_exponent(const struct vector_call *call)
+{
+    return (int)call->a->form + (int)call->out->form - 2 * field_device_degree(call->target.field);
+}
+
 static pool_status invert(struct vector_call *call)
 {
     const pool_field *field = call->target.field;
     struct vector_arg a = vector_arg_of(field, &call->chunk->in[0]);
     struct vector_arg out = vector_arg_of(field, &call->chunk->out);
-    int exponent = (int)call->a->form + (int)call->out->form - 2 * field_device_degree(field);
+    int exponent = vector_inverse_exponent(call);
     uint64_t count = call->chunk->count;
     uint64_t value[FIELD_MAX_LIMBS];
     uint8_t packed[POOL_FIELD_MAX_BYTES];
@@ -44,11 +49,11 @@ pool_status pool_vector_inverse(
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
     struct vector_call call;
-    pool_status status = vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_inverse");
+    pool_status status = vector_begin_unary(
+        field, exec, &call, a, out, 1, POOL_VECTOR_INVERSE, "pool_vector_inverse");
 
     if (status)
         return status;
-    call.scratch_kind = VECTOR_SCRATCH_PRODUCTS;
     call.compute = invert;
     return vector_run(&call);
 }

@@ -33,8 +33,8 @@ pool_status pool_vector_bit_reverse(
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
     struct vector_call call;
-    pool_status status =
-        vector_begin_unary(field, exec, &call, a, out, 1, "pool_vector_bit_reverse");
+    pool_status status = vector_begin_unary(
+        field, exec, &call, a, out, 1, POOL_VECTOR_BIT_REVERSE, "pool_vector_bit_reverse");
 
     if (!status)
         status = same_form(a, out, "pool_vector_bit_reverse");
@@ -44,7 +44,6 @@ pool_status pool_vector_bit_reverse(
             (unsigned long long)a->count);
     if (status)
         return status;
-    call.is_whole = true;
     call.compute = bit_reverse;
     return vector_run(&call);
 }
@@ -81,7 +80,8 @@ pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec
     const struct matrix matrix = {rows, columns};
     struct vector_call call;
     uint64_t count;
-    pool_status status = vector_begin_unary(field, exec, &call, a, out, 0, "pool_vector_transpose");
+    pool_status status = vector_begin_unary(
+        field, exec, &call, a, out, 0, POOL_VECTOR_TRANSPOSE, "pool_vector_transpose");
 
     if (!status)
         status = same_form(a, out, "pool_vector_transpose");
@@ -91,7 +91,6 @@ pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec
             (unsigned long long)a->count, (unsigned long long)rows, (unsigned long long)columns);
     if (status)
         return status;
-    call.is_whole = true;
     call.compute = transpose;
     call.user = &matrix;
     return vector_run(&call);

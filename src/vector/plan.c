@@ -3,6 +3,7 @@
  * Plans a function of vectors: the elements of a chunk, so that the device never holds more of long
  * vectors in host memory or than the caller allows. Pure: sizes and a budget in, chunks out.
  */
+#include "base/math.h"
 #include "vector/vector.h"
 
 /* The calls around a chunk's copies cost little compared with 64 MiB. */
@@ -21,28 +22,23 @@ uint32_t vector_log_threads(uint64_t count)
 
 static uint64_t scratch_bytes(const struct vector_job *job, uint64_t count)
 {
-    const uint64_t powers = NTT_POWERS_OF_TWO + 1;
+    const struct vector_scratch *scratch = &job->scratch;
+    uint64_t elements = scratch->constants + (scratch->has_products ? count : 0);
 
-    switch (job->scratch) {
-    case VECTOR_SCRATCH_FACTORS:
-        return 3 * job->element_bytes;
-    case VECTOR_SCRATCH_PRODUCTS:
-        return (count + 1) * job->element_bytes;
-    case VECTOR_SCRATCH_POWERS:
-        return powers * job->element_bytes;
-    case VECTOR_SCRATCH_SUMS:
-        return (powers + ((uint64_t)2 << vector_log_threads(count))) * job->element_bytes;
-    default:
-        return 0;
-    }
+    if (scratch->has_sums)
+        elements += (uint64_t)2 << vector_log_threads(count);
+    return elements * job->element_bytes;
 }
 
-/* A strided input is uploaded with the bytes between its elements. */
+/* A strided input is uploaded with the bytes between its elements. The answer of a check is freed
+ * before the computation allocates. */
 static uint64_t chunk_bytes(const struct vector_job *job, uint64_t count)
 {
-    uint64_t bytes = scratch_bytes(job, count) + (job->has_checks ? sizeof(uint64_t) : 0);
+    uint64_t bytes = base_max(scratch_bytes(job, count), job->has_checks ? sizeof(uint64_t) : 0);
 
-    for (int i = 0; i < 2 && count; i++)
+    if (!count)
+        return 0;
+    for (int i = 0; i < 2; i++)
         if (job->upload_stride[i])
             bytes += (count - 1) * job->upload_stride[i] + job->element_bytes;
     return bytes + (job->download_stride ? count * job->element_bytes : 0);

@@ -12,11 +12,11 @@ pool_status vector_store_powers_of_two(
     struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *squares)
 {
     const pool_field *field = call->target.field;
-    uint8_t packed[(NTT_POWERS_OF_TWO + 1) * POOL_FIELD_MAX_BYTES];
+    uint8_t packed[VECTOR_POWER_CONSTANTS * POOL_FIELD_MAX_BYTES];
 
     ntt_store_powers_of_two(field, packed, number);
     field_store_for_device(field, packed + (size_t)NTT_POWERS_OF_TWO * field->bytes, more);
-    return vector_upload_constants(call, packed, NTT_POWERS_OF_TWO + 1, squares);
+    return vector_upload_constants(call, packed, VECTOR_POWER_CONSTANTS, squares);
 }
 
 /* The powers from number^start on. */
@@ -63,7 +63,7 @@ pool_status pool_vector_powers(
 
     if (!out)
         return base_fail_null("pool_vector_powers", "out");
-    status = vector_begin(field, exec, &call, "pool_vector_powers");
+    status = vector_begin(field, exec, &call, POOL_VECTOR_POWERS, "pool_vector_powers");
     if (!status)
         status = vector_load_scalar(call.target.field, base, "pool_vector_powers", number);
     if (!status)
@@ -71,7 +71,6 @@ pool_status pool_vector_powers(
     if (status)
         return status;
     call.out = out;
-    call.scratch_kind = VECTOR_SCRATCH_POWERS;
     call.compute = compute_powers;
     call.user = number;
     return vector_run(&call);

@@ -48,36 +48,78 @@ static uint64_t host_stride(const pool_field *field, const pool_span *span)
     return span && span->space == POOL_MEMORY_HOST ? memory_span_stride(span, field->bytes) : 0;
 }
 
+static struct vector_scratch scratch_of(const struct vector_call *call)
+{
+    struct vector_exponents exponents;
+
+    switch (call->operation) {
+    case POOL_VECTOR_ADD:
+    case POOL_VECTOR_SUB:
+    case POOL_VECTOR_MUL:
+        exponents = vector_factor_exponents(call);
+        return (struct vector_scratch){
+            .constants = exponents.a || exponents.b || exponents.out ? 3 : 0};
+    case POOL_VECTOR_SCALE: /* the scalar is part of a factor */
+        return (struct vector_scratch){.constants = 3};
+    case POOL_VECTOR_INVERSE:
+        return (struct vector_scratch){
+            .constants = vector_inverse_exponent(call) != 0, .has_products = true};
+    case POOL_VECTOR_POWERS:
+        return (struct vector_scratch){.constants = VECTOR_POWER_CONSTANTS};
+    case POOL_VECTOR_EVALUATE:
+        return (struct vector_scratch){.constants = VECTOR_POWER_CONSTANTS, .has_sums = true};
+    default:
+        return (struct vector_scratch){0};
+    }
+}
+
+/* The input that is copied besides `a`. */
+static const pool_span *second_input(const struct vector_call *call)
+{
+    return call->b == call->a ? NULL : call->b;
+}
+
+pool_status vector_plan_call(const struct vector_call *call, struct vector_plan *plan)
+{
+    const pool_field *field = call->target.field;
+    const struct vector_job job = {.count = call->out ? call->out->count : call->a->count,
+        .element_bytes = field->bytes,
+        .upload_stride = {host_stride(field, call->a), host_stride(field, second_input(call))},
+        .download_stride = host_stride(field, call->out),
+        .has_checks = call->exec.checks != 0 && call->a,
+        .is_divisible =
+            call->operation != POOL_VECTOR_BIT_REVERSE && call->operation != POOL_VECTOR_TRANSPOSE,
+        .scratch = scratch_of(call)};
+    uint64_t limit = memory_exec_limit(&call->exec);
+
+    return vector_plan_make(&vector_default_tuning, &job, limit, plan)
+               ? POOL_OK
+               : memory_exec_fail_limit(call->name, limit, plan->bytes);
+}
+
 pool_status vector_run(struct vector_call *call)
 {
     const pool_field *field = call->target.field;
-    const pool_span *a = call->a, *out = call->out, *b = call->b == a ? NULL : call->b;
-    const struct vector_job job = {.count = out ? out->count : a->count,
-        .element_bytes = field->bytes,
-        .upload_stride = {host_stride(field, a), host_stride(field, b)},
-        .download_stride = host_stride(field, out),
-        .has_checks = call->exec.checks != 0,
-        .is_divisible = !call->is_whole,
-        .scratch = call->scratch_kind};
-    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = job.count};
+    const pool_span *a = call->a, *out = call->out, *b = second_input(call);
+    uint64_t count = out ? out->count : a->count;
+    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = count};
     struct memory_pipeline pipeline = {.target = call->target,
         .progress = &progress,
         .weight = 1,
-        .count = job.count,
+        .count = count,
         .slots = 1,
         .in = {{a, field->bytes, false}, {b, field->bytes, false}},
         .out = {out, field->bytes, false},
         .compute = compute_chunk,
         .user = call};
-    uint64_t limit = memory_exec_limit(&call->exec);
     struct device_operation counted;
     struct vector_plan plan;
-    pool_status status;
+    pool_status status = vector_plan_call(call, &plan);
 
-    if (!vector_plan_make(&vector_default_tuning, &job, limit, &plan))
-        return memory_exec_fail_limit(call->name, limit, plan.bytes);
+    if (status)
+        return status;
     pipeline.chunk_items = plan.chunk_elements;
-    device_operation_begin(&counted, call->target.device, "vector", field->name, job.count);
+    device_operation_begin(&counted, call->target.device, "vector", field->name, count);
     status = memory_pipeline_run(&pipeline);
     return device_operation_end(
         &counted, exec_target_end(&call->target, call->exec.is_async, status));

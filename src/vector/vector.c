@@ -14,8 +14,8 @@
 #include "vector/kernels.h"
 #include "vector/vector.h"
 
-pool_status vector_begin(
-    const pool_field *field, const pool_exec *exec, struct vector_call *call, const char *name)
+pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
+    struct vector_call *call, enum pool_vector_operation operation, const char *name)
 {
     static const struct memory_exec_rules rules = {
         .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
@@ -23,12 +23,17 @@ pool_status vector_begin(
 
     memset(call, 0, sizeof(*call));
     call->name = name;
-    if (!status)
-        status = memory_exec_read(name, exec, &rules, &call->exec);
-    if (status)
-        return status;
+    call->operation = operation;
     call->target.field = field;
-    return exec_target_init(&call->target, &call->exec);
+    return status ? status : memory_exec_read(name, exec, &rules, &call->exec);
+}
+
+pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
+    enum pool_vector_operation operation, const char *name)
+{
+    pool_status status = vector_read_exec(field, exec, call, operation, name);
+
+    return status ? status : exec_target_init(&call->target, &call->exec);
 }
 
 pool_status vector_check_spans(
@@ -49,13 +54,13 @@ pool_status vector_check_spans(
 
 pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
     struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
-    const char *name)
+    enum pool_vector_operation operation, const char *name)
 {
     pool_status status = base_check_pointers(name, {"a", a}, {"out", out});
 
     if (status)
         return status;
-    status = vector_begin(field, exec, call, name);
+    status = vector_begin(field, exec, call, operation, name);
     call->a = a;
     call->out = out;
     return status ? status : vector_check_spans(call, a, out, same_is_allowed);
@@ -90,9 +95,10 @@ pool_status vector_copy(
 }
 
 /* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
-static pool_status make_factors(struct vector_call *call, const int exponents[3],
+static pool_status make_factors(struct vector_call *call, const struct vector_exponents *powers,
     const uint64_t *scalar, struct factors *factors)
 {
+    const int exponents[3] = {powers->a, powers->b, powers->out};
     const pool_field *field = call->target.field;
     uint8_t packed[3 * POOL_FIELD_MAX_BYTES];
     CUdeviceptr address = 0;
@@ -115,49 +121,51 @@ static pool_status make_factors(struct vector_call *call, const int exponents[3]
     return status;
 }
 
-/* What is done to the elements; `scalar` may be NULL. */
-struct operation {
-    enum vector_op op;
-    const uint64_t *scalar;
-};
+struct vector_exponents vector_factor_exponents(const struct vector_call *call)
+{
+    int a = (int)call->a->form, b = (int)call->b->form, out = (int)call->out->form;
+
+    switch (call->operation) {
+    case POOL_VECTOR_ADD:
+    case POOL_VECTOR_SUB:
+        return (struct vector_exponents){.a = out - a, .b = out - b};
+    case POOL_VECTOR_MUL:
+        return (struct vector_exponents){
+            .out = out - a - b + field_device_degree(call->target.field)};
+    default:
+        return (struct vector_exponents){.out = out - a};
+    }
+}
+
+static enum vector_op op_of(enum pool_vector_operation operation)
+{
+    return operation == POOL_VECTOR_ADD   ? VECTOR_ADD
+           : operation == POOL_VECTOR_SUB ? VECTOR_SUB
+           : operation == POOL_VECTOR_MUL ? VECTOR_MUL
+                                          : VECTOR_COPY;
+}
 
 static pool_status apply(struct vector_call *call)
 {
-    const struct operation *operation = call->user;
     const pool_span *a = &call->chunk->in[0], *out = &call->chunk->out;
     const pool_span *b = call->b == call->a ? a : &call->chunk->in[1];
-    int degree = field_device_degree(call->target.field);
-    int sum[3] = {(int)out->form - (int)a->form, (int)out->form - (int)b->form, 0};
-    int product[3] = {0, 0, (int)out->form - (int)a->form - (int)b->form + degree};
-    int copy[3] = {0, 0, (int)out->form - (int)a->form};
+    const struct vector_exponents exponents = vector_factor_exponents(call);
     struct factors factors = {0};
-    pool_status status = make_factors(call,
-        operation->op == VECTOR_MUL    ? product
-        : operation->op == VECTOR_COPY ? copy
-                                       : sum,
-        operation->scalar, &factors);
+    pool_status status = make_factors(call, &exponents, call->user, &factors);
 
-    return status ? status : combine(&call->target, operation->op, a, b, out, &factors);
+    return status ? status : combine(&call->target, op_of(call->operation), a, b, out, &factors);
 }
 
-static pool_status run_operation(struct vector_call *call, const struct operation *operation)
+static pool_status binary(const pool_field *field, const pool_exec *exec,
+    enum pool_vector_operation operation, const pool_span *a, const pool_span *b,
+    const pool_span *out, const char *name)
 {
-    call->scratch_kind = VECTOR_SCRATCH_FACTORS;
-    call->compute = apply;
-    call->user = operation;
-    return vector_run(call);
-}
-
-static pool_status binary(const pool_field *field, const pool_exec *exec, enum vector_op op,
-    const pool_span *a, const pool_span *b, const pool_span *out, const char *name)
-{
-    const struct operation operation = {.op = op};
     struct vector_call call;
     pool_status status = base_check_pointers(name, {"a", a}, {"b", b}, {"out", out});
 
     if (status)
         return status;
-    status = vector_begin(field, exec, &call, name);
+    status = vector_begin(field, exec, &call, operation, name);
     if (!status)
         status = vector_check_spans(&call, a, out, 1);
     if (!status)
@@ -165,28 +173,29 @@ static pool_status binary(const pool_field *field, const pool_exec *exec, enum v
     call.a = a;
     call.b = b;
     call.out = out;
-    return status ? status : run_operation(&call, &operation);
+    call.compute = apply;
+    return status ? status : vector_run(&call);
 }
 
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
-    return binary(field, exec, VECTOR_ADD, a, b, out, "pool_vector_add");
+    return binary(field, exec, POOL_VECTOR_ADD, a, b, out, "pool_vector_add");
 }
 
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
-    return binary(field, exec, VECTOR_SUB, a, b, out, "pool_vector_sub");
+    return binary(field, exec, POOL_VECTOR_SUB, a, b, out, "pool_vector_sub");
 }
 
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
-    return binary(field, exec, VECTOR_MUL, a, b, out, "pool_vector_mul");
+    return binary(field, exec, POOL_VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
 pool_status vector_load_scalar(
@@ -208,21 +217,95 @@ pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, co
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
     uint64_t value[FIELD_MAX_LIMBS];
-    const struct operation operation = {VECTOR_COPY, value};
     struct vector_call call;
     pool_status status;
 
     status = base_check_pointers("pool_vector_scale", {"a", a}, {"out", out});
     if (status)
         return status;
-    status = vector_begin(field, exec, &call, "pool_vector_scale");
+    status = vector_begin(field, exec, &call, POOL_VECTOR_SCALE, "pool_vector_scale");
     if (!status)
         status = vector_load_scalar(call.target.field, scalar, "pool_vector_scale", value);
     if (!status)
         status = vector_check_spans(&call, a, out, 1);
     call.a = call.b = a;
     call.out = out;
-    return status ? status : run_operation(&call, &operation);
+    call.compute = apply;
+    call.user = value;
+    return status ? status : vector_run(&call);
+}
+
+/* ---- forecasts ------------------------------------------------------------------------------- */
+
+/* The spans that an operation has. */
+static const struct {
+    bool has_a, has_b, has_out;
+} spans_of[] = {
+    [POOL_VECTOR_ADD] = {true, true, true},
+    [POOL_VECTOR_SUB] = {true, true, true},
+    [POOL_VECTOR_MUL] = {true, true, true},
+    [POOL_VECTOR_SCALE] = {true, false, true},
+    [POOL_VECTOR_INVERSE] = {true, false, true},
+    [POOL_VECTOR_BIT_REVERSE] = {true, false, true},
+    [POOL_VECTOR_TRANSPOSE] = {true, false, true},
+    [POOL_VECTOR_POWERS] = {false, false, true},
+    [POOL_VECTOR_EVALUATE] = {true, false, false},
+};
+
+/* Sets *count to the elements of the first span that is checked. */
+static pool_status check_forecast_span(const struct vector_call *call, const char *name,
+    const pool_span *span, bool is_expected, uint64_t *count)
+{
+    const pool_field *field = call->target.field;
+    const struct memory_item item = {field->bytes, "elements", field->name};
+    pool_status status;
+
+    if (!span && is_expected)
+        return base_fail_null(call->name, name);
+    if (span && !is_expected)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `%s` must be NULL; the operation %d does not have it", call->name, name,
+            (int)call->operation);
+    if (!span)
+        return POOL_OK;
+    status = memory_span_check_shape(span, &item, name);
+    if (!status && *count != UINT64_MAX && span->count != *count)
+        status =
+            base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` has %llu elements and another span %llu",
+                call->name, name, (unsigned long long)span->count, (unsigned long long)*count);
+    *count = span->count;
+    return status;
+}
+
+pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec,
+    pool_vector_operation operation, const pool_span *a, const pool_span *b, const pool_span *out,
+    uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    uint64_t count = UINT64_MAX;
+    struct vector_call call;
+    struct vector_plan plan;
+    pool_status status = vector_read_exec(field, exec, &call, operation, __func__);
+
+    if (!status)
+        status = base_check_ranges(__func__, {"operation", operation, 0, POOL_VECTOR_EVALUATE});
+    if (!status)
+        status = check_forecast_span(&call, "a", a, spans_of[operation].has_a, &count);
+    if (!status)
+        status = check_forecast_span(&call, "b", b, spans_of[operation].has_b, &count);
+    if (!status)
+        status = check_forecast_span(&call, "out", out, spans_of[operation].has_out, &count);
+    if (!status && !bytes)
+        status = base_fail_null(__func__, "bytes");
+    if (status)
+        return status;
+    call.a = a;
+    call.b = operation == POOL_VECTOR_SCALE ? a : b;
+    call.out = out;
+    status = vector_plan_call(&call, &plan);
+    if (!status)
+        *bytes = plan.bytes;
+    return status;
 }
 
 pool_status pool_vector_warm_up(const pool_field *field, pool_device *device)

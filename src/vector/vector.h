@@ -18,14 +18,15 @@ struct vector_tuning {
 };
 extern const struct vector_tuning vector_default_tuning;
 
-/* What the computation of a chunk allocates besides copies of its spans. */
-enum vector_scratch {
-    VECTOR_SCRATCH_NONE,
-    VECTOR_SCRATCH_FACTORS,  /* one per operand */
-    VECTOR_SCRATCH_PRODUCTS, /* one per element, and a factor */
-    VECTOR_SCRATCH_POWERS,   /* what vector_store_powers_of_two stores */
-    VECTOR_SCRATCH_SUMS      /* those, and two halves of partial sums */
+/* What the computation of a chunk allocates besides copies of its spans, in elements. */
+struct vector_scratch {
+    uint64_t constants;
+    bool has_products; /* one per element */
+    bool has_sums;     /* two halves of partial sums */
 };
+
+/* The constants that vector_store_powers_of_two stores. */
+enum { VECTOR_POWER_CONSTANTS = NTT_POWERS_OF_TWO + 1 };
 
 struct vector_job {
     uint64_t count;
@@ -34,7 +35,7 @@ struct vector_job {
     uint64_t download_stride;  /* of an output in host memory; 0: none */
     bool has_checks;
     bool is_divisible; /* false: all elements are one chunk */
-    enum vector_scratch scratch;
+    struct vector_scratch scratch;
 };
 
 struct vector_plan {
@@ -53,14 +54,13 @@ uint32_t vector_log_threads(uint64_t count);
 
 struct vector_call {
     const char *name; /* of the function */
+    enum pool_vector_operation operation;
     pool_exec exec;
     struct exec_target target;
     /* Those that the function does not have are NULL; b is a where both are the same. */
     const pool_span *a;
     const pool_span *b;
     const pool_span *out;
-    bool is_whole; /* the elements of a chunk depend on those of others: there is one chunk */
-    enum vector_scratch scratch_kind;
     pool_status (*compute)(struct vector_call *call); /* enqueues the computation of `chunk` */
     const void *user;
     struct memory_chunk *chunk;
@@ -68,27 +68,40 @@ struct vector_call {
     pool_buffer *constants;
 };
 
-/* `exec` copied and checked, device and stream found. */
-pool_status vector_begin(
-    const pool_field *field, const pool_exec *exec, struct vector_call *call, const char *name);
+/* `exec` copied and checked. */
+pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
+    struct vector_call *call, enum pool_vector_operation operation, const char *name);
+/* And device and stream found. */
+pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
+    enum pool_vector_operation operation, const char *name);
 pool_status vector_check_spans(
     const struct vector_call *call, const pool_span *in, const pool_span *out, int same_is_allowed);
 /* Both for functions of one vector, and sets the spans. */
 pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
     struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
-    const char *name);
+    enum pool_vector_operation operation, const char *name);
 
 /* ---- vector.c -------------------------------------------------------------------------------- */
 
 /* Copies elements in device memory, which keep their form. */
 pool_status vector_copy(
     const struct exec_target *target, const pool_span *from, const pool_span *to);
+/* The powers of R that the factors of a, b and out are in a sum, a product or a copy, other factors
+ * left aside; 0 where there is none. */
+struct vector_exponents {
+    int a, b, out;
+};
+struct vector_exponents vector_factor_exponents(const struct vector_call *call);
+/* invert.c: likewise, of the factor of an inverse. */
+int vector_inverse_exponent(const struct vector_call *call);
 /* A number of the caller's, in standard form, as Montgomery limbs (FIELD_MAX_LIMBS of them). */
 pool_status vector_load_scalar(
     const pool_field *field, const void *packed, const char *name, uint64_t *limbs);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
+/* The chunks of a call; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest exceeds the limit. */
+pool_status vector_plan_call(const struct vector_call *call, struct vector_plan *plan);
 /* Streams the spans through the device, computes each chunk and waits unless the call is
  * asynchronous. */
 pool_status vector_run(struct vector_call *call);

@@ -7,8 +7,11 @@
  *
  *   test_forecasts [DEVICES]
  */
+#include "support/msm.h"
 #include "support/ntt.h"
 #include "support/pool.h"
+
+#include <unistd.h>
 
 enum { RESULTS_MAX = 1 << 18 };
 
@@ -363,16 +366,319 @@ static void test_merkle(void **state)
             check_tree(way & 1 ? 1 : 4, kept_levels[i], way & 2);
 }
 
+/* ---- vectors --------------------------------------------------------------------------------- */
+
+enum { VECTOR = 210 };
+
+static const pool_field *field;
+static pool_vector_operation vector;
+static const pool_span *vector_b; /* of call.in, NULL: none */
+
+static pool_status run_vector(const pool_exec *exec, uint8_t *results)
+{
+    static const uint8_t scalar[POOL_FIELD_MAX_BYTES] = {3};
+    const pool_exec with = checked(exec);
+    const pool_span *a = &call.in[0], out = output(results);
+    pool_status status = POOL_ERR_INTERNAL;
+
+    switch (vector) {
+    case POOL_VECTOR_ADD:
+        status = pool_vector_add(field, &with, a, vector_b, &out);
+        break;
+    case POOL_VECTOR_SUB:
+        status = pool_vector_sub(field, &with, a, vector_b, &out);
+        break;
+    case POOL_VECTOR_MUL:
+        status = pool_vector_mul(field, &with, a, vector_b, &out);
+        break;
+    case POOL_VECTOR_SCALE:
+        status = pool_vector_scale(field, &with, scalar, a, &out);
+        break;
+    case POOL_VECTOR_INVERSE:
+        status = pool_vector_inverse(field, &with, a, &out);
+        break;
+    case POOL_VECTOR_BIT_REVERSE:
+        status = pool_vector_bit_reverse(field, &with, a, &out);
+        break;
+    case POOL_VECTOR_TRANSPOSE:
+        status = pool_vector_transpose(field, &with, VECTOR / 7, 7, a, &out);
+        break;
+    case POOL_VECTOR_POWERS:
+        status = pool_vector_powers(field, &with, scalar, &out);
+        break;
+    case POOL_VECTOR_EVALUATE:
+        status = pool_vector_evaluate(field, &with, a, scalar, results);
+        break;
+    }
+    if (vector != POOL_VECTOR_EVALUATE)
+        read_back(call.out_buffer, results);
+    return status;
+}
+
+static pool_status forecast_vector(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span in[2] = {without_data(call.in[0]), without_data(call.in[1])};
+    const pool_span out = without_data(call.out);
+    bool has_a = vector != POOL_VECTOR_POWERS, has_out = vector != POOL_VECTOR_EVALUATE;
+
+    return pool_vector_workspace(field, &with, vector, has_a ? &in[0] : NULL,
+        vector_b ? &in[vector_b - call.in] : NULL, has_out ? &out : NULL, bytes);
+}
+
+static void test_vectors(void **state)
+{
+    const struct operation operation = {"vector", run_vector, forecast_vector, EITHER};
+    const uint64_t bytes = field->bytes;
+
+    (void)state;
+    for (int way = 0; way < 9 * 16; way++) {
+        uint64_t stride = way & 2 ? bytes + 8 : 0, count;
+        uint8_t *a, *b, *none;
+
+        vector = (pool_vector_operation)(way / 16);
+        count = vector == POOL_VECTOR_BIT_REVERSE ? 128 : VECTOR;
+        a = calloc(count, bytes + 8);
+        b = ntt_random(field, 5, count);
+        none = calloc(count, bytes);
+        for (uint64_t i = 0; i < count; i++)
+            a[i * (stride ? stride : bytes)] = (uint8_t)(i + 1);
+        call.in[0] = operand(a, count, bytes, stride, way & 1, &call.in_buffer[0]);
+        call.in[1] = operand(b, count, bytes, 0, way & 4, &call.in_buffer[1]);
+        call.out = operand(none, count, bytes, 0, way & 4, &call.out_buffer);
+        if (way & 8 && vector != POOL_VECTOR_BIT_REVERSE && vector != POOL_VECTOR_TRANSPOSE)
+            call.out.form = POOL_FORM_MONTGOMERY;
+        if (way & 8 && vector != POOL_VECTOR_POWERS)
+            call.checks = POOL_CHECK_CANONICAL;
+        vector_b = vector > POOL_VECTOR_MUL ? NULL : &call.in[way & 2 ? 0 : 1];
+        check_operation(&operation);
+        free_call();
+        free(a);
+        free(b);
+        free(none);
+    }
+}
+
+static void test_vector_arguments(void **state)
+{
+    const pool_exec exec = exec_here();
+    const pool_span a = {.count = 4}, other = {.count = 5};
+    uint64_t bytes = 7;
+
+    (void)state;
+    assert_status(
+        pool_vector_workspace(field, &exec, 9, &a, NULL, &a, &bytes), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("unsupported value 9 for `operation`");
+    assert_status(pool_vector_workspace(field, &exec, POOL_VECTOR_ADD, &a, NULL, &a, &bytes),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("b must not be NULL");
+    assert_status(pool_vector_workspace(field, &exec, POOL_VECTOR_SCALE, &a, &a, &a, &bytes),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`b` must be NULL");
+    assert_status(pool_vector_workspace(field, &exec, POOL_VECTOR_SCALE, &a, NULL, &other, &bytes),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`out` has 5 elements and another span 4");
+    assert_int_equal(bytes, 7);
+}
+
+/* ---- domains --------------------------------------------------------------------------------- */
+
+static void test_domain_tables(void **state)
+{
+    static const char *const names[] = {"bn254_fr", "goldilocks"};
+
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        pool_ntt_domain *domain = ntt_domain(ntt_field(names[i % 2]), (uint32_t)(3 * (i / 2)));
+        uint64_t bytes = 0, before = memory().used_bytes;
+
+        assert_ok(pool_ntt_domain_bytes(domain, device, &bytes));
+        assert_ok(pool_ntt_warm_up(domain, device));
+        assert_int_equal(memory().used_bytes - before, bytes);
+        assert_ok(pool_ntt_domain_destroy(&domain));
+        assert_int_equal(memory().used_bytes, before);
+    }
+}
+
+/* ---- MSM and bases --------------------------------------------------------------------------- */
+
+enum { POINTS = 4200 };
+
+static struct msm_problem problem;
+static pool_msm_params msm;
+static pool_bases_params bases_params;
+static pool_span msm_points, msm_scalars;
+static pool_buffer *msm_buffers[2];
+
+static pool_status run_msm(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = {.data = results, .count = msm.batch ? msm.batch : 1};
+
+    return pool_msm(&msm, &with, msm.bases ? NULL : &msm_points, &msm_scalars, &out);
+}
+
+static pool_status forecast_msm(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span points = msm_points.space ? msm_points : without_data(msm_points);
+    const pool_span scalars = without_data(msm_scalars);
+    const pool_span out = {.count = msm.batch ? msm.batch : 1};
+
+    return pool_msm_workspace(&msm, &with, msm.bases ? NULL : &points, &scalars, &out, bytes);
+}
+
+/* Points in host memory; on the device, read in place or converted; bases without and with tables.
+ */
+static void check_msm(int way, uint64_t batch)
+{
+    const struct operation operation = {"msm", run_msm, forecast_msm, DIVIDED};
+    const pool_exec exec = exec_here();
+
+    const pool_point_format montgomery = {
+        POOL_POINT_AFFINE, POOL_FORM_MONTGOMERY, problem.point_bytes};
+    uint8_t *converted = calloc(POINTS, problem.point_bytes);
+
+    assert_ok(pool_points_convert(
+        problem.curve, NULL, problem.points, POINTS, POOL_CHECK_NONE, &montgomery, converted));
+    msm = (pool_msm_params){.struct_size = sizeof(msm), .curve = problem.curve, .batch = batch};
+    msm_points = operand(way == 2 ? converted : problem.points, POINTS, problem.point_bytes, 0,
+        way == 1 || way == 2, &msm_buffers[0]);
+    msm_points.form = way == 2 ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD;
+    msm_scalars =
+        operand(problem.scalars, POINTS, problem.scalar_bytes, 0, way >= 2, &msm_buffers[1]);
+    if (way >= 3) {
+        bases_params.precompute_factor = way == 3 ? 0 : 3;
+        assert_ok(pool_bases_create(&bases_params, &exec, &msm_points, &msm.bases));
+    }
+    call.checks = way % 2 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+    check_operation(&operation);
+    call.checks = 0;
+    assert_ok(pool_bases_destroy(&msm.bases));
+    assert_ok(pool_buffer_destroy(&msm_buffers[0]));
+    assert_ok(pool_buffer_destroy(&msm_buffers[1]));
+    free(converted);
+}
+
+static void test_msm(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 5; way++)
+        check_msm(way, way == 1 ? 4 : 1);
+}
+
+static const char *bases_path; /* NULL: from points */
+static pool_resident *resident;
+
+static pool_status run_bases(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    pool_resident_use *use = NULL;
+    pool_bases *bases = NULL;
+    pool_status status = resident ? pool_resident_open(resident, &with, &use)
+                         : bases_path
+                             ? pool_bases_load(&bases_params, &with, bases_path, &bases)
+                             : pool_bases_create(&bases_params, &with, &msm_points, &bases);
+
+    if (status)
+        return status;
+    if (!resident) {
+        assert_ok(pool_bases_fingerprint(bases, results));
+        assert_ok(pool_bases_destroy(&bases));
+        return POOL_OK;
+    }
+    assert_ok(pool_bases_fingerprint(pool_resident_bases(use), results));
+    assert_ok(pool_resident_close(&use));
+    return pool_resident_evict(resident, device);
+}
+
+static pool_status forecast_bases(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span points = without_data(msm_points);
+    uint64_t bases_bytes = 0;
+    pool_status status =
+        resident ? pool_resident_open_workspace(resident, &with, bytes)
+        : bases_path
+            ? pool_bases_load_workspace(&bases_params, &with, bases_path, &bases_bytes, bytes)
+            : pool_bases_create_workspace(&bases_params, &with, &points, &bases_bytes, bytes);
+
+    if (!status && !resident)
+        assert_true(bases_bytes > 0 && bases_bytes <= *bytes);
+    return status;
+}
+
+/* The description of bases that do not exist is that of the bases. */
+static void check_described(const pool_bases *bases)
+{
+    const pool_exec exec = exec_here();
+    const pool_span points = without_data(msm_points), result = {.count = 1};
+    pool_msm_params params = {.struct_size = sizeof(params)};
+    uint64_t bases_bytes = 0, bytes = 0, expected = 0;
+
+    assert_ok(pool_bases_create_workspace(&bases_params, &exec, &points, &bases_bytes, &bytes));
+    assert_int_equal(bases_bytes, pool_bases_bytes(bases));
+    assert_int_equal(pool_resident_bytes(resident), bases_path ? 0 : bases_bytes);
+    assert_ok(pool_resident_msm_workspace(resident, &params, &exec, &points, &result, &bytes));
+    params.bases = (pool_bases *)(uintptr_t)bases;
+    assert_ok(pool_msm_workspace(&params, &exec, NULL, &points, &result, &expected));
+    assert_int_equal(bytes, expected);
+}
+
+static void check_bases(const char *path, uint32_t factor, uint32_t checks)
+{
+    const struct operation operation = {"bases", run_bases, forecast_bases, REFUSED};
+    pool_resident_params params = {
+        .struct_size = sizeof(params), .name = "bases", .bases = &bases_params, .path = path};
+    const pool_exec exec = exec_here();
+    pool_bases *bases = NULL;
+
+    call.checks = checks;
+    bases_path = path;
+    bases_params.precompute_factor = factor;
+    params.points = path ? NULL : &msm_points;
+    assert_ok(pool_bases_create(&bases_params, &exec, &msm_points, &bases));
+    if (path)
+        assert_ok(pool_bases_save(bases, path));
+    check_operation(&operation);
+    assert_ok(pool_resident_create(pool, &params, &resident));
+    check_described(bases);
+    check_operation(&operation);
+    assert_ok(pool_resident_destroy(&resident));
+    assert_ok(pool_bases_destroy(&bases));
+    call.checks = 0;
+}
+
+static void test_bases(void **state)
+{
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof(path), "/tmp/devicepool-forecasts-%d", (int)getpid());
+    msm_points = (pool_span){.data = problem.points, .count = 60};
+    for (uint32_t factor = 1; factor < 4; factor++) {
+        check_bases(NULL, factor, POOL_CHECK_NONE);
+        check_bases(NULL, factor, POOL_CHECK_ON_CURVE);
+        check_bases(path, factor, POOL_CHECK_NONE);
+        check_bases(path, factor, POOL_CHECK_ON_CURVE);
+    }
+    unlink(path);
+}
+
 /* ---- the pool -------------------------------------------------------------------------------- */
 
 static int open_all(void **state)
 {
+    field = pool_field_by_name("bn254_fr");
+    problem = msm_problem_random(pool_curve_by_name("bn254_g1"), POINTS, 1);
+    bases_params = (pool_bases_params){.struct_size = sizeof(bases_params), .curve = problem.curve};
     return pool_poseidon_by_name("circom-bn254-t3", &set) || open_pool(state);
 }
 
 static int close_all(void **state)
 {
     pool_poseidon_destroy(&set);
+    msm_problem_free(&problem);
     return close_pool(state);
 }
 
@@ -381,6 +687,11 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poseidon),
         cmocka_unit_test(test_merkle),
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_vector_arguments),
+        cmocka_unit_test(test_domain_tables),
+        cmocka_unit_test(test_msm),
+        cmocka_unit_test(test_bases),
     };
 
     if (count > 1)

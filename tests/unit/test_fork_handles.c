@@ -467,6 +467,10 @@ static void call_msm(void)
     points_params.curve = curve;
     REFUSED(pool_bases_create(&points_params, &exec, &in, &made));
     REFUSED(pool_bases_load(&points_params, &exec, "/dev/null", &made));
+    ANSWERS(pool_bases_create_workspace(&points_params, &exec, &in, &bytes, &bytes));
+    ANSWERS(pool_bases_load_workspace(&points_params, &exec, "/dev/null", &bytes, &bytes));
+    ANSWERS(pool_resident_open_workspace(h.resident, &exec, &bytes));
+    ANSWERS(pool_resident_msm_workspace(h.resident, &params, &exec, &by, &out, &bytes));
     REFUSED(pool_bases_find(h.device, fingerprint, 1, &made));
     if (h.points) {
         REFUSED(pool_bases_fingerprint(h.points, fingerprint));
@@ -499,6 +503,8 @@ static void call_ntt(void)
     REFUSED(pool_ntt(&params, &exec, &in, &out));
     REFUSED(pool_ntt_workspace(&params, &exec, &in, &out, &bytes));
     REFUSED(pool_ntt_warm_up(h.domain, h.device));
+    ANSWERS(pool_ntt_domain_bytes(h.domain, h.device, &bytes));
+    ANSWERS(pool_vector_workspace(field, &exec, POOL_VECTOR_SUB, &in, &in, &out, &bytes));
     REFUSED(pool_vector_warm_up(field, h.device));
     ANSWERS(pool_ntt_domain_retain(h.domain));
     ANSWERS(pool_ntt_domain_destroy(&domain));

@@ -139,6 +139,19 @@ static void check_chunks(const struct msm_chunk_job *job, const struct msm_chunk
     check_layout(job, plan, work);
 }
 
+/* With a limit of exactly what is needed nothing changes. */
+static void check_repeated(const struct msm_chunk_job *job, const struct msm_tuning *tuning,
+    const struct msm_chunk_plan *plan)
+{
+    struct msm_chunk_plan repeated;
+
+    assert_int_equal(msm_chunk_plan_make(&chip, tuning, job, plan->bytes, &repeated), POOL_OK);
+    assert_int_equal(repeated.bytes, plan->bytes);
+    assert_int_equal(repeated.sub_batch, plan->sub_batch);
+    assert_int_equal(repeated.count, plan->count);
+    assert_int_equal(repeated.plans[0].window_bits, plan->plans[0].window_bits);
+}
+
 static void test_thousands(void **state)
 {
     int divided = 0, refused = 0, ramps = 0;
@@ -160,6 +173,8 @@ static void test_thousands(void **state)
         }
         assert_true(plan.bytes <= limit);
         check_chunks(&job, &plan);
+        if (limit == UINT64_MAX)
+            check_repeated(&job, &tuning, &plan);
         divided += !plan.has_whole_msms || plan.sub_batch < batch;
         ramps += plan.ramps_up;
     }

@@ -48,22 +48,25 @@ static void test_limits(void **state)
         .download_stride = 32,
         .has_checks = true,
         .is_divisible = true,
-        .scratch = VECTOR_SCRATCH_FACTORS};
+        .scratch = {.constants = 3}};
     struct vector_plan plan;
 
     (void)state;
-    /* Ten elements: gaps of the first operand, three operands, factors and the check's result. */
-    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 3 * 32 + 8, 10);
-    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 3 * 32 + 7, 9);
-    assert_false(vector_plan_make(&tuning, &job, 3 * 32 + 3 * 32 + 7, &plan));
-    assert_int_equal(plan.bytes, 3 * 32 + 3 * 32 + 8);
-    job.scratch = VECTOR_SCRATCH_PRODUCTS;
-    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 11 * 32 + 8, 10);
+    /* Ten elements: gaps of the first operand, three operands and factors, before which the check's
+     * answer is freed. */
+    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 3 * 32, 10);
+    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 3 * 32 - 1, 9);
+    assert_false(vector_plan_make(&tuning, &job, 3 * 32 + 3 * 32 - 1, &plan));
+    assert_int_equal(plan.bytes, 3 * 32 + 3 * 32);
+    job.scratch = (struct vector_scratch){.constants = 1, .has_products = true};
+    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 11 * 32, 10);
     job.is_divisible = false;
-    assert_false(vector_plan_make(&tuning, &job, 9 * 32 + 3 * 10 * 32 + 11 * 32 + 8, &plan));
+    assert_false(vector_plan_make(&tuning, &job, 9 * 32 + 3 * 10 * 32 + 11 * 32, &plan));
     /* Sums have two halves with a power of two elements. */
-    job = (struct vector_job){
-        .count = 100, .element_bytes = 32, .is_divisible = true, .scratch = VECTOR_SCRATCH_SUMS};
+    job = (struct vector_job){.count = 100,
+        .element_bytes = 32,
+        .is_divisible = true,
+        .scratch = {.constants = VECTOR_POWER_CONSTANTS, .has_sums = true}};
     expect_chunk(&job, (NTT_POWERS_OF_TWO + 1 + 2 * 64) * 32, 100);
     expect_chunk(&job, (NTT_POWERS_OF_TWO + 1 + 2 * 64) * 32 - 1, 63);
 }
