@@ -25,7 +25,7 @@ const char *base_log_label(void);
  * the enclosing call. One per block.
  */
 #define BASE_LOG_LABEL(label)                                                                      \
-    const char *base_log_outer __attribute__((cleanup(base_log_restore_label))) =                  \
+    const char *base_log_outer __attribute__((unused, cleanup(base_log_restore_label))) =          \
         base_log_enter_label(label)
 
 /* Its two halves. */
