@@ -5,16 +5,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "top.h"
 
 enum { PATIENCE_SECONDS = 10, MAX_SNAPSHOT = 64 << 20, LINE = 512 };
 
@@ -97,76 +95,12 @@ static cJSON *read_snapshot(const char *path)
     return root;
 }
 
-/* ---- values of a snapshot ----------------------------------------------------------------------
- */
-
-static const cJSON *samples_of(const cJSON *root, const char *name)
-{
-    const cJSON *family;
-
-    cJSON_ArrayForEach(family, cJSON_GetObjectItem(root, "metrics"))
-    {
-        const char *found = cJSON_GetStringValue(cJSON_GetObjectItem(family, "name"));
-
-        if (found && strcmp(found, name) == 0)
-            return cJSON_GetObjectItem(family, "samples");
-    }
-    return NULL;
-}
-
-static const char *label_of(const cJSON *sample, const char *label)
-{
-    const char *value =
-        cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(sample, "labels"), label));
-
-    return value ? value : "";
-}
-
-/* The sum of the samples of a device, or of all with NULL. */
-static double value_of(const cJSON *root, const char *name, const char *device)
-{
-    const cJSON *sample;
-    double sum = 0;
-
-    cJSON_ArrayForEach(sample,
-        samples_of(root, name)) if (!device || strcmp(label_of(sample, "device"), device) == 0)
-        sum += cJSON_GetNumberValue(cJSON_GetObjectItem(sample, "value"));
-    return sum;
-}
-
-static double time_of(const cJSON *root)
-{
-    return cJSON_GetNumberValue(cJSON_GetObjectItem(root, "monotonic_seconds"));
-}
-
-/* Per second, since the snapshot before; 0 without one. */
-static double rate_of(const cJSON *now, const cJSON *before, const char *name, const char *device)
-{
-    double seconds = before ? time_of(now) - time_of(before) : 0;
-    double rise = seconds > 0 ? value_of(now, name, device) - value_of(before, name, device) : 0;
-
-    return rise > 0 ? rise / seconds : 0;
-}
-
-static const char *state_of(const cJSON *root, const char *device)
-{
-    const cJSON *sample;
-
-    cJSON_ArrayForEach(sample,
-        samples_of(root,
-            "devicepool_device_state")) if (strcmp(label_of(sample, "device"), device) == 0 &&
-                                            cJSON_GetNumberValue(cJSON_GetObjectItem(sample,
-                                                "value")) == 1) return label_of(sample, "state");
-    return "?";
-}
-
-/* ---- the view ---------------------------------------------------------------------------------
+/* ---- the terminal -----------------------------------------------------------------------------
  */
 
 static struct {
     struct termios before;
     int has_input; /* the keyboard is set to single keys */
-    int rows, columns, row;
 } screen;
 
 static volatile sig_atomic_t is_interrupted;
@@ -201,110 +135,6 @@ static void end_screen(void)
         tcsetattr(STDIN_FILENO, TCSANOW, &screen.before);
 }
 
-static void begin_picture(void)
-{
-    struct winsize size = {0};
-
-    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    screen.rows = size.ws_row > 3 ? size.ws_row : 24;
-    screen.columns = size.ws_col > 20 ? size.ws_col : 80;
-    screen.row = 0;
-    fputs("\033[H", stdout);
-}
-
-static int is_shown(unsigned char byte)
-{
-    return byte >= ' ' && byte != 0x7f;
-}
-
-/* One line, truncated to the screen. Control characters, which a service's labels might have, are
- * replaced. */
-__attribute__((format(printf, 2, 3))) static void show(
-    enum cli_colour colour, const char *format, ...)
-{
-    char line[LINE];
-    int width = 0;
-    va_list list;
-
-    if (screen.row >= screen.rows - 1)
-        return;
-    va_start(list, format);
-    vsnprintf(line, sizeof(line), format, list);
-    va_end(list);
-    fputs(cli_colour(stdout, colour), stdout);
-    for (const char *at = line; *at; at++) {
-        width += ((unsigned char)*at & 0xc0) != 0x80;
-        if (width > screen.columns)
-            break;
-        putchar(is_shown((unsigned char)*at) ? *at : '?');
-    }
-    fputs(cli_colour(stdout, CLI_PLAIN), stdout);
-    fputs("\033[K\n", stdout);
-    screen.row++;
-}
-
-static void show_device(const cJSON *now, const cJSON *before, const cJSON *info)
-{
-    const char *device = label_of(info, "device"), *state = state_of(now, device);
-    double total = value_of(now, "devicepool_device_memory_total_bytes", device);
-    double used = value_of(now, "devicepool_memory_used_bytes", device);
-    double held = value_of(now, "devicepool_memory_held_bytes", device);
-    double reserved = value_of(now, "devicepool_memory_lease_reserved_bytes", device);
-    char bar[8 * CLI_BAR], a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
-    int is_ready = strcmp(state, "ready") == 0;
-
-    show(CLI_BOLD, "%s  %s  %s", device, label_of(info, "name"), label_of(info, "pci"));
-    show(is_ready ? CLI_GREEN : CLI_RED, "   %s", state);
-    show(CLI_PLAIN, "   memory %s  %s used, %s held, %s reserved of %s",
-        cli_bar((size_t)(used / 1024), (size_t)(total / 1024), bar, sizeof(bar)),
-        cli_bytes((uint64_t)used, a, sizeof(a)), cli_bytes((uint64_t)held, b, sizeof(b)),
-        cli_bytes((uint64_t)reserved, c, sizeof(c)), cli_bytes((uint64_t)total, d, sizeof(d)));
-    show(CLI_PLAIN,
-        "   work   %.0f calls, %.0f busy streams, %.0f unfinished; %.0f resident objects",
-        value_of(now, "devicepool_calls", device), value_of(now, "devicepool_busy_streams", device),
-        value_of(now, "devicepool_unfinished_work", device),
-        value_of(now, "devicepool_resident_objects", device));
-    show(CLI_PLAIN, "   rate   %s operations/s, %s items/s, %s launches/s, %s/s copied",
-        cli_amount(rate_of(now, before, "devicepool_operations_total", device), a, sizeof(a)),
-        cli_amount(rate_of(now, before, "devicepool_operation_items_total", device), b, sizeof(b)),
-        cli_amount(rate_of(now, before, "devicepool_launches_total", device), c, sizeof(c)),
-        cli_bytes(
-            (uint64_t)rate_of(now, before, "devicepool_copied_bytes_total", device), d, sizeof(d)));
-}
-
-static void show_leases(const cJSON *now, const cJSON *before)
-{
-    char rate[CLI_NUMBER];
-
-    if (!samples_of(now, "devicepool_leases"))
-        return;
-    show(CLI_BOLD, "leases %.0f held, %.0f overdue, %.0f requests waiting, %s granted/s",
-        value_of(now, "devicepool_leases", NULL), value_of(now, "devicepool_leases_overdue", NULL),
-        value_of(now, "devicepool_lease_requests_waiting", NULL),
-        cli_amount(
-            rate_of(now, before, "devicepool_leases_granted_total", NULL), rate, sizeof(rate)));
-}
-
-static void draw(const char *path, const cJSON *now, const cJSON *before)
-{
-    const cJSON *health = cJSON_GetObjectItem(now, "health"), *info;
-    const char *cause = cJSON_GetStringValue(cJSON_GetObjectItem(health, "first_cause"));
-
-    begin_picture();
-    show(CLI_PLAIN, "devicepool top  %s  process %.0f  devices %.0f of %.0f usable", path,
-        cJSON_GetNumberValue(cJSON_GetObjectItem(now, "pid")),
-        value_of(now, "devicepool_usable_devices", NULL),
-        value_of(now, "devicepool_devices", NULL));
-    if (cause && *cause)
-        show(CLI_RED, "fault: %s", cause);
-    show_leases(now, before);
-    cJSON_ArrayForEach(info, samples_of(now, "devicepool_device_info"))
-        show_device(now, before, info);
-    fputs("\033[J", stdout);
-    printf("%sq: quit%s", cli_colour(stdout, CLI_DIM), cli_colour(stdout, CLI_PLAIN));
-    fflush(stdout);
-}
-
 /* Waits a second, or for a key; whether the user continues. */
 static int wait_for_key(void)
 {
@@ -323,7 +153,7 @@ static int watch(const char *path, cJSON *now)
 
     begin_screen();
     do {
-        draw(path, now, before);
+        top_draw(path, now, before);
         cJSON_Delete(before);
         before = now;
         if (!wait_for_key())

@@ -4,7 +4,6 @@
  */
 #include "lease/admission.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -268,8 +267,7 @@ void admission_deliver(struct admission *admission, uint64_t now)
     struct scheduler_request *request;
 
     while ((request = scheduler_take_decided(&admission->scheduler)))
-        end_wait(admission, (pool_lease *)(void *)((char *)request - offsetof(pool_lease, request)),
-            now);
+        end_wait(admission, lease_of_request(request), now);
 }
 
 enum scheduler_decision admission_submit(

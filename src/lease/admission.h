@@ -12,6 +12,7 @@
 #define LEASE_ADMISSION_H
 
 #include <pthread.h>
+#include <stddef.h>
 
 #include "base/wake.h"
 #include "lease/lease.h"
@@ -111,6 +112,12 @@ pool_status admission_of(device_pool *pool, struct admission **admission);
 uint64_t admission_now(void);
 /* Test hook: replaces that clock; NULL: the monotonic one. Waits of threads are not affected. */
 void admission_set_clock(uint64_t (*clock)(void));
+
+/* The lease whose request it is. */
+static inline pool_lease *lease_of_request(const struct scheduler_request *request)
+{
+    return (pool_lease *)(uintptr_t)((const char *)request - offsetof(pool_lease, request));
+}
 
 /* Times of different threads may be out of order by a little. */
 static inline uint64_t lease_duration(uint64_t from, uint64_t to)

@@ -4,6 +4,9 @@
  */
 #include "lease/statistics.h"
 
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/params.h"
 #include "lease/admission.h"
 #include "pool/extension.h"
@@ -98,4 +101,86 @@ pool_status pool_get_lease_counts(device_pool *pool, pool_lease_counts *counts)
     known.failed = statistics.failed;
     base_struct_write(&type, &known, counts);
     return POOL_OK;
+}
+
+/* ---- views of single leases and requests -------------------------------------------------------
+ */
+
+static void view_request(
+    const pool_lease *lease, const struct scheduler_request *head, struct lease_view *view)
+{
+    const struct scheduler_request *request = &lease->request;
+
+    memcpy(view->label, lease->label, sizeof(view->label));
+    view->bytes = request->bytes;
+    view->duration_ns = lease->duration_ns;
+    view->devices = request->devices;
+    view->slots = request->slots;
+    view->priority = request->priority;
+    view->is_head = request == head;
+}
+
+static void view_waiting(const struct admission *admission, uint64_t now, struct lease_views *views)
+{
+    const struct scheduler *scheduler = &admission->scheduler;
+    uint32_t count = 0;
+
+    for (const struct scheduler_request *at = scheduler->first; at && count < LEASE_VIEWS;
+         at = at->next) {
+        struct lease_view *view = &views->waiting[count++];
+
+        view_request(lease_of_request(at), scheduler->head, view);
+        view->waited_ns = lease_duration(at->submitted, now);
+    }
+    views->waiting_count = count;
+    views->waiting_omitted = scheduler->waiting - count;
+}
+
+static void view_lease(
+    const pool_lease *lease, uint64_t now, struct lease_view *view, uint32_t *indices)
+{
+    view_request(lease, NULL, view);
+    view->held_ns = lease_duration(lease->granted_ns, now);
+    view->waited_ns = lease_duration(lease->request.submitted, lease->granted_ns);
+    view->is_overdue = lease_is_overdue(lease, now);
+    view->indices = indices;
+    for (uint32_t i = 0; i < view->devices; i++) {
+        const struct lease_budget *budget = &lease->parts[i].budget;
+
+        indices[i] = lease->request.granted[i];
+        view->used_bytes += budget->limit - lease_budget_left(budget);
+    }
+}
+
+/* The list of active leases begins with the latest request. */
+static void view_held(
+    const struct admission *admission, uint64_t now, struct lease_views *views, uint32_t *indices)
+{
+    uint32_t omitted = admission->held > LEASE_VIEWS ? admission->held - LEASE_VIEWS : 0;
+    uint32_t left = admission->held;
+
+    views->held_count = left - omitted;
+    views->held_omitted = omitted;
+    for (const pool_lease *lease = admission->active; lease && left; lease = lease->next) {
+        if (lease->request.decision != SCHEDULER_GRANTED || left-- > LEASE_VIEWS)
+            continue;
+        view_lease(
+            lease, now, &views->held[left], indices + (size_t)left * admission->device_count);
+    }
+}
+
+struct lease_views *lease_views_read(device_pool *pool)
+{
+    struct admission *admission = device_pool_extension(pool);
+    size_t indices = admission ? (size_t)LEASE_VIEWS * admission->device_count : 0;
+    struct lease_views *views = base_calloc(1, sizeof(*views) + indices * sizeof(uint32_t));
+    uint64_t now = admission_now();
+
+    if (!views || !admission)
+        return views;
+    pthread_mutex_lock(&admission->lock);
+    view_held(admission, now, views, (uint32_t *)(void *)(views + 1));
+    view_waiting(admission, now, views);
+    pthread_mutex_unlock(&admission->lock);
+    return views;
 }

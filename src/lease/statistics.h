@@ -68,4 +68,34 @@ struct lease_statistics {
  * forked child. */
 void lease_statistics_read(device_pool *pool, struct lease_statistics *statistics);
 
+/* A lease that is held, or a request that waits. */
+struct lease_view {
+    char label[POOL_LEASE_LABEL_BYTES];
+    uint64_t bytes;      /* reserved or requested on each device */
+    uint64_t used_bytes; /* of the lease on all its devices; 0 for a request, as the next three */
+    uint64_t held_ns;
+    bool is_overdue;
+    const uint32_t *indices; /* of the lease's devices in the pool, ascending; NULL for a request */
+    uint64_t waited_ns;      /* to the grant, or to now */
+    uint64_t duration_ns;    /* as requested; 0: none */
+    uint32_t devices;
+    uint32_t slots; /* on each device */
+    int32_t priority;
+    bool is_head; /* of the queue: what the devices are earmarked for */
+};
+
+enum { LEASE_VIEWS = 64 };
+
+struct lease_views {
+    uint32_t held_count;
+    uint32_t held_omitted;
+    struct lease_view held[LEASE_VIEWS]; /* those that were requested first, in this order */
+    uint32_t waiting_count;
+    uint32_t waiting_omitted;
+    struct lease_view waiting[LEASE_VIEWS]; /* the first of the queue, in its order */
+};
+
+/* The caller frees it with base_free; NULL: out of host memory. The same limits as above. */
+struct lease_views *lease_views_read(device_pool *pool);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the status socket writes: pool_metrics as JSON, with the process and the pool's health.
+ * What the status socket writes: pool_metrics as JSON, with the process, the pool's health,
+ * and its leases and requests one by one.
  */
 #ifndef METRICS_SNAPSHOT_H
 #define METRICS_SNAPSHOT_H

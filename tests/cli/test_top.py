@@ -7,6 +7,7 @@ usage: test_top.py DEVICEPOOL STATUS_SERVICE
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -18,8 +19,8 @@ import time
 TOOL, SERVICE = sys.argv[1:]
 
 
-def start_service(path):
-    service = subprocess.Popen([SERVICE, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def start_service(path, *requests):
+    service = subprocess.Popen([SERVICE, path, *requests], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert service.stdout.readline() == "ready\n"
     return service
 
@@ -63,17 +64,55 @@ def watch(path, finish):
     return os.waitstatus_to_exitcode(status), output.decode()
 
 
+def pictures(output):
+    """The lines of each picture on the terminal, without colours."""
+    for picture in output.split("\033[H")[1:]:
+        yield re.sub(r"\033\[[0-9;?]*[a-zA-Z]", "", picture).replace("\r", "").split("\n")
+
+
+def check_picture(lines, requests):
+    """A picture of 24 rows and 80 columns: everything is whole."""
+    assert len(lines) <= 24 and all(len(line) <= 80 for line in lines), lines
+    text = "\n".join(lines)
+    assert "leases 2 held, 1 overdue, %d requests waiting" % requests in text, text
+    assert re.search(r"^  block 7 {20}0,1 +6\.0 MiB +1\.0 MiB +\d+\.\d s $", text, re.M), text
+    assert re.search(r"^  Übergröße, a label of more 0,1 +0 B +0 B +\d+\.\d s overdue$", text, re.M), text
+    assert re.search(r"^  block 8 {20}2 +5\.0 MiB +0 +\d+\.\d s next$", text, re.M), text
+    shown = sum(line.startswith("  block 8") for line in lines)
+    more = re.search(r"^  and (\d+) more$", text, re.M)
+    assert shown + (int(more.group(1)) if more else 0) == requests, text
+    assert lines[-1] == "q: quit", lines
+
+
+def check_lists(snapshot, requests):
+    held, waiting = snapshot["leases"], snapshot["requests"]
+    assert [lease["label"][:9] for lease in held] == ["block 7", "Übergröße"] and snapshot["leases_omitted"] == 0
+    assert held[0]["devices"] == [0, 1] and held[0]["slots"] == 3 and held[0]["bytes"] == 3 << 20, held
+    assert held[0]["used_bytes"] == 1 << 20 and held[1]["used_bytes"] == 0, held
+    assert [lease["is_overdue"] for lease in held] == [False, True], held
+    assert all(0 <= lease["waited_seconds"] <= lease["held_seconds"] + 60 for lease in held), held
+    assert held[1]["duration_seconds"] == 1e-9, held
+    assert len(waiting) == min(requests, 64) and snapshot["requests_omitted"] == requests - len(waiting)
+    for i, request in enumerate(waiting):
+        assert request["label"] == "block 8" and request["priority"] == -i and request["device_count"] == 2, request
+        assert request["bytes"] == 5 << 20 and request["waited_seconds"] >= 0, request
+        assert request["is_head"] == (i == 0), request
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         path = f"{directory}/socket"
         service = start_service(path)
         snapshot = json.loads(subprocess.check_output([TOOL, "top", path]))
         assert snapshot["pid"] == service.pid and snapshot["health"]["harmed"] == "none"
+        check_lists(snapshot, 2)
         used = next(f for f in snapshot["metrics"] if f["name"] == "devicepool_memory_used_bytes")
         assert {s["labels"]["device"]: s["value"] for s in used["samples"]} == {"0": 0, "1": 1 << 20}
 
         code, output = watch(path, lambda pid, terminal: os.write(terminal, b"xq"))
-        assert code == 0 and "ready" in output and "1.0 MiB used" in output, (code, output)
+        assert code == 0 and "ready" in output and "1.0 MiB of" in output, (code, output)
+        for lines in list(pictures(output))[:2]:
+            check_picture(lines, 2)
         code, output = watch(path, lambda pid, terminal: os.write(terminal, b"\x03"))
         assert code == 0, (code, output)
         code, output = watch(path, lambda pid, terminal: os.kill(pid, signal.SIGTERM))
@@ -89,6 +128,14 @@ def main():
         assert ended.returncode == 1 and "no service is running" in ended.stderr, ended
         service = start_service(path)
         json.loads(subprocess.check_output([TOOL, "top", "--json", path]))
+        end_service(service)
+
+        # More requests than a snapshot lists, and than the terminal has rows.
+        service = start_service(path, "90")
+        check_lists(json.loads(subprocess.check_output([TOOL, "top", path])), 90)
+        code, output = watch(path, lambda pid, terminal: os.write(terminal, b"q"))
+        assert code == 0, (code, output)
+        check_picture(list(pictures(output))[1], 90)
         end_service(service)
 
 

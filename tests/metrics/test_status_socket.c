@@ -85,6 +85,66 @@ static void test_snapshot(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
+/* Of many leases those that were requested first are listed, and of many requests the next ones. */
+static void test_lists_are_bounded(void **state)
+{
+    enum { LEASES = 100, LISTED = 64 };
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = "sim:2", .status_socket = path, .slots = LEASES};
+    pool_request request = {.struct_size = sizeof(request)};
+    pool_ticket *tickets[LEASES] = {NULL};
+    pool_lease *leases[LEASES] = {NULL};
+    device_pool *pool = NULL;
+    char label[16];
+    cJSON *root;
+
+    (void)state;
+    assert_ok(pool_create(&pool, &params));
+    root = read_snapshot(connect_to(path)); /* before the first request */
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "leases")), 0);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "requests")), 0);
+    cJSON_Delete(root);
+    assert_ok(pool_device_at(pool, 1, &request.device));
+    request.label = label;
+    for (int i = 0; i < LEASES; i++) {
+        snprintf(label, sizeof(label), "%d", i);
+        assert_ok(pool_acquire(pool, &request, &leases[i]));
+    }
+    assert_ok(pool_release(&leases[0]));
+    assert_ok(pool_release(&leases[50]));
+    request.slots = LEASES; /* which waits for all others */
+    request.timeout_ns = POOL_WAIT_FOREVER;
+    for (int i = 0; i < LEASES; i++) {
+        snprintf(label, sizeof(label), "%d", i);
+        request.priority = i; /* so the last one is the next */
+        assert_ok(pool_acquire_async(pool, &request, NULL, NULL, &tickets[i]));
+    }
+    root = read_snapshot(connect_to(path));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "leases")), LISTED);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "requests")), LISTED);
+    assert_true(
+        cJSON_GetNumberValue(cJSON_GetObjectItem(root, "leases_omitted")) == LEASES - 2 - LISTED);
+    assert_true(
+        cJSON_GetNumberValue(cJSON_GetObjectItem(root, "requests_omitted")) == LEASES - LISTED);
+    for (int i = 0; i < LISTED; i++) {
+        const cJSON *lease = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "leases"), i);
+        const cJSON *waiting = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "requests"), i);
+
+        snprintf(label, sizeof(label), "%d", i + 1 + (i + 1 >= 50));
+        assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(lease, "label")), label);
+        assert_true(cJSON_GetNumberValue(
+                        cJSON_GetArrayItem(cJSON_GetObjectItem(lease, "devices"), 0)) == 1);
+        snprintf(label, sizeof(label), "%d", LEASES - 1 - i);
+        assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(waiting, "label")), label);
+    }
+    cJSON_Delete(root);
+    for (int i = 0; i < LEASES; i++)
+        assert_ok(pool_ticket_destroy(&tickets[i]));
+    for (int i = 0; i < LEASES; i++)
+        assert_ok(pool_release(&leases[i]));
+    assert_ok(pool_destroy(&pool));
+}
+
 /* The path is someone's file: it stays as it is. */
 static void test_existing_files_are_refused(void **state)
 {
@@ -243,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_lists_are_bounded),
         cmocka_unit_test(test_existing_files_are_refused),
         cmocka_unit_test(test_stale_sockets_are_replaced),
         cmocka_unit_test(test_paths),

@@ -8,6 +8,7 @@
 
 #include <time.h>
 
+#include "base/alloc.h"
 #include "lease/admission.h"
 
 #define THREADS 64
@@ -167,6 +168,30 @@ static void acquire_by_ticket(struct member *member, const pool_request *request
     note(gang, atomic_load(&called) == 1, "calls of a hook");
 }
 
+/* Reads everything that monitoring reads; leases and requests come and go meanwhile. */
+static void read_views(struct gang *gang)
+{
+    struct lease_views *views = lease_views_read(gang->world.pool);
+    struct lease_statistics statistics;
+
+    assert_non_null(views);
+    assert_true(views->held_count <= LEASE_VIEWS && views->waiting_count <= LEASE_VIEWS);
+    for (uint32_t i = 0; i < views->held_count; i++) {
+        const struct lease_view *view = &views->held[i];
+
+        assert_string_equal(view->label, "thread");
+        assert_in_range(view->devices, 1, DEVICES);
+        for (uint32_t d = 0; d < view->devices; d++)
+            assert_true(
+                view->indices[d] < DEVICES && (!d || view->indices[d - 1] < view->indices[d]));
+    }
+    for (uint32_t i = 0; i < views->waiting_count; i++)
+        assert_string_equal(views->waiting[i].label, "thread");
+    base_free(views);
+    lease_statistics_read(gang->world.pool, &statistics);
+    assert_true(statistics.held <= statistics.granted);
+}
+
 static void *work(void *user)
 {
     struct member *member = user;
@@ -230,6 +255,7 @@ static void test_many_threads(void **state)
         assert_ok(pool_device_drain(device));
         sched_yield();
         assert_ok(pool_device_resume(device));
+        read_views(&gang);
         sched_yield();
     }
     join_gang(&gang, members);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Torture of leases: requests with and without a pick, streams, tickets with descriptors and hooks.
+ * Torture of leases: requests with and without a pick, streams, tickets with descriptors and hooks,
+ * snapshots.
  */
 #include <poll.h>
 
+#include "metrics/snapshot.h"
 #include "torture/torture.h"
 
 static device_pool *pool_of(const struct torture *torture)
@@ -81,6 +83,31 @@ static pool_status acquire_by_ticket(struct torture *torture)
     return status;
 }
 
+/* A lease and a request that waits, in both formats and as the status socket writes them. */
+static pool_status snapshot(struct torture *torture)
+{
+    pool_request request = {
+        .struct_size = sizeof(request), .devices = 2, .slots = POOL_LEASE_SLOTS};
+    pool_status status = create(torture);
+    char *texts[3] = {NULL};
+
+    if (!status)
+        status = pool_acquire(pool_of(torture), &request, (pool_lease **)&torture->objects[1]);
+    request.timeout_ns = POOL_WAIT_FOREVER;
+    if (!status)
+        status = pool_acquire_async(
+            pool_of(torture), &request, NULL, NULL, (pool_ticket **)&torture->objects[2]);
+    if (!status)
+        status = pool_metrics(pool_of(torture), POOL_METRICS_PROMETHEUS, &texts[0]);
+    if (!status)
+        status = pool_metrics(pool_of(torture), POOL_METRICS_JSON, &texts[1]);
+    if (!status)
+        status = metrics_snapshot(pool_of(torture), &texts[2]);
+    for (int i = 0; i < 3; i++)
+        pool_text_free(&texts[i]);
+    return status;
+}
+
 /* A sample of the free memory that fails leaves what was known before. */
 static const char *const sampling[] = {"cuDeviceGetAttribute", "cuMemGetInfo", "cuCtxPushCurrent",
     "cuCtxPopCurrent", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuStreamQuery",
@@ -97,6 +124,7 @@ static const struct torture_scenario scenarios[] = {
         .run = acquire_by_ticket,
         .finish = release,
         .absorbs = sampling},
+    {.name = "snapshot", .devices = 2, .run = snapshot, .finish = release, .absorbs = sampling},
 };
 
 int main(void)
