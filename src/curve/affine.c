@@ -11,23 +11,6 @@ void curve_affine_set_infinity(const pool_curve *curve, struct curve_affine *p)
     p->infinity = true;
 }
 
-void curve_affine_neg(
-    const pool_curve *curve, struct curve_affine *negative, const struct curve_affine *p)
-{
-    field_extension_copy(&curve->coordinates, negative->x, p->x);
-    field_extension_neg(&curve->coordinates, negative->y, p->y);
-    negative->infinity = p->infinity;
-}
-
-bool curve_affine_equal(
-    const pool_curve *curve, const struct curve_affine *p, const struct curve_affine *q)
-{
-    if (p->infinity || q->infinity)
-        return p->infinity && q->infinity;
-    return field_extension_equal(&curve->coordinates, p->x, q->x) &&
-           field_extension_equal(&curve->coordinates, p->y, q->y);
-}
-
 void curve_multiply_a(const pool_curve *curve, uint64_t *product, const uint64_t *x)
 {
     const struct field_extension *f = &curve->coordinates;

@@ -62,10 +62,6 @@ struct pool_curve {
 
 /* affine.c */
 void curve_affine_set_infinity(const pool_curve *curve, struct curve_affine *p);
-void curve_affine_neg(
-    const pool_curve *curve, struct curve_affine *negative, const struct curve_affine *p);
-bool curve_affine_equal(
-    const pool_curve *curve, const struct curve_affine *p, const struct curve_affine *q);
 bool curve_affine_is_on_curve(const pool_curve *curve, const struct curve_affine *p);
 /* Computes y^2 for a given x. */
 void curve_y_squared(const pool_curve *curve, uint64_t *y_squared, const uint64_t *x);

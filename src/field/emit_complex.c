@@ -10,19 +10,6 @@
 /* Operands of the statement, in elements: results 0 and 1, then a, b, c, d. */
 enum { REAL, IMAGINARY, A, B, C, D };
 
-static struct field_emit_arg argument_word(
-    const struct field_emit_writer *writer, uint32_t which, uint32_t index)
-{
-    return field_emit_word(writer, which, index);
-}
-
-static struct field_emit_arg bank_word(
-    const struct field_emit_writer *writer, uint32_t bank, uint32_t index)
-{
-    (void)writer;
-    return field_emit_local((char)bank, index);
-}
-
 static void put_sum(struct field_emit_writer *writer, char bank, uint32_t x, uint32_t y)
 {
     uint32_t words = writer->words;
@@ -45,9 +32,10 @@ static void put_difference(struct field_emit_writer *writer, char bank, char oth
 
 static void put_products(struct field_emit_writer *writer)
 {
-    struct field_emit_wide real = {writer, argument_word, argument_word, A, C, {0, 0}};
-    struct field_emit_wide imaginary = {writer, argument_word, argument_word, B, D, {0, 0}};
-    struct field_emit_wide both = {writer, bank_word, bank_word, 'h', 'k', {0, 0}};
+    struct field_emit_wide real = {writer, field_emit_word, field_emit_word, A, C, {0, 0}};
+    struct field_emit_wide imaginary = {writer, field_emit_word, field_emit_word, B, D, {0, 0}};
+    struct field_emit_wide both = {
+        writer, field_emit_bank_word, field_emit_bank_word, 'h', 'k', {0, 0}};
     field_emit_wide_multiply(&real, 'w');
     field_emit_wide_multiply(&imaginary, 'x');
     put_sum(writer, 'h', A, B);

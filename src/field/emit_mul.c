@@ -5,19 +5,6 @@
  */
 #include "field/emit_rows.h"
 
-static struct field_emit_arg argument_word(
-    const struct field_emit_writer *writer, uint32_t which, uint32_t index)
-{
-    return field_emit_word(writer, which, index);
-}
-
-static struct field_emit_arg bank_word(
-    const struct field_emit_writer *writer, uint32_t bank, uint32_t index)
-{
-    (void)writer;
-    return field_emit_local((char)bank, index);
-}
-
 /* bank c = multiple p - (third argument), which is not negative. */
 static void put_negated(struct field_emit_writer *writer, uint32_t multiple)
 {
@@ -58,9 +45,9 @@ static void put_product_sum(struct field_emit_writer *writer, const char *name, 
     if (is_negative)
         put_negated(writer, multiple);
     for (uint32_t i = 0; i < words; i++) {
-        field_emit_rows_add(&rows, argument_word, 1, field_emit_word(writer, 2, i));
+        field_emit_rows_add(&rows, field_emit_word, 1, field_emit_word(writer, 2, i));
         if (products == 2)
-            field_emit_rows_add(&rows, is_negative ? bank_word : argument_word,
+            field_emit_rows_add(&rows, is_negative ? field_emit_bank_word : field_emit_word,
                 is_negative ? (uint32_t)'c' : 3, field_emit_word(writer, 4, i));
         field_emit_rows_reduce(&rows);
     }

@@ -30,9 +30,17 @@ struct field_emit_rows {
     bool is_shifted; /* a division by 2^32 is pending, done by the next chain */
 };
 
-/* Returns the words of a row's multiplicand; `which` is passed through. */
+/* Returns the words of a row's multiplicand: field_emit_word, where `which` is an operand of the
+ * statement, or field_emit_bank_word, where it is a bank. */
 typedef struct field_emit_arg field_emit_word_source(
     const struct field_emit_writer *writer, uint32_t which, uint32_t index);
+
+static inline struct field_emit_arg field_emit_bank_word(
+    const struct field_emit_writer *writer, uint32_t bank, uint32_t index)
+{
+    (void)writer;
+    return field_emit_local((char)bank, index);
+}
 
 /* Declares banks e, o, t, g, m and those of a reduction. */
 void field_emit_rows_declare(struct field_emit_writer *writer);

@@ -6,16 +6,10 @@
  */
 #include "field/emit_wide.h"
 
-static struct field_emit_arg argument_word(
-    const struct field_emit_writer *writer, uint32_t which, uint32_t index)
-{
-    return field_emit_word(writer, which, index);
-}
-
 static void put_sqr(struct field_emit_writer *writer, const char *name, bool is_lazy)
 {
     uint32_t words = writer->words;
-    struct field_emit_wide wide = {.writer = writer, .x = argument_word, .which_x = 1};
+    struct field_emit_wide wide = {.writer = writer, .x = field_emit_word, .which_x = 1};
     wide.y = wide.x;
     wide.which_y = wide.which_x;
     field_emit_begin(writer, name, 1);

@@ -9,15 +9,6 @@
 #include "field/field.h"
 #include "field/limb.h"
 
-uint64_t field_integer_add(uint64_t *sum, const uint64_t *x, const uint64_t *y, size_t count)
-{
-    uint64_t carry = 0;
-
-    for (size_t i = 0; i < count; i++)
-        carry = field_limb_add(&sum[i], x[i], y[i], carry);
-    return carry;
-}
-
 uint64_t field_integer_sub(uint64_t *difference, const uint64_t *x, const uint64_t *y, size_t count)
 {
     uint64_t borrow = 0;

@@ -13,9 +13,8 @@
 
 __extension__ typedef unsigned __int128 field_wide;
 
-/* Return the carry or borrow. Results may be the same memory as arguments. No branches on values.
+/* x - y; returns the borrow. The difference may be in the memory of x or y. No branches on values.
  */
-uint64_t field_integer_add(uint64_t *sum, const uint64_t *x, const uint64_t *y, size_t count);
 uint64_t field_integer_sub(
     uint64_t *difference, const uint64_t *x, const uint64_t *y, size_t count);
 /* x -= small, x += small; return the borrow or carry. */

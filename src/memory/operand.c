@@ -195,7 +195,7 @@ pool_status memory_elements_check(
     return memory_span_check(target, span, &item, what);
 }
 
-bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
+static bool elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
 {
     return a->data == b->data && a->count == b->count &&
            memory_span_stride(a, field->bytes) == memory_span_stride(b, field->bytes) &&
@@ -213,7 +213,7 @@ bool memory_elements_are_packed(const pool_field *field, const pool_span *span)
 pool_status memory_elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
-    if (same_is_allowed && in->count && memory_elements_are_same(field, in, out))
+    if (same_is_allowed && in->count && elements_are_same(field, in, out))
         return POOL_OK;
     if (memory_spans_overlap(in, field->bytes, out, field->bytes))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "input and output overlap in memory%s",

@@ -86,7 +86,6 @@ pool_status memory_elements_check(
 /* Fails when the extents of both overlap, unless both are the same elements and that is allowed. */
 pool_status memory_elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed);
-bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b);
 /* Whether they are packed and, on the device, aligned for vector loads. */
 bool memory_elements_are_packed(const pool_field *field, const pool_span *span);
 

@@ -95,11 +95,7 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
 /* Sets `count` 32-bit words to zero. */
 pool_status msm_clear_words(const struct msm_run *run, CUdeviceptr words, uint64_t count);
 
-/* Adds the products of a chunk to the buckets: clears the buckets before the first chunk, sorts and
- * accumulates. */
-pool_status msm_run_add(struct msm_run *run, const struct msm_chunk_operands *chunk);
-
-/* The stages of that: sets all buckets to infinity; fills entries and bucket offsets from the
+/* The stages of a chunk: sets all buckets to infinity; fills entries and bucket offsets from the
  * chunk's scalars; adds the bases of the sorted entries to the buckets. */
 pool_status msm_run_clear(const struct msm_run *run);
 pool_status msm_run_sort(const struct msm_run *run, const struct msm_chunk_operands *chunk);

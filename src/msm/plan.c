@@ -167,7 +167,8 @@ uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits)
     return count_windows(magnitude_bits(job, &negates_large), window_bits);
 }
 
-bool msm_plan_fits(const struct msm_job *job)
+/* Whether the numbers of entries and buckets stay below the limits. */
+static bool fits(const struct msm_job *job)
 {
     struct msm_plan plan;
 
@@ -271,7 +272,7 @@ static bool plan_sub_batch(const struct chip *chip, const struct msm_chunk_job *
     sub_batch.batch = msms;
     sub_batch.chunk_count = plan->count;
     sub_batch.window_bits = window_bits;
-    return plan->plan_count < MSM_MAX_SUB_BATCH_SIZES && msm_plan_fits(&sub_batch) &&
+    return plan->plan_count < MSM_MAX_SUB_BATCH_SIZES && fits(&sub_batch) &&
            !msm_plan_make(chip, &sub_batch, &plan->plans[plan->plan_count++]);
 }
 

@@ -97,8 +97,6 @@ struct msm_plan {
 /* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
 pool_status msm_plan_make(
     const struct chip *chip, const struct msm_job *job, struct msm_plan *plan);
-/* Whether fewer would be needed. */
-bool msm_plan_fits(const struct msm_job *job);
 /* The windows of the job's scalars when they have `window_bits` bits each. */
 uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits);
 /* Fills plan->sort from the windows, buckets and entries of the plan. */

@@ -25,7 +25,8 @@ pool_status msm_run_clear(const struct msm_run *run)
         run, run->workspace + plan->buckets_at, plan->buckets * 4 * plan->job.coordinate_words);
 }
 
-pool_status msm_run_add(struct msm_run *run, const struct msm_chunk_operands *chunk)
+/* Adds the products of a chunk to the buckets, which are cleared before the first chunk. */
+static pool_status add_products(struct msm_run *run, const struct msm_chunk_operands *chunk)
 {
     pool_status status = run->chunks == 0 ? msm_run_clear(run) : POOL_OK;
     struct phase phase;
@@ -355,7 +356,7 @@ static pool_status add_chunk(void *user, struct memory_chunk *slot)
         use_handle(call, &operands);
     else if (!status)
         status = prepare_span(call, slot->slot, &operands);
-    return status ? status : msm_run_add(&call->run, &operands);
+    return status ? status : add_products(&call->run, &operands);
 }
 
 static pool_status reduce_sub_batch(void *user, struct memory_chunk *slot)

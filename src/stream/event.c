@@ -49,7 +49,7 @@ static void note_completion(const pool_event *event, const struct event_mark *be
         driver_work_reached(before->mark);
 }
 
-pool_status stream_check_event(const char *call, const pool_event *event)
+static pool_status check_event(const char *call, const pool_event *event)
 {
     if (!event)
         return base_fail_null(call, "event");
@@ -95,7 +95,7 @@ static void free_object(pool_event *event)
     base_free(event);
 }
 
-void stream_discard_event(pool_event *created)
+static void discard_event(pool_event *created)
 {
     struct stream_registry *registry = created->registry;
     CUevent handle = created->handle;
@@ -134,7 +134,7 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
         return status;
     status = device_leave(&scope, create_inside(&scope, flags, &created));
     if (status && created)
-        stream_discard_event(created);
+        discard_event(created);
     if (!status)
         *event = created;
     return status;
@@ -150,7 +150,7 @@ pool_status pool_event_destroy(pool_event **event)
     if (!event || !*event)
         return POOL_OK;
     target = *event;
-    status = stream_check_event(__func__, target);
+    status = check_event(__func__, target);
     if (status)
         return status;
     release = device_enter_to_destroy(target->device, &scope, &status);
@@ -165,12 +165,12 @@ pool_status pool_event_destroy(pool_event **event)
 
 pool_device *pool_event_device(const pool_event *event)
 {
-    return event && !stream_check_event(__func__, event) ? event->device : NULL;
+    return event && !check_event(__func__, event) ? event->device : NULL;
 }
 
 pool_status pool_event_handle(const pool_event *event, CUevent *handle)
 {
-    pool_status status = stream_check_event(__func__, event);
+    pool_status status = check_event(__func__, event);
 
     if (!status && !handle)
         status = base_fail_null("pool_event_handle", "handle");
@@ -184,7 +184,7 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     struct device_scope scope;
     struct driver_mark mark;
     CUstream handle;
-    pool_status status = stream_check_event(__func__, event);
+    pool_status status = check_event(__func__, event);
 
     if (!status)
         status = stream_handle_on(stream, event->device, &handle);
@@ -235,7 +235,7 @@ static pool_status wait_for_event(const char *call, const pool_event *event,
 {
     struct device_scope scope;
     struct event_mark mark;
-    pool_status status = stream_check_event(call, event);
+    pool_status status = check_event(call, event);
 
     if (!status)
         status = device_enter(event->device, &scope);
@@ -265,7 +265,7 @@ pool_status pool_event_wait(pool_event *event, uint64_t timeout_ns)
 
 static pool_status check_timed(const pool_event *event, const char *which)
 {
-    pool_status status = event ? stream_check_event("pool_event_elapsed", event)
+    pool_status status = event ? check_event("pool_event_elapsed", event)
                                : base_fail_null("pool_event_elapsed", which);
 
     if (status)
@@ -313,7 +313,7 @@ pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
     pool_status status = stream_check(__func__, stream);
 
     if (!status)
-        status = stream_check_event(__func__, event);
+        status = check_event(__func__, event);
     if (!status && device_driver(stream->device) != device_driver(event->device))
         status = base_fail(POOL_ERR_WRONG_DEVICE, "the event belongs to another driver");
     if (!status)

@@ -61,10 +61,9 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
 pool_status stream_handle_on(
     const pool_stream *stream, const pool_device *device, CUstream *handle);
 
-/* Destroy objects that no caller has seen; where that fails now, the pool destroys them later. The
+/* Destroys a stream that no caller has seen; where that fails now, the pool destroys it later. The
  * thread's error detail stays as it was. */
 void stream_discard(pool_stream *stream);
-void stream_discard_event(pool_event *event);
 
 /*
  * Streams and events for one operation at a time. A set is taken with at least the given numbers of
@@ -89,7 +88,6 @@ void stream_free_event(struct driver *driver, pool_event *event, int driver_aliv
 /* POOL_OK, or INVALID_ARGUMENT for NULL and for destroyed objects. `call` is the public function.
  */
 pool_status stream_check(const char *call, const pool_stream *stream);
-pool_status stream_check_event(const char *call, const pool_event *event);
 
 /* The queue of a stream, NULL being the device's default stream. */
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);

@@ -36,7 +36,7 @@ pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct 
     return status ? status : exec_target_init(&call->target, &call->exec);
 }
 
-pool_status vector_check_spans(
+static pool_status check_spans(
     const struct vector_call *call, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
     pool_status status = memory_elements_check(&call->target, in, "argument");
@@ -63,7 +63,7 @@ pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
     status = vector_begin(field, exec, call, operation, name);
     call->a = a;
     call->out = out;
-    return status ? status : vector_check_spans(call, a, out, same_is_allowed);
+    return status ? status : check_spans(call, a, out, same_is_allowed);
 }
 
 struct factors {
@@ -167,9 +167,9 @@ static pool_status binary(const pool_field *field, const pool_exec *exec,
         return status;
     status = vector_begin(field, exec, &call, operation, name);
     if (!status)
-        status = vector_check_spans(&call, a, out, 1);
+        status = check_spans(&call, a, out, 1);
     if (!status)
-        status = vector_check_spans(&call, b, out, 1);
+        status = check_spans(&call, b, out, 1);
     call.a = a;
     call.b = b;
     call.out = out;
@@ -227,7 +227,7 @@ pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, co
     if (!status)
         status = vector_load_scalar(call.target.field, scalar, "pool_vector_scale", value);
     if (!status)
-        status = vector_check_spans(&call, a, out, 1);
+        status = check_spans(&call, a, out, 1);
     call.a = call.b = a;
     call.out = out;
     call.compute = apply;

@@ -71,12 +71,10 @@ struct vector_call {
 /* `exec` copied and checked. */
 pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
     struct vector_call *call, enum pool_vector_operation operation, const char *name);
-/* And device and stream found. */
+/* The same, and finds device and stream. */
 pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
     enum pool_vector_operation operation, const char *name);
-pool_status vector_check_spans(
-    const struct vector_call *call, const pool_span *in, const pool_span *out, int same_is_allowed);
-/* Both for functions of one vector, and sets the spans. */
+/* The same for functions of one vector: sets and checks the spans. */
 pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
     struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
     enum pool_vector_operation operation, const char *name);

@@ -259,6 +259,15 @@ static void to_affine(const pool_curve *curve, struct curve_affine *q, const str
     }
 }
 
+static bool affine_points_are_equal(
+    const pool_curve *curve, const struct curve_affine *p, const struct curve_affine *q)
+{
+    if (p->infinity || q->infinity)
+        return p->infinity && q->infinity;
+    return field_extension_equal(&curve->coordinates, p->x, q->x) &&
+           field_extension_equal(&curve->coordinates, p->y, q->y);
+}
+
 static void assert_pair(const struct small *s, const pool_curve *curve, int i, int j)
 {
     struct curve_affine p, q, expected, got;
@@ -275,14 +284,14 @@ static void assert_pair(const struct small *s, const pool_curve *curve, int i, i
 
     curve_jacobian_add(curve, &sum, &pj, &qj);
     curve_jacobian_to_affine(curve, &got, &sum);
-    assert_true(curve_affine_equal(curve, &got, &expected));
+    assert_true(affine_points_are_equal(curve, &got, &expected));
     curve_jacobian_add_affine(curve, &sum, &pj, &q);
     curve_jacobian_to_affine(curve, &got, &sum);
-    assert_true(curve_affine_equal(curve, &got, &expected));
+    assert_true(affine_points_are_equal(curve, &got, &expected));
     if (i == j) {
         curve_jacobian_double(curve, &pj, &pj);
         curve_jacobian_to_affine(curve, &got, &pj);
-        assert_true(curve_affine_equal(curve, &got, &expected));
+        assert_true(affine_points_are_equal(curve, &got, &expected));
     }
     curve_jacobian_from_affine(curve, &pj, &p);
     rescale_jacobian(curve, &pj, 7);
@@ -304,7 +313,7 @@ static void assert_multiples(const struct small *s, const pool_curve *curve, int
         curve_multiply(curve, &product, &pj, &k, 1);
         curve_jacobian_to_affine(curve, &got, &product);
         to_affine(curve, &e, &expected);
-        assert_true(curve_affine_equal(curve, &got, &e));
+        assert_true(affine_points_are_equal(curve, &got, &e));
         expected = add_points(s, expected, s->points[i]);
     }
 }

@@ -23,7 +23,6 @@ struct sim_chip {
     int memory_bus_bits;
     int l2_bytes;
     int single_to_double;
-    int has_clusters;
 };
 
 /* Common to all chips. */

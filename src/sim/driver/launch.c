@@ -196,7 +196,8 @@ pool_cu_result sim_cu_LaunchKernelEx(
 
 /* ---- execution ------------------------------------------------------------------------------- */
 
-pool_cu_result sim_fault_code(enum sim_fault_kind kind)
+/* The sticky code for an executor's fault. */
+static pool_cu_result code_of_fault(enum sim_fault_kind kind)
 {
     switch (kind) {
     case SIM_FAULT_NONE:
@@ -259,7 +260,7 @@ static void report_fault(const struct sim_fault *fault, int device)
             base_size_text(freed.size).text, (unsigned long long)freed.base);
     else
         snprintf(out.text, sizeof(out.text), "%s", fault->text);
-    sim_poison(sim_fault_code(fault->kind), &out);
+    sim_poison(code_of_fault(fault->kind), &out);
 }
 
 static struct sim_stats *find_or_add_stats(const char *kernel, int device)
@@ -354,6 +355,6 @@ void sim_launch_execute(struct sim_context *context, struct sim_launch_request *
     pthread_mutex_lock(&sim_state.lock);
     if (kind == SIM_FAULT_NONE)
         record_counts(work, context->device, &counts);
-    else if (sim_fault_code(kind))
+    else if (code_of_fault(kind))
         report_fault(&fault, context->device);
 }

@@ -233,7 +233,6 @@ pool_cu_result sim_stream_create(
 /* Waits until everything that is in the stream now has completed (for the default stream, also in
  * the blocking streams); returns the sticky code when there is one. */
 pool_cu_result sim_stream_drain(struct sim_stream *stream);
-bool sim_stream_is_idle(const struct sim_stream *stream);
 pool_cu_result sim_context_drain(struct sim_context *context);
 /* Releases the stream's handle; work in the stream continues. */
 void sim_stream_retire(struct sim_stream *stream);
@@ -283,8 +282,6 @@ struct sim_module {
 void sim_module_free(struct sim_module *module); /* no kernel of it may be running */
 /* Executes a launch; the state is locked before and after, but not during execution. */
 void sim_launch_execute(struct sim_context *context, struct sim_launch_request *work);
-/* The sticky code for an executor's fault. */
-pool_cu_result sim_fault_code(enum sim_fault_kind kind);
 
 /* ---- devices, contexts ----------------------------------------------------------------------- */
 struct sim_device {

@@ -151,7 +151,7 @@ static bool is_default(const struct sim_stream *stream)
     return stream == stream->context->null_stream;
 }
 
-bool sim_stream_is_idle(const struct sim_stream *stream)
+static bool is_idle(const struct sim_stream *stream)
 {
     if (stream->head)
         return false;
@@ -334,7 +334,7 @@ pool_cu_result sim_cu_StreamQuery(CUstream handle)
 
     if (code)
         return code;
-    return sim_leave(sim_stream_is_idle(stream) ? POOL_CU_SUCCESS : POOL_CU_NOT_READY);
+    return sim_leave(is_idle(stream) ? POOL_CU_SUCCESS : POOL_CU_NOT_READY);
 }
 
 pool_cu_result sim_cu_StreamGetPriority(CUstream handle, int *priority)

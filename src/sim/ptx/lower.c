@@ -70,12 +70,6 @@ static void new_basic_block(struct ptx_lowering *lowering)
     program->block_count++;
 }
 
-/* Starts a block in the middle of an instruction, at the return point of a call. */
-void ptx_emit_block(struct ptx_lowering *lowering)
-{
-    new_basic_block(lowering);
-}
-
 static bool is_allowed(const char *allowed, enum ptx_modifier modifier)
 {
     const char *name = ptx_modifier_name(modifier);

@@ -51,7 +51,6 @@ struct ptx_lowering {
     uint32_t scratch; /* scratch vector registers used by the current instruction */
     enum sim_class counted;
     uint32_t op_capacity, line_capacity, block_capacity;
-    uint32_t block_limit; /* instructions since the last SIM_BLOCK */
     struct ptx_fixup *fixups;
     uint32_t fixup_count, fixup_capacity;
     uint32_t *block_ops; /* index of each block's first operation */
@@ -70,7 +69,6 @@ uint32_t ptx_emit(struct ptx_lowering *lowering, enum sim_kind kind, enum ptx_ty
     uint32_t a, uint32_t b, uint32_t c, uint32_t aux);
 /* Appends eight more operand words to the previous operation. */
 uint32_t ptx_emit_words(struct ptx_lowering *lowering);
-void ptx_emit_block(struct ptx_lowering *lowering);
 void ptx_lower_function(struct ptx_lowering *lowering, const struct ptx_function *function);
 
 /* registers.c */
@@ -78,8 +76,6 @@ uint32_t ptx_width(enum ptx_type type); /* bytes per lane in the vector register
 uint32_t ptx_frame_allocate(struct ptx_lowering *lowering, uint32_t bytes);
 uint32_t ptx_scratch(
     struct ptx_lowering *lowering); /* a vector register of up to 64-bit lanes, or a predicate */
-uint32_t ptx_constant_vreg(struct ptx_lowering *lowering, enum sim_vreg_kind kind, uint32_t id,
-    uint64_t value, uint32_t width);
 uint32_t ptx_constant(struct ptx_lowering *lowering, uint64_t value, uint32_t width);
 const struct ptx_operand *ptx_operand(struct ptx_lowering *lowering, uint32_t position);
 enum ptx_type ptx_register_type(

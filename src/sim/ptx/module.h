@@ -126,7 +126,6 @@ struct ptx_function {
     uint32_t index;
     bool is_entry;
     bool has_body;
-    bool is_called; /* a function body refers to it */
     bool is_address_taken;
     struct ptx_symbol *
         *formals; /* stored by pointer because they are visible while the body is parsed */

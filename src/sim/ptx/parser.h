@@ -86,7 +86,6 @@ void ptx_parse_registers(struct ptx_parser *parser);
 
 /* statements.c */
 void ptx_parse_body(struct ptx_parser *parser, struct ptx_function *function);
-struct ptx_mnemonic *ptx_mnemonic_intern(struct ptx_parser *parser);
 
 /* labels.c */
 void ptx_resolve_labels(struct ptx_parser *parser, struct ptx_function *function);

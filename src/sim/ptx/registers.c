@@ -84,7 +84,7 @@ static void table_add(struct ptx_lowering *lowering, const struct sim_vreg *vreg
     }
 }
 
-uint32_t ptx_constant_vreg(struct ptx_lowering *lowering, enum sim_vreg_kind kind, uint32_t id,
+static uint32_t constant_vreg(struct ptx_lowering *lowering, enum sim_vreg_kind kind, uint32_t id,
     uint64_t value, uint32_t width)
 {
     uint64_t hash = vreg_hash(kind, id, value, width);
@@ -103,7 +103,7 @@ uint32_t ptx_constant(struct ptx_lowering *lowering, uint64_t value, uint32_t wi
 {
     if (width < 8)
         value &= (UINT64_C(1) << (width * 8)) - 1;
-    return ptx_constant_vreg(lowering, SIM_VREG_CONSTANT, 0, value, width);
+    return constant_vreg(lowering, SIM_VREG_CONSTANT, 0, value, width);
 }
 
 /* Returns the top-level operand at a position; nested and paired operands are skipped. */
@@ -152,7 +152,7 @@ static uint64_t float_bits(const struct ptx_operand *operand, uint32_t width)
 static uint32_t special_vreg(struct ptx_lowering *lowering, uint32_t special, uint32_t width)
 {
     if (special < SIM_CLOCK_LO)
-        return ptx_constant_vreg(lowering, SIM_VREG_SPECIAL, special, 0, width);
+        return constant_vreg(lowering, SIM_VREG_SPECIAL, special, 0, width);
     uint32_t vreg = ptx_scratch(lowering);
     ptx_emit(lowering, SIM_CLOCK, ptx_int_of_width(width), vreg, 0, 0, 0, special);
     return vreg;
@@ -171,11 +171,11 @@ static uint32_t symbol_vreg(
     if (symbol->kind != PTX_SYMBOL_VARIABLE)
         ptx_bad_operands(lowering);
     if (symbol->space == PTX_GLOBAL || symbol->space == PTX_CONST)
-        return ptx_constant_vreg(lowering, SIM_VREG_VARIABLE, symbol->id, operand->value, width);
+        return constant_vreg(lowering, SIM_VREG_VARIABLE, symbol->id, operand->value, width);
     if (symbol->space == PTX_SHARED)
-        return ptx_constant_vreg(lowering, SIM_VREG_SHARED, symbol->id, operand->value, width);
+        return constant_vreg(lowering, SIM_VREG_SHARED, symbol->id, operand->value, width);
     if (symbol->space == PTX_PARAM && symbol->is_entry_parameter)
-        return ptx_constant_vreg(
+        return constant_vreg(
             lowering, SIM_VREG_PARAMETER, 0, symbol->offset + operand->value, width);
     if (symbol->space == PTX_LOCAL) {
         uint32_t vreg = ptx_scratch(lowering);

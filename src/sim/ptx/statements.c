@@ -43,7 +43,7 @@ static void split_mnemonic(struct ptx_parser *parser, struct ptx_mnemonic *mnemo
     }
 }
 
-struct ptx_mnemonic *ptx_mnemonic_intern(struct ptx_parser *parser)
+static struct ptx_mnemonic *intern_mnemonic(struct ptx_parser *parser)
 {
     const struct ptx_token *token = &parser->token;
     uint32_t hash = ptx_hash(token->text, token->length);
@@ -106,12 +106,9 @@ static uint64_t parse_offset(struct ptx_parser *parser)
     }
 }
 
-static void set_symbol(
-    struct ptx_parser *parser, struct ptx_operand *operand, const struct ptx_symbol *symbol)
+static void set_symbol(struct ptx_operand *operand, const struct ptx_symbol *symbol)
 {
     operand->symbol = symbol;
-    if (symbol->kind == PTX_SYMBOL_FUNCTION)
-        parser->functions[symbol->id]->is_called = true;
     if (symbol->kind == PTX_SYMBOL_VARIABLE && symbol->space == PTX_GLOBAL &&
         symbol->owner == UINT32_MAX)
         operand->id = symbol->id;
@@ -140,7 +137,7 @@ static void parse_name(struct ptx_parser *parser, struct ptx_operand *operand)
             (symbol->kind == PTX_SYMBOL_VARIABLE || symbol->kind == PTX_SYMBOL_FUNCTION ||
                 symbol->kind == PTX_SYMBOL_TARGETS || symbol->kind == PTX_SYMBOL_PROTOTYPE)) {
             operand->kind = PTX_OPERAND_SYMBOL;
-            set_symbol(parser, operand, symbol);
+            set_symbol(operand, symbol);
         } else if (token->text[0] == '%') {
             ptx_fail(parser, SIM_LOAD_INVALID, token->line, "register '%.*s' is not known",
                 (int)base_min(token->length, 80), token->text);
@@ -256,7 +253,7 @@ static void parse_instruction(struct ptx_parser *parser)
     if (parser->token.kind != PTX_TOKEN_WORD)
         ptx_unexpected(parser, "instruction");
     made.line = parser->token.line;
-    made.mnemonic = ptx_mnemonic_intern(parser);
+    made.mnemonic = intern_mnemonic(parser);
     made.first = function->operand_count;
     ptx_advance(parser);
     if (!ptx_accept_mark(parser, ';')) {
