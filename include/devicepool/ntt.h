@@ -128,8 +128,11 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * compiles its kernels and the first use of a domain computes its tables there; both block, also
  * with is_async.
  *
- * With exec->device_count whole transforms are dealt out over the devices: spans are in host memory
- * (a batch in rows) or sharded between transforms.
+ * With exec->device_count at least as many transforms as devices are dealt out whole: spans are in
+ * host memory (a batch in rows) or sharded between transforms. Fewer are split, one after the
+ * other, over the largest power of two of the devices. Shard d of k then has, of each transform,
+ * the d-th n/k elements of a bit-reversed order, or elements d, d + k, d + 2 k ... of the natural
+ * order; k must be a power of two up to 16 and the square root of n. See docs/several-devices.md.
  *
  * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. The workspace must be
  * aligned to 16 bytes and have the size that pool_ntt_workspace reports; with one, host memory is

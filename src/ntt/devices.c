@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_ntt over several devices: whole transforms are dealt out, each device's as a call of its
- * own.
+ * pool_ntt over several devices: at least as many transforms as devices are dealt out, each
+ * device's as a call of its own; fewer are split one after the other, see split.h.
  */
-#include "ntt/ntt.h"
+#include "ntt/split.h"
 
 #include "base/status.h"
-#include "memory/devices.h"
 
 /* Elements first[i] to first[i + 1] are those of device i. */
 struct divided_call {
@@ -48,20 +47,62 @@ static pool_status check_layout(const struct ntt_call *call)
         call->exec.device_count);
 }
 
+static bool is_sharded(const struct ntt_call *call)
+{
+    return call->in.space == POOL_MEMORY_SHARDED || call->out.space == POOL_MEMORY_SHARDED;
+}
+
+/* log2 of the devices that the transforms are split over; 0: they are dealt out. */
+static pool_status choose_split(
+    const struct ntt_call *call, const struct memory_devices *devices, uint32_t *log_devices)
+{
+    const uint32_t log_size = call->job.log_size;
+    const pool_field *field = call->target.field;
+
+    *log_devices = 0;
+    if (call->params.batch >= devices->count)
+        return POOL_OK;
+    *log_devices = ntt_split_log_devices(log_size, devices->count);
+    if (is_sharded(call) && devices->count != 1u << *log_devices)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt: unsupported value %u for `device_count` of sharded transforms of 2^%u "
+            "points; "
+            "it must be a power of two up to %u",
+            devices->count, log_size, 1u << ntt_split_log_devices(log_size, UINT32_MAX));
+    if (*log_devices && call->params.layout == POOL_NTT_COLUMNS && call->params.batch > 1)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_ntt: `layout` POOL_NTT_COLUMNS is not supported for %llu transforms over %u "
+            "devices; it must be POOL_NTT_ROWS",
+            (unsigned long long)call->params.batch, devices->count);
+    if (*log_devices &&
+        ((call->in.space == POOL_MEMORY_HOST && !memory_elements_are_packed(field, &call->in)) ||
+            (call->out.space == POOL_MEMORY_HOST &&
+                !memory_elements_are_packed(field, &call->out))))
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_ntt: a `stride` of %llu bytes is not supported for a transform over several "
+            "devices; it must be 0",
+            (unsigned long long)(call->in.stride ? call->in.stride : call->out.stride));
+    return POOL_OK;
+}
+
+static pool_status read_devices(
+    const struct ntt_call *call, struct memory_devices *devices, uint32_t *log_devices)
+{
+    pool_status status = memory_devices_read("pool_ntt", &call->exec, devices);
+
+    if (!status)
+        status = check_spans(call, devices);
+    if (!status)
+        status = check_layout(call);
+    return status ? status : choose_split(call, devices, log_devices);
+}
+
 static pool_status divide(const struct ntt_call *call, struct divided_call *divided)
 {
     const uint64_t n = UINT64_C(1) << call->job.log_size;
     const pool_span *spans[] = {&call->in, &call->out};
-    pool_status status;
 
     divided->call = call;
-    status = memory_devices_read("pool_ntt", &call->exec, &divided->devices);
-    if (!status)
-        status = check_spans(call, &divided->devices);
-    if (!status)
-        status = check_layout(call);
-    if (status)
-        return status;
     memory_devices_divide(&divided->devices,
         spans[call->in.space != POOL_MEMORY_SHARDED && call->out.space == POOL_MEMORY_SHARDED], n,
         divided->first);
@@ -108,8 +149,13 @@ pool_status ntt_run_on_devices(const struct ntt_call *call)
         .total = call->in.count,
         .compute = compute_part,
         .user = &divided};
-    pool_status status = divide(call, &divided);
+    uint32_t log_devices = 0;
+    pool_status status = read_devices(call, &divided.devices, &log_devices);
 
+    if (!status && log_devices)
+        return ntt_split_run(call, &divided.devices, log_devices);
+    if (!status)
+        status = divide(call, &divided);
     return status ? status : memory_parts_run(&parts);
 }
 
@@ -117,8 +163,13 @@ pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *byte
 {
     uint64_t needed[MEMORY_MAX_DEVICES] = {0};
     struct divided_call divided;
-    pool_status status = divide(call, &divided);
+    uint32_t log_devices = 0;
+    pool_status status = read_devices(call, &divided.devices, &log_devices);
 
+    if (!status && log_devices)
+        return ntt_split_workspace(call, &divided.devices, log_devices, bytes);
+    if (!status)
+        status = divide(call, &divided);
     for (uint32_t i = 0; !status && i < divided.devices.count; i++) {
         const struct part part = part_of(&divided, i);
         const pool_exec exec = memory_devices_exec(&divided.devices, &call->exec, i);

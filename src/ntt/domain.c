@@ -120,26 +120,36 @@ static void free_host(pool_ntt_domain *domain)
     base_free(domain);
 }
 
-pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt_domain **domain)
+/* Without root and coset generator. */
+static pool_status allocate(const pool_field *field, uint32_t log_size, pool_ntt_domain **domain)
 {
-    pool_ntt_domain_params params;
-    pool_ntt_domain *made;
-    pool_status status;
+    pool_ntt_domain *made = base_calloc(1, sizeof(*made));
 
-    if (!domain)
-        return base_fail_null("pool_ntt_domain_create", "domain");
-    status = copy_params(given, &params);
-    if (status)
-        return status;
-    made = base_calloc(1, sizeof(*made));
     if (!made)
         return base_fail_memory("a domain");
     atomic_init(&made->references, 1);
     made->generation = driver_fork_generation();
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->create_lock, NULL);
-    made->field = pool_field_retain(params.field);
-    made->log_size = params.log_size;
+    made->field = pool_field_retain(field);
+    made->log_size = log_size;
+    *domain = made;
+    return POOL_OK;
+}
+
+pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt_domain **domain)
+{
+    pool_ntt_domain_params params;
+    pool_ntt_domain *made = NULL;
+    pool_status status;
+
+    if (!domain)
+        return base_fail_null("pool_ntt_domain_create", "domain");
+    status = copy_params(given, &params);
+    if (!status)
+        status = allocate(params.field, params.log_size, &made);
+    if (status)
+        return status;
     status = set_root(made, &params);
     if (!status)
         status = set_coset(made, &params);
@@ -150,6 +160,47 @@ pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt
     set_inverses(made);
     *domain = made;
     return POOL_OK;
+}
+
+static void square_times(
+    const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
+{
+    field_copy(field, power, x);
+    for (uint32_t i = 0; i < times; i++)
+        field_sqr(field, power, power);
+}
+
+static pool_status create_power(
+    const pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power)
+{
+    const uint32_t times = domain->log_size - log_size;
+    pool_ntt_domain *made = NULL;
+    pool_status status = allocate(domain->field, log_size, &made);
+
+    if (status)
+        return status;
+    square_times(
+        domain->field, made->root[POOL_NTT_FORWARD], domain->root[POOL_NTT_FORWARD], times);
+    square_times(
+        domain->field, made->coset[POOL_NTT_FORWARD], domain->coset[POOL_NTT_FORWARD], times);
+    set_inverses(made);
+    made->tuning = domain->tuning;
+    *power = made;
+    return POOL_OK;
+}
+
+pool_status ntt_domain_power(pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power)
+{
+    pool_status status = ntt_domain_check_forked(domain);
+
+    if (status)
+        return status;
+    pthread_mutex_lock(&domain->lock);
+    if (!domain->powers[log_size])
+        status = create_power(domain, log_size, &domain->powers[log_size]);
+    *power = domain->powers[log_size];
+    pthread_mutex_unlock(&domain->lock);
+    return status;
 }
 
 pool_status ntt_domain_check_forked(const pool_ntt_domain *domain)

@@ -18,14 +18,15 @@ void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
+const struct memory_exec_rules ntt_exec_rules = {.checks = POOL_CHECK_CANONICAL,
+    .has_async = true,
+    .has_workspace = true,
+    .has_memory_limit = true,
+    .has_devices = true};
+
 static pool_status read_params(const char *call, const pool_ntt_params *given,
     const pool_exec *given_exec, pool_ntt_params *params, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
-        .has_async = true,
-        .has_workspace = true,
-        .has_memory_limit = true,
-        .has_devices = true};
     pool_status status = base_struct_read(&ntt_params_type, call, "params", given, params);
 
     if (!status && !params->domain)
@@ -35,7 +36,7 @@ static pool_status read_params(const char *call, const pool_ntt_params *given,
             {"order", params->order, 0, POOL_NTT_RR},
             {"layout", params->layout, 0, POOL_NTT_COLUMNS}, {"coset", params->coset, 0, 1});
     if (!status)
-        status = memory_exec_read(call, given_exec, &rules, exec);
+        status = memory_exec_read(call, given_exec, &ntt_exec_rules, exec);
     if (!params->batch)
         params->batch = 1;
     return status;

@@ -170,7 +170,13 @@ struct pool_ntt_domain {
     pthread_mutex_t lock;
     pthread_mutex_t create_lock; /* one thread creates tables; no lock is taken before it */
     struct ntt_tables *tables;   /* guarded by lock; entries do not change once they are in it */
+    /* Guarded by lock: domains of powers of root and coset generator, by their log size. */
+    pool_ntt_domain *powers[POOL_NTT_MAX_LOG_SIZE];
 };
+
+/* The domain of order 2^log_size whose root and coset generator are the 2^(L - log_size)-th powers
+ * of those of `domain`, of order 2^L. It belongs to `domain`. */
+pool_status ntt_domain_power(pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power);
 
 /* POOL_ERR_FORKED where a thread of the parent process may hold the domain's lock. */
 pool_status ntt_domain_check_forked(const pool_ntt_domain *domain);
@@ -217,6 +223,9 @@ pool_status ntt_load_programs(
 pool_status ntt_tables_kernel(
     pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel);
 
+/* The kernel of transforms over several devices, see split.h. */
+pool_status ntt_exchange_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel);
+
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
 /* A transform whose input and output are packed, aligned and on the device. */
@@ -251,7 +260,8 @@ struct ntt_call {
 /* Streams the chunks through the device and waits unless the call is asynchronous. */
 pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks);
 
-/* ntt.c: the number of elements of the `input` or `output`. */
+/* ntt.c: what pool_ntt supports; the number of elements of the `input` or `output`. */
+extern const struct memory_exec_rules ntt_exec_rules;
 pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span, const char *what);
 
 /* ---- devices.c --------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ pool_status poseidon_check_operand(const char *call, const pool_field *field, co
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->form`", call,
             (int)span->form, operand->name);
     if (exec->device_count && span->space == POOL_MEMORY_SHARDED)
-        return POOL_OK; /* its shards are operands of one device each */
+        return POOL_OK; /* each shard is an operand of one device */
     if (span->space != POOL_MEMORY_HOST && span->space != POOL_MEMORY_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %d for `%s->space`",
             call, (int)span->space, operand->name);
