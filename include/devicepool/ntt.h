@@ -134,10 +134,12 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * the d-th n/k elements of a bit-reversed order, or elements d, d + k, d + 2 k ... of the natural
  * order; k must be a power of two up to 16 and the square root of n. See docs/several-devices.md.
  *
- * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. The workspace must be
- * aligned to 16 bytes and have the size that pool_ntt_workspace reports; with one, host memory is
- * not chunked. The smallest chunk is one transform of a batch of packed rows from host to host
- * memory, otherwise everything. Progress counts elements.
+ * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. The workspace takes
+ * the results of passes: it must be aligned to 16 bytes and have as many bytes as all elements,
+ * packed, where the transform needs one. With a workspace host memory is not chunked; the copies of
+ * spans that are not packed in device memory are allocated besides. The smallest chunk is one
+ * transform of a batch of packed rows from host to host memory, otherwise everything. Progress
+ * counts elements.
  *
  * POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` other than batch * 2^log_size, a product of
  * batch, size and stride that overflows, a stride that is smaller than an element or not a multiple
@@ -151,10 +153,11 @@ POOL_API pool_status pool_ntt(const pool_ntt_params *params, const pool_exec *ex
     const pool_span *in, const pool_span *out);
 
 /*
- * The maximum number of device bytes that pool_ntt needs besides `in` and `out` for these spans, of
- * whose data it only compares the addresses; large batches in host memory are chunked. 0 is a valid
- * result. Requires exec->device, or a device that the calling thread has bound; with
- * exec->device_count it sets bytes[i] for device i.
+ * The exact number of device bytes that pool_ntt allocates for these spans, params and exec: at
+ * most exec->memory_limit, unless that is 0. Of the spans' data only the addresses are compared;
+ * they may be NULL, and two in device memory are then the same memory. Kernels and the domain's
+ * tables (pool_ntt_domain_bytes) do not count. 0 is a valid result. Requires exec->device, or a
+ * device that the calling thread has bound; with exec->device_count it sets bytes[i] for device i.
  */
 POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes);

@@ -24,6 +24,8 @@ struct slot {
     enum { SLOT_IDLE, SLOT_COMPUTED, SLOT_ENQUEUED } state;
     struct staging in[MEMORY_PIPELINE_INPUTS];
     struct staging out;
+    pool_buffer *scratch;
+    CUdeviceptr scratch_address;
 };
 
 struct run {
@@ -186,8 +188,10 @@ static bool set_next_chunk(struct run *run, struct slot *slot)
     struct memory_chunk *chunk = &slot->chunk;
     uint64_t rest = pipeline->count - run->next_item;
 
-    *chunk = (struct memory_chunk){
-        .slot = (uint32_t)(slot - run->slots), .first = run->next_item, .target = pipeline->target};
+    *chunk = (struct memory_chunk){.slot = (uint32_t)(slot - run->slots),
+        .first = run->next_item,
+        .target = pipeline->target,
+        .scratch = slot->scratch_address};
     if (pipeline->next)
         return pipeline->next(pipeline->user, chunk);
     chunk->count = rest < pipeline->chunk_items ? rest : pipeline->chunk_items;
@@ -321,6 +325,9 @@ static pool_status open_slots(struct run *run)
             status = alloc_staging(pipeline, &pipeline->in[k], &slot->in[k], &target);
         if (!status)
             status = alloc_staging(pipeline, &pipeline->out, &slot->out, &target);
+        if (!status && pipeline->scratch_bytes)
+            status = memory_scratch(
+                &target, pipeline->scratch_bytes, &slot->scratch, &slot->scratch_address);
     }
     for (uint32_t i = 0; run->set && i < stream_count(pipeline) && !status; i++)
         status = order_streams(run->ordered, pipeline->target.stream, run->set->stream[i]);
@@ -357,6 +364,7 @@ static pool_status close_slots(struct run *run, pool_status status)
         for (int k = 0; k < MEMORY_PIPELINE_INPUTS; k++)
             status = free_staging(&slot->in[k], &target, status);
         status = free_staging(&slot->out, &target, status);
+        status = memory_scratch_free(&target, &slot->scratch, status);
     }
     if (run->set)
         stream_set_return(run->set);

@@ -26,6 +26,7 @@ struct memory_chunk {
     uint64_t count;
     uint32_t slot;
     struct exec_target target; /* with the stream of the stage */
+    CUdeviceptr scratch;       /* of the slot */
     /* The chunk's items in device memory. */
     pool_span in[MEMORY_PIPELINE_INPUTS];
     pool_span out;
@@ -55,7 +56,8 @@ struct memory_pipeline {
     bool is_serial;
     struct memory_pipeline_span in[MEMORY_PIPELINE_INPUTS];
     struct memory_pipeline_span out;
-    bool is_in_place; /* results replace the uploaded in[0] and need no memory of their own */
+    bool is_in_place;       /* results replace the uploaded in[0] and need no memory of their own */
+    uint64_t scratch_bytes; /* of device memory for the computation, per slot */
     /* Stages besides the copies of the spans; NULL: none. All but `next` only enqueue work. */
     memory_pipeline_stage upload;
     memory_pipeline_stage compute;

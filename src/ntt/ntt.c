@@ -57,20 +57,36 @@ pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span
     return POOL_OK;
 }
 
+static pool_status check_counts(const struct ntt_call *call)
+{
+    pool_status status = ntt_check_count(&call->params, &call->in, "input");
+
+    if (!status)
+        status = ntt_check_count(&call->params, &call->out, "output");
+    if (!status)
+        status = memory_elements_check_overlap(call->target.field, &call->in, &call->out, 1);
+    return status;
+}
+
 static pool_status check_spans(const struct ntt_call *call)
 {
-    const pool_field *field = call->target.field;
     pool_status status = memory_elements_check(&call->target, &call->in, "input");
 
     if (!status)
         status = memory_elements_check(&call->target, &call->out, "output");
+    return status ? status : check_counts(call);
+}
+
+/* For forecasts: not the data. */
+static pool_status check_shapes(const struct ntt_call *call)
+{
+    const pool_field *field = call->target.field;
+    const struct memory_item item = {field->bytes, "elements", field->name};
+    pool_status status = memory_span_check_shape(&call->in, &item, "input");
+
     if (!status)
-        status = ntt_check_count(&call->params, &call->in, "input");
-    if (!status)
-        status = ntt_check_count(&call->params, &call->out, "output");
-    if (!status)
-        status = memory_elements_check_overlap(field, &call->in, &call->out, 1);
-    return status;
+        status = memory_span_check_shape(&call->out, &item, "output");
+    return status ? status : check_counts(call);
 }
 
 static void init_job(struct ntt_call *call)
@@ -118,7 +134,7 @@ static pool_status prepare(const char *name, const pool_ntt_params *given, const
     return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
 }
 
-/* What pool_ntt_workspace reports. */
+/* What a workspace of the caller's has to have. */
 static pool_status workspace_bytes(const struct ntt_call *call, uint64_t *bytes)
 {
     const struct ntt_run run = {.target = call->target, .job = call->job};
@@ -152,7 +168,7 @@ static pool_status check_workspace(const struct ntt_call *call)
             pool_device_ordinal(call->target.device));
     if (pool_buffer_bytes(given) < bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_ntt: `workspace` has %llu bytes; pool_ntt_workspace says %llu",
+            "pool_ntt: `workspace` has %llu bytes; the results of passes need %llu",
             (unsigned long long)pool_buffer_bytes(given), (unsigned long long)bytes);
     if (address % 16)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -166,10 +182,17 @@ static pool_status check_workspace(const struct ntt_call *call)
     return status;
 }
 
+static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *chunks)
+{
+    const struct chip chip = chip_of(call->target.device);
+
+    return ntt_plan_chunks(
+        &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), chunks);
+}
+
 /* One binding for all the calls below: each of them then finds the context current. */
 static pool_status run_inside(struct ntt_call *call)
 {
-    const struct chip chip = chip_of(call->target.device);
     struct ntt_chunks chunks;
     pool_status status = check_spans(call);
 
@@ -178,8 +201,7 @@ static pool_status run_inside(struct ntt_call *call)
     init_job(call);
     status = check_workspace(call);
     if (!status)
-        status = ntt_plan_chunks(
-            &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), &chunks);
+        status = plan_chunks(call, &chunks);
     return status ? status : ntt_call_run(call, &chunks);
 }
 
@@ -213,6 +235,7 @@ pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *e
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
+    struct ntt_chunks chunks;
     struct ntt_call call;
     pool_status status;
 
@@ -222,9 +245,12 @@ pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *e
     if (!status && call.exec.device_count)
         return ntt_workspace_on_devices(&call, bytes);
     if (!status)
-        status = check_spans(&call);
+        status = check_shapes(&call);
     if (status)
         return status;
     init_job(&call);
-    return workspace_bytes(&call, bytes);
+    status = plan_chunks(&call, &chunks);
+    if (!status)
+        *bytes = chunks.bytes;
+    return status;
 }

@@ -98,11 +98,11 @@ struct ntt_operands {
 
 /* The device memory of a transform besides its spans. */
 struct ntt_memory {
-    bool packs_input;   /* a packed copy of the input, which takes the results where it can */
-    bool copies_output; /* packed results that are copied to the output afterwards */
-    bool uses_workspace;
-    uint64_t workspace_bytes; /* what pool_ntt_workspace reports */
-    uint64_t allocated_bytes;
+    bool packs_input;         /* a packed copy of the input, which takes the results where it can */
+    bool copies_output;       /* packed results that are copied to the output afterwards */
+    uint64_t workspace_bytes; /* for the results of passes; 0: none needed */
+    uint64_t staged_bytes;    /* copies of spans in host memory */
+    uint64_t packed_bytes;    /* of spans that are not packed */
 };
 struct ntt_memory ntt_plan_memory(
     const struct ntt_plan *plan, const struct ntt_job *job, const struct ntt_operands *operands);
@@ -111,6 +111,8 @@ struct ntt_memory ntt_plan_memory(
 struct ntt_chunks {
     uint64_t rows; /* of a chunk */
     uint32_t slots;
+    uint64_t workspace_bytes; /* of a slot; 0: none needed, or the caller's */
+    uint64_t bytes;           /* of device memory that the call allocates */
 };
 /* POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk needs more than `limit`. */
 pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,

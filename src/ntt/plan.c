@@ -270,23 +270,26 @@ struct ntt_memory ntt_plan_memory(
     uint64_t count = job->batch << job->log_size, bytes = count * operands->element_bytes;
     bool out_is_usable = !operands->out_is_on_host && operands->out_is_packed;
     struct ntt_memory memory = {.packs_input = operands->in_is_on_host || !operands->in_is_packed};
+    bool is_staged_as_packed = operands->in_is_on_host && operands->in_is_packed;
 
     memory.copies_output = !out_is_usable && !memory.packs_input;
-    memory.uses_workspace = ntt_plan_needs_workspace(
-        plan, memory.packs_input ? !out_is_usable : operands->is_in_place, memory.packs_input);
-    memory.workspace_bytes =
-        bytes * ((uint64_t)memory.packs_input + memory.copies_output + memory.uses_workspace);
+    if (ntt_plan_needs_workspace(
+            plan, memory.packs_input ? !out_is_usable : operands->is_in_place, memory.packs_input))
+        memory.workspace_bytes = bytes;
     /* A strided input in host memory is uploaded with the bytes between its elements. */
-    if (operands->in_is_on_host && !operands->in_is_packed)
-        memory.workspace_bytes += count * operands->in_stride;
-    memory.allocated_bytes = memory.workspace_bytes + (operands->has_checks ? sizeof(uint64_t) : 0);
-    if (operands->has_workspace && memory.uses_workspace)
-        memory.allocated_bytes -= bytes;
+    if (operands->in_is_on_host)
+        memory.staged_bytes = (count - 1) * operands->in_stride + operands->element_bytes;
+    if (memory.packs_input && !is_staged_as_packed)
+        memory.packed_bytes = bytes;
+    if (memory.copies_output && operands->out_is_on_host)
+        memory.staged_bytes += bytes;
+    else if (memory.copies_output)
+        memory.packed_bytes += bytes;
     return memory;
 }
 
-static pool_status plan_bytes(const struct chip *chip, const struct ntt_job *job,
-    const struct ntt_operands *operands, uint64_t batch, uint64_t *bytes)
+static pool_status plan_memory(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, uint64_t batch, struct ntt_memory *memory)
 {
     struct ntt_job chunk = *job;
     struct ntt_tuning tuning;
@@ -296,7 +299,29 @@ static pool_status plan_bytes(const struct chip *chip, const struct ntt_job *job
     tuning = ntt_tuning_for(&chunk, chip);
     if (!ntt_plan_make(&tuning, chip, &chunk, &plan))
         return ntt_plan_fail(&chunk);
-    *bytes = ntt_plan_memory(&plan, &chunk, operands).allocated_bytes;
+    *memory = ntt_plan_memory(&plan, &chunk, operands);
+    return POOL_OK;
+}
+
+/* Sets the memory of chunks of that many rows. The last one may have fewer rows, and then another
+ * plan, which may need a workspace where the others do not. */
+static pool_status set_chunks(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, struct ntt_chunks *chunks)
+{
+    uint64_t rest = job->batch % chunks->rows;
+    uint64_t check = operands->has_checks ? sizeof(uint64_t) : 0;
+    struct ntt_memory memory, last = {0};
+    pool_status status = plan_memory(chip, job, operands, chunks->rows, &memory);
+
+    if (!status && rest)
+        status = plan_memory(chip, job, operands, rest, &last);
+    if (status)
+        return status;
+    chunks->workspace_bytes =
+        operands->has_workspace ? 0 : base_max(memory.workspace_bytes, last.workspace_bytes);
+    /* The answer of a check is freed before spans are packed. */
+    chunks->bytes = chunks->slots * (memory.staged_bytes + chunks->workspace_bytes) +
+                    base_max(memory.packed_bytes, check);
     return POOL_OK;
 }
 
@@ -304,19 +329,26 @@ static pool_status plan_bytes(const struct chip *chip, const struct ntt_job *job
 static pool_status limit_chunks(const struct chip *chip, const struct ntt_job *job,
     const struct ntt_operands *operands, uint64_t limit, struct ntt_chunks *chunks)
 {
-    uint64_t smallest, bytes;
-    pool_status status = plan_bytes(chip, job, operands, 1, &smallest);
+    uint64_t most_rows = chunks->rows, most_slots = base_min(SLOTS, job->batch);
+    pool_status status = POOL_OK;
 
-    if (status)
-        return status;
-    if (smallest > limit)
-        return memory_exec_fail_limit("pool_ntt", limit, smallest);
-    chunks->slots = (uint32_t)base_min(SLOTS, limit / smallest);
-    /* Plans differ by batch, so that a chunk may need another workspace than a row. */
-    for (status = plan_bytes(chip, job, operands, chunks->rows, &bytes);
-         !status && chunks->rows > 1 && bytes > limit / chunks->slots;
-         status = plan_bytes(chip, job, operands, chunks->rows, &bytes))
-        chunks->rows /= 2;
+    *chunks = (struct ntt_chunks){.rows = 1, .slots = (uint32_t)most_slots};
+    status = set_chunks(chip, job, operands, chunks);
+    while (!status && chunks->bytes > limit && chunks->slots > 1) {
+        chunks->slots--;
+        status = set_chunks(chip, job, operands, chunks);
+    }
+    if (!status && chunks->bytes > limit)
+        status = memory_exec_fail_limit("pool_ntt", limit, chunks->bytes);
+    most_slots = chunks->slots;
+    /* One row fits. Plans differ by batch, so that a chunk may need another workspace than a row.
+     */
+    for (chunks->rows = most_rows; !status; chunks->rows /= 2) {
+        chunks->slots = (uint32_t)base_min(most_slots, base_ceil_div(job->batch, chunks->rows));
+        status = set_chunks(chip, job, operands, chunks);
+        if (chunks->bytes <= limit)
+            break;
+    }
     return status;
 }
 
@@ -326,19 +358,16 @@ pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
     bool is_divisible = operands->in_is_on_host && operands->in_is_packed &&
                         operands->out_is_on_host && operands->out_is_packed &&
                         job->layout == POOL_NTT_ROWS && !operands->has_workspace;
-    uint64_t most = base_max(CHUNK_BYTES / (operands->element_bytes << job->log_size), 1), whole;
+    uint64_t most = base_max(CHUNK_BYTES / (operands->element_bytes << job->log_size), 1);
     pool_status status;
 
     *chunks = (struct ntt_chunks){.rows = job->batch, .slots = 1};
-    if (!is_divisible && limit == UINT64_MAX)
-        return POOL_OK; /* the plan of the one chunk follows */
-    status = plan_bytes(chip, job, operands, job->batch, &whole);
-    if (status)
+    if (is_divisible && job->batch > most)
+        *chunks = (struct ntt_chunks){
+            .rows = most, .slots = (uint32_t)base_min(SLOTS, base_ceil_div(job->batch, most))};
+    status = set_chunks(chip, job, operands, chunks);
+    if (status || chunks->bytes <= limit)
         return status;
-    if (whole > limit && !is_divisible)
-        return memory_exec_fail_limit("pool_ntt", limit, whole);
-    if (!is_divisible || (job->batch <= most && whole <= limit))
-        return POOL_OK;
-    *chunks = (struct ntt_chunks){.rows = base_min(most, job->batch), .slots = SLOTS};
-    return whole <= limit ? POOL_OK : limit_chunks(chip, job, operands, limit, chunks);
+    return is_divisible ? limit_chunks(chip, job, operands, limit, chunks)
+                        : memory_exec_fail_limit("pool_ntt", limit, chunks->bytes);
 }

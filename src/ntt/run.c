@@ -176,21 +176,6 @@ static pool_status choose_output(struct ntt_call *call, const struct ntt_memory 
     return POOL_OK;
 }
 
-static pool_status enqueue_transforms(struct ntt_run *run, const struct ntt_plan *plan,
-    const struct ntt_memory *memory, pool_buffer *given)
-{
-    uint64_t bytes = (run->job.batch << run->job.log_size) * run->target.field->bytes;
-    pool_buffer *workspace = NULL;
-    pool_status status = POOL_OK;
-
-    if (memory->uses_workspace)
-        status = given ? pool_buffer_address(given, &run->workspace)
-                       : memory_scratch(&run->target, bytes, &workspace, &run->workspace);
-    if (!status)
-        status = ntt_run_enqueue(run, plan);
-    return memory_scratch_free(&run->target, &workspace, status);
-}
-
 static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
 {
     struct ntt_call *call = user;
@@ -218,7 +203,11 @@ static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
     run.in = (CUdeviceptr)(uintptr_t)in.data;
     run.out = (CUdeviceptr)(uintptr_t)out.data;
     run.in_may_be_overwritten = memory.packs_input;
-    status = enqueue_transforms(&run, &plan, &memory, call->exec.workspace);
+    run.workspace = chunk->scratch;
+    if (call->exec.workspace)
+        status = pool_buffer_address(call->exec.workspace, &run.workspace);
+    if (!status)
+        status = ntt_run_enqueue(&run, &plan);
     if (!status && !call->operands.out_is_on_host && out.data != chunk->out.data)
         status = vector_copy(&chunk->target, &out, &chunk->out);
     return status;
@@ -239,6 +228,7 @@ pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks)
         .in = {{&call->in, bytes, false}},
         .out = {&call->out, bytes, false},
         .is_in_place = operands->in_is_on_host || !operands->in_is_packed,
+        .scratch_bytes = chunks->workspace_bytes,
         .compute = compute_chunk,
         .user = call};
     pool_status status = memory_pipeline_run(&pipeline);

@@ -481,6 +481,68 @@ static void test_vector_arguments(void **state)
     assert_int_equal(bytes, 7);
 }
 
+/* ---- NTT ------------------------------------------------------------------------------------- */
+
+static pool_ntt_params ntt;
+
+static pool_status run_ntt(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = output(results);
+    pool_status status = pool_ntt(&ntt, &with, &call.in[0], &out);
+
+    read_back(call.out_buffer, results);
+    return status;
+}
+
+/* Device memory has its addresses: a transform in place is another one. */
+static pool_status forecast_ntt(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span in = call.in[0].space ? call.in[0] : without_data(call.in[0]);
+
+    return pool_ntt_workspace(&ntt, &with, &in, &call.out, bytes);
+}
+
+static void check_ntt(uint32_t log_size, uint64_t batch, int way)
+{
+    const struct operation operation = {
+        "ntt", run_ntt, forecast_ntt, batch > 1 && !(way & 7) ? DIVIDED : EITHER};
+    const uint64_t count = batch << log_size, bytes = field->bytes;
+    const uint64_t stride = way & 4 ? bytes + 4 : 0;
+    uint8_t *data = calloc(count, bytes + 4), *none = calloc(count, bytes + 4);
+
+    for (uint64_t i = 0; i < count; i++)
+        data[i * (stride ? stride : bytes)] = (uint8_t)(i + 1);
+    call.checks = way & 8 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+    call.in[0] = operand(data, count, bytes, stride, way & 1, &call.in_buffer[0]);
+    call.out = operand(none, count, bytes, way & 2 ? stride : 0, way & 2, &call.out_buffer);
+    for (int order = 0; order < 4; order++) {
+        ntt.order = (pool_ntt_order)order;
+        ntt.batch = batch;
+        check_operation(&operation);
+    }
+    free_call();
+    free(data);
+    free(none);
+}
+
+/* One pass, and several, which need memory for their results; batches that are divided. */
+static void test_ntt(void **state)
+{
+    (void)state;
+    for (int log_size = 3; log_size < 14; log_size += 8) {
+        ntt = (pool_ntt_params){
+            .struct_size = sizeof(ntt), .domain = ntt_domain(field, (uint32_t)log_size)};
+        for (int way = 0; way < 16; way++)
+            if (log_size < 8 || way % 5 == 0)
+                check_ntt((uint32_t)log_size, log_size < 8 ? 11 : 1, way);
+        if (log_size > 8)
+            check_ntt((uint32_t)log_size, 3, 0);
+        assert_ok(pool_ntt_domain_destroy(&ntt.domain));
+    }
+}
+
 /* ---- domains --------------------------------------------------------------------------------- */
 
 static void test_domain_tables(void **state)
@@ -689,6 +751,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_merkle),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vector_arguments),
+        cmocka_unit_test(test_ntt),
         cmocka_unit_test(test_domain_tables),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_bases),

@@ -61,6 +61,19 @@ static pool_exec first_device(const struct soak *soak)
 /* ---- MSM ---------------------------------------------------------------------------------------
  */
 
+/* An MSM over resident bases, which may have to be loaded before it. */
+static uint64_t forecast_bases(const pool_resident *bases, const pool_exec *exec,
+    const pool_span *scalars, const pool_span *result)
+{
+    const pool_msm_params params = {.struct_size = sizeof(params)};
+    uint64_t loading = 0, workspace = 0;
+
+    SOAK_MUST(pool_resident_open_workspace(bases, exec, &loading));
+    SOAK_MUST(pool_resident_msm_workspace(bases, &params, exec, scalars, result, &workspace));
+    workspace += pool_resident_bytes(bases);
+    return workspace > loading ? workspace : loading;
+}
+
 static void create_msm(struct soak *soak)
 {
     struct soak_work *work = &soak->work;
@@ -98,9 +111,7 @@ static void create_msm(struct soak *soak)
             .bases = &bases,
             .points = &points},
         &work->bases));
-    /* the job's, the copy's, and what loading takes besides */
-    work->lease_bytes[SOAK_BASES] =
-        work->lease_bytes[SOAK_MSM] + 3 * count * work->point_bytes + (1 << 20);
+    work->lease_bytes[SOAK_BASES] = forecast_bases(work->bases, &exec, &operands, &result);
 }
 
 /* ---- NTT ---------------------------------------------------------------------------------------
@@ -144,6 +155,7 @@ static void create_poseidon(struct soak *soak)
     struct soak_work *work = &soak->work;
     const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
     uint64_t count = soak->options.hashes;
+    pool_span in, out;
 
     SOAK_MUST(pool_poseidon_by_name(pool_poseidon_name_at(0), &work->set));
     work->element_bytes = pool_field_element_bytes(pool_poseidon_field(work->set));
@@ -151,7 +163,6 @@ static void create_poseidon(struct soak *soak)
         count * pool_poseidon_digest_elements(work->set) * work->element_bytes;
     for (unsigned i = 0; i < SOAK_PROBLEMS; i++) {
         struct soak_problem *problem = &work->problems[SOAK_POSEIDON][i];
-        pool_span in, out;
 
         problem->in = allocate(count * work->element_bytes);
         problem->answer = allocate(work->answer_bytes[SOAK_POSEIDON]);
@@ -161,8 +172,9 @@ static void create_poseidon(struct soak *soak)
         out = host_span(problem->answer, count);
         SOAK_MUST(pool_poseidon_hash(work->set, &on_host, &in, 1, &out));
     }
-    work->lease_bytes[SOAK_POSEIDON] =
-        2 * (count * work->element_bytes + work->answer_bytes[SOAK_POSEIDON]) + (1 << 20);
+    in = host_span(NULL, count);
+    SOAK_MUST(pool_poseidon_hash_workspace(
+        work->set, NULL, &in, 1, &in, &work->lease_bytes[SOAK_POSEIDON]));
 }
 
 /* ---- copies and resident buffers ---------------------------------------------------------------
