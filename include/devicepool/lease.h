@@ -68,9 +68,11 @@ typedef struct pool_request {
     const struct pool_resident *near_resident;
     int32_t priority; /* higher ones first; -POOL_LEASE_PRIORITY_MAX to POOL_LEASE_PRIORITY_MAX */
     uint32_t flags;   /* POOL_LEASE_… */
-    uint64_t timeout_ns;  /* how long to wait; 0: not at all; POOL_WAIT_FOREVER */
-    uint64_t duration_ns; /* the lease is overdue once it is held longer than that; 0: never */
-    pool_cancel *cancel;  /* ends the wait; it must outlive the call, or the ticket. NULL: none */
+    uint64_t timeout_ns; /* how long to wait; 0: not at all; POOL_WAIT_FOREVER */
+    /* The lease is overdue once it is held longer than that: it is logged and counted, and its
+     * devices are watched for progress (pool_params.stall_timeout_ns). 0: never */
+    uint64_t duration_ns;
+    pool_cancel *cancel; /* ends the wait; it must outlive the call, or the ticket. NULL: none */
     /* For messages, logs and metrics; copied. At most 63 bytes of UTF-8 without control characters.
      * NULL: "" */
     const char *label;
@@ -198,6 +200,7 @@ typedef struct pool_lease_counts {
     uint64_t longest_wait_ns; /* of a request that waits now */
     uint64_t granted;         /* requests since the pool was created */
     uint64_t failed;          /* requests that ended without a lease: deadlines, cancels, faults */
+    uint64_t became_overdue;  /* leases since the pool was created, as the monitor found them */
 } pool_lease_counts;
 
 /* Makes no driver call; POOL_OK also after a sticky fault. */

@@ -117,10 +117,11 @@ typedef struct pool_params {
     /*
      * A device with unfinished work whose streams have made no progress for this long is stalled:
      * the fault hook is called once with class DEVICE, and pool_get_health counts it and reports
-     * harm until it makes progress again. 0: devices are not watched. Progress is seen where waits
-     * and queries of the library succeed, and when a stream is idle, so the time must be longer
-     * than a stream is ever kept busy without such a wait. A thread of the library looks four
-     * times within it.
+     * harm until it makes progress again. While a lease on a device is overdue
+     * (pool_request.duration_ns) the time is a second at most. 0: devices are watched only while a
+     * lease on them is overdue. Progress is seen where waits and queries of the library succeed,
+     * and when a stream is idle, so the time must be longer than a stream is ever kept busy without
+     * such a wait. A thread of the library looks four times within it.
      */
     uint64_t stall_timeout_ns;
     /*
@@ -305,7 +306,8 @@ typedef struct pool_health_info {
     uint32_t draining_devices; /* these three: devices in that state of pool_device_state */
     uint32_t quarantined_devices;
     uint32_t abandoned_devices;
-    uint32_t stalled_devices; /* with unfinished work and no progress, see stall_timeout_ns */
+    /* with unfinished work and no progress, see stall_timeout_ns */
+    uint32_t stalled_devices;
 } pool_health_info;
 
 /*

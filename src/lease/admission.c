@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "pool/extension.h"
 
 /* Requests that wait for memory see what others release after one interval of the samples. */
@@ -23,16 +24,18 @@ struct lease_chunk {
     pool_lease leases[LEASES_PER_CHUNK];
 };
 
-static uint64_t (*test_clock)(void);
+static uint64_t (*_Atomic test_clock)(void);
 
 uint64_t admission_now(void)
 {
-    return test_clock ? test_clock() : base_clock_ns();
+    uint64_t (*clock)(void) = atomic_load_explicit(&test_clock, memory_order_relaxed);
+
+    return clock ? clock() : base_clock_ns();
 }
 
 void admission_set_clock(uint64_t (*clock)(void))
 {
-    test_clock = clock;
+    atomic_store_explicit(&test_clock, clock, memory_order_relaxed);
 }
 
 /* --- the list of free leases --------------------------------------------------------------------
@@ -189,16 +192,114 @@ static void devices_changed(void *user, pool_device *device)
 {
     struct admission *admission = user;
     uint64_t now = admission_now();
-    bool has_hooks;
+    bool needs_monitor;
 
     (void)device;
     pthread_mutex_lock(&admission->lock);
     admission_refresh(admission, now);
     admission_deliver(admission, now);
-    has_hooks = admission_has_hooks(admission);
+    needs_monitor = admission_needs_monitor(admission);
     pthread_mutex_unlock(&admission->lock);
-    if (has_hooks)
+    if (needs_monitor)
         (void)admission_run_monitor(admission, now);
+}
+
+/* --- overdue leases -----------------------------------------------------------------------------
+ */
+
+static uint64_t earlier(uint64_t time, uint64_t other)
+{
+    return time < other ? time : other;
+}
+
+/* The first time at which the lease is overdue. */
+static uint64_t overdue_at(const pool_lease *lease)
+{
+    return lease->duration_ns < SCHEDULER_NEVER - 1 - lease->granted_ns
+               ? lease->granted_ns + lease->duration_ns + 1
+               : SCHEDULER_NEVER;
+}
+
+static void change_overdue(const pool_lease *lease, int change)
+{
+    for (uint32_t i = 0; i < lease->request.devices; i++)
+        device_overdue_changed(lease->parts[i].budget.device, change);
+}
+
+void admission_end_overdue(pool_lease *lease)
+{
+    if (lease->is_overdue)
+        change_overdue(lease, -1);
+    lease->is_overdue = false;
+}
+
+/* What is logged about a lease, without the lock. */
+struct overdue_report {
+    pool_device *device;
+    uint32_t devices;
+    uint64_t held_ns, duration_ns;
+    char label[POOL_LEASE_LABEL_BYTES];
+};
+enum { OVERDUE_REPORTS = 8 };
+
+/* With the lock held: marks overdue leases, as many as fit into `reports`, and sets the time of the
+ * next search. */
+static uint32_t mark_overdue(
+    struct admission *admission, uint64_t now, struct overdue_report reports[OVERDUE_REPORTS])
+{
+    uint32_t count = 0;
+
+    admission->overdue_ns = SCHEDULER_NEVER;
+    for (pool_lease *lease = admission->active; lease; lease = lease->next) {
+        if (lease->request.decision != SCHEDULER_GRANTED || !lease->duration_ns ||
+            lease->is_overdue)
+            continue;
+        if (!lease_is_overdue(lease, now) || count == OVERDUE_REPORTS) {
+            admission->overdue_ns = earlier(admission->overdue_ns, overdue_at(lease));
+            continue;
+        }
+        reports[count] = (struct overdue_report){.device = lease->parts[0].budget.device,
+            .devices = lease->request.devices,
+            .held_ns = now - lease->granted_ns,
+            .duration_ns = lease->duration_ns};
+        memcpy(reports[count++].label, lease->label, sizeof(lease->label));
+        lease->is_overdue = true;
+        change_overdue(lease, 1);
+        admission->statistics.became_overdue++;
+    }
+    return count;
+}
+
+static void log_overdue(const struct overdue_report *report)
+{
+    BASE_LOG_LABEL(report->label);
+    char text[256], others[48] = "";
+
+    if (report->devices > 1)
+        snprintf(others, sizeof(others), " and %u more", report->devices - 1);
+    snprintf(text, sizeof(text),
+        "the lease \"%s\" of device %d%s is overdue: it is held for %.3f s, its request said %.3f "
+        "s",
+        report->label, pool_device_ordinal(report->device), others, (double)report->held_ns / 1e9,
+        (double)report->duration_ns / 1e9);
+    device_log(report->device, POOL_LOG_WARN, text);
+}
+
+/* On the monitor's thread. */
+static void find_overdue(struct admission *admission, uint64_t now)
+{
+    struct overdue_report reports[OVERDUE_REPORTS];
+    uint32_t count;
+
+    do {
+        pthread_mutex_lock(&admission->lock);
+        count = mark_overdue(admission, now, reports);
+        pthread_mutex_unlock(&admission->lock);
+        for (uint32_t i = 0; i < count; i++)
+            log_overdue(&reports[i]);
+        if (count)
+            device_pool_watch(admission->pool);
+    } while (count == OVERDUE_REPORTS);
 }
 
 /* --- requests -----------------------------------------------------------------------------------
@@ -222,6 +323,10 @@ static void hold_lease(struct admission *admission, pool_lease *lease, uint64_t 
     }
     lease->granted_ns = now;
     lease->status = POOL_OK;
+    if (lease->duration_ns && overdue_at(lease) < admission->overdue_ns) {
+        admission->overdue_ns = overdue_at(lease);
+        admission->has_new_deadline = true;
+    }
     admission->held++;
     lease_histogram_add(
         &admission->statistics.granted_waits, lease_duration(request->submitted, now));
@@ -314,18 +419,15 @@ void admission_cancel(
 /* --- the monitor's task -------------------------------------------------------------------------
  */
 
-static uint64_t earlier(uint64_t time, uint64_t other)
-{
-    return time < other ? time : other;
-}
-
-/* Samples free memory for requests that wait, ends waits whose deadline has passed, calls hooks. */
+/* Samples free memory for requests that wait, ends waits whose deadline has passed, marks overdue
+ * leases, calls hooks. */
 static uint64_t run_task(void *user, uint64_t monitor_now)
 {
     struct admission *admission = user;
     uint64_t now = admission_now(), due = SCHEDULER_NEVER;
     bool is_sampled;
 
+    find_overdue(admission, now); /* first: the driver may not return */
     pthread_mutex_lock(&admission->lock);
     is_sampled = admission->waiting_bytes != 0;
     pthread_mutex_unlock(&admission->lock);
@@ -340,6 +442,8 @@ static uint64_t run_task(void *user, uint64_t monitor_now)
     if (admission->waiting_bytes)
         due = earlier(due, now + SAMPLE_INTERVAL_NS);
     due = earlier(due, scheduler_next_deadline(&admission->scheduler));
+    due = earlier(due, admission->overdue_ns);
+    admission->has_new_deadline = false;
     pthread_mutex_unlock(&admission->lock);
     ticket_run_hooks(admission);
     /* The monitor's clock is the monotonic one, whatever a test has set. */
@@ -406,6 +510,7 @@ static pool_status create_admission(device_pool *pool, void **object)
     admission->device_count = (uint32_t)pool_device_count(pool);
     admission->task.run = run_task;
     admission->task.user = admission;
+    admission->overdue_ns = SCHEDULER_NEVER;
     /* The lock is held for some hundred nanoseconds: waiting threads spin before they sleep. */
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);

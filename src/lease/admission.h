@@ -53,6 +53,8 @@ struct pool_lease {
     uint64_t duration_ns;
     char label[POOL_LEASE_LABEL_BYTES];
 
+    bool is_overdue; /* guarded by the lock: the monitor has found the lease overdue */
+
     /* guarded by the lock, but for the thread whose wake was posted after the decision */
     struct scheduler_request request;
     pool_status status; /* why the request was not granted */
@@ -84,13 +86,17 @@ struct admission {
     uint32_t held;
     uint32_t tickets;       /* that exist */
     uint32_t waiting_bytes; /* requests that wait and ask for bytes */
+    uint64_t overdue_ns;    /* when the monitor looks for overdue leases next */
+    bool has_new_deadline;  /* overdue_ns is earlier than the monitor knows */
     pool_ticket *hooks;     /* tickets whose hook is to be called, oldest first */
     pool_ticket *hooks_last;
     pool_ticket *hook_running;
     pthread_cond_t hook_returned;
-    struct lease_statistics statistics; /* its histograms and queue; the rest is computed */
+    struct lease_statistics
+        statistics; /* became_overdue, histograms and queue; the rest is computed */
 
-    struct monitor_task task; /* deadlines and hooks of tickets, samples for requests that wait */
+    /* deadlines and hooks of tickets, samples for requests that wait, overdue leases */
+    struct monitor_task task;
 };
 
 /* What a request asks for, validated; `ranks` has space for every device of the pool. */
@@ -149,13 +155,17 @@ void admission_cancel(
 bool admission_read_devices(struct admission *admission);
 /* Reads them and examines the queue if they changed. */
 void admission_refresh(struct admission *admission, uint64_t now);
-/* Notifies those whose requests the scheduler has decided. Whether hooks are to be called: then
- * admission_run_monitor follows without the lock. */
+/* Notifies those whose requests the scheduler has decided. */
 void admission_deliver(struct admission *admission, uint64_t now);
-static inline bool admission_has_hooks(const struct admission *admission)
+/* Whether hooks are to be called, or a lease was granted that becomes overdue before all others:
+ * then admission_run_monitor follows without the lock. */
+static inline bool admission_needs_monitor(const struct admission *admission)
 {
-    return admission->hooks != NULL;
+    return admission->hooks || admission->has_new_deadline;
 }
+
+/* The lease is released. */
+void admission_end_overdue(pool_lease *lease);
 
 /* Without the lock: runs the monitor's task at `due_ns` at the latest. */
 pool_status admission_run_monitor(struct admission *admission, uint64_t due_ns);

@@ -53,14 +53,14 @@ static pool_status finish_wait(const char *call, struct admission *admission,
     const struct lease_terms *terms, pool_lease *lease)
 {
     pool_status status = lease->status;
-    bool has_hooks;
+    bool needs_monitor;
 
     pthread_mutex_lock(&admission->lock);
     if (status)
         admission_return_lease(admission, lease);
-    has_hooks = admission_has_hooks(admission);
+    needs_monitor = admission_needs_monitor(admission);
     pthread_mutex_unlock(&admission->lock);
-    if (has_hooks) /* a cancelled request may have made room for others */
+    if (needs_monitor) /* a cancelled request may have made room for others */
         (void)admission_run_monitor(admission, base_clock_ns());
     return status ? lease_terms_fail(call, admission, terms, status) : POOL_OK;
 }
@@ -88,7 +88,7 @@ static pool_status submit_request(const char *call, struct admission *admission,
     enum scheduler_decision decision = SCHEDULER_NONE;
     uint64_t now = admission_now();
     pool_lease *taken;
-    bool has_hooks;
+    bool needs_monitor;
 
     pthread_mutex_lock(&admission->lock);
     taken = admission_take_lease(admission);
@@ -103,9 +103,9 @@ static pool_status submit_request(const char *call, struct admission *admission,
             admission_return_lease(admission, taken);
     }
     admission_deliver(admission, now);
-    has_hooks = admission_has_hooks(admission);
+    needs_monitor = admission_needs_monitor(admission);
     pthread_mutex_unlock(&admission->lock);
-    if (has_hooks) /* what was read of the devices has decided other requests */
+    if (needs_monitor) /* what was read of the devices has decided other requests */
         (void)admission_run_monitor(admission, base_clock_ns());
     if (!taken)
         return base_fail_memory("a lease");
@@ -289,7 +289,7 @@ pool_status pool_release(pool_lease **lease)
     unsigned held = LEASE_HELD;
     struct admission *admission;
     pool_lease *released;
-    bool has_hooks, is_changed;
+    bool needs_monitor, is_changed;
     uint64_t now;
     pool_status status;
 
@@ -310,6 +310,7 @@ pool_status pool_release(pool_lease **lease)
     now = admission_now();
     pthread_mutex_lock(&admission->lock);
     lease_histogram_add(&admission->statistics.holds, lease_duration(released->granted_ns, now));
+    admission_end_overdue(released);
     close_budgets(released);
     is_changed = admission->scheduler.first && admission_read_devices(admission);
     scheduler_release(&admission->scheduler, &released->request, now);
@@ -318,10 +319,10 @@ pool_status pool_release(pool_lease **lease)
     admission->held--;
     admission_return_lease(admission, released);
     admission_deliver(admission, now);
-    has_hooks = admission_has_hooks(admission);
+    needs_monitor = admission_needs_monitor(admission);
     pthread_mutex_unlock(&admission->lock);
     *lease = NULL;
-    if (has_hooks)
+    if (needs_monitor)
         (void)admission_run_monitor(admission, base_clock_ns());
     return POOL_OK;
 }

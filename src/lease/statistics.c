@@ -99,6 +99,7 @@ pool_status pool_get_lease_counts(device_pool *pool, pool_lease_counts *counts)
     known.longest_wait_ns = statistics.longest_wait_ns;
     known.granted = statistics.granted;
     known.failed = statistics.failed;
+    known.became_overdue = statistics.became_overdue;
     base_struct_write(&type, &known, counts);
     return POOL_OK;
 }

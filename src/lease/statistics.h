@@ -53,7 +53,8 @@ struct lease_queue {
 
 struct lease_statistics {
     uint64_t held;
-    uint64_t overdue; /* of these */
+    uint64_t overdue;        /* of these */
+    uint64_t became_overdue; /* since the pool was created, as the monitor found them */
     uint64_t waiting;
     uint64_t longest_wait_ns; /* of a request that waits now */
     uint64_t granted;         /* since the pool was created, as are the next and the histograms */

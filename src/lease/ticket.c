@@ -318,7 +318,7 @@ pool_status pool_ticket_destroy(pool_ticket **ticket)
     struct admission *admission;
     pool_lease *lease;
     pool_ticket *gone;
-    bool is_monitor, has_hooks;
+    bool is_monitor, needs_monitor;
     pool_status status;
 
     if (!ticket || !*ticket)
@@ -343,10 +343,10 @@ pool_status pool_ticket_destroy(pool_ticket **ticket)
         pthread_cond_wait(&admission->hook_returned, &admission->lock);
     lease = gone->lease;
     admission->tickets--;
-    has_hooks = admission_has_hooks(admission);
+    needs_monitor = admission_needs_monitor(admission);
     pthread_mutex_unlock(&admission->lock);
     free_ticket(gone);
-    if (has_hooks)
+    if (needs_monitor)
         (void)admission_run_monitor(admission, base_clock_ns());
     return pool_release(&lease);
 }

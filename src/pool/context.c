@@ -29,6 +29,15 @@ void device_register_log_device(void)
     base_log_set_device(entered_ordinal);
 }
 
+void device_log(pool_device *device, pool_log_level level, const char *message)
+{
+    pool_device *outer = acting;
+
+    acting = device;
+    base_log(level, "%s", message);
+    acting = outer;
+}
+
 /* cuCtxCreate leaves the new context on top of the thread's stack, so it is popped again. */
 static pool_status create_context(pool_device *device, CUcontext *context)
 {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include <devicepool/device.h>
+#include <devicepool/log.h>
 #include <devicepool/pool.h>
 
 #include "base/thread_pool.h"
@@ -89,6 +90,14 @@ const char *device_state_name(pool_device_state state);
 typedef void (*device_state_listener)(void *user, pool_device *device);
 void device_pool_listen_states(device_pool *pool, device_state_listener listener, void *user);
 
+/*
+ * Leases on the device that are overdue, counted by the layer that knows them; takes no lock. While
+ * there are any, the device is watched with a short timeout, whether the pool watches its devices
+ * or not: device_pool_watch, without locks, begins.
+ */
+void device_overdue_changed(pool_device *device, int change);
+void device_pool_watch(struct device_pool *pool);
+
 /* 1 for a device that pool_device_abandon was called for: no driver call is made on it, and
  * destructors free host memory only. */
 int device_is_abandoned(const pool_device *device);
@@ -112,6 +121,8 @@ unsigned device_quarantines(const pool_device *device);
 void device_set_probed(pool_device *device, unsigned quarantines);
 /* Calls the pool's fault hook with class DEVICE for a device that the library has taken out. */
 void device_report(pool_device *device, const char *message);
+/* Logs a message about a device that the thread has not entered. */
+void device_log(pool_device *device, pool_log_level level, const char *message);
 /* POOL_OK while calls may use the device, else why not. No driver call. */
 pool_status device_check_usable(const pool_device *device);
 /* One probe at a time; while one is in progress, the pool cannot be destroyed. */

@@ -48,8 +48,9 @@ struct device_resource {
 
 /* What the watchdog knows of a device; written by the monitor's thread, atomics read by all. */
 struct device_watch {
-    uint64_t finished; /* driver_work_finished at the last check */
-    uint64_t since_ns; /* when progress was seen last; 0: nothing was unfinished */
+    uint64_t finished;  /* driver_work_finished at the last check */
+    uint64_t since_ns;  /* when progress was seen last; 0: nothing was unfinished */
+    atomic_int overdue; /* leases on the device */
     atomic_uint_least64_t query_began_ns; /* the query that is in progress; 0: none */
     atomic_int is_stalled;
 };
@@ -112,9 +113,9 @@ struct device_pool {
     pool_fault_hook fault_hook;
     void *fault_user;
     struct monitor *monitor;
-    struct base_thread_pool *threads; /* for staged copies and compilations */
+    struct base_thread_pool *threads;    /* for staged copies and compilations */
     struct status_socket *status_socket; /* NULL: none; constant */
-    uint64_t stall_timeout_ns;           /* 0: the devices are not watched */
+    uint64_t stall_timeout_ns;           /* 0: devices without overdue leases are not watched */
     struct monitor_task watch_task;
     atomic_uint references;    /* pool_create's and pool_retain's; the last one destroys */
     uint32_t slots;            /* of each device, for leases */

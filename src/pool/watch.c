@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchdog: finds devices that make no progress. A device makes progress when the position up
+ * The watchdog: finds devices that make no progress, in pools that ask for it and wherever a lease
+ * is overdue. A device makes progress when the position up
  * to which any of its streams is known to have finished moves on, or when it has no unfinished
  * work. The library's own waits and queries move it; where nobody waits, the monitor queries the
  * streams.
@@ -18,9 +19,23 @@
 #define SHORTEST_NS 1000000u
 #define LONGEST_NS 1000000000u
 
-static uint64_t interval_of(const device_pool *pool)
+/* The longest timeout while a lease on the device is overdue: its job should have ended, so that
+ * work which makes no progress is suspected sooner. */
+#define OVERDUE_TIMEOUT_NS 1000000000u
+
+/* 0: the device is not watched. */
+static uint64_t timeout_of(const pool_device *device)
 {
-    uint64_t interval = pool->stall_timeout_ns / LOOKS_PER_TIMEOUT;
+    uint64_t timeout_ns = device->pool->stall_timeout_ns;
+
+    if (atomic_load(&device->watch.overdue) > 0 && (!timeout_ns || timeout_ns > OVERDUE_TIMEOUT_NS))
+        return OVERDUE_TIMEOUT_NS;
+    return timeout_ns;
+}
+
+static uint64_t interval_of(uint64_t timeout_ns)
+{
+    uint64_t interval = timeout_ns / LOOKS_PER_TIMEOUT;
 
     return interval < SHORTEST_NS ? SHORTEST_NS : interval > LONGEST_NS ? LONGEST_NS : interval;
 }
@@ -47,12 +62,17 @@ static void report_stall(pool_device *device, uint64_t stalled_ns)
 }
 
 /* Called by the monitor's thread only. */
-static void watch_device(pool_device *device)
+static void watch_device(pool_device *device, uint64_t timeout_ns)
 {
     struct device_watch *watch = &device->watch;
     struct base_error_copy first;
     uint64_t now, finished;
 
+    if (!timeout_ns) { /* its leases are no longer overdue */
+        watch->since_ns = 0;
+        atomic_store(&watch->is_stalled, 0);
+        return;
+    }
     if (!device_accepts_calls(device) || !device_pool_is_usable(device->pool) ||
         !atomic_load_explicit(&device->context, memory_order_acquire))
         return;
@@ -72,7 +92,7 @@ static void watch_device(pool_device *device)
     } else if (!watch->since_ns || finished != watch->finished) {
         watch->since_ns = now;
         clear_stall(device);
-    } else if (now - watch->since_ns >= device->pool->stall_timeout_ns) {
+    } else if (now - watch->since_ns >= timeout_ns) {
         report_stall(device, now - watch->since_ns);
     }
     watch->finished = finished;
@@ -81,24 +101,41 @@ static void watch_device(pool_device *device)
 static uint64_t watch_pool(void *user, uint64_t now_ns)
 {
     device_pool *pool = user;
+    uint64_t shortest = 0;
 
     (void)now_ns;
-    for (size_t i = 0; i < pool->count; i++)
-        watch_device(&pool->devices[i]);
-    return base_clock_ns() + interval_of(pool);
+    for (size_t i = 0; i < pool->count; i++) {
+        uint64_t timeout_ns = timeout_of(&pool->devices[i]);
+
+        watch_device(&pool->devices[i], timeout_ns);
+        if (timeout_ns && (!shortest || timeout_ns < shortest))
+            shortest = timeout_ns;
+    }
+    return shortest ? base_clock_ns() + interval_of(shortest) : MONITOR_NEVER;
 }
 
 pool_status device_pool_start_watch(device_pool *pool)
 {
+    pool->watch_task = (struct monitor_task){.run = watch_pool, .user = pool};
     if (!pool->stall_timeout_ns)
         return POOL_OK;
-    pool->watch_task = (struct monitor_task){.run = watch_pool, .user = pool};
-    return monitor_schedule(pool->monitor, &pool->watch_task, base_clock_ns() + interval_of(pool));
+    return monitor_schedule(
+        pool->monitor, &pool->watch_task, base_clock_ns() + interval_of(pool->stall_timeout_ns));
+}
+
+void device_overdue_changed(pool_device *device, int change)
+{
+    atomic_fetch_add(&device->watch.overdue, change);
+}
+
+void device_pool_watch(device_pool *pool)
+{
+    (void)monitor_schedule(pool->monitor, &pool->watch_task, base_clock_ns());
 }
 
 int device_is_stalled(pool_device *device)
 {
-    uint64_t timeout_ns = device->pool->stall_timeout_ns, began_ns, now;
+    uint64_t timeout_ns = timeout_of(device), began_ns, now;
 
     if (!timeout_ns || !device_accepts_calls(device))
         return 0;

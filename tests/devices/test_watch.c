@@ -205,6 +205,41 @@ static void test_progress_elsewhere(void **state)
     tear_down(&setting);
 }
 
+/* While a lease is overdue, a device is watched without a time too: what is unfinished there makes
+ * it stalled, until it moves on or the lease is released. */
+static void test_overdue_lease(void **state)
+{
+    pool_request request = {
+        .struct_size = sizeof(request), .duration_ns = 10 * MS, .label = "block 9"};
+    pool_lease_counts counts = {.struct_size = sizeof(counts)};
+    struct setting setting;
+    pool_lease *lease = NULL;
+
+    (void)state;
+    set_up(&setting, 0);
+    request.device = setting.device;
+    assert_ok(pool_acquire(setting.pool, &request, &lease));
+    for (uint64_t start = base_clock_ns(); counts.became_overdue < 1;) {
+        assert_ok(pool_get_lease_counts(setting.pool, &counts));
+        assert_true(base_clock_ns() - start < 60 * SECOND);
+    }
+    assert_int_equal(health_of(&setting).harmed, POOL_CLASS_NONE);
+    hang(&setting, 0);
+    wait_for_stalled(&setting, 1);
+    assert_int_equal(health_of(&setting).harmed, POOL_CLASS_DEVICE);
+    while (atomic_load(&heard.calls) < 1)
+        usleep(1000);
+    assert_ptr_equal(heard.device, setting.device);
+    assert_ok(pool_sim_resume());
+    wait_for_stalled(&setting, 0);
+    hang(&setting, 1);
+    wait_for_stalled(&setting, 1);
+    assert_ok(pool_release(&lease));
+    assert_int_equal(health_of(&setting).harmed, POOL_CLASS_NONE);
+    assert_ok(pool_sim_resume());
+    tear_down(&setting);
+}
+
 /* Without a time nothing is watched. */
 static void test_off(void **state)
 {
@@ -225,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_stall_and_recovery),
         cmocka_unit_test(test_label_of_a_lease),
         cmocka_unit_test(test_progress_elsewhere),
+        cmocka_unit_test(test_overdue_lease),
         cmocka_unit_test(test_off),
     };
 

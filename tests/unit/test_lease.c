@@ -6,6 +6,8 @@
 
 #include <time.h>
 
+#include <stdatomic.h>
+
 #include "base/clock.h"
 #include "base/status.h"
 #include "lease/admission.h"
@@ -637,7 +639,7 @@ static void test_budget(void **state)
     world_end(&world);
 }
 
-static uint64_t fake_time;
+static atomic_uint_least64_t fake_time; /* the monitor reads it too */
 
 static uint64_t fake_clock(void)
 {
@@ -667,6 +669,57 @@ static void test_overdue(void **state)
     assert_int_equal(counts_of(world.pool).overdue, 1);
     assert_ok(pool_release(&lease));
     admission_set_clock(NULL);
+    world_end(&world);
+}
+
+/* What the log said about overdue leases. */
+static struct {
+    atomic_int lines;
+    atomic_int device;
+    char label[POOL_LEASE_LABEL_BYTES];
+} overdue_log;
+
+static void hear_overdue(void *user, const pool_log_record *record)
+{
+    (void)user;
+    if (!strstr(record->message, "is overdue"))
+        return;
+    atomic_store(&overdue_log.device, record->device);
+    snprintf(overdue_log.label, sizeof(overdue_log.label), "%s", record->lease);
+    atomic_fetch_add(&overdue_log.lines, 1);
+}
+
+/* The monitor finds each overdue lease once, without anybody asking, the latest one of those with
+ * the same duration too. */
+static void test_overdue_is_reported(void **state)
+{
+    struct world world = world_with_pool(1);
+    pool_request request = request_of(0);
+    pool_lease *leases[3] = {NULL};
+
+    (void)state;
+    pool_log_set(hear_overdue, NULL, POOL_LOG_WARN);
+    request.duration_ns = 3600000 * MS;
+    request.label = "an hour";
+    assert_ok(pool_acquire(world.pool, &request, &leases[0]));
+    request.duration_ns = 20 * MS;
+    request.label = "short";
+    for (int i = 1; i < 3; i++) {
+        assert_ok(pool_acquire(world.pool, &request, &leases[i]));
+        for (uint64_t start = base_clock_ns(); atomic_load(&overdue_log.lines) < i;)
+            assert_true(base_clock_ns() - start < 60000 * MS);
+    }
+    assert_int_equal(atomic_load(&overdue_log.device), 0);
+    assert_string_equal(overdue_log.label, "short");
+    assert_int_equal(counts_of(world.pool).overdue, 2);
+    assert_int_equal(counts_of(world.pool).became_overdue, 2);
+    base_sleep_ns(60 * MS);
+    for (int i = 0; i < 3; i++)
+        assert_ok(pool_release(&leases[i]));
+    assert_int_equal(atomic_load(&overdue_log.lines), 2);
+    assert_int_equal(counts_of(world.pool).overdue, 0);
+    assert_int_equal(counts_of(world.pool).became_overdue, 2);
+    pool_log_set(NULL, NULL, POOL_LOG_WARN);
     world_end(&world);
 }
 
@@ -741,6 +794,7 @@ int main(void)
         cmocka_unit_test(test_busy_streams_are_left),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_overdue),
+        cmocka_unit_test(test_overdue_is_reported),
         cmocka_unit_test(test_threads_that_ask_at_once),
     };
 
