@@ -123,6 +123,31 @@ POOL_API const char *pool_device_uuid(const pool_device *device);
 POOL_API pool_status pool_device_handle(pool_device *device, CUdevice *handle);
 POOL_API pool_status pool_device_context(pool_device *device, CUcontext *context);
 
+/* Limits of a device's context, in bytes. */
+typedef enum pool_limit {
+    POOL_LIMIT_STACK = 0,  /* stack of each thread of a kernel */
+    POOL_LIMIT_PRINTF = 1, /* the buffer of printf in kernels */
+    POOL_LIMIT_HEAP = 2    /* malloc in kernels */
+} pool_limit;
+
+/*
+ * The limit in effect, and a change of it. A limit belongs to the context, a primary one therefore
+ * to all of the process. The driver may round a value, and refuses one that is too large
+ * (POOL_ERR_DRIVER); the heap's limit cannot be changed any more once a module was loaded
+ * that uses it. On simulated devices only the stack's limit has an effect.
+ */
+POOL_API pool_status pool_device_get_limit(pool_device *device, pool_limit limit, uint64_t *bytes);
+POOL_API pool_status pool_device_set_limit(pool_device *device, pool_limit limit, uint64_t bytes);
+
+/*
+ * Starts and stops the collection of a profiler that was started with its collection off, as
+ * `nsys profile --capture-range=cudaProfilerApi` and `ncu --profile-from-start off` do. Without a
+ * profiler, and on simulated devices, there is no effect. POOL_ERR_UNSUPPORTED: the driver's table
+ * has no such function.
+ */
+POOL_API pool_status pool_profiler_start(pool_device *device);
+POOL_API pool_status pool_profiler_stop(pool_device *device);
+
 /*
  * Taking a device out of service and into service again. All of these may be called by any thread
  * at any time, POOL_ERR_DEVICE_UNUSABLE: the device is lost or abandoned.

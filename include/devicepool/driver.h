@@ -66,14 +66,33 @@ typedef struct pool_cu_mem_access {
     pool_cu_enum flags; /* 0: none, 1: read, 3: read and write */
 } pool_cu_mem_access;
 
+/* One side of CUDA_MEMCPY2D: host memory if memory_type is 1, device memory if it is 2. */
+typedef struct pool_cu_copy_side {
+    size_t x_bytes;
+    size_t y;
+    pool_cu_enum memory_type;
+    void *host; /* of the source: only read */
+    CUdeviceptr device;
+    void *array; /* not used */
+    size_t pitch;
+} pool_cu_copy_side;
+
+/* CUDA_MEMCPY2D: `height` rows of `width_bytes` bytes, which begin `pitch` bytes apart. */
+typedef struct pool_cu_copy_2d {
+    pool_cu_copy_side from;
+    pool_cu_copy_side to;
+    size_t width_bytes;
+    size_t height;
+} pool_cu_copy_2d;
+
 /* CUlaunchAttribute. */
 typedef struct pool_cu_launch_attribute {
-    pool_cu_enum id; /* 2: cooperative, 6: programmatic stream serialization */
+    pool_cu_enum id; /* 2: cooperative, 6: programmatic stream serialization, 8: priority */
     char padding[4];
     union {
         char bytes[64];
         void *pointer;
-        int number; /* of the two ids above: 0 or 1 */
+        int number; /* of the ids above: 0 or 1, or the priority */
     } value;
 } pool_cu_launch_attribute;
 
@@ -479,7 +498,11 @@ typedef enum pool_cu_attribute {
         (const pool_cu_launch_config *config, CUfunction function, void **arguments,               \
             void **extra))                                                                         \
     X(DevicePrimaryCtxSetFlags, "cuDevicePrimaryCtxSetFlags", "_v2", 11000, EXTRA,                 \
-        (CUdevice device, unsigned int flags))
+        (CUdevice device, unsigned int flags))                                                     \
+    X(ProfilerStart, "cuProfilerStart", "", 4000, EXTRA, (void))                                   \
+    X(ProfilerStop, "cuProfilerStop", "", 4000, EXTRA, (void))                                     \
+    X(Memcpy2DAsync, "cuMemcpy2DAsync", "_v2", 3020, EXTRA,                                        \
+        (const pool_cu_copy_2d *copy, CUstream stream))
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u

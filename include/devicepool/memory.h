@@ -171,6 +171,27 @@ POOL_API pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const
     uint64_t from_offset, uint64_t bytes, pool_stream *stream);
 
 /*
+ * One side of a 2-D copy: rows that begin `pitch` bytes apart, in a buffer from its byte `offset`
+ * on, or, where `buffer` is NULL, in host memory at `host`.
+ */
+typedef struct pool_pitched {
+    pool_buffer *buffer;
+    uint64_t offset; /* of the first row; 0 for host memory */
+    void *host;      /* of the source: only read; must be NULL if there is a buffer */
+    uint64_t pitch;  /* at least the bytes of a row; 0: those */
+} pool_pitched;
+
+/*
+ * Copies `rows` rows of `row_bytes` bytes, 0 of either being a no-op; at least one side is a
+ * buffer, and two are of one device (POOL_ERR_WRONG_DEVICE). Source and destination rows must not
+ * overlap. The copy is enqueued on `stream`; with NULL, or if the host memory is pageable, the call
+ * waits until it is done. Pitches are below 2^31. POOL_ERR_UNSUPPORTED: the driver's table has no
+ * cuMemcpy2DAsync.
+ */
+POOL_API pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from,
+    uint64_t row_bytes, uint64_t rows, pool_stream *stream);
+
+/*
  * Lets kernels and copies on `device` address memory of `peer`: present and future allocations of
  * its memory pool, and plain allocations. Errors: UNSUPPORTED when the hardware cannot,
  * WRONG_DEVICE for a device of another driver. Repeating the call is a no-op. Valid as long as the

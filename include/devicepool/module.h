@@ -171,6 +171,18 @@ POOL_API pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info 
 POOL_API pool_status pool_kernel_get_parameter(
     pool_kernel *kernel, size_t index, uint64_t *offset, uint64_t *bytes);
 
+/* The carve-out that leaves the choice to the driver. */
+#define POOL_CARVEOUT_DEFAULT (-1)
+
+/*
+ * The share of a multiprocessor's on-chip memory that the kernel would like as shared memory, in
+ * percent, the rest being L1 cache; POOL_CARVEOUT_DEFAULT leaves it to the driver. A hint: the
+ * driver takes the next larger configuration, and what the launch needs in any case. Large dynamic
+ * shared memory needs no call: pool_launch opts in.
+ */
+POOL_API pool_status pool_kernel_set_carveout(pool_kernel *kernel, int32_t percent);
+POOL_API pool_status pool_kernel_get_carveout(pool_kernel *kernel, int32_t *percent);
+
 /* The number of blocks of that size that are resident on a multiprocessor at once. */
 POOL_API pool_status pool_kernel_get_occupancy(pool_kernel *kernel, uint32_t block_threads,
     uint64_t dynamic_shared_bytes, uint32_t *blocks_per_multiprocessor);
@@ -199,6 +211,9 @@ typedef struct pool_launch_shape {
     uint32_t argument_count;       /* entries of `arguments` in pool_launch */
     const size_t *argument_bytes;  /* NULL, or the size of each, to be checked */
     int32_t pdl;                   /* 1: programmatic dependent launch, see above */
+    /* The priority of this launch's blocks, as pool_stream_params has it; 0: that of the stream.
+     * Drivers since CUDA 11.7 (POOL_ERR_UNSUPPORTED); no effect on simulated devices. */
+    int32_t priority;
 } pool_launch_shape;
 
 /*

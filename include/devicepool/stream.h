@@ -140,6 +140,17 @@ POOL_API pool_status pool_device_wait(pool_device *device, uint64_t timeout_ns);
 POOL_API pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event);
 
 /*
+ * Fork: later work on each of the `count` streams waits for what has been enqueued on `stream`.
+ * Join: later work on `stream` waits for what has been enqueued on each of them. Neither blocks.
+ * The streams may belong to other devices of the same driver; `stream` itself among them is a
+ * no-op, as is count 0. All are checked before anything is enqueued.
+ */
+POOL_API pool_status pool_stream_fork(
+    pool_stream *stream, pool_stream *const *streams, size_t count);
+POOL_API pool_status pool_stream_join(
+    pool_stream *stream, pool_stream *const *streams, size_t count);
+
+/*
  * Enqueues a call of `function`, which the driver makes on one of its threads after the work before
  * it. The function must be quick and must not call the library or CUDA. It is not called when
  * earlier work on the stream has failed.

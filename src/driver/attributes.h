@@ -97,7 +97,8 @@
 #define DRIVER_LAUNCH_ATTRIBUTES(X)                                                                \
     X(LAUNCH_ATTRIBUTE_IGNORE, 0)                                                                  \
     X(LAUNCH_ATTRIBUTE_COOPERATIVE, 2)                                                             \
-    X(LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)
+    X(LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                                       \
+    X(LAUNCH_ATTRIBUTE_PRIORITY, 8)
 
 /* Flags of contexts, streams, events, pinned and registered host memory. */
 #define DRIVER_FLAGS(X)                                                                            \

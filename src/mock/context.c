@@ -385,6 +385,24 @@ pool_cu_result mock_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
+pool_cu_result mock_cu_ProfilerStart(void)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_ProfilerStart, MOCK_INSIDE, -1, ""))
+        return call.code;
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+pool_cu_result mock_cu_ProfilerStop(void)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_ProfilerStop, MOCK_INSIDE, -1, ""))
+        return call.code;
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
 pool_cu_result mock_cu_CtxGetStreamPriorityRange(int *least, int *greatest)
 {
     struct mock_call call;

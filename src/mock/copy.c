@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { MEMORYTYPE_HOST = 1, MEMORYTYPE_DEVICE = 2 }; /* of cuda.h's CUmemorytype */
+
 static bool is_device_memory(const struct mock_memory *memory)
 {
     return memory->kind != MOCK_REGISTERED_MEMORY;
@@ -116,6 +118,51 @@ pool_cu_result mock_cu_MemcpyDtoDAsync(
     void *target = device_range(&call, to, bytes);
     return mock_leave(
         &call, copy_bytes(&call, target, device_range(&call, from, bytes), bytes, true, stream));
+}
+
+/* The first byte of a side's rows, or NULL. */
+static unsigned char *rows_of(
+    const struct mock_call *call, const pool_cu_copy_side *side, size_t width, size_t height)
+{
+    size_t first = side->y * side->pitch + side->x_bytes;
+    size_t extent = (height - 1) * side->pitch + width;
+
+    if (height > 1 && side->pitch < width)
+        return NULL;
+    if (side->memory_type == MEMORYTYPE_HOST)
+        return side->host ? (unsigned char *)side->host + first : NULL;
+    if (side->memory_type != MEMORYTYPE_DEVICE)
+        return NULL;
+    return device_range(call, side->device + first, extent);
+}
+
+static pool_cu_result copy_rows(
+    struct mock_call *call, const pool_cu_copy_2d *copy, CUstream stream)
+{
+    unsigned char *to, *from;
+    pool_cu_result code;
+
+    if (!copy)
+        return POOL_CU_INVALID_VALUE;
+    code = on_stream(call, true, stream);
+    if (code || !copy->height || !copy->width_bytes)
+        return code;
+    to = rows_of(call, &copy->to, copy->width_bytes, copy->height);
+    from = rows_of(call, &copy->from, copy->width_bytes, copy->height);
+    if (!to || !from)
+        return POOL_CU_INVALID_VALUE;
+    for (size_t row = 0; row < copy->height; row++)
+        memmove(to + row * copy->to.pitch, from + row * copy->from.pitch, copy->width_bytes);
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result mock_cu_Memcpy2DAsync(const pool_cu_copy_2d *copy, CUstream stream)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_Memcpy2DAsync, MOCK_INSIDE, -1, "ph", copy, stream))
+        return call.code;
+    return mock_leave(&call, copy_rows(&call, copy, stream));
 }
 
 /* Checks that a range lies in memory of the given context's device. */

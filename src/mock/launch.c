@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Attributes of cuLaunchKernelEx. */
-enum { LAUNCH_IGNORE = 0, LAUNCH_COOPERATIVE = 2, LAUNCH_EARLY = 6 };
+enum { LAUNCH_IGNORE = 0, LAUNCH_COOPERATIVE = 2, LAUNCH_EARLY = 6, LAUNCH_PRIORITY = 8 };
 
 #define LAUNCH_PARAM_BUFFER_POINTER 1u
 #define LAUNCH_PARAM_BUFFER_SIZE 2u
@@ -221,7 +221,7 @@ static pool_cu_result read_attributes(const pool_cu_launch_config *config, pool_
             launch->cooperative = attribute->value.number;
         else if (attribute->id == LAUNCH_EARLY)
             launch->pdl = attribute->value.number;
-        else if (attribute->id != LAUNCH_IGNORE)
+        else if (attribute->id != LAUNCH_IGNORE && attribute->id != LAUNCH_PRIORITY)
             return POOL_CU_INVALID_VALUE;
     }
     return POOL_CU_SUCCESS;

@@ -215,6 +215,44 @@ pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info)
     return POOL_OK;
 }
 
+pool_status pool_kernel_set_carveout(pool_kernel *kernel, int32_t percent)
+{
+    struct device_scope scope;
+    pool_status status = base_check_pointers("pool_kernel_set_carveout", {"kernel", kernel});
+
+    if (!status)
+        status = base_check_ranges(
+            "pool_kernel_set_carveout", {"percent", percent, POOL_CARVEOUT_DEFAULT, 100});
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    return device_leave(
+        &scope, DRIVER_CALL_FOR(scope.driver,
+                    FuncSetAttribute(kernel->function,
+                        DRIVER_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent),
+                    "kernel \"%s\", carve-out %d", kernel->name, percent));
+}
+
+pool_status pool_kernel_get_carveout(pool_kernel *kernel, int32_t *percent)
+{
+    struct device_scope scope;
+    int value = 0;
+    pool_status status =
+        base_check_pointers("pool_kernel_get_carveout", {"kernel", kernel}, {"percent", percent});
+
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    status =
+        device_leave(&scope, read_attribute(scope.driver, kernel,
+                                 DRIVER_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, &value));
+    if (!status)
+        *percent = value;
+    return status;
+}
+
 pool_status pool_kernel_get_parameter(
     pool_kernel *kernel, size_t index, uint64_t *offset, uint64_t *bytes)
 {

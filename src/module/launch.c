@@ -72,6 +72,9 @@ static pool_status check_shape(const struct pool_kernel *kernel, const pool_laun
             "pool_launch: kernel \"%s\" cannot be cooperative and use programmatic dependent "
             "launch",
             kernel->name);
+    if (shape->priority && !device_driver(kernel->module->device)->api.LaunchKernelEx)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_launch: a priority of a launch needs cuLaunchKernelEx, which this driver lacks");
     if (threads > UINT32_MAX)
         threads = UINT32_MAX;
     threads *= shape->block[2];
@@ -108,18 +111,27 @@ static pool_status raise_shared_limit(
     return status;
 }
 
-static pool_cu_result enqueue_pdl(const struct driver *driver, const struct pool_kernel *kernel,
-    const pool_launch_shape *shape, void **arguments, CUstream stream)
+/* A launch with attributes. */
+static pool_cu_result enqueue_extended(const struct driver *driver,
+    const struct pool_kernel *kernel, const pool_launch_shape *shape, void **arguments,
+    CUstream stream)
 {
-    pool_cu_launch_attribute pdl = {
-        .id = DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
-    const pool_cu_launch_config config = {.grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
+    pool_cu_launch_attribute attributes[3] = {{.id = DRIVER_LAUNCH_ATTRIBUTE_IGNORE}};
+    pool_cu_launch_config config = {.grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
         .block = {shape->block[0], shape->block[1], shape->block[2]},
         .dynamic_shared_bytes = (unsigned)shape->dynamic_shared_bytes,
         .stream = stream,
-        .attributes = &pdl,
-        .attribute_count = 1};
+        .attributes = attributes};
 
+    if (shape->pdl && kernel->supports_pdl)
+        attributes[config.attribute_count++] = (pool_cu_launch_attribute){
+            .id = DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
+    if (shape->cooperative)
+        attributes[config.attribute_count++] = (pool_cu_launch_attribute){
+            .id = DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.number = 1};
+    if (shape->priority)
+        attributes[config.attribute_count++] = (pool_cu_launch_attribute){
+            .id = DRIVER_LAUNCH_ATTRIBUTE_PRIORITY, .value.number = shape->priority};
     return driver->api.LaunchKernelEx(&config, kernel->function, arguments, NULL);
 }
 
@@ -129,8 +141,8 @@ static pool_cu_result enqueue(const struct driver *driver, const struct pool_ker
     unsigned shared = (unsigned)shape->dynamic_shared_bytes;
 
     *call = "cuLaunchKernelEx";
-    if (shape->pdl && kernel->supports_pdl)
-        return enqueue_pdl(driver, kernel, shape, arguments, stream);
+    if (shape->priority || (shape->pdl && kernel->supports_pdl))
+        return enqueue_extended(driver, kernel, shape, arguments, stream);
     *call = "cuLaunchCooperativeKernel";
     if (shape->cooperative)
         return driver->api.LaunchCooperativeKernel(kernel->function, shape->grid[0], shape->grid[1],

@@ -7,6 +7,8 @@
 /* Leaves the names of functions as they are exported and declares their older versions too. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
+#include <cudaProfiler.h>
+#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 
 #include <setjmp.h>
@@ -57,6 +59,22 @@ SAME_MEMBER(pool_cu_launch_config, stream, CUlaunchConfig, hStream);
 SAME_MEMBER(pool_cu_launch_config, attributes, CUlaunchConfig, attrs);
 SAME_MEMBER(pool_cu_launch_config, attribute_count, CUlaunchConfig, numAttrs);
 
+SAME_SIZE(pool_cu_copy_2d, CUDA_MEMCPY2D);
+SAME_MEMBER(pool_cu_copy_2d, from.x_bytes, CUDA_MEMCPY2D, srcXInBytes);
+SAME_MEMBER(pool_cu_copy_2d, from.y, CUDA_MEMCPY2D, srcY);
+SAME_MEMBER(pool_cu_copy_2d, from.memory_type, CUDA_MEMCPY2D, srcMemoryType);
+SAME_MEMBER(pool_cu_copy_2d, from.host, CUDA_MEMCPY2D, srcHost);
+SAME_MEMBER(pool_cu_copy_2d, from.device, CUDA_MEMCPY2D, srcDevice);
+SAME_MEMBER(pool_cu_copy_2d, from.array, CUDA_MEMCPY2D, srcArray);
+SAME_MEMBER(pool_cu_copy_2d, from.pitch, CUDA_MEMCPY2D, srcPitch);
+SAME_MEMBER(pool_cu_copy_2d, to.x_bytes, CUDA_MEMCPY2D, dstXInBytes);
+SAME_MEMBER(pool_cu_copy_2d, to.memory_type, CUDA_MEMCPY2D, dstMemoryType);
+SAME_MEMBER(pool_cu_copy_2d, to.host, CUDA_MEMCPY2D, dstHost);
+SAME_MEMBER(pool_cu_copy_2d, to.device, CUDA_MEMCPY2D, dstDevice);
+SAME_MEMBER(pool_cu_copy_2d, to.pitch, CUDA_MEMCPY2D, dstPitch);
+SAME_MEMBER(pool_cu_copy_2d, width_bytes, CUDA_MEMCPY2D, WidthInBytes);
+SAME_MEMBER(pool_cu_copy_2d, height, CUDA_MEMCPY2D, Height);
+
 /* Callbacks. */
 _Static_assert(__builtin_types_compatible_p(pool_cu_host_function, CUhostFn), "host function");
 _Static_assert(__builtin_types_compatible_p(pool_cu_block_to_shared, CUoccupancyB2DSize), "B2D");
@@ -82,6 +100,7 @@ POOL_CU_ATTRIBUTES(SAME_ATTRIBUTE)
 #define pool_cu_mem_pool_props CUmemPoolProps
 #define pool_cu_mem_access CUmemAccessDesc
 #define pool_cu_launch_config CUlaunchConfig
+#define pool_cu_copy_2d CUDA_MEMCPY2D
 #define OUR_TYPE(field, symbol, suffix, version, need, parameters)                                 \
     typedef pool_cu_result(*our_##field) parameters;
 POOL_CUDA_FUNCTIONS(OUR_TYPE)
@@ -89,6 +108,7 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
 #undef pool_cu_mem_pool_props
 #undef pool_cu_mem_access
 #undef pool_cu_launch_config
+#undef pool_cu_copy_2d
 
 /* X(field, exported symbol, the type that cuGetProcAddress gives at our version). */
 #define EXPORTS(X)                                                                                 \
@@ -191,7 +211,10 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(PointerGetAttributes, cuPointerGetAttributes, PFN_cuPointerGetAttributes_v7000)              \
     X(LaunchKernelEx, cuLaunchKernelEx, PFN_cuLaunchKernelEx_v11060)                               \
     X(DevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2,                                     \
-        PFN_cuDevicePrimaryCtxSetFlags_v11000)
+        PFN_cuDevicePrimaryCtxSetFlags_v11000)                                                     \
+    X(ProfilerStart, cuProfilerStart, PFN_cuProfilerStart_v4000)                                   \
+    X(ProfilerStop, cuProfilerStop, PFN_cuProfilerStop_v4000)                                      \
+    X(Memcpy2DAsync, cuMemcpy2DAsync_v2, PFN_cuMemcpy2DAsync_v3020)
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

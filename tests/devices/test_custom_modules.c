@@ -212,6 +212,34 @@ static void test_build(void **state)
     unlink(path);
 }
 
+/* Hints: the carve-out is read back, and a launch's priority does not change its result. */
+static void test_attributes(void **state)
+{
+    const pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .argument_count = 1, .priority = -1};
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_buffer *buffer;
+    CUdeviceptr address;
+    int32_t percent, result = 0;
+
+    (void)state;
+    assert_ok(pool_module_compile(device, &params, &module));
+    assert_ok(pool_kernel_get(module, "plain", &kernel));
+    assert_ok(pool_kernel_get_carveout(kernel, &percent));
+    assert_int_equal(percent, POOL_CARVEOUT_DEFAULT);
+    assert_ok(pool_kernel_set_carveout(kernel, 50));
+    assert_ok(pool_kernel_get_carveout(kernel, &percent));
+    assert_int_equal(percent, 50);
+    assert_ok(pool_buffer_alloc(device, 4, &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
+    assert_ok(pool_launch(kernel, &shape, (void *[]){&address}, NULL));
+    assert_ok(pool_copy_to_host(&result, buffer, 0, 4, NULL));
+    assert_int_equal(result, 77);
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_module_destroy(&module));
+}
+
 static void test_files(void **state)
 {
     char path[] = "/tmp/devicepool-image-XXXXXX";
@@ -243,6 +271,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_build),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_attributes),
     };
 
     device_text = count > 1 ? arguments[1] : NULL;

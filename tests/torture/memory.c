@@ -76,6 +76,8 @@ static pool_status buffers(struct torture *torture)
         *AT(pool_buffer, THIRD), 0, *AT(pool_buffer, FIRST), 0, sizeof(few), NULL));
     STEP(pool_copy_device(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, SECOND), 1000, 2000, NULL));
     STEP(pool_copy_device(*AT(pool_buffer, SECOND), 1, *AT(pool_buffer, SECOND), 0, 500, NULL));
+    STEP(pool_copy_2d(&(pool_pitched){.buffer = *AT(pool_buffer, SECOND), .pitch = 8},
+        &(pool_pitched){.host = few}, 4, 4, NULL));
     STEP(pool_copy_to_host(few, *AT(pool_buffer, THIRD), 0, sizeof(few), NULL));
     return pool_buffer_destroy(AT(pool_buffer, FIRST));
 }
@@ -252,7 +254,7 @@ static pool_status streams(struct torture *torture)
 {
     pool_stream_params params = {
         .struct_size = sizeof(params), .priority = -1, .flags = POOL_STREAM_BLOCKING};
-    pool_stream *stream;
+    pool_stream *stream, *main_stream;
     pool_device *device;
     int32_t number;
     uint32_t flags;
@@ -268,6 +270,9 @@ static pool_status streams(struct torture *torture)
     STEP(pool_event_record(*AT(pool_event, EVENT), stream));
     STEP(pool_stream_call(stream, nothing, NULL));
     STEP(pool_stream_wait_event(stream, *AT(pool_event, EVENT)));
+    STEP(pool_stream_default(device, &main_stream));
+    STEP(pool_stream_fork(stream, &main_stream, 1));
+    STEP(pool_stream_join(stream, &main_stream, 1));
     STEP(pool_event_record(*AT(pool_event, OTHER_EVENT), stream));
     STEP(pool_event_wait(*AT(pool_event, OTHER_EVENT), 1000000000));
     STEP(pool_event_synchronize(*AT(pool_event, EVENT)));

@@ -47,6 +47,7 @@ static pool_status ask_kernel(pool_kernel *kernel)
     pool_kernel_info info = {.struct_size = sizeof(info)};
     uint32_t blocks;
     uint32_t threads;
+    int32_t percent;
     CUfunction function;
     pool_status status = pool_kernel_get_info(kernel, &info);
 
@@ -54,6 +55,10 @@ static pool_status ask_kernel(pool_kernel *kernel)
         status = pool_kernel_get_occupancy(kernel, 128, 0, &blocks);
     if (!status)
         status = pool_kernel_get_best_block(kernel, 0, &threads, &blocks);
+    if (!status)
+        status = pool_kernel_set_carveout(kernel, 100);
+    if (!status)
+        status = pool_kernel_get_carveout(kernel, &percent);
     if (!status)
         status = pool_kernel_handle(kernel, &function);
     return status;

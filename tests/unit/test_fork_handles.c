@@ -251,6 +251,7 @@ static int visit_kernel(void *user, const pool_sim_kernel_stats *stats)
 
 static void call_pool(void)
 {
+    uint64_t limit;
     pool_health_info health = {.struct_size = sizeof(health)};
     pool_device_info info = {.struct_size = sizeof(info)};
     pool_peer_info peer = {.struct_size = sizeof(peer)};
@@ -295,6 +296,10 @@ static void call_pool(void)
     REFUSED(pool_device_get_info(h.device, &info));
     REFUSED(pool_device_get_peer(h.device, h.other, &peer));
     REFUSED(pool_device_drain(h.device));
+    REFUSED(pool_device_get_limit(h.device, POOL_LIMIT_STACK, &limit));
+    REFUSED(pool_device_set_limit(h.device, POOL_LIMIT_STACK, 1024));
+    REFUSED(pool_profiler_start(h.device));
+    REFUSED(pool_profiler_stop(h.device));
     REFUSED(pool_device_wait_drained(h.device, 0));
     REFUSED(pool_device_resume(h.device));
     REFUSED(pool_device_probe(h.device, 0));
@@ -331,6 +336,8 @@ static void call_streams(void)
     REFUSED(pool_device_synchronize(h.device));
     REFUSED(pool_device_wait(h.device, 1));
     REFUSED(pool_stream_wait_event(h.stream, h.event));
+    REFUSED(pool_stream_fork(h.stream, &h.stream, 1));
+    REFUSED(pool_stream_join(h.stream, &h.stream, 1));
     REFUSED(pool_stream_call(h.stream, host_task, NULL));
     REFUSED(pool_event_create(h.device, 0, &event));
     ANSWERS(pool_event_device(h.event));
@@ -397,6 +404,8 @@ static void call_memory(void)
     REFUSED(pool_copy_to_device(h.buffer, 0, bytes, 64, NULL));
     REFUSED(pool_copy_to_host(bytes, h.buffer, 0, 64, h.stream));
     REFUSED(pool_copy_device(h.buffer, 0, h.buffer, 64, 64, NULL));
+    REFUSED(pool_copy_2d(&(pool_pitched){.buffer = h.buffer},
+        &(pool_pitched){.buffer = h.buffer, .offset = 64}, 8, 2, NULL));
     REFUSED(pool_device_enable_peer(h.device, h.other));
     REFUSED(pool_pinned_create(h.device, 64, 0, &pinned));
     REFUSED(pool_pinned_register(h.device, bytes, 64, 0, &pinned));
@@ -425,6 +434,7 @@ static void call_modules(void)
     CUdeviceptr address;
     uint64_t bytes;
     uint32_t blocks, threads;
+    int32_t percent;
 
     REFUSED(pool_module_compile(h.device, &params, &module));
     REFUSED(pool_module_load(h.device, kernel_text, sizeof(kernel_text), &module));
@@ -436,6 +446,8 @@ static void call_modules(void)
     REFUSED(pool_kernel_get(h.module, "nothing", &kernel));
     ANSWERS(pool_kernel_handle(h.kernel, &function));
     REFUSED(pool_kernel_get_info(h.kernel, &info));
+    REFUSED(pool_kernel_set_carveout(h.kernel, 50));
+    REFUSED(pool_kernel_get_carveout(h.kernel, &percent));
     ANSWERS(pool_kernel_get_parameter(h.kernel, 0, &bytes, &bytes));
     REFUSED(pool_kernel_get_occupancy(h.kernel, 32, 0, &blocks));
     REFUSED(pool_kernel_get_best_block(h.kernel, 0, &threads, &blocks));

@@ -220,6 +220,51 @@ static void test_kernels_and_variables(void **state)
     assert_int_equal(offset, 8);
     assert_int_equal(bytes, 4);
     assert_int_equal(pool_kernel_get_parameter(kernel, 2, &offset, &bytes), POOL_ERR_NOT_FOUND);
+    int32_t percent = 7;
+    assert_int_equal(pool_kernel_get_carveout(kernel, &percent), POOL_OK);
+    assert_int_equal(percent, POOL_CARVEOUT_DEFAULT);
+    assert_int_equal(pool_kernel_set_carveout(kernel, 75), POOL_OK);
+    assert_int_equal(pool_kernel_get_carveout(kernel, &percent), POOL_OK);
+    assert_int_equal(percent, 75);
+    assert_int_equal(pool_kernel_set_carveout(kernel, 101), POOL_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(pool_last_error()->message, "`percent`"));
+    assert_int_equal(pool_kernel_set_carveout(kernel, -2), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_kernel_set_carveout(NULL, 1), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_kernel_get_carveout(kernel, NULL), POOL_ERR_INVALID_ARGUMENT);
+    pool_module_destroy(&module);
+}
+
+/* A priority is an attribute of cuLaunchKernelEx; cooperative launches keep theirs. */
+static void test_priority(void **state)
+{
+    pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .argument_count = 2, .priority = -2, .cooperative = 1};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_mock_launch seen;
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernelEx"), 1);
+    assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
+    assert_int_equal(seen.cooperative, 1);
+    assert_int_equal(seen.pdl, 0);
+    pool_module_destroy(&module);
+}
+
+static void test_priority_needs_a_newer_driver(void **state)
+{
+    pool_launch_shape shape = {.struct_size = sizeof(shape), .priority = -2};
+    pool_module *module = load(devices[0]);
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, NULL, NULL), POOL_ERR_UNSUPPORTED);
     pool_module_destroy(&module);
 }
 
@@ -469,6 +514,9 @@ int main(void)
         CASE(test_early_start),
         cmocka_unit_test_setup_teardown(test_no_early_start, set_up_older_devices, tear_down),
         cmocka_unit_test_setup_teardown(test_no_early_start, set_up_older_driver, tear_down),
+        cmocka_unit_test_setup_teardown(test_priority, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_priority_needs_a_newer_driver, set_up_older_driver, tear_down),
         CASE(test_streams_of_other_devices_are_refused),
         CASE(test_pool_waits_for_modules),
         CASE(test_warm_up),

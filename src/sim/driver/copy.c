@@ -17,10 +17,18 @@
 enum side { SIDE_HOST, SIDE_DEVICE };
 
 struct copy {
-    uint64_t to, from, bytes;
+    uint64_t to, from, bytes; /* bytes of a row */
     enum side to_side, from_side;
     bool is_async;
+    uint64_t more_rows; /* besides the first one */
+    uint64_t to_pitch, from_pitch;
 };
+
+/* Bytes from the start of the first row to the end of the last one. */
+static uint64_t extent_of(const struct copy *copy, uint64_t pitch)
+{
+    return copy->more_rows * pitch + copy->bytes;
+}
 
 static bool is_device_range(uint64_t address, uint64_t bytes)
 {
@@ -51,7 +59,7 @@ static bool is_valid_range(enum side side, uint64_t address, uint64_t bytes)
 /* Copies a small pageable source at the call; *is_staged reports whether it did. */
 static pool_cu_result stage_source(struct sim_work *work, const struct copy *copy, bool *is_staged)
 {
-    *is_staged = copy->from_side == SIDE_HOST && copy->bytes <= STAGED_BYTES &&
+    *is_staged = copy->from_side == SIDE_HOST && copy->bytes <= STAGED_BYTES && !copy->more_rows &&
                  !is_pinned(copy->from, copy->bytes);
     if (!*is_staged)
         return POOL_CU_SUCCESS;
@@ -70,8 +78,8 @@ static bool must_wait(const struct copy *copy, bool is_staged)
     if (!copy->is_async)
         return true;
     if (copy->from_side == SIDE_HOST)
-        return !is_staged && !is_pinned(copy->from, copy->bytes);
-    return !is_pinned(copy->to, copy->bytes);
+        return !is_staged && !is_pinned(copy->from, extent_of(copy, copy->from_pitch));
+    return !is_pinned(copy->to, extent_of(copy, copy->to_pitch));
 }
 
 /* Called with the state locked by sim_enter; unlocks it. */
@@ -87,8 +95,8 @@ static pool_cu_result enqueue_copy(
         return sim_leave(code);
     if (copy->bytes == 0)
         return sim_leave(POOL_CU_SUCCESS);
-    if (!is_valid_range(copy->to_side, copy->to, copy->bytes) ||
-        !is_valid_range(copy->from_side, copy->from, copy->bytes))
+    if (!is_valid_range(copy->to_side, copy->to, extent_of(copy, copy->to_pitch)) ||
+        !is_valid_range(copy->from_side, copy->from, extent_of(copy, copy->from_pitch)))
         return sim_leave(POOL_CU_INVALID_VALUE);
     work = sim_work_create(SIM_WORK_COPY);
     if (!work)
@@ -96,6 +104,9 @@ static pool_cu_result enqueue_copy(
     work->u.copy.to = copy->to;
     work->u.copy.from = copy->from;
     work->u.copy.bytes = copy->bytes;
+    work->u.copy.rows = copy->more_rows + 1;
+    work->u.copy.to_pitch = copy->to_pitch;
+    work->u.copy.from_pitch = copy->from_pitch;
     work->u.copy.checks_to = copy->to_side == SIDE_DEVICE;
     work->u.copy.checks_from = copy->from_side == SIDE_DEVICE;
     if (copy->is_async)
@@ -123,40 +134,84 @@ static pool_cu_result call_copy(
 pool_cu_result sim_cu_MemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
 {
     return call_copy(SIM_CU_MemcpyHtoD, NULL,
-        (struct copy){to, (uint64_t)(uintptr_t)from, bytes, SIDE_DEVICE, SIDE_HOST, false});
+        (struct copy){
+            to, (uint64_t)(uintptr_t)from, bytes, SIDE_DEVICE, SIDE_HOST, false, 0, 0, 0});
 }
 
 pool_cu_result sim_cu_MemcpyHtoDAsync(
     CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
     return call_copy(SIM_CU_MemcpyHtoDAsync, stream,
-        (struct copy){to, (uint64_t)(uintptr_t)from, bytes, SIDE_DEVICE, SIDE_HOST, true});
+        (struct copy){to, (uint64_t)(uintptr_t)from, bytes, SIDE_DEVICE, SIDE_HOST, true, 0, 0, 0});
 }
 
 pool_cu_result sim_cu_MemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
     return call_copy(SIM_CU_MemcpyDtoH, NULL,
-        (struct copy){(uint64_t)(uintptr_t)to, from, bytes, SIDE_HOST, SIDE_DEVICE, false});
+        (struct copy){
+            (uint64_t)(uintptr_t)to, from, bytes, SIDE_HOST, SIDE_DEVICE, false, 0, 0, 0});
 }
 
 pool_cu_result sim_cu_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     return call_copy(SIM_CU_MemcpyDtoHAsync, stream,
-        (struct copy){(uint64_t)(uintptr_t)to, from, bytes, SIDE_HOST, SIDE_DEVICE, true});
+        (struct copy){(uint64_t)(uintptr_t)to, from, bytes, SIDE_HOST, SIDE_DEVICE, true, 0, 0, 0});
 }
 
 pool_cu_result sim_cu_MemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    return call_copy(
-        SIM_CU_MemcpyDtoD, NULL, (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, false});
+    return call_copy(SIM_CU_MemcpyDtoD, NULL,
+        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, false, 0, 0, 0});
 }
 
 pool_cu_result sim_cu_MemcpyDtoDAsync(
     CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     return call_copy(SIM_CU_MemcpyDtoDAsync, stream,
-        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, true});
+        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, true, 0, 0, 0});
 }
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The address of a side's first row; its pitch is valid for that many rows of `width` bytes. */
+static pool_cu_result read_side(
+    const pool_cu_copy_side *side, size_t width, size_t height, enum side *kind, uint64_t *address)
+{
+    const uint64_t base = side->memory_type == DRIVER_MEMORYTYPE_HOST
+                              ? (uint64_t)(uintptr_t)side->host
+                              : side->device;
+
+    if (side->memory_type != DRIVER_MEMORYTYPE_HOST &&
+        side->memory_type != DRIVER_MEMORYTYPE_DEVICE)
+        return POOL_CU_INVALID_VALUE;
+    if (side->pitch > INT32_MAX || (height > 1 && side->pitch < width + side->x_bytes))
+        return POOL_CU_INVALID_VALUE;
+    *kind = side->memory_type == DRIVER_MEMORYTYPE_HOST ? SIDE_HOST : SIDE_DEVICE;
+    *address = base + side->y * side->pitch + side->x_bytes;
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result sim_cu_Memcpy2DAsync(const pool_cu_copy_2d *given, CUstream stream)
+{
+    struct copy copy = {.is_async = true};
+    pool_cu_result code;
+
+    if (!given || given->width_bytes > INT32_MAX || given->height > INT32_MAX)
+        return POOL_CU_INVALID_VALUE;
+    code = read_side(&given->to, given->width_bytes, given->height, &copy.to_side, &copy.to);
+    if (!code)
+        code =
+            read_side(&given->from, given->width_bytes, given->height, &copy.from_side, &copy.from);
+    if (code)
+        return code;
+    copy.bytes = given->height ? given->width_bytes : 0;
+    copy.more_rows = given->height ? given->height - 1 : 0;
+    copy.to_pitch = given->to.pitch;
+    copy.from_pitch = given->from.pitch;
+    return call_copy(SIM_CU_Memcpy2DAsync, stream, copy);
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 /* Whether the range lies in memory of that context's device. */
 static pool_cu_result check_peer(CUcontext context, uint64_t address, uint64_t bytes)
@@ -190,14 +245,14 @@ pool_cu_result sim_cu_MemcpyPeer(
     CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes)
 {
     return call_peer_copy(SIM_CU_MemcpyPeer, NULL, to_context, from_context,
-        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, false});
+        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, false, 0, 0, 0});
 }
 
 pool_cu_result sim_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
     CUcontext from_context, size_t bytes, CUstream stream)
 {
     return call_peer_copy(SIM_CU_MemcpyPeerAsync, stream, to_context, from_context,
-        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, true});
+        (struct copy){to, from, bytes, SIDE_DEVICE, SIDE_DEVICE, true, 0, 0, 0});
 }
 
 /* ---- fills ----------------------------------------------------------------------------------- */

@@ -159,7 +159,9 @@ pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int 
     return launch(SIM_CU_LaunchCooperativeKernel, function, &shape, stream, arguments, NULL);
 }
 
-/* Kernels execute one after another, so programmatic dependent launch has no effect. */
+/* Kernels execute one after another, so programmatic dependent launch and priorities have no
+ * effect.
+ */
 static pool_cu_result read_attributes(
     const pool_cu_launch_config *config, struct sim_launch_request *shape)
 {
@@ -171,7 +173,8 @@ static pool_cu_result read_attributes(
         if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE)
             shape->is_cooperative = attribute->value.number != 0;
         else if (attribute->id != DRIVER_LAUNCH_ATTRIBUTE_IGNORE &&
-                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PRIORITY)
             return POOL_CU_INVALID_VALUE;
     }
     return POOL_CU_SUCCESS;

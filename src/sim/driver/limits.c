@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settings of a context: flags, limits, stream priorities, peers.
+ * Settings of a context: flags, limits, stream priorities, peers, profiler.
  */
 #include "sim/driver/state.h"
 
@@ -146,4 +146,23 @@ pool_cu_result sim_cu_CtxDisablePeerAccess(CUcontext peer)
     call.context->peers[place] = call.context->peers[--call.context->peer_count];
     sim_memory_write_unlock();
     return sim_leave(POOL_CU_SUCCESS);
+}
+
+/* ---- profiler -------------------------------------------------------------------------------- */
+
+/* No profiler observes a simulated device: the calls are valid and have no effect. */
+pool_cu_result sim_cu_ProfilerStart(void)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_ProfilerStart, SIM_NEED_CONTEXT, -1);
+
+    return code ? code : sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_ProfilerStop(void)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_ProfilerStop, SIM_NEED_CONTEXT, -1);
+
+    return code ? code : sim_leave(POOL_CU_SUCCESS);
 }

@@ -161,8 +161,10 @@ struct sim_work {
     uint64_t sequence; /* order of enqueuing across all streams */
     union {
         struct {
-            uint64_t to, from, bytes;
-            bool checks_to, checks_from; /* whether these are device addresses */
+            uint64_t to, from, bytes;      /* of a row */
+            uint64_t rows;                 /* 1 but for 2-D copies */
+            uint64_t to_pitch, from_pitch; /* between the starts of rows */
+            bool checks_to, checks_from;   /* whether these are device addresses */
             void *staged; /* copy of pageable source bytes, owned by the operation, or NULL */
         } copy;
         struct {

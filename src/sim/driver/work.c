@@ -45,16 +45,21 @@ static bool was_freed(uint64_t address, uint64_t bytes, const char *what, int de
 static void execute_copy(struct sim_stream *stream, struct sim_work *work)
 {
     const int device = stream->context->device;
-    const uint64_t bytes = work->u.copy.bytes;
-    const void *from =
+    const uint64_t bytes = work->u.copy.bytes, last = work->u.copy.rows - 1;
+    const uint64_t to_extent = last * work->u.copy.to_pitch + bytes;
+    const uint64_t from_extent = last * work->u.copy.from_pitch + bytes;
+    const unsigned char *from =
         work->u.copy.staged ? work->u.copy.staged : (void *)(uintptr_t)work->u.copy.from;
+    unsigned char *to = (unsigned char *)(uintptr_t)work->u.copy.to;
 
-    if ((work->u.copy.checks_to && was_freed(work->u.copy.to, bytes, "copy to memory", device)) ||
+    if ((work->u.copy.checks_to &&
+            was_freed(work->u.copy.to, to_extent, "copy to memory", device)) ||
         (work->u.copy.checks_from &&
-            was_freed(work->u.copy.from, bytes, "copy from memory", device)))
+            was_freed(work->u.copy.from, from_extent, "copy from memory", device)))
         return;
     pthread_mutex_unlock(&sim_state.lock);
-    memmove((void *)(uintptr_t)work->u.copy.to, from, bytes);
+    for (uint64_t row = 0; row <= last; row++)
+        memmove(to + row * work->u.copy.to_pitch, from + row * work->u.copy.from_pitch, bytes);
     pthread_mutex_lock(&sim_state.lock);
 }
 
