@@ -146,6 +146,14 @@ typedef struct pool_msm_params {
      */
     uint32_t scalar_bits;
     uint32_t window_bits; /* 2 … 24; 0: chosen from sizes, chip and memory */
+    /*
+     * With exec->device_count: bases on each device, in the order of the devices, instead of
+     * `bases`. Together they are the points, device by device; with replicated_bases 1 each device
+     * has all of them. NULL: the points are a span.
+     */
+    pool_bases *const *device_bases;
+    int32_t replicated_bases;
+    uint32_t reserved; /* 0 */
 } pool_msm_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -168,6 +176,11 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * pool_msm_workspace reports, and not overlap the spans. The smallest chunk has 2^10 points.
  * Progress counts scalars. With is_async the call still waits for results in pageable memory.
  *
+ * With exec->device_count MSMs are dealt out whole as long as there is one for each device; the
+ * others are split between their points and their parts' results are added on the host. Results are
+ * in host memory then, points and scalars too unless there is one MSM, whose scalars and span of
+ * points may be sharded alike. See docs/several-devices.md.
+ *
  * POOL_ERR_INVALID_ARGUMENT: counts that do not match, a stride that is too small or not a multiple
  * of 4, device memory that is not aligned to 4 bytes, more points than `bases` has, window bits
  * that differ from those of precomputed bases, a workspace that is too small, unsupported values.
@@ -182,8 +195,8 @@ POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_exec *ex
 /*
  * The exact number of device bytes that pool_msm uses for these spans, params and exec when they
  * are available: the size of its workspace. exec->memory_limit bounds it, unless that is 0. The
- * spans' data is not read and may be NULL. For bases that no device has yet see
- * pool_resident_msm_workspace (resident.h).
+ * spans' data is not read and may be NULL. With exec->device_count it sets bytes[i] for device i.
+ * For bases that no device has yet see pool_resident_msm_workspace (resident.h).
  */
 POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);

@@ -38,6 +38,13 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
 /* run.c: enqueues all chunks on the call's stream. */
 pool_status msm_call_run(struct msm_call *call);
 
+/* msm.c: the numbers of scalars, points and results match. */
+pool_status msm_check_counts(const struct msm_call *call);
+
+/* devices.c: a call with exec.device_count, which has no site; bytes[i] is what device i needs. */
+pool_status msm_devices_run(const struct msm_call *call);
+pool_status msm_devices_workspace(const struct msm_call *call, uint64_t *bytes);
+
 /* results.c: stores the results of a sub-batch, and then writes those of the whole call. */
 pool_status msm_results_store(struct msm_call *call, const struct msm_chunk *chunk);
 pool_status msm_results_write(struct msm_call *call);

@@ -20,11 +20,35 @@ static const struct memory_exec_rules exec_rules = {
     .checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP | POOL_CHECK_REDUCE,
     .has_async = true,
     .has_workspace = true,
-    .has_memory_limit = true};
+    .has_memory_limit = true,
+    .has_devices = true};
 
 void pool_msm_params_init(pool_msm_params *params, size_t struct_size)
 {
     base_struct_init(params, struct_size);
+}
+
+static bool has_bases(const pool_msm_params *params)
+{
+    return params->bases || params->device_bases;
+}
+
+static pool_status check_device_bases(
+    const char *call, const pool_msm_params *params, const pool_exec *exec)
+{
+    if (params->device_bases && !exec->device_count)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%s: `device_bases` is given and `device_count` is 0", call);
+    if (params->bases && exec->device_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `bases` cannot be combined with `device_count` %u; `device_bases` has those of "
+            "each device",
+            call, exec->device_count);
+    if (params->replicated_bases && !params->device_bases)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 1 for `replicated_bases`; it must be 0 without `device_bases`",
+            call);
+    return POOL_OK;
 }
 
 static pool_status read_params(const char *call, const pool_msm_params *given,
@@ -35,7 +59,9 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
     if (!status)
         status = base_check_ranges(call, {"point_layout", params->point_layout, 0, POOL_POINT_XYZZ},
             {"result_layout", params->result_layout, 0, POOL_POINT_XYZZ},
-            {"shared_bases", params->shared_bases, 0, 1});
+            {"shared_bases", params->shared_bases, 0, 1},
+            {"replicated_bases", params->replicated_bases, 0, 1},
+            {"reserved", params->reserved, 0, 0});
     if (!status && params->window_bits)
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
@@ -43,23 +69,26 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
         status = memory_exec_read(call, given_exec, &exec_rules, exec);
     if (status)
         return status;
-    if (!params->curve && !params->bases)
+    status = check_device_bases(call, params, exec);
+    if (status)
+        return status;
+    if (!params->curve && !params->bases && !params->device_bases)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `curve` and `bases` are both NULL; one of them is required", call);
     if ((exec->checks & POOL_CHECK_REDUCE) && params->scalar_bits)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %u for `scalar_bits`; it must be 0 where scalars are reduced",
             call, params->scalar_bits);
-    if (!params->bases && params->first_base)
+    if (!has_bases(params) && params->first_base)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %llu for `first_base`; it must be 0 without `bases`", call,
             (unsigned long long)params->first_base);
-    if (params->bases && params->point_layout)
+    if (has_bases(params) && params->point_layout)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %d for `point_layout`; it must be 0 with `bases`, which have a "
             "layout of their own",
             call, (int)params->point_layout);
-    if (params->bases && (exec->checks & POOL_CHECK_SUBGROUP))
+    if (has_bases(params) && (exec->checks & POOL_CHECK_SUBGROUP))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value 0x%x for `checks`; with `params->bases`, which are checked "
             "where they are made, only scalars can be",
@@ -82,8 +111,13 @@ static pool_status resolve_curve(const char *name, struct msm_call *call)
     const struct pool_bases *bases = call->params.bases;
 
     if (!bases) {
-        call->curve = call->params.curve;
-        return check_scalar_bits(name, call);
+        const struct pool_bases *first =
+            call->params.device_bases ? call->params.device_bases[0] : NULL;
+
+        call->curve = call->params.curve ? call->params.curve : first ? first->curve : NULL;
+        return call->curve ? check_scalar_bits(name, call)
+                           : base_fail(POOL_ERR_INVALID_ARGUMENT,
+                                 "%s: `device_bases[0]` must not be NULL", name);
     }
     call->curve = bases->curve;
     if (call->params.curve && memcmp(call->params.curve->fingerprint, bases->curve->fingerprint,
@@ -116,13 +150,13 @@ static pool_status read_call(const char *name, const pool_msm_params *given, con
         status = base_check_pointers(name, {"scalars", scalars}, {"results", results});
     if (status)
         return status;
-    if (!points == !call->params.bases)
+    if (!points == !has_bases(&call->params))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             points ? "%s: `points` and `params->bases` are both given; one of them must be NULL"
                    : "%s: `points` and `params->bases` are both NULL; one of them is required",
             name);
     status = resolve_curve(name, call);
-    if (!status)
+    if (!status && !call->exec.device_count)
         status = exec_target_init(&call->site, &call->exec);
     if (status)
         return status;
@@ -152,7 +186,7 @@ static struct msm_job msm_job_of(const struct msm_call *call)
 }
 
 /* The numbers of scalars, points and results must match. */
-static pool_status check_counts(const struct msm_call *call)
+pool_status msm_check_counts(const struct msm_call *call)
 {
     const pool_msm_params *params = &call->params;
     uint64_t needed;
@@ -167,7 +201,7 @@ static pool_status check_counts(const struct msm_call *call)
             (unsigned long long)call->results.count, (unsigned long long)params->batch,
             (unsigned long long)params->batch);
     needed = params->shared_bases ? call->scalars.count / params->batch : call->scalars.count;
-    if (!params->bases && call->points.count != needed)
+    if (!has_bases(params) && call->points.count != needed)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the span of points has %llu points; the scalars need %llu",
             (unsigned long long)call->points.count, (unsigned long long)needed);
@@ -228,7 +262,7 @@ static pool_status check_spans(struct msm_call *call, span_check check)
         status = base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the results overlap the points or the scalars in memory");
     if (!status)
-        status = check_counts(call);
+        status = msm_check_counts(call);
     if (!status)
         status = check_precomputed(call);
     if (status)
@@ -414,6 +448,8 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
     pool_status status = read_call("pool_msm", params, exec, points, scalars, results, &call);
 
     call.tuning = tuning;
+    if (!status && call.exec.device_count)
+        return msm_devices_run(&call);
     if (!status)
         status = device_enter(call.site.device, &scope);
     if (status)
@@ -441,6 +477,8 @@ static pool_status workspace_bytes(const char *name, const pool_msm_params *para
     if (!bytes)
         return base_fail_null(name, "bytes");
     status = read_call(name, params, exec, points, scalars, results, &call);
+    if (!status && call.exec.device_count)
+        return msm_devices_workspace(&call, bytes);
     if (!status)
         status = check_spans(&call, check_shape_only);
     if (!status)
@@ -467,9 +505,12 @@ pool_status msm_workspace_of_described(const char *name, struct pool_bases *desc
 
     if (!status)
         status = memory_exec_read(name, given_exec, &exec_rules, &exec);
-    if (!status && params.bases)
+    if (!status && has_bases(&params))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `params->bases` must be NULL; the bases are those of the object", name);
+    if (!status && exec.device_count)
+        status = base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: `device_count` is not supported by this function; it must be 0", name);
     if (!status)
         status = device_or_bound(exec.device, &described->device);
     if (status)
