@@ -152,8 +152,9 @@ POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device
  * and in which form. When a device computes, spans in host memory pass through it in chunks of up
  * to 32 MiB, so they may be larger than its memory. A memory limit reduces the chunks, down to one
  * item, or the children of one node of a tree; the levels of a tree are not divided. After a
- * failure the results may have been written in part. With exec->device_count consecutive items are
- * dealt out over the devices; trees and openings refuse it.
+ * failure the results may have been written in part. With exec->device_count consecutive items, or
+ * subtrees, are dealt out over the devices, and the levels of a tree are in host memory; openings
+ * refuse it. See docs/several-devices.md.
  *
  * Each has a function that reports the exact number of device bytes that a call with the same
  * arguments allocates (0 on the host): at most exec->memory_limit, unless that is 0. The spans'

@@ -167,6 +167,6 @@ pool_status memory_parts_run(const struct memory_parts *parts)
     if (group.status)
         base_error_restore(&group.failure);
     else
-        report_progress(&group, parts->total);
+        report_progress(&group, done_by_all(&group));
     return group.status;
 }

@@ -130,7 +130,7 @@ pool_status poseidon_tree_init(const char *call, const pool_poseidon *set,
     tree->params = params;
     for (uint32_t level = 0; level <= tree->height; level++) {
         tree->level_nodes[level] = nodes;
-        tree->level_start[level] = tree->digest_count;
+        tree->level_start[level] = tree->level_target[level] = tree->digest_count;
         if (level >= tree->first_level &&
             __builtin_add_overflow(tree->digest_count, nodes, &tree->digest_count))
             return base_fail(POOL_ERR_INVALID_ARGUMENT,

@@ -23,8 +23,11 @@ struct poseidon_tree {
     uint64_t leaves;
     uint64_t level_nodes[POSEIDON_MAX_HEIGHT + 1]; /* nodes with a leaf in their subtree */
     uint64_t level_start[POSEIDON_MAX_HEIGHT + 1]; /* of a kept level, in digests */
-    uint64_t digest_count;                         /* of all kept levels */
-    uint64_t *padding;                             /* the padding node of each level, in limbs */
+    /* Of a kept level in the caller's memory; other than level_start where a tree is part of one.
+     */
+    uint64_t level_target[POSEIDON_MAX_HEIGHT + 1];
+    uint64_t digest_count; /* of all kept levels */
+    uint64_t *padding;     /* the padding node of each level, in limbs */
 };
 
 /* Validates and copies params; `call` is the public function, for messages. */
@@ -56,5 +59,13 @@ pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels, struct memory_progress *progress);
+
+/* merkle_devices.c: for exec->device_count; bytes[i] is what device i allocates. */
+pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon *set,
+    const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
+    const pool_span *levels);
+pool_status poseidon_devices_merkle_forecast(const char *call, const pool_poseidon *set,
+    const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
+    const pool_span *levels, uint64_t *bytes);
 
 #endif

@@ -99,7 +99,7 @@ static pool_status read_call(const char *call, const pool_poseidon *set, const p
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
     pool_exec *exec, struct poseidon_tree *tree)
 {
-    pool_status status = poseidon_read_exec_of_one(call, set, given, exec);
+    pool_status status = poseidon_read_exec(call, set, given, exec);
 
     if (!status)
         status = base_check_pointers(call, {"leaves", leaves});
@@ -135,7 +135,9 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
         status = poseidon_host_check(set, leaves, tree.leaf_elements, first_leaf, "leaves");
     progress =
         (struct memory_progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
-    if (!status && exec.on_host)
+    if (!status && exec.device_count)
+        status = poseidon_devices_merkle_build(call, set, &exec, &tree, leaves, levels);
+    else if (!status && exec.on_host)
         status = build_on_host(set, &tree, leaves, levels, &progress);
     else if (!status)
         status =
@@ -164,6 +166,8 @@ pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
         return status;
     if (exec.on_host)
         *bytes = 0;
+    else if (exec.device_count)
+        status = poseidon_devices_merkle_forecast(call, set, &exec, &tree, leaves, levels, bytes);
     else
         status = poseidon_device_merkle_forecast(set, &tree, leaves, levels, &progress, bytes);
     poseidon_tree_free(&tree);

@@ -180,7 +180,7 @@ static bool set_next_level(void *user, struct memory_chunk *chunk)
     if (level > tree->height)
         return false;
     if (level >= tree->first_level) {
-        chunk->first = tree->level_start[level];
+        chunk->first = tree->level_target[level];
         chunk->count = tree->level_nodes[level];
     }
     return true;
@@ -191,8 +191,9 @@ static pool_status compute_next_level(void *user, struct memory_chunk *chunk)
 {
     struct build *build = user;
 
+    /* The chunk's level is next_level - 1. */
     chunk->result = build->staging;
-    chunk->result_offset = chunk->first * build->digest_bytes;
+    chunk->result_offset = build->tree->level_start[build->next_level - 1] * build->digest_bytes;
     return build->next_level > 1 && build->next_level <= build->tree->height
                ? compute_level(build, build->next_level)
                : POOL_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Jobs that are dealt out over several devices, 1, 2, 3, 4 and 8 simulated ones or those of
- * `--device`: batches of transforms and Poseidon hashing, in host memory and sharded at random;
- * what is refused; progress, cancellation and a failure on one device.
+ * `--device`: batches of transforms, Poseidon hashing and Merkle trees, in host memory and sharded
+ * at random; what is refused; progress, cancellation and a failure on one device.
  */
 #include <pthread.h>
 
@@ -177,6 +177,78 @@ static void test_hashes(void **state)
         several_each(count) for (int kind = 0; kind < KINDS; kind++)
             compare_hashes(set, kind, count, kind == 1 ? 0 : next_random() % 40);
     compare_hashes(set, HASH, several_count < 4 ? several_count : 4, 33);
+    pool_poseidon_destroy(&set);
+}
+
+/* ---- trees ----------------------------------------------------------------------------------- */
+
+static void check_tree(const pool_poseidon *set, const pool_merkle_params *params, uint64_t leaves,
+    uint32_t count, bool is_sharded)
+{
+    const uint64_t bytes = pool_field_element_bytes(pool_poseidon_field(set));
+    const uint64_t leaf_bytes =
+        bytes *
+        (params->leaf_elements ? params->leaf_elements : pool_poseidon_digest_elements(set));
+    const uint64_t node_bytes = bytes * pool_poseidon_digest_elements(set), stride = node_bytes + 8;
+    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1}, exec = several_exec(count);
+    pool_merkle_shape shape = {.struct_size = sizeof(shape)};
+    uint8_t *data = malloc(leaves * leaf_bytes), *got, *wanted;
+    uint64_t needed[SEVERAL_MAX], first[SEVERAL_MAX + 1] = {0};
+    pool_span from = {.data = data, .count = leaves}, to, expected;
+    struct several_shards *shards = NULL;
+
+    assert_ok(pool_merkle_get_shape(set, params, leaves, &shape));
+    got = calloc(shape.digest_count, stride);
+    wanted = calloc(shape.digest_count, stride);
+    to = (pool_span){.data = got, .count = shape.digest_count, .stride = stride};
+    expected = (pool_span){.data = wanted, .count = shape.digest_count, .stride = stride};
+    assert_ok(pool_random_scalars(
+        pool_poseidon_field(set), leaves, leaves * leaf_bytes / bytes, POOL_FORM_STANDARD, data));
+    assert_ok(pool_poseidon_merkle_build(set, &host, params, &from, &expected));
+    if (is_sharded) {
+        several_divide(count, leaves / 4, 4, true, first);
+        first[count] = leaves;
+        shards = several_allocate(count, leaf_bytes, POOL_FORM_STANDARD, first);
+        several_upload(shards, data, false);
+        from = shards->span;
+    }
+    assert_ok(pool_poseidon_merkle_build_workspace(set, &exec, params, &from, &to, needed));
+    assert_ok(pool_poseidon_merkle_build(set, &exec, params, &from, &to));
+    assert_memory_equal(got, wanted, shape.digest_count * stride);
+    if (shards)
+        several_free(shards);
+    free(data);
+    free(got);
+    free(wanted);
+}
+
+static void test_trees(void **state)
+{
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    for
+        several_each(count) for (uint32_t turn = 0; turn < 6; turn++)
+        {
+            const uint64_t leaves = turn == 0   ? 1
+                                    : turn == 1 ? 1 + next_random() % 8
+                                                : 64 + next_random() % 400;
+            const pool_merkle_params params = {.struct_size = sizeof(params),
+                .arity = 2,
+                .leaf_elements = turn & 1 ? 3 : 0,
+                .height = turn == 3 ? 12 : 0,
+                .kept_levels = turn == 2   ? 1
+                               : turn == 4 ? 4
+                                           : 0};
+
+            check_tree(set, &params, leaves, count, false);
+        }
+    for (uint32_t count = 2; count <= several_count; count *= 2) {
+        const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+
+        check_tree(set, &params, 512 + count, count, true);
+    }
     pool_poseidon_destroy(&set);
 }
 
@@ -373,6 +445,39 @@ static void test_progress_and_cancel(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* Progress covers subtrees and top; the memory is what the forecast says. */
+static void test_tree_memory(void **state)
+{
+    const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+    pool_exec exec = several_exec(2);
+    pool_request request = {.struct_size = sizeof(request), .devices = 2};
+    pool_lease_usage usage = {.struct_size = sizeof(usage)};
+    static uint32_t leaves[1024 * 8], levels[2047 * 8];
+    pool_span from = {.data = leaves, .count = 1024}, to = {.data = levels, .count = 2047};
+    uint64_t bytes[2];
+    struct observer observer = {.thread = pthread_self()};
+    pool_poseidon *set;
+
+    (void)state;
+    exec.progress = observe;
+    exec.user = &observer;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    assert_ok(pool_poseidon_merkle_build_workspace(set, &exec, &params, &from, &to, bytes));
+    assert_true(bytes[0] < 2047 * 32 && bytes[1] < 2047 * 32); /* of the whole tree's levels */
+    request.bytes = bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+    assert_ok(pool_acquire(several_pool, &request, &exec.lease));
+    exec.devices = NULL;
+    assert_ok(pool_poseidon_merkle_build(set, &exec, &params, &from, &to));
+    assert_true(observer.total > 0);
+    assert_int_equal(observer.done, observer.total);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_ok(pool_lease_get_usage(exec.lease, i, &usage));
+        assert_int_equal(usage.peak_bytes, bytes[i]);
+    }
+    assert_ok(pool_release(&exec.lease));
+    pool_poseidon_destroy(&set);
+}
+
 /* The failure of one device is the call's, whichever part it hits; the next call succeeds. */
 static void test_failure_on_one_device(void **state)
 {
@@ -428,7 +533,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_by_rates),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
-        cmocka_unit_test(test_hashes), cmocka_unit_test(test_index_of_bad_element),
+        cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_wrong_shards),
         cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
         cmocka_unit_test(test_lease)};
