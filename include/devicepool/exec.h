@@ -46,9 +46,8 @@ typedef struct pool_exec {
     int32_t on_host;
     uint32_t checks;   /* POOL_CHECK_… of the inputs; POOL_CHECK_NONE: none. Checks block. */
     uint32_t reserved; /* 0 */
-    /* Device memory for intermediate results, as many bytes as the operation's …_workspace
-     * function reports, none of them in an input or output; NULL: allocated in the order of the
-     * stream and freed again. */
+    /* Device memory for intermediate results, none of it in an input or output; the operation's
+     * comment says how many bytes. NULL: allocated in the order of the stream and freed again. */
     pool_buffer *workspace;
     /*
      * Bytes of device memory that the call may allocate, besides spans and workspace; 0: no limit.

@@ -172,9 +172,23 @@ pool_status admission_run_monitor(struct admission *admission, uint64_t due_ns);
 
 /* --- request.c --- */
 
-/* Validates a request and evaluates its pick. `ranks` are filled in. */
-pool_status lease_terms_read(const char *call, struct admission *admission,
-    const pool_request *given, uint32_t *ranks, struct lease_terms *terms);
+/* Ranks that fit on the stack; a pool with more devices allocates them. */
+enum { LEASE_RANKS_ON_STACK = 64 };
+
+/* A request that a call makes: its pool's admission, what it asks for, and the ranks of the
+ * devices, which the terms point to. It must not be copied. */
+struct lease_attempt {
+    struct admission *admission;
+    struct lease_terms terms;
+    uint32_t *ranks;
+    uint32_t ranks_on_stack[LEASE_RANKS_ON_STACK];
+};
+
+/* Verifies the pool, validates the request (NULL: all defaults) and evaluates its pick. The caller
+ * ends the attempt whatever the status is. */
+pool_status lease_attempt_begin(const char *call, device_pool *pool, const pool_request *request,
+    struct lease_attempt *attempt);
+void lease_attempt_end(struct lease_attempt *attempt);
 /* The failure of a request that the scheduler refused: what would be possible. */
 pool_status lease_terms_refuse(
     const char *call, struct admission *admission, const struct lease_terms *terms);

@@ -13,8 +13,6 @@
 #include "lease/admission.h"
 #include "pool/extension.h"
 
-/* Ranks that fit on the stack; a pool with more devices allocates them. */
-#define RANKS_ON_STACK 64
 /* How often a thread examines a cancel object that has too many waiting threads to wake it. */
 #define CANCEL_POLL_NS 2000000u
 
@@ -119,31 +117,18 @@ static pool_status submit_request(const char *call, struct admission *admission,
 
 pool_status pool_acquire(device_pool *pool, const pool_request *request, pool_lease **lease)
 {
-    uint32_t on_stack[RANKS_ON_STACK], *ranks = on_stack;
-    struct admission *admission;
-    struct lease_terms terms;
+    struct lease_attempt attempt;
     pool_lease *granted = NULL;
-    pool_status status;
+    pool_status status = base_check_pointers("pool_acquire", {"pool", pool}, {"lease", lease});
 
-    status = base_check_pointers("pool_acquire", {"pool", pool}, {"lease", lease});
-    if (!status)
-        status = device_pool_verify(pool);
-    if (!status)
-        status = admission_of(pool, &admission);
     if (status)
         return status;
-    if (admission->device_count > RANKS_ON_STACK) {
-        ranks = base_calloc(admission->device_count, sizeof(*ranks));
-        if (!ranks)
-            return base_fail_memory("the ranks of the devices");
-    }
-    status = lease_terms_read("pool_acquire", admission, request, ranks, &terms);
-    if (!status && pool_cancel_requested(terms.cancel))
+    status = lease_attempt_begin("pool_acquire", pool, request, &attempt);
+    if (!status && pool_cancel_requested(attempt.terms.cancel))
         status = base_fail(POOL_ERR_CANCELLED, "pool_acquire: `cancel` has been requested");
     if (!status)
-        status = submit_request("pool_acquire", admission, &terms, &granted);
-    if (ranks != on_stack)
-        base_free(ranks);
+        status = submit_request("pool_acquire", attempt.admission, &attempt.terms, &granted);
+    lease_attempt_end(&attempt);
     if (!status)
         *lease = granted;
     return status;

@@ -222,7 +222,7 @@ static pool_status apply_devices(const char *call, const struct admission *admis
     return status;
 }
 
-pool_status lease_terms_read(const char *call, struct admission *admission,
+static pool_status read_terms(const char *call, struct admission *admission,
     const pool_request *given, uint32_t *ranks, struct lease_terms *terms)
 {
     static const pool_request none = {.struct_size = sizeof(none)};
@@ -253,6 +253,32 @@ pool_status lease_terms_read(const char *call, struct admission *admission,
     if (!status && (request.device || request.pick || request.near_resident))
         status = apply_devices(call, admission, &request, ranks, terms);
     return status;
+}
+
+pool_status lease_attempt_begin(
+    const char *call, device_pool *pool, const pool_request *request, struct lease_attempt *attempt)
+{
+    struct admission *admission;
+    pool_status status = device_pool_verify(pool);
+
+    attempt->ranks = attempt->ranks_on_stack;
+    if (!status)
+        status = admission_of(pool, &attempt->admission);
+    if (status)
+        return status;
+    admission = attempt->admission;
+    if (admission->device_count > LEASE_RANKS_ON_STACK) {
+        attempt->ranks = base_calloc(admission->device_count, sizeof(*attempt->ranks));
+        if (!attempt->ranks)
+            return base_fail_memory("the ranks of the devices");
+    }
+    return read_terms(call, admission, request, attempt->ranks, &attempt->terms);
+}
+
+void lease_attempt_end(struct lease_attempt *attempt)
+{
+    if (attempt->ranks != attempt->ranks_on_stack)
+        base_free(attempt->ranks);
 }
 
 /* --- failures -----------------------------------------------------------------------------------

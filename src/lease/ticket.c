@@ -17,8 +17,6 @@
 
 #define TICKET_MAGIC 0x7469636bu
 #define TICKET_DEAD 0xdead7469u
-/* Ranks that fit on the stack; a pool with more devices allocates them. */
-#define RANKS_ON_STACK 64
 
 struct pool_ticket {
     atomic_uint magic;
@@ -217,29 +215,17 @@ static pool_status make_ticket(struct admission *admission, const struct lease_t
 pool_status pool_acquire_async(device_pool *pool, const pool_request *request, pool_grant_hook hook,
     void *user, pool_ticket **ticket)
 {
-    uint32_t on_stack[RANKS_ON_STACK], *ranks = on_stack;
-    struct admission *admission;
-    struct lease_terms terms;
+    struct lease_attempt attempt;
     pool_ticket *made = NULL;
-    pool_status status;
+    pool_status status =
+        base_check_pointers("pool_acquire_async", {"pool", pool}, {"ticket", ticket});
 
-    status = base_check_pointers("pool_acquire_async", {"pool", pool}, {"ticket", ticket});
-    if (!status)
-        status = device_pool_verify(pool);
-    if (!status)
-        status = admission_of(pool, &admission);
     if (status)
         return status;
-    if (admission->device_count > RANKS_ON_STACK) {
-        ranks = base_calloc(admission->device_count, sizeof(*ranks));
-        if (!ranks)
-            return base_fail_memory("the ranks of the devices");
-    }
-    status = lease_terms_read("pool_acquire_async", admission, request, ranks, &terms);
+    status = lease_attempt_begin("pool_acquire_async", pool, request, &attempt);
     if (!status)
-        status = make_ticket(admission, &terms, hook, user, &made);
-    if (ranks != on_stack)
-        base_free(ranks);
+        status = make_ticket(attempt.admission, &attempt.terms, hook, user, &made);
+    lease_attempt_end(&attempt);
     if (!status)
         *ticket = made;
     return status;

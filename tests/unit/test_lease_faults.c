@@ -3,76 +3,12 @@
  * lease/: devices that are lost, drained or quarantined, and sticky faults, while requests wait and
  * leases are held.
  */
-#include "support/mock_pool.h"
+#include "support/lease.h"
 
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/status.h"
 #include "lease/admission.h"
-
-#define MS 1000000ull
-
-static uint32_t index_of_device(pool_device *device)
-{
-    return pool_device_index(device);
-}
-
-static pool_request request_of(uint64_t bytes)
-{
-    return (pool_request){.struct_size = sizeof(pool_request), .bytes = bytes};
-}
-
-static pool_device *device_of_lease(const pool_lease *lease, uint32_t index)
-{
-    pool_device *device = NULL;
-
-    assert_ok(pool_lease_device(lease, index, &device));
-    return device;
-}
-
-static pool_lease_counts counts_of(device_pool *pool)
-{
-    pool_lease_counts counts = {.struct_size = sizeof(counts)};
-
-    assert_ok(pool_get_lease_counts(pool, &counts));
-    return counts;
-}
-
-struct waiter {
-    device_pool *pool;
-    pool_request request;
-    pool_lease *lease;
-    pool_status status;
-    uint64_t ended;
-    pthread_t thread;
-};
-
-static void *wait_for_lease(void *user)
-{
-    struct waiter *waiter = user;
-
-    waiter->status = pool_acquire(waiter->pool, &waiter->request, &waiter->lease);
-    waiter->ended = base_clock_ns();
-    return NULL;
-}
-
-/* Starts a thread and returns when its request waits. */
-static void start_waiter(struct waiter *waiter, device_pool *pool)
-{
-    uint32_t before = counts_of(pool).waiting;
-
-    waiter->pool = pool;
-    assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_lease, waiter), 0);
-    while (counts_of(pool).waiting == before)
-        sched_yield();
-}
-
-static void fill_slots(device_pool *pool, pool_lease **leases, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        assert_ok(pool_acquire(pool, NULL, &leases[i]));
-}
 
 /* --- failures of devices ------------------------------------------------------------------------
  */

@@ -2,31 +2,16 @@
 /*
  * lease/: requests without a thread that waits: hooks, file descriptors, deadlines, destruction.
  */
-#include "support/mock_pool.h"
+#include "support/lease.h"
 
 #include <poll.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/status.h"
-
-#define MS 1000000ull
 
 static const pool_request no_wait = {.struct_size = sizeof(no_wait)};
 static const pool_request for_ever = {
     .struct_size = sizeof(for_ever), .timeout_ns = POOL_WAIT_FOREVER, .label = "patient"};
-
-static void fill_slots(device_pool *pool, pool_lease **leases)
-{
-    for (uint32_t i = 0; i < POOL_LEASE_SLOTS; i++)
-        assert_ok(pool_acquire(pool, NULL, &leases[i]));
-}
-
-static void release_all(pool_lease **leases)
-{
-    for (uint32_t i = 0; i < POOL_LEASE_SLOTS; i++)
-        assert_ok(pool_release(&leases[i]));
-}
 
 static int is_readable(int fd, int timeout_ms)
 {
@@ -65,7 +50,7 @@ static void test_fd_becomes_readable(void **state)
     int fd = -1, same = -1;
 
     (void)state;
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     assert_ok(pool_acquire_async(world.pool, &for_ever, NULL, NULL, &ticket));
     assert_ok(pool_ticket_fd(ticket, &fd));
     assert_ok(pool_ticket_fd(ticket, &same));
@@ -76,7 +61,7 @@ static void test_fd_becomes_readable(void **state)
     assert_true(is_readable(fd, 1000));
     assert_ok(pool_ticket_take(ticket, &leases[0]));
     assert_ok(pool_ticket_destroy(&ticket));
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
 }
 
@@ -89,7 +74,7 @@ static void test_deadline_of_a_ticket(void **state)
     int fd = -1;
 
     (void)state;
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     request.timeout_ns = 10 * MS;
     assert_ok(pool_acquire_async(world.pool, &request, NULL, NULL, &ticket));
     assert_ok(pool_ticket_fd(ticket, &fd));
@@ -101,7 +86,7 @@ static void test_deadline_of_a_ticket(void **state)
     assert_ok(pool_acquire_async(world.pool, &request, NULL, NULL, &ticket));
     assert_status(pool_ticket_take(ticket, &lease), POOL_ERR_TIMEOUT);
     assert_ok(pool_ticket_destroy(&ticket));
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
 }
 
@@ -114,7 +99,7 @@ static void test_cancel_of_a_ticket(void **state)
     int fd = -1;
 
     (void)state;
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     assert_ok(pool_cancel_create(&request.cancel));
     assert_ok(pool_acquire_async(world.pool, &request, NULL, NULL, &ticket));
     assert_ok(pool_ticket_fd(ticket, &fd));
@@ -124,7 +109,7 @@ static void test_cancel_of_a_ticket(void **state)
     assert_status(pool_ticket_take(ticket, &lease), POOL_ERR_CANCELLED);
     assert_ok(pool_ticket_destroy(&ticket));
     pool_cancel_destroy(&request.cancel);
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
 }
 
@@ -172,7 +157,7 @@ static void test_hook(void **state)
             pool_ticket *ticket = NULL;
 
             if (waits)
-                fill_slots(world.pool, leases);
+                fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
             assert_ok(pool_acquire_async(world.pool, &for_ever, count_grant, &granted, &ticket));
             assert_ok(pool_release(&leases[0]));
             wait_for_call(&granted);
@@ -182,7 +167,7 @@ static void test_hook(void **state)
             if (!destroys)
                 assert_ok(pool_ticket_destroy(&ticket));
             assert_ok(pool_release(&granted.lease));
-            release_all(leases);
+            release_all(leases, POOL_LEASE_SLOTS);
             world_end(&world);
         }
 }
@@ -196,13 +181,13 @@ static void test_hook_of_a_deadline(void **state)
     pool_ticket *ticket = NULL;
 
     (void)state;
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     request.timeout_ns = 5 * MS;
     assert_ok(pool_acquire_async(world.pool, &request, count_grant, &granted, &ticket));
     wait_for_call(&granted);
     assert_int_equal(granted.status, POOL_ERR_TIMEOUT);
     assert_ok(pool_ticket_destroy(&ticket));
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
 }
 
@@ -221,10 +206,10 @@ static void test_destroy_and_hooks(void **state)
     assert_ok(pool_ticket_destroy(&ticket));
     assert_int_equal(granted.is_over, 1);
     assert_ok(pool_release(&granted.lease));
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     assert_ok(pool_acquire_async(world.pool, &for_ever, count_grant, &never, &ticket));
     assert_ok(pool_ticket_destroy(&ticket));
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
     assert_int_equal(never.calls, 0);
 }
@@ -282,7 +267,7 @@ static void test_poison_decides_tickets(void **state)
     int fd = -1;
 
     (void)state;
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     assert_ok(pool_acquire_async(world.pool, &for_ever, NULL, NULL, &ticket));
     assert_ok(pool_acquire_async(world.pool, &for_ever, count_grant, &granted, &hooked));
     assert_ok(pool_ticket_fd(ticket, &fd));
@@ -294,7 +279,7 @@ static void test_poison_decides_tickets(void **state)
     assert_int_equal(granted.status, POOL_ERR_PROCESS_POISONED);
     assert_ok(pool_ticket_destroy(&ticket));
     assert_ok(pool_ticket_destroy(&hooked));
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     assert_ok(pool_destroy(&world.pool));
     pool_mock_destroy(&world.mock);
 }
