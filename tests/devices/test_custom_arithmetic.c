@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "curve/curve.h"
+#include "module/counters.h"
 
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
@@ -454,6 +455,34 @@ static void test_key(void **state)
         base_free(got[i]);
 }
 
+/* A warm-up generates the same headers, so a later compilation finds its binary. */
+static void test_warm_up(void **state)
+{
+    static const char source[] =
+        "#include \"fr.cuh\"\n"
+        "extern \"C\" __global__ void two(fr *out, const fr *, const fr *, unsigned n)\n"
+        "{ if (threadIdx.x < n) *out = fr_dbl(fr_one()); }\n";
+    const pool_module_arithmetic entry = {
+        .prefix = "fr", .field = pool_field_by_name("goldilocks")};
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = source,
+        .arithmetic = &entry,
+        .arithmetic_count = 1};
+    uint64_t in = 0, *got, compiled;
+    pool_module *module;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_warm_up(pool, &params, 1));
+    compiled = atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]);
+    assert_ok(pool_module_compile(device, &params, &module));
+    assert_int_equal(atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]), compiled);
+    got = run(module, "two", &in, 8, &in, 8, 1, 8);
+    assert_int_equal(*got, 2);
+    base_free(got);
+    assert_ok(pool_module_destroy(&module));
+}
+
 static void test_refusals(void **state)
 {
     const pool_field *field = pool_field_by_name("bn254_fr");
@@ -502,6 +531,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_curves),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_key),
+        cmocka_unit_test(test_warm_up),
         cmocka_unit_test(test_refusals),
     };
 
