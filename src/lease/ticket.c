@@ -114,7 +114,8 @@ bool ticket_poll_cancels(struct admission *admission, uint64_t now)
 
     for (; lease; lease = next) {
         next = lease->next;
-        if (!lease->ticket || !lease->cancel)
+        /* A request that has just been decided is delivered afterwards. */
+        if (!lease->ticket || !lease->cancel || lease->request.decision != SCHEDULER_WAITING)
             continue;
         if (pool_cancel_requested(lease->cancel)) {
             admission_cancel(admission, lease, POOL_ERR_CANCELLED, now);

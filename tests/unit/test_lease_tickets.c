@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/status.h"
+#include "lease/admission.h"
 
 static const pool_request no_wait = {.struct_size = sizeof(no_wait)};
 static const pool_request for_ever = {
@@ -284,6 +285,53 @@ static void test_poison_decides_tickets(void **state)
     pool_mock_destroy(&world.mock);
 }
 
+static atomic_uint_fast64_t fake_time;
+
+static uint64_t fake_clock(void)
+{
+    return atomic_load(&fake_time);
+}
+
+/* The monitor finds that a request's deadline has passed and that its cancel object is requested in
+ * the same run; both are changed under the lock, so that no run sees only one. */
+static void test_deadline_and_cancel_at_once(void **state)
+{
+    struct world world = world_with_pool(1);
+    pool_request request = {.struct_size = sizeof(request), .timeout_ns = 1000 * MS};
+    pool_lease *leases[POOL_LEASE_SLOTS], *lease = NULL;
+    struct admission *admission;
+    int timeouts = 0;
+
+    (void)state;
+    fill_slots(world.pool, leases);
+    assert_ok(admission_of(world.pool, &admission));
+    atomic_store(&fake_time, base_clock_ns());
+    admission_set_clock(fake_clock);
+    for (int i = 0; i < 20; i++) {
+        pool_ticket *ticket = NULL;
+        pool_status status;
+        int fd = -1;
+
+        assert_ok(pool_cancel_create(&request.cancel));
+        assert_ok(pool_acquire_async(world.pool, &request, NULL, NULL, &ticket));
+        assert_ok(pool_ticket_fd(ticket, &fd));
+        pthread_mutex_lock(&admission->lock);
+        atomic_fetch_add(&fake_time, 2000 * MS);
+        pool_cancel_request(request.cancel);
+        pthread_mutex_unlock(&admission->lock);
+        assert_true(is_readable(fd, 60000));
+        status = pool_ticket_take(ticket, &lease);
+        assert_true(status == POOL_ERR_TIMEOUT || status == POOL_ERR_CANCELLED);
+        timeouts += status == POOL_ERR_TIMEOUT;
+        assert_ok(pool_ticket_destroy(&ticket));
+        pool_cancel_destroy(&request.cancel);
+    }
+    assert_true(timeouts > 0);
+    admission_set_clock(NULL);
+    release_all(leases);
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_hook_of_a_deadline),
         cmocka_unit_test(test_destroy_and_hooks),
         cmocka_unit_test(test_untaken_leases),
+        cmocka_unit_test(test_deadline_and_cancel_at_once),
         cmocka_unit_test(test_refused_requests_make_no_ticket),
         cmocka_unit_test(test_poison_decides_tickets),
     };
