@@ -230,6 +230,8 @@ pool_status pool_ntt_domain_destroy(pool_ntt_domain **domain)
     if (atomic_fetch_sub_explicit(&gone->references, 1, memory_order_acq_rel) != 1)
         return POOL_OK;
     status = ntt_tables_destroy_all(gone, &first);
+    for (uint32_t i = 0; i < POOL_NTT_MAX_LOG_SIZE && !status; i++)
+        status = pool_ntt_domain_destroy(&gone->powers[i]);
     if (status) {
         /* A device could not be entered: the domain stays for another try. */
         atomic_store_explicit(&gone->references, 1, memory_order_relaxed);
