@@ -50,7 +50,7 @@ static uint64_t leaves_of_subtree(const struct divided_tree *divided)
 
 /* ---- division -------------------------------------------------------------------------------- */
 
-/* The highest level below the root with `nodes` nodes; 0: none. */
+/* The highest level below the root with `nodes` nodes, at least 2; 0: none. */
 static uint32_t highest_level(const struct poseidon_tree *tree, uint64_t nodes)
 {
     uint32_t level = tree->height;
@@ -90,7 +90,7 @@ static pool_status choose_cut(struct divided_tree *divided)
 
     divided->cut = highest_level(tree, (uint64_t)SUBTREES * count);
     if (!divided->cut)
-        divided->cut = highest_level(tree, count);
+        divided->cut = highest_level(tree, base_max(count, 2));
     if (divided->leaves->space == POOL_MEMORY_SHARDED)
         return fit_shards(divided);
     memory_devices_split(

@@ -244,6 +244,14 @@ static void test_trees(void **state)
 
             check_tree(set, &params, leaves, count, false);
         }
+    for
+        several_each(count)
+        { /* taller than any number of leaves */
+            const pool_merkle_params params = {
+                .struct_size = sizeof(params), .arity = 2, .height = 64};
+
+            check_tree(set, &params, 3, count, false);
+        }
     for (uint32_t count = 2; count <= several_count; count *= 2) {
         const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
 
