@@ -112,6 +112,9 @@ struct bench_run {
     struct bench_case spec;
     device_pool *pool;
     pool_device *device;
+    /* One job over the devices that this names, from and to pinned host memory, blocking; `device`
+     * is the first of them. NULL: on `device`. Operations with the option "together". */
+    const pool_exec *together;
     uint64_t warm_ups;
     uint64_t repeat;
     void (*on_stage)(struct bench_run *run, const char *stage); /* may be NULL */
@@ -141,7 +144,8 @@ struct bench_operation {
     const char *option; /* of the command, that selects subjects: "field" … */
     const char *default_subjects;
     const char *default_sizes;
-    const char *options; /* of the command, among batch, order, inverse, coset, precompute */
+    const char *options; /* of the command, among batch, order, inverse, coset, precompute,
+                            together */
     bool is_blocking;
     bool needs_powers; /* sizes are powers of two */
     bool (*has_subject)(const char *subject);
@@ -178,7 +182,9 @@ struct bench_msm_state {
     uint8_t *logarithms; /* of the bases */
     uint8_t *scalars;
     uint8_t *results;
-    pool_pinned *pinned; /* with from_host */
+    pool_pinned *pinned;       /* with from_host */
+    pool_bases **device_bases; /* together */
+    pool_pinned *pinned_copy;  /* of the scalars, together */
     pool_buffer *scalar_buffer;
     pool_buffer *workspace;
     pool_span scalar_span;
@@ -198,7 +204,12 @@ struct bench_ntt_state {
     pool_buffer *workspace;
     pool_span input_span;
     pool_span output_span;
+    pool_pinned *pinned[2]; /* of input and output, together */
 };
+
+/* A copy of host memory in pinned memory, or zeros where `from` is NULL, as a span. */
+pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
+    pool_form form, pool_pinned **pinned, pool_span *span);
 
 /* Measures one case. The result, or the message of the failure, is in the run. */
 pool_status bench_measure(struct bench_run *run);

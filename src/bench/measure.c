@@ -3,6 +3,7 @@
  * The measurement of one operation: first use, runs, check of the result.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "bench.h"
 
@@ -28,15 +29,45 @@ static pool_status call_operation(void *argument)
     return run->operation->call(run);
 }
 
+/* The first use on every device. */
+static pool_status warm_up_all(struct bench_run *run)
+{
+    pool_device *first = run->device;
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < (run->together ? run->together->device_count : 1) && !status; i++) {
+        if (run->together)
+            run->device = run->together->devices[i];
+        status = run->operation->warm_up(run);
+    }
+    run->device = first;
+    return status;
+}
+
 static pool_status time_first_use(struct bench_run *run)
 {
     double begin = bench_now();
     pool_status status;
 
     begin_stage(run, "first use");
-    status = run->operation->warm_up(run);
+    status = warm_up_all(run);
     run->first_use = bench_now() - begin;
     return status;
+}
+
+pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
+    pool_form form, pool_pinned **pinned, pool_span *span)
+{
+    pool_status status = pool_pinned_create(run->device, bytes, 0, pinned);
+
+    if (status)
+        return status;
+    *span = (pool_span){.data = pool_pinned_data(*pinned), .count = count, .form = form};
+    if (from)
+        memcpy(span->data, from, bytes);
+    else
+        memset(span->data, 0, bytes);
+    return POOL_OK;
 }
 
 pool_status bench_measure(struct bench_run *run)
@@ -59,7 +90,7 @@ pool_status bench_measure(struct bench_run *run)
     begin_stage(run, "copying inputs");
     if (!status && operation->upload)
         status = operation->upload(run);
-    timer.stream = operation->is_blocking ? NULL : run->stream;
+    timer.stream = operation->is_blocking || run->together ? NULL : run->stream;
     if (!status)
         status = bench_time(&timer, call_operation, run, &run->timing);
     begin_stage(run, "checking");

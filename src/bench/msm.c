@@ -80,33 +80,62 @@ static pool_status warm_up_msm(struct bench_run *run)
     return pool_msm_warm_up(msm->curve, run->device);
 }
 
-/* Creates the handle of the bases, which repeat, from a temporary copy in device memory. */
-static pool_status create_bases(struct bench_run *run, struct bench_msm_state *msm)
+/* Creates the handle of `size` of the bases, which repeat, from base `first` on, from a temporary
+ * copy in the memory of exec's device. */
+static pool_status create_bases(struct bench_run *run, struct bench_msm_state *msm,
+    const pool_exec *exec, uint64_t first, uint64_t size, pool_bases **bases)
 {
     pool_bases_params params = {.struct_size = sizeof(params),
         .curve = msm->curve,
         .precompute_factor = run->spec.precompute_factor,
         .window_bits = run->spec.window_bits};
-    uint64_t size = run->spec.size;
     double begin;
     pool_buffer *buffer = NULL;
     pool_span span = {0};
-    pool_status status = pool_buffer_alloc(run->device, size * msm->point_bytes, &buffer);
+    pool_status status = pool_buffer_alloc(exec->device, size * msm->point_bytes, &buffer);
 
-    for (uint64_t i = 0; i < size && !status; i += msm->base_count) {
-        uint64_t count = size - i < msm->base_count ? size - i : msm->base_count;
+    for (uint64_t i = 0, count; i < size && !status; i += count) {
+        uint64_t at = (first + i) % msm->base_count;
 
-        status = pool_copy_to_device(
-            buffer, i * msm->point_bytes, msm->bases, count * msm->point_bytes, NULL);
+        count = size - i < msm->base_count - at ? size - i : msm->base_count - at;
+        status = pool_copy_to_device(buffer, i * msm->point_bytes,
+            msm->bases + at * msm->point_bytes, count * msm->point_bytes, NULL);
     }
     if (!status)
         status = pool_buffer_span(buffer, 0, size, POOL_FORM_MONTGOMERY, &span);
     begin = bench_now();
     if (!status)
-        status = pool_bases_create(&params, &msm->exec, &span, &msm->params.bases);
+        status = pool_bases_create(&params, exec, &span, bases);
     msm->bases_seconds = bench_now() - begin;
     pool_buffer_destroy(&buffer);
     return status;
+}
+
+/* Equal shards of the bases on the devices, scalars in pinned memory. */
+static pool_status pin_msm(struct bench_run *run, struct bench_msm_state *msm)
+{
+    const uint64_t count = run->spec.size * run->spec.batch;
+    const uint32_t devices = run->together->device_count;
+    pool_status status = POOL_OK;
+
+    msm->device_bases = bench_alloc(devices, sizeof(*msm->device_bases));
+    for (uint32_t i = 0; i < devices && !status; i++) {
+        const pool_exec exec = {.struct_size = sizeof(exec), .device = run->together->devices[i]};
+        uint64_t first = run->spec.size * i / devices;
+
+        status = create_bases(run, msm, &exec, first, run->spec.size * (i + 1) / devices - first,
+            &msm->device_bases[i]);
+    }
+    msm->exec = *run->together;
+    msm->params = (pool_msm_params){.struct_size = sizeof(msm->params),
+        .curve = msm->curve,
+        .batch = run->spec.batch,
+        .shared_bases = 1,
+        .device_bases = msm->device_bases};
+    msm->result_span = (pool_span){.data = msm->results, .count = run->spec.batch};
+    return status ? status
+                  : bench_pin(run, msm->scalars, count * msm->scalar_bytes, count,
+                        POOL_FORM_STANDARD, &msm->pinned_copy, &msm->scalar_span);
 }
 
 static pool_status upload_msm(struct bench_run *run)
@@ -116,8 +145,10 @@ static pool_status upload_msm(struct bench_run *run)
     uint64_t workspace_bytes = 0;
     pool_status status;
 
+    if (run->together)
+        return pin_msm(run, msm);
     msm->exec = (pool_exec){.struct_size = sizeof(msm->exec), .device = run->device};
-    status = create_bases(run, msm);
+    status = create_bases(run, msm, &msm->exec, 0, run->spec.size, &msm->params.bases);
     msm->exec.stream = run->stream;
     msm->params.struct_size = sizeof(msm->params);
     msm->params.curve = msm->curve;
@@ -181,6 +212,10 @@ static void destroy_msm(struct bench_run *run)
 
     if (!msm)
         return;
+    for (uint32_t i = 0; msm->device_bases && i < run->together->device_count; i++)
+        pool_bases_destroy(&msm->device_bases[i]);
+    free(msm->device_bases);
+    pool_pinned_destroy(&msm->pinned_copy);
     pool_bases_destroy(&msm->params.bases);
     pool_buffer_destroy(&msm->scalar_buffer);
     pool_buffer_destroy(&msm->workspace);
@@ -195,7 +230,7 @@ static void destroy_msm(struct bench_run *run)
 
 const struct bench_operation bench_msm = {
     .name = "msm",
-    .options = "batch precompute",
+    .options = "batch precompute together",
     .unit = "points",
     .option = "curve",
     .default_subjects = "bn254_g1",

@@ -22,6 +22,7 @@ struct poseidon_state {
     pool_buffer *result_buffer;
     pool_span input_span;
     pool_span result_span;
+    pool_pinned *pinned[2]; /* of inputs and results, together */
 };
 
 static bool has_set(const char *subject)
@@ -41,6 +42,18 @@ static pool_status permute_or_hash(const struct bench_run *run, const pool_exec 
     if (run->spec.is_permutation)
         return pool_poseidon_permute(poseidon->set, exec, inputs, results);
     return pool_poseidon_hash(poseidon->set, exec, inputs, poseidon->input_elements, results);
+}
+
+static pool_status pin_poseidon(struct bench_run *run, struct poseidon_state *poseidon)
+{
+    const uint64_t size = run->spec.size;
+    pool_status status = bench_pin(run, poseidon->inputs, size * poseidon->input_bytes, size,
+        run->spec.form, &poseidon->pinned[0], &poseidon->input_span);
+
+    poseidon->exec = *run->together;
+    return status ? status
+                  : bench_pin(run, NULL, size * poseidon->result_bytes, size, run->spec.form,
+                        &poseidon->pinned[1], &poseidon->result_span);
 }
 
 static pool_status create_poseidon(struct bench_run *run)
@@ -69,6 +82,8 @@ static pool_status create_poseidon(struct bench_run *run)
     poseidon->inputs = bench_alloc(run->spec.size, poseidon->input_bytes);
     status = pool_random_scalars(pool_poseidon_field(set), 1,
         run->spec.size * poseidon->input_elements, run->spec.form, poseidon->inputs);
+    if (!status && run->together)
+        return pin_poseidon(run, poseidon);
     if (!status)
         status = pool_buffer_from_host(run->device, poseidon->inputs,
             run->spec.size * poseidon->input_bytes, &poseidon->input_buffer);
@@ -92,6 +107,8 @@ static pool_status warm_up_poseidon(struct bench_run *run)
     pool_span result = poseidon->result_span;
     pool_status status;
 
+    if (run->together)
+        return pool_poseidon_warm_up(poseidon->set, run->device);
     input.count = result.count = 1;
     status = permute_or_hash(run, &poseidon->exec, &input, &result);
     return status ? status : pool_stream_synchronize(run->stream);
@@ -122,7 +139,11 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
         pool_span output = {.data = expected, .count = 1, .form = run->spec.form};
 
         status = permute_or_hash(run, &host, &input, &output);
-        if (!status)
+        if (run->together)
+            memcpy(results,
+                (const uint8_t *)poseidon->result_span.data + index * poseidon->result_bytes,
+                poseidon->result_bytes);
+        else if (!status)
             status = pool_copy_to_host(results, poseidon->result_buffer,
                 index * poseidon->result_bytes, poseidon->result_bytes, NULL);
         if (!status && memcmp(results, expected, poseidon->result_bytes) != 0)
@@ -140,6 +161,8 @@ static void destroy_poseidon(struct bench_run *run)
         return;
     pool_buffer_destroy(&poseidon->input_buffer);
     pool_buffer_destroy(&poseidon->result_buffer);
+    pool_pinned_destroy(&poseidon->pinned[0]);
+    pool_pinned_destroy(&poseidon->pinned[1]);
     pool_poseidon_destroy(&poseidon->set);
     free(poseidon->inputs);
     free(poseidon);
@@ -147,7 +170,7 @@ static void destroy_poseidon(struct bench_run *run)
 
 const struct bench_operation bench_poseidon = {
     .name = "poseidon",
-    .options = "",
+    .options = "together",
     .unit = "hashes",
     .option = "set",
     .default_subjects = "circom-bn254-t3",

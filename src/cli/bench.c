@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cli.h"
+#include "source.h"
 
 enum { MAX_REPEAT = 10000 };
 
@@ -26,9 +26,11 @@ struct bench {
     int order;
     int direction;
     int is_coset;
+    int is_together;
     const char *plot;
     uint64_t timeout; /* seconds */
     device_pool *pool;
+    struct cli_target target; /* all devices, with --together */
     cJSON *rows;
     int wrong_count; /* rows with a wrong result */
 };
@@ -100,6 +102,7 @@ static int run_job(
         .spec = bench->spec,
         .pool = bench->pool,
         .device = device->device,
+        .together = bench->is_together ? &bench->target.exec : NULL,
         .warm_ups = bench->warm_ups,
         .repeat = bench->repeat,
         .on_stage = show_stage,
@@ -126,6 +129,13 @@ static int measure_subject(struct bench *bench, const char *subject)
     struct cli_device next = {0};
     int code = CLI_OK;
 
+    if (bench->is_together) {
+        next.device = bench->target.devices[0];
+        snprintf(next.label, sizeof(next.label), "%u together", bench->target.exec.device_count);
+        for (size_t i = 0; i < bench->sizes.count && !code; i++)
+            code = run_job(bench, subject, bench->sizes.at[i], &next);
+        return code;
+    }
     while (!code && cli_next_device(bench->pool, &next))
         for (size_t i = 0; next.is_usable && i < bench->sizes.count && !code; i++)
             code = run_job(bench, subject, bench->sizes.at[i], &next);
@@ -199,6 +209,9 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
         while (cli_next_device(bench->pool, &next))
             if (!next.is_usable)
                 cli_note("devicepool: device %u is omitted: %s", next.info.index, next.info.reason);
+        bench->target.pool = bench->pool;
+        if (bench->is_together)
+            cli_target_all(&bench->target);
         code = each_subject(bench, measure_subject);
         code = code ? code : bench->wrong_count ? CLI_DEVICE : CLI_OK;
     }
@@ -227,6 +240,7 @@ static int check_options(
         {"inverse", bench->direction},
         {"coset", bench->is_coset},
         {"precompute", bench->precompute_factor != 1},
+        {"together", bench->is_together},
     };
 
     bench->subjects = operation->default_subjects;
@@ -289,6 +303,10 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             &bench.is_coset, NULL},
         {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &bench.precompute_factor, NULL},
+        {0, "together", NULL,
+            "msm, ntt, poseidon: one job over all devices, from and to pinned\n"
+            "host memory, MSMs over sharded bases; timed by the host's clock",
+            CLI_SWITCH, &bench.is_together, NULL},
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &bench.repeat, NULL},
         {'w', "warm-ups", "COUNT", "untimed runs before those (default 2)", CLI_COUNT,
             &bench.warm_ups, NULL},

@@ -17,6 +17,7 @@ struct request {
     int are_scalars_big_endian;
     int is_reversed;
     int is_trusted;
+    int is_together;
     uint64_t skip;
     uint64_t count;
 };
@@ -27,13 +28,13 @@ struct terms {
     struct cli_source scalars;
 };
 
-static pool_status compute_msm(
-    const struct request *request, const struct terms *terms, pool_device *device, uint8_t *result)
+static pool_status compute_msm(const struct request *request, const struct terms *terms,
+    const struct cli_target *target, uint8_t *result)
 {
     const pool_file_section *points = &terms->points.section;
     pool_msm_params params = {
         .struct_size = sizeof(params), .curve = points->curve, .point_layout = points->layout};
-    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    pool_exec exec = target->exec;
     pool_span out = {.data = result, .count = 1};
 
     if (!request->is_trusted) {
@@ -114,19 +115,18 @@ static int run_msm(const struct request *request, const struct terms *terms,
     const pool_curve *curve = terms->points.section.curve;
     uint64_t count = terms->scalars.section.span.count;
     uint8_t result[4 * POOL_FIELD_MAX_BYTES] = {0};
-    device_pool *pool = NULL;
-    pool_device *device;
+    struct cli_target target;
     char size[CLI_NUMBER];
     char names[4096];
     pool_status status;
-    int code = cli_open_device(line, &pool, &device);
+    int code = cli_open_target(line, request->is_together, &target);
 
     if (code != CLI_GO)
         return code;
     code = CLI_OK;
     cli_progress(
         "MSM of %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
-    status = compute_msm(request, terms, device, result);
+    status = compute_msm(request, terms, &target, result);
     cli_progress_end();
     snprintf(names, sizeof(names), "%s with %s", line->operands[0], line->operands[1]);
     if (status)
@@ -135,7 +135,7 @@ static int run_msm(const struct request *request, const struct terms *terms,
         code = write_result(request, curve, result, output);
     else
         report_result(curve, result, count, line->as_json);
-    return cli_close_pool(&pool, code, 0);
+    return cli_close_pool(&target.pool, code, 0);
 }
 
 /* Selects the requested scalars, in the requested order, and as many points. */
@@ -237,6 +237,7 @@ int cli_run_msm(const struct cli_command *self, struct cli_line *line)
             "do not check that points are on the curve and scalars are\n"
             "below its order",
             CLI_SWITCH, &request.is_trusted, NULL},
+        {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write the raw point: affine, standard form", CLI_STRING,
             &request.output, NULL},
     };

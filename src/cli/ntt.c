@@ -15,10 +15,11 @@ struct request {
     int is_coset;
     int order;
     uint64_t batch;
+    int is_together;
 };
 
 static pool_status compute_ntt(const struct request *request, const pool_file_section *section,
-    pool_device *device, uint8_t *results)
+    const struct cli_target *target, uint8_t *results)
 {
     uint64_t n = section->span.count / request->batch;
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
@@ -29,11 +30,11 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
         .coset = request->is_coset,
         .order = (pool_ntt_order)request->order,
         .batch = request->batch};
-    pool_exec exec = {
-        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
+    pool_exec exec = target->exec;
     pool_span out = {.data = results, .count = section->span.count, .form = section->span.form};
     pool_status status = pool_ntt_domain_create(&domain, &params.domain);
 
+    exec.checks = POOL_CHECK_CANONICAL;
     if (!status)
         status = pool_ntt(&params, &exec, &section->span, &out);
     pool_ntt_domain_destroy(&params.domain);
@@ -55,11 +56,10 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     const pool_file_section *section = &source->section;
     size_t bytes = section->span.count * pool_field_element_bytes(section->field);
     uint8_t *results;
-    device_pool *pool = NULL;
-    pool_device *device;
+    struct cli_target target;
     pool_status status;
     char size[CLI_NUMBER];
-    int code = cli_open_device(line, &pool, &device);
+    int code = cli_open_target(line, request->is_together, &target);
 
     if (code != CLI_GO)
         return code;
@@ -67,7 +67,7 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     results = bench_alloc(1, bytes);
     cli_progress("transforming %s elements of %s",
         cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
-    status = compute_ntt(request, section, device, results);
+    status = compute_ntt(request, section, &target, results);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(section->field, section->span.form, results, section->span.count);
@@ -78,7 +78,7 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     else
         print_results(section, results, line->as_json);
     free(results);
-    return cli_close_pool(&pool, code, 0);
+    return cli_close_pool(&target.pool, code, 0);
 }
 
 /* Returns CLI_GO or an exit code. */
@@ -111,6 +111,7 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
             &request.order, cli_orders},
         {'b', "batch", "COUNT", "the file has this many transforms, one after another", CLI_COUNT,
             &request.batch, NULL},
+        {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write raw elements, in form and byte order of the input",
             CLI_STRING, &request.output, NULL},
     };

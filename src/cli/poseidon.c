@@ -19,6 +19,7 @@ struct request {
     int is_bytes;
     uint64_t elements; /* per item; 0: depends on the verb */
     uint64_t arity;
+    int is_together;
     pool_poseidon *set;
 };
 
@@ -79,9 +80,9 @@ static pool_status build_tree(const struct request *request, const struct shape 
 }
 
 static pool_status compute_results(const struct request *request, const struct shape *shape,
-    pool_device *device, const pool_span *span, uint8_t *results, cJSON *properties)
+    const struct cli_target *target, const pool_span *span, uint8_t *results, cJSON *properties)
 {
-    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    const pool_exec exec = target->exec;
     pool_poseidon_sponge_params sponge = {
         .struct_size = sizeof(sponge), .elements = shape->elements};
     pool_span items = *span;
@@ -107,11 +108,10 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     uint8_t *results;
     cJSON *properties;
     cJSON *list = NULL;
-    device_pool *pool = NULL;
-    pool_device *device;
+    struct cli_target target;
     pool_status status;
     char size[CLI_NUMBER];
-    int code = cli_open_device(line, &pool, &device);
+    int code = cli_open_target(line, request->is_together, &target);
 
     if (code != CLI_GO)
         return code;
@@ -121,7 +121,7 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     cJSON_AddStringToObject(properties, "set", request->set_name);
     cJSON_AddNumberToObject(properties, "items", (double)shape->items);
     cli_progress("%s over %s items", request->set_name, cli_size(shape->items, size, sizeof(size)));
-    status = compute_results(request, shape, device, span, results, properties);
+    status = compute_results(request, shape, &target, span, results, properties);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(field, POOL_FORM_STANDARD, results, elements);
@@ -139,7 +139,7 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     else
         cJSON_Delete(properties);
     free(results);
-    return cli_close_pool(&pool, code, 0);
+    return cli_close_pool(&target.pool, code, 0);
 }
 
 /* On the host, to compile no kernel for it. */
@@ -210,6 +210,7 @@ int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
             "pack the bytes of any file into elements of as many bytes as\n"
             "always fit (31 in a 254-bit field), little-endian",
             CLI_SWITCH, &request.is_bytes, NULL},
+        {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write raw digests or states, in standard form", CLI_STRING,
             &request.output, NULL},
     };

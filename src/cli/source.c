@@ -281,3 +281,32 @@ int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device
     pool_destroy(pool);
     return code;
 }
+
+void cli_target_all(struct cli_target *target)
+{
+    struct cli_device next = {0};
+    uint32_t count = 0;
+
+    while (count < CLI_TARGET_DEVICES && cli_next_device(target->pool, &next))
+        if (next.is_usable)
+            target->devices[count++] = next.device;
+    target->exec = (pool_exec){.struct_size = sizeof(target->exec),
+        .devices = target->devices,
+        .device_count = count};
+}
+
+int cli_open_target(const struct cli_line *line, int is_together, struct cli_target *target)
+{
+    pool_device *device = NULL;
+    int code;
+
+    *target = (struct cli_target){.exec = {.struct_size = sizeof(target->exec)}};
+    code = cli_open_device(line, &target->pool, &device);
+    if (code != CLI_GO)
+        return code;
+    if (is_together)
+        cli_target_all(target);
+    else
+        target->exec.device = device;
+    return CLI_GO;
+}

@@ -66,4 +66,17 @@ int cli_find_curve(const struct cli_command *command, const char *name, const po
  * code. */
 int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device);
 
+/* Where a single operation runs: on one device or, with --together, on all usable ones. */
+enum { CLI_TARGET_DEVICES = 64 };
+struct cli_target {
+    device_pool *pool;
+    pool_device *devices[CLI_TARGET_DEVICES];
+    pool_exec exec; /* with either; it refers to `devices` */
+};
+#define CLI_TOGETHER_HELP "one job over all devices"
+/* Creates the pool; the caller closes it with cli_close_pool. Returns CLI_GO or an exit code. */
+int cli_open_target(const struct cli_line *line, int is_together, struct cli_target *target);
+/* Sets `exec` to all usable devices of the pool. */
+void cli_target_all(struct cli_target *target);
+
 #endif
