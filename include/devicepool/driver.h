@@ -506,6 +506,8 @@ typedef enum pool_cu_attribute {
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u
+/* Each device is in a process of its own: a sticky fault harms that device only. */
+#define POOL_CUDA_ISOLATED_DEVICES 2u
 
 /*
  * The table. `struct_size` is sizeof(pool_cuda_api) in the code that filled it; entries beyond it
@@ -514,7 +516,7 @@ typedef enum pool_cu_attribute {
  */
 typedef struct pool_cuda_api {
     size_t struct_size;
-    uint64_t flags; /* POOL_CUDA_PTX_ONLY or 0 */
+    uint64_t flags; /* POOL_CUDA_PTX_ONLY, POOL_CUDA_ISOLATED_DEVICES */
 #define POOL_CUDA_FIELD(field, symbol, suffix, version, need, parameters)                          \
     pool_cu_result(*field) parameters;
     POOL_CUDA_FUNCTIONS(POOL_CUDA_FIELD)

@@ -136,6 +136,8 @@ pool_status driver_status_of(pool_cu_result code);
  * "CUDA_ERROR_?" for a code that is not in it. */
 const char *driver_code_name(pool_cu_result code);
 pool_error_class driver_code_class(pool_cu_result code);
+/* What the code usually means; "" if there is no more to say than its name. */
+const char *driver_code_hint(pool_cu_result code);
 
 /*
  * Called once for the first sticky fault, on the thread that detected it and with no lock held.

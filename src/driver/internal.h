@@ -42,8 +42,6 @@ void driver_library_path(void *handle, char *path, size_t size);
 /* Version of the loaded kernel module ("580.82.07"), or "" when there is none. */
 void driver_kernel_module_version(char *text, size_t size);
 
-/* An explanation of the code and what can be done about it, or "". */
-const char *driver_code_hint(pool_cu_result code);
 
 /* Guards the list of drivers, their references, fault and listeners. Held for short times only. */
 void driver_state_lock(void);

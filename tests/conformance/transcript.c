@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: driver_transcript --device sim|0 [--vectors DIRECTORY] [--expect FILE] [--only SECTION]
+ * usage: driver_transcript --device sim|workers:sim|0 [--vectors DIRECTORY] [--expect FILE] [--only SECTION]
  * Prints the transcript; with --expect compares it line by line. exit 77: no such driver here.
  */
 #include "transcript.h"
@@ -14,6 +14,7 @@
 
 #include "driver/driver.h"
 #include "sim/driver/sim.h"
+#include "worker/worker.h"
 
 enum { SKIPPED = 77, LINE_ROOM = 512, SECTION_SECONDS = 60 };
 
@@ -59,6 +60,9 @@ static int open_driver(int initialise)
 {
     if (strcmp(device, "sim") == 0) {
         if (sim_open("sim:mem=8G,report=leak", &cu))
+            return 1;
+    } else if (strcmp(device, "workers:sim") == 0) {
+        if (worker_open("sim:mem=8G", &cu))
             return 1;
     } else if (!initialise) {
         return open_uninitialised();

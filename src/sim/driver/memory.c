@@ -138,6 +138,14 @@ static void remove_from_map(struct sim_allocation *allocation)
     pthread_rwlock_unlock(&map.lock);
 }
 
+static uint64_t fixed_base, fixed_bytes; /* of all devices; 0: anywhere */
+
+void sim_reserve_at(uint64_t base, uint64_t bytes)
+{
+    fixed_base = base;
+    fixed_bytes = bytes;
+}
+
 /* Reserves the device's address range, as large as the host permits. */
 static bool reserve_region(struct sim_region *region)
 {
@@ -145,9 +153,13 @@ static bool reserve_region(struct sim_region *region)
 
     for (uint64_t times = 4; times > 0; times /= 2) {
         uint64_t bytes = memory * times + ((uint64_t)64 << 20);
-        void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *base;
 
+        if (fixed_bytes && bytes > fixed_bytes)
+            continue;
+        base = mmap((void *)(uintptr_t)fixed_base, bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed_bytes ? MAP_FIXED_NOREPLACE : 0),
+            -1, 0);
         if (base == MAP_FAILED)
             continue;
         madvise(base, bytes, MADV_DONTDUMP);

@@ -70,6 +70,12 @@ void sim_rules_free(struct sim_rules *rules);
 pool_status sim_open(const char *spec, const pool_cuda_api **table);
 void sim_close(void);
 
+/*
+ * The address range of device memory, for a process that uses one device: it must be free, and a
+ * multiple of the device's memory large. Before sim_open.
+ */
+void sim_reserve_at(uint64_t base, uint64_t bytes);
+
 /* The table; its functions return 3 (not initialised) while the driver is not open. */
 const pool_cuda_api *sim_driver_table(void);
 

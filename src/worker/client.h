@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pool's side of the workers. There is one set of workers per process, as there is one driver.
+ *
+ * Locks, in the order in which a thread may hold them: client.memory_lock, the mutex of a ring,
+ * client.lock, a worker's lock.
+ */
+#ifndef WORKER_CLIENT_H
+#define WORKER_CLIENT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "driver/driver.h"
+#include "worker/protocol.h"
+#include "worker/ring.h"
+#include "worker/worker.h"
+
+/* --- handles ---------------------------------------------------------------------------------- */
+
+/*
+ * A handle of the client is no address: a mark that no address has, kind, worker, generation of the
+ * worker, and what the worker knows the object by.
+ */
+#define CLIENT_HANDLE_MARK UINT64_C(0xA)
+
+struct client_handle {
+    enum worker_kind kind;
+    unsigned worker;
+    unsigned generation; /* 16 bits */
+    uint32_t id;         /* of a context: its number, and how often that was reused */
+};
+
+static inline void *client_handle_make(
+    enum worker_kind kind, unsigned worker, unsigned generation, uint32_t id)
+{
+    return (void *)(uintptr_t)(CLIENT_HANDLE_MARK << 60 | (uint64_t)kind << 56 |
+                               (uint64_t)worker << 48 | (uint64_t)(generation & 0xffff) << 32 | id);
+}
+
+static inline struct client_handle client_handle_read(const void *handle)
+{
+    uint64_t value = (uint64_t)(uintptr_t)handle;
+    struct client_handle read = {.kind = WORKER_FREE};
+
+    if (value >> 60 != CLIENT_HANDLE_MARK)
+        return read;
+    read.kind = (enum worker_kind)(value >> 56 & 0xf);
+    read.worker = value >> 48 & 0xff;
+    read.generation = value >> 32 & 0xffff;
+    read.id = (uint32_t)value;
+    return read;
+}
+
+/* --- workers ---------------------------------------------------------------------------------- */
+
+/* The client's end of a ring; a thread owns it until it ends. */
+struct client_ring {
+    pthread_mutex_t mutex;
+    struct ring_writer writer;  /* guarded by mutex */
+    atomic_uint last_posted;    /* number of the last message that nobody waited for */
+    bool is_owned;              /* guarded by the worker's lock */
+};
+
+struct client_context {
+    atomic_uint serial; /* odd: alive */
+};
+
+/* The sizes of a kernel's parameters, in the order of a launch. */
+struct client_layout {
+    uint64_t handle;
+    uint32_t count; /* UINT32_MAX: not known */
+    uint32_t bytes; /* each parameter starts at a multiple of 8 */
+    uint32_t sizes[];
+};
+
+/* Kernels by the index of their handle. */
+#define CLIENT_LAYOUT_CHUNK 1024u
+#define CLIENT_LAYOUT_CHUNKS 1024u
+struct client_layouts {
+    _Atomic(struct client_layout *) items[CLIENT_LAYOUT_CHUNK];
+};
+
+struct client_worker {
+    int ordinal;
+    struct worker_shared *shared; /* NULL until the worker is started first */
+    int control;                  /* its memfd, -1: none */
+    char uuid[64];                /* "GPU-…": the only device that the worker sees; "": simulated */
+    atomic_uint state;            /* enum worker_state */
+    atomic_uint generation;
+    atomic_uint lost_code; /* of calls of generations that have ended */
+    atomic_uint ring_count; /* rings beyond have never been used */
+    struct client_ring rings[WORKER_RINGS];
+    struct client_context contexts[WORKER_CONTEXTS];
+    _Atomic(struct client_layouts *) layouts[CLIENT_LAYOUT_CHUNKS];
+    uint64_t region_base, region_bytes; /* addresses of device memory that are reserved here */
+    pthread_mutex_t lock;
+    /* guarded by lock */
+    pid_t pid;
+    int process, lifeline; /* descriptors, -1: none */
+    unsigned losses;
+    unsigned losses_in_a_row; /* without a minute of service in between */
+    uint64_t start_ns, ready_ns, ready_unix_time, restart_ns;
+    bool is_wanted; /* a thread waits for it to run */
+    char cause[1024];
+    pthread_t host_thread;
+    bool has_host_thread;
+    atomic_bool stops_host_thread;
+    bool is_notified_lost; /* the listeners know that it is lost */
+};
+
+struct client {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    unsigned references; /* guarded by the lock of open and close */
+    unsigned fork_generation;
+    unsigned number; /* of this set of workers in the process */
+    char devices[512];
+    bool is_simulated;
+    int driver_version;
+    uint64_t device_bytes; /* memory of a simulated device */
+    bool is_synchronous; /* every call waits for its code */
+    atomic_bool is_initialised;
+    pool_cuda_api table;
+    unsigned count;
+    struct client_worker *workers;
+    uint64_t spin_ns;
+    char program[4096];
+    /* the supervisor */
+    pthread_t supervisor;
+    bool has_supervisor;
+    int wake; /* an eventfd */
+    bool is_closing; /* guarded by lock */
+    struct client_listener *listeners; /* guarded by lock */
+    struct client_listener *calling;
+    /* pinned memory */
+    int arena;
+    unsigned char *arena_base;
+    uint64_t arena_bytes;
+    pthread_rwlock_t memory_lock;
+    struct client_block *blocks; /* in order of address; guarded by memory_lock */
+    size_t block_count, block_capacity;
+    struct client_range *ranges; /* device memory outside of the workers' regions; the same */
+    size_t range_count, range_capacity;
+    uint64_t next_block_id;
+    uint64_t reserved_base, reserved_bytes;
+};
+
+/* NULL: there are no workers. Set while no call can be in progress. */
+extern struct client *client;
+
+/* The worker runs, or why its calls fail. */
+static inline bool client_worker_runs(const struct client_worker *worker)
+{
+    return atomic_load_explicit(&worker->state, memory_order_acquire) == WORKER_STATE_RUNNING;
+}
+
+/* --- call.c: one call ------------------------------------------------------------------------- */
+
+enum client_mode { CLIENT_WAIT, CLIENT_POST, CLIENT_CLEANUP, CLIENT_SYNC };
+
+struct client_call {
+    enum worker_function function;
+    enum client_mode mode;
+    struct client_worker *worker; /* NULL: that of the current context */
+    unsigned generation;
+    pool_cu_result code; /* of an argument; 0: all of them are valid */
+    size_t count;        /* words of the message, the header included */
+    size_t next;         /* word of the reply */
+    union {
+        struct worker_header header;
+        uint64_t words[WORKER_MESSAGE_BYTES / 8];
+    } message;
+    struct worker_reply reply;
+};
+
+/* NOT_INITIALIZED, or NOT_PERMITTED in a host function. */
+pool_cu_result call_check(void);
+
+void call_begin(struct client_call *call, enum worker_function function, enum client_mode mode);
+void call_word(struct client_call *call, uint64_t word);
+void call_bytes(struct client_call *call, const void *data, size_t bytes);
+void call_text(struct client_call *call, const char *text);
+void call_device(struct client_call *call, CUdevice device);
+void call_worker(struct client_call *call, struct client_worker *worker, unsigned generation);
+void call_handle(struct client_call *call, enum worker_kind kind, const void *handle);
+/* A context argument: number + 1. */
+void call_context(struct client_call *call, CUcontext context);
+
+/* Sends the message and waits for the reply, unless the call is posted. */
+pool_cu_result call_run(struct client_call *call);
+/* The same with bytes in the ring's stage; the call then waits. */
+struct call_stage {
+    const void *from; /* copied into the stage before the call; NULL: nothing is */
+    void *to;         /* copied out of it after success; NULL: nothing is */
+    size_t bytes;
+    /* Reads the reply and the stage after success and failure; may be NULL. */
+    void (*after)(struct client_call *call, const unsigned char *stage, void *user);
+    void *user;
+};
+pool_cu_result call_run_staged(struct client_call *call, const struct call_stage *stage);
+
+uint64_t call_result(struct client_call *call);
+void call_result_bytes(struct client_call *call, void *to, size_t bytes);
+/* A new object of the worker. */
+void *call_result_handle(struct client_call *call, enum worker_kind kind);
+
+/* What the calling thread holds is released at its end; false: out of memory. */
+bool call_watch_thread(void);
+/* Held while a set of workers ends, against threads that end at the same time. */
+void call_lock_threads(void);
+void call_unlock_threads(void);
+
+/* The code of calls to a worker that does not run. */
+pool_cu_result client_lost_code(const struct client_worker *worker);
+
+/* --- context.c -------------------------------------------------------------------------------- */
+
+CUcontext client_current(void); /* NULL: none */
+/* The worker and number of a context; INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the code of a lost
+ * worker. */
+pool_cu_result client_context_find(
+    CUcontext context, struct client_worker **worker, unsigned *number);
+CUcontext client_context_handle(const struct client_worker *worker, unsigned number);
+/* All contexts of the worker are gone. */
+void client_contexts_end(struct client_worker *worker);
+void client_stack_forget(void); /* of the calling thread, at its end */
+
+/* --- memory.c, copy.c ------------------------------------------------------------------------- */
+
+/* Pinned memory: a range of the arena. */
+struct client_block {
+    uint64_t offset, bytes, mapped_bytes;
+    uint64_t id;
+    unsigned flags;
+    CUcontext context;
+    bool is_freeing;
+    uint32_t registered[WORKER_MAX_DEVICES]; /* generation + 1 of the worker that knows it */
+};
+
+struct client_range {
+    uint64_t base, bytes, mapped_bytes;
+    unsigned worker;
+};
+
+pool_status client_arena_open(struct client *opened);
+void client_arena_close(struct client *closing);
+/* Reserves addresses for the memory of each worker's device. */
+pool_status client_regions_open(struct client *opened);
+void client_regions_close(struct client *closing);
+/* The worker that an address of device memory belongs to; NULL: host memory. */
+struct client_worker *client_address_worker(uint64_t address);
+/* A range of the arena for the time of a call; UINT64_MAX: none is free. */
+uint64_t client_arena_borrow(uint64_t bytes);
+void client_arena_return(uint64_t offset, uint64_t bytes);
+/* The offset of pinned memory that worker can use; false: the memory is pageable. */
+bool client_find_pinned(const void *memory, size_t bytes, uint64_t *offset);
+/* A copy of the block at the offset; false: there is none. */
+bool client_copy_block(uint64_t offset, struct client_block *copy);
+pool_cu_result client_register_block(struct client_worker *worker, uint64_t offset);
+
+/* --- module.c --------------------------------------------------------------------------------- */
+void client_layouts_free(struct client_worker *worker);
+
+/* --- host_function.c -------------------------------------------------------------------------- */
+bool client_in_host_function(void);
+/* Ends the thread that runs the host functions of a worker. */
+void client_host_stop(struct client_worker *worker);
+void client_host_forget(struct client_worker *worker);
+
+/* --- spawn.c, supervise.c --------------------------------------------------------------------- */
+
+pool_status client_find_program(char *path, size_t size);
+/* A copy of the descriptor above those that a worker inherits; closes the original. -1: failed. */
+int client_move_up(int descriptor);
+/* Starts the process; called with the worker's lock held, on the supervisor's thread. */
+bool client_spawn(struct client *owner, struct client_worker *worker);
+pool_status client_supervise(struct client *opened);
+void client_supervise_end(struct client *closing);
+void client_wake_supervisor(void);
+/* The worker of this generation must end: marks it lost with the cause, once. */
+void client_lose(
+    struct client_worker *worker, unsigned generation, pool_cu_result code, const char *cause);
+/* Has the worker started unless it runs. */
+void client_want(struct client_worker *worker);
+/* Runs the worker program to list the devices of the real driver. */
+pool_status client_list_devices(const struct client *opened, char *text, size_t size);
+/* Waits until the worker runs, or returns why it does not. */
+pool_status client_wait_ready(struct client_worker *worker);
+
+/* The table's functions. */
+#define CLIENT_PROTOTYPE(field, symbol, suffix, version, need, parameters)                         \
+    pool_cu_result client_cu_##field parameters;
+POOL_CUDA_FUNCTIONS(CLIENT_PROTOTYPE)
+#undef CLIENT_PROTOTYPE
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contexts and the thread's stack of them. The stack is the client's, because its contexts belong to
+ * several processes; each message names the context that is current.
+ */
+#include <stdint.h>
+
+#include "base/alloc.h"
+#include "worker/client.h"
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* A context's id: its number and how often that was reused. */
+static uint32_t context_id(unsigned number, unsigned serial)
+{
+    return (serial / 2) << 8 | number;
+}
+
+CUcontext client_context_handle(const struct client_worker *worker, unsigned number)
+{
+    unsigned serial = atomic_load(&worker->contexts[number].serial);
+
+    /* The primary context keeps its handle, as the driver does. */
+    return client_handle_make(WORKER_CONTEXT, (unsigned)worker->ordinal,
+        atomic_load(&worker->generation), context_id(number, number ? serial : 0));
+}
+
+pool_cu_result client_context_find(
+    CUcontext context, struct client_worker **worker, unsigned *number)
+{
+    struct client_handle read = client_handle_read(context);
+    struct client_worker *found;
+    unsigned serial;
+
+    if (read.kind != WORKER_CONTEXT || read.worker >= client->count ||
+        (read.id & 0xff) >= WORKER_CONTEXTS)
+        return POOL_CU_INVALID_CONTEXT;
+    found = &client->workers[read.worker];
+    *worker = found;
+    *number = read.id & 0xff;
+    if (read.generation !=
+        (atomic_load_explicit(&found->generation, memory_order_relaxed) & 0xffff))
+        return client_lost_code(found);
+    serial = atomic_load_explicit(&found->contexts[*number].serial, memory_order_acquire);
+    if (serial % 2 == 0 || (*number && read.id >> 8 != serial / 2))
+        return read.id >> 8 <= serial / 2 ? POOL_CU_CONTEXT_IS_DESTROYED : POOL_CU_INVALID_CONTEXT;
+    return POOL_CU_SUCCESS;
+}
+
+static void set_alive(struct client_context *context, bool is_alive)
+{
+    unsigned serial = atomic_load(&context->serial);
+
+    if ((serial % 2 == 1) != is_alive)
+        atomic_fetch_add(&context->serial, 1);
+}
+
+void client_contexts_end(struct client_worker *worker)
+{
+    for (unsigned i = 0; i < WORKER_CONTEXTS; i++)
+        set_alive(&worker->contexts[i], false);
+}
+
+/* --- the stack -------------------------------------------------------------------------------- */
+
+struct stack {
+    unsigned client; /* number of the set of workers that the handles belong to */
+    size_t depth, capacity;
+    CUcontext *items;
+};
+
+static _Thread_local struct stack stack;
+
+static struct stack *thread_stack(void)
+{
+    if (stack.client != client->number) {
+        stack.client = client->number;
+        stack.depth = 0;
+    }
+    return &stack;
+}
+
+void client_stack_forget(void)
+{
+    base_free(stack.items);
+    stack = (struct stack){0};
+}
+
+CUcontext client_current(void)
+{
+    struct stack *own = thread_stack();
+
+    return own->depth ? own->items[own->depth - 1] : NULL;
+}
+
+static pool_cu_result push(CUcontext context)
+{
+    struct stack *own = thread_stack();
+
+    if (own->depth == own->capacity) {
+        size_t capacity = own->capacity ? own->capacity * 2 : 8;
+        CUcontext *items = base_realloc(own->items, capacity, sizeof(*items));
+
+        if (!items)
+            return POOL_CU_OUT_OF_MEMORY;
+        own->items = items;
+        if (!call_watch_thread())
+            return POOL_CU_OUT_OF_MEMORY;
+        own->capacity = capacity;
+    }
+    own->items[own->depth++] = context;
+    return POOL_CU_SUCCESS;
+}
+
+/* As a context that may become current: a lost worker's context may, so that scopes stay balanced. */
+static pool_cu_result check_context(CUcontext context)
+{
+    struct client_worker *worker;
+    unsigned number;
+    struct client_handle read = client_handle_read(context);
+    pool_cu_result code = client_context_find(context, &worker, &number);
+
+    if (read.kind == WORKER_CONTEXT && code != POOL_CU_INVALID_CONTEXT &&
+        code != POOL_CU_CONTEXT_IS_DESTROYED)
+        return POOL_CU_SUCCESS;
+    return code;
+}
+
+pool_cu_result client_cu_CtxPushCurrent(CUcontext context)
+{
+    pool_cu_result code = call_check();
+
+    if (!code)
+        code = context ? check_context(context) : POOL_CU_INVALID_VALUE;
+    return code ? code : push(context);
+}
+
+pool_cu_result client_cu_CtxPopCurrent(CUcontext *context)
+{
+    pool_cu_result code = call_check();
+    CUcontext top;
+
+    if (code)
+        return code;
+    top = client_current();
+    if (!top)
+        return POOL_CU_INVALID_CONTEXT;
+    thread_stack()->depth--;
+    if (context)
+        *context = top;
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result client_cu_CtxSetCurrent(CUcontext context)
+{
+    pool_cu_result code = call_check();
+    struct stack *own;
+
+    if (code)
+        return code;
+    own = thread_stack();
+    if (!context) {
+        if (own->depth)
+            own->depth--;
+        return POOL_CU_SUCCESS;
+    }
+    code = check_context(context);
+    if (code)
+        return code;
+    if (!own->depth)
+        return push(context);
+    own->items[own->depth - 1] = context;
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result client_cu_CtxGetCurrent(CUcontext *context)
+{
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    if (!context)
+        return POOL_CU_INVALID_VALUE;
+    *context = client_current();
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result client_cu_CtxGetDevice(CUdevice *device)
+{
+    pool_cu_result code = call_check();
+    CUcontext current;
+
+    if (code)
+        return code;
+    current = client_current();
+    if (!current)
+        return POOL_CU_INVALID_CONTEXT;
+    code = check_context(current);
+    if (code)
+        return code;
+    if (!device)
+        return POOL_CU_INVALID_VALUE;
+    *device = (CUdevice)client_handle_read(current).worker;
+    return POOL_CU_SUCCESS;
+}
+
+/* --- creation and destruction ----------------------------------------------------------------- */
+
+pool_cu_result client_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    struct client_call call;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    if (!context)
+        return POOL_CU_INVALID_VALUE;
+    call_begin(&call, WORKER_DevicePrimaryCtxRetain, CLIENT_WAIT);
+    call_device(&call, device);
+    call.message.words[call.count - 1] = 1;
+    code = call_run(&call);
+    if (code)
+        return code;
+    set_alive(&call.worker->contexts[0], true);
+    *context = client_handle_make(
+        WORKER_CONTEXT, (unsigned)call.worker->ordinal, call.generation, context_id(0, 0));
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result client_cu_DevicePrimaryCtxRelease(CUdevice device)
+{
+    struct client_call call;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    call_begin(&call, WORKER_DevicePrimaryCtxRelease, CLIENT_WAIT);
+    call_device(&call, device);
+    code = call_run(&call);
+    if (!code && !call_result(&call))
+        set_alive(&call.worker->contexts[0], false);
+    return code;
+}
+
+/* A number that no context of the worker has; 0: none is left. */
+static unsigned claim_number(struct client_worker *worker)
+{
+    for (unsigned i = 1; i < WORKER_CONTEXTS; i++) {
+        unsigned serial = atomic_load(&worker->contexts[i].serial);
+
+        if (serial % 2 == 0 &&
+            atomic_compare_exchange_strong(&worker->contexts[i].serial, &serial, serial + 1))
+            return i;
+    }
+    return 0;
+}
+
+pool_cu_result client_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
+{
+    struct client_call call;
+    unsigned number = 0;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    if (!context)
+        return POOL_CU_INVALID_VALUE;
+    if (device >= 0 && (unsigned)device < client->count) {
+        number = claim_number(&client->workers[device]);
+        if (!number)
+            return POOL_CU_OUT_OF_MEMORY;
+    }
+    call_begin(&call, WORKER_CtxCreate, CLIENT_WAIT);
+    call_device(&call, device);
+    call.message.words[call.count - 1] = 1;
+    call_word(&call, number);
+    call_word(&call, flags);
+    code = call_run(&call);
+    if (code) {
+        if (number)
+            set_alive(&client->workers[device].contexts[number], false);
+        return code;
+    }
+    *context = client_context_handle(call.worker, number);
+    return push(*context);
+}
+
+pool_cu_result client_cu_CtxDestroy(CUcontext context)
+{
+    struct client_worker *worker;
+    struct client_call call;
+    unsigned number;
+    struct stack *own;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    code = context ? client_context_find(context, &worker, &number) : POOL_CU_INVALID_VALUE;
+    if (code)
+        return code;
+    call_begin(&call, WORKER_CtxDestroy, CLIENT_WAIT);
+    call_context(&call, context);
+    code = call_run(&call);
+    if (code)
+        return code;
+    set_alive(&worker->contexts[number], false);
+    own = thread_stack();
+    if (own->depth && own->items[own->depth - 1] == context)
+        own->depth--;
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result client_cu_CtxSynchronize(void)
+{
+    struct client_call call;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    call_begin(&call, WORKER_CtxSynchronize, CLIENT_SYNC);
+    return call_run(&call);
+}
+
+pool_cu_result client_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
+{
+    struct client_call call;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    call_begin(&call, WORKER_CtxGetApiVersion, CLIENT_WAIT);
+    call_context(&call, context);
+    call_word(&call, version != NULL);
+    code = call_run(&call);
+    if (!code && version)
+        *version = (unsigned)call_result(&call);
+    return code;
+}
+
+pool_cu_result client_cu_StreamGetCtx(CUstream stream, CUcontext *context)
+{
+    struct client_call call;
+    uint64_t number;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    call_begin(&call, WORKER_StreamGetCtx, CLIENT_WAIT);
+    call_handle(&call, WORKER_STREAM, stream);
+    call_word(&call, context != NULL);
+    code = call_run(&call);
+    if (code || !context)
+        return code;
+    number = call_result(&call);
+    *context = number && number <= WORKER_CONTEXTS
+                   ? client_context_handle(call.worker, (unsigned)number - 1)
+                   : NULL;
+    return POOL_CU_SUCCESS;
+}
+
+/* --- peers ------------------------------------------------------------------------------------ */
+
+/* Kernels of a worker cannot access another worker's memory. */
+pool_cu_result client_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
+{
+    struct client_call call;
+    struct client_worker *worker;
+    unsigned number;
+    CUcontext current;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    current = client_current();
+    if (current && peer && !client_context_find(peer, &worker, &number) &&
+        worker->ordinal != (int)client_handle_read(current).worker)
+        return POOL_CU_PEER_ACCESS_UNSUPPORTED;
+    call_begin(&call, WORKER_CtxEnablePeerAccess, CLIENT_WAIT);
+    call_context(&call, peer);
+    call_word(&call, flags);
+    return call_run(&call);
+}
+
+pool_cu_result client_cu_CtxDisablePeerAccess(CUcontext peer)
+{
+    struct client_call call;
+    struct client_worker *worker;
+    unsigned number;
+    CUcontext current;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    current = client_current();
+    if (current && peer && !client_context_find(peer, &worker, &number) &&
+        worker->ordinal != (int)client_handle_read(current).worker)
+        return POOL_CU_PEER_ACCESS_NOT_ENABLED;
+    call_begin(&call, WORKER_CtxDisablePeerAccess, CLIENT_WAIT);
+    call_context(&call, peer);
+    return call_run(&call);
+}

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The executors of functions whose arguments are no plain values: contexts, addresses, host memory,
+ * memory pools, modules. Launches are in execute_launch.c.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "driver/attributes.h"
+#include "worker/server.h"
+
+/* Calls a function that the driver may lack. */
+#define CALL_EXTRA(execution, function, ...)                                                       \
+    ((execution)->server->api->function ? (execution)->server->api->function(__VA_ARGS__)          \
+                                        : POOL_CU_NOT_SUPPORTED)
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* A context argument, number + 1; 0 is NULL. */
+static CUcontext read_context(struct execution *execution)
+{
+    uint64_t number = execution_word(execution);
+
+    if (number > WORKER_CONTEXTS)
+        execution->is_malformed = true;
+    if (number == 0 || execution->is_malformed)
+        return NULL;
+    if (!execution->server->contexts[number - 1].object && !execution->code)
+        execution->code = POOL_CU_CONTEXT_IS_DESTROYED;
+    return execution->server->contexts[number - 1].object;
+}
+
+/* Number + 1 of the driver's context; 0: none of ours. */
+static uint64_t context_number(struct server *server, const void *context)
+{
+    for (unsigned i = 0; context && i < WORKER_CONTEXTS; i++)
+        if (server->contexts[i].object == context)
+            return i + 1;
+    return 0;
+}
+
+static void set_context(struct server *server, unsigned number, CUcontext object)
+{
+    pthread_mutex_lock(&server->lock);
+    if (server->contexts[number].object != object)
+        server->contexts[number].epoch++;
+    server->contexts[number].object = object;
+    pthread_mutex_unlock(&server->lock);
+}
+
+pool_cu_result execute_DevicePrimaryCtxRetain(struct execution *execution)
+{
+    struct server *server = execution->server;
+    uint64_t has_context = execution_word(execution);
+    CUcontext context = NULL;
+    pool_cu_result code = execution_check(execution);
+
+    if (code)
+        return code;
+    code = server->api->DevicePrimaryCtxRetain(has_context ? &context : NULL, server->device);
+    if (!code)
+        set_context(server, 0, context);
+    return code;
+}
+
+pool_cu_result execute_DevicePrimaryCtxRelease(struct execution *execution)
+{
+    struct server *server = execution->server;
+    unsigned flags;
+    int is_active = 1;
+    pool_cu_result code = server->api->DevicePrimaryCtxRelease(server->device);
+
+    if (!code && server->api->DevicePrimaryCtxGetState(server->device, &flags, &is_active))
+        is_active = 1;
+    if (!code && !is_active)
+        server_remove_context(server, 0);
+    execution_reply(execution, (uint64_t)is_active);
+    return code;
+}
+
+pool_cu_result execute_CtxCreate(struct execution *execution)
+{
+    struct server *server = execution->server;
+    uint64_t has_context = execution_word(execution), number = execution_word(execution);
+    unsigned flags = (unsigned)execution_word(execution);
+    CUcontext context = NULL, popped;
+    pool_cu_result code;
+
+    if (number == 0 || number >= WORKER_CONTEXTS || server->contexts[number].object)
+        execution->is_malformed = true;
+    code = execution_check(execution);
+    if (code)
+        return code;
+    code = server->api->CtxCreate(has_context ? &context : NULL, flags, server->device);
+    if (code)
+        return code;
+    set_context(server, (unsigned)number, context);
+    return server->api->CtxPopCurrent(&popped);
+}
+
+pool_cu_result execute_CtxDestroy(struct execution *execution)
+{
+    struct server *server = execution->server;
+    CUcontext context = read_context(execution);
+    pool_cu_result code = execution_check(execution);
+
+    if (code)
+        return code;
+    code = server->api->CtxDestroy(context);
+    if (code)
+        return code;
+    server_remove_context(server, (unsigned)context_number(server, context) - 1);
+    return code;
+}
+
+pool_cu_result execute_CtxSynchronize(struct execution *execution)
+{
+    pool_cu_result code = execution_check(execution);
+
+    if (execution->context)
+        execution->stream_failure = &execution->server->contexts[execution->context - 1].failure;
+    return code ? code : execution->server->api->CtxSynchronize();
+}
+
+pool_cu_result execute_CtxGetApiVersion(struct execution *execution)
+{
+    CUcontext context = read_context(execution);
+    uint64_t has_version = execution_word(execution);
+    unsigned version = 0;
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = execution->server->api->CtxGetApiVersion(context, has_version ? &version : NULL);
+    execution_reply(execution, version);
+    return code;
+}
+
+pool_cu_result execute_CtxEnablePeerAccess(struct execution *execution)
+{
+    CUcontext context = read_context(execution);
+    unsigned flags = (unsigned)execution_word(execution);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code : execution->server->api->CtxEnablePeerAccess(context, flags);
+}
+
+pool_cu_result execute_CtxDisablePeerAccess(struct execution *execution)
+{
+    CUcontext context = read_context(execution);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code : execution->server->api->CtxDisablePeerAccess(context);
+}
+
+pool_cu_result execute_StreamGetCtx(struct execution *execution)
+{
+    CUstream stream = execution_handle(execution, WORKER_STREAM);
+    uint64_t has_context = execution_word(execution);
+    CUcontext context = NULL;
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = execution->server->api->StreamGetCtx(stream, has_context ? &context : NULL);
+    execution_reply(execution, context_number(execution->server, context));
+    return code;
+}
+
+/* --- host memory ------------------------------------------------------------------------------ */
+
+pool_cu_result execute_PinArena(struct execution *execution)
+{
+    uint64_t offset = execution_word(execution), bytes = execution_word(execution);
+    unsigned flags = (unsigned)execution_word(execution);
+    bool is_stage;
+    void *memory = execution_host(execution, offset, bytes, &is_stage);
+    pool_cu_result code;
+
+    if (is_stage)
+        execution->is_malformed = true;
+    code = execution_check(execution);
+    return code ? code : execution->server->api->MemHostRegister(memory, (size_t)bytes, flags);
+}
+
+pool_cu_result execute_UnpinArena(struct execution *execution)
+{
+    uint64_t offset = execution_word(execution);
+    bool is_stage;
+    void *memory = execution_host(execution, offset, 0, &is_stage);
+    pool_cu_result code;
+
+    if (is_stage)
+        execution->is_malformed = true;
+    code = execution_check(execution);
+    return code ? code : execution->server->api->MemHostUnregister(memory);
+}
+
+pool_cu_result execute_MemHostGetDevicePointer(struct execution *execution)
+{
+    uint64_t has_address = execution_word(execution), offset = execution_word(execution);
+    unsigned flags = (unsigned)execution_word(execution);
+    bool is_stage;
+    void *memory = execution_host(execution, offset, 0, &is_stage);
+    CUdeviceptr address = 0;
+    pool_cu_result code;
+
+    if (is_stage)
+        execution->is_malformed = true;
+    code = execution_check(execution);
+    if (!code)
+        code = execution->server->api->MemHostGetDevicePointer(
+            has_address ? &address : NULL, memory, flags);
+    execution_reply(execution, address);
+    return code;
+}
+
+/* The values of attributes that name something of this process. */
+static uint64_t translate_attribute(
+    struct execution *execution, pool_cu_enum attribute, uint64_t value)
+{
+    struct server *server = execution->server;
+    struct server_slot *slot;
+    uint64_t arena = (uint64_t)(uintptr_t)server->arena;
+
+    switch (attribute) {
+    case DRIVER_POINTER_ATTRIBUTE_CONTEXT:
+        return context_number(server, (const void *)(uintptr_t)value);
+    case DRIVER_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        slot = value ? server_find_object(
+                           server, WORKER_MEMORY_POOL, (const void *)(uintptr_t)value, NULL)
+                     : NULL;
+        return slot ? atomic_load(&slot->handle) : 0;
+    case DRIVER_POINTER_ATTRIBUTE_HOST_POINTER:
+        return value >= arena && value - arena < server->arena_bytes
+                   ? value - arena + server->client_arena
+                   : value;
+    default:
+        return value;
+    }
+}
+
+pool_cu_result execute_PointerGetAttribute(struct execution *execution)
+{
+    uint64_t has_value = execution_word(execution);
+    pool_cu_enum attribute = (pool_cu_enum)execution_word(execution);
+    CUdeviceptr address = execution_word(execution);
+    uint64_t value[8] = {0};
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = execution->server->api->PointerGetAttribute(
+            has_value ? value : NULL, attribute, address);
+    execution_reply(execution, code ? 0 : translate_attribute(execution, attribute, value[0]));
+    return code;
+}
+
+#define ATTRIBUTES 64u
+
+pool_cu_result execute_PointerGetAttributes(struct execution *execution)
+{
+    CUdeviceptr address = execution_word(execution);
+    uint64_t count = execution_word(execution);
+    pool_cu_enum attributes[ATTRIBUTES];
+    uint64_t stored[ATTRIBUTES][8] = {{0}};
+    void *values[ATTRIBUTES];
+    pool_cu_result code;
+
+    if (count > ATTRIBUTES)
+        execution->is_malformed = true;
+    for (uint64_t i = 0; i < count && !execution->is_malformed; i++) {
+        uint64_t word = execution_word(execution);
+
+        attributes[i] = (pool_cu_enum)word;
+        values[i] = word >> 32 ? NULL : stored[i]; /* the upper half: the caller passed NULL */
+    }
+    code = execution_check(execution);
+    if (code)
+        return code;
+    code = execution->server->api->PointerGetAttributes(
+        (unsigned)count, attributes, values, address);
+    for (uint64_t i = 0; i < count && !code; i++)
+        execution_reply(execution, translate_attribute(execution, attributes[i], stored[i][0]));
+    return code;
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+pool_cu_result execute_MemcpyHtoD(struct execution *execution)
+{
+    CUdeviceptr to = execution_word(execution);
+    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    bool is_stage;
+    const void *from = execution_host(execution, place, bytes, &is_stage);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code : execution->server->api->MemcpyHtoD(to, from, (size_t)bytes);
+}
+
+pool_cu_result execute_MemcpyDtoH(struct execution *execution)
+{
+    CUdeviceptr from = execution_word(execution);
+    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    bool is_stage;
+    void *to = execution_host(execution, place, bytes, &is_stage);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code : execution->server->api->MemcpyDtoH(to, from, (size_t)bytes);
+}
+
+/* The driver has copied pageable memory, as the stage is, when the call returns. */
+pool_cu_result execute_MemcpyHtoDAsync(struct execution *execution)
+{
+    CUdeviceptr to = execution_word(execution);
+    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    CUstream stream = execution_handle(execution, WORKER_STREAM);
+    bool is_stage;
+    const void *from = execution_host(execution, place, bytes, &is_stage);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code
+                : execution->server->api->MemcpyHtoDAsync(to, from, (size_t)bytes, stream);
+}
+
+pool_cu_result execute_MemcpyDtoHAsync(struct execution *execution)
+{
+    CUdeviceptr from = execution_word(execution);
+    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    CUstream stream = execution_handle(execution, WORKER_STREAM);
+    bool is_stage;
+    void *to = execution_host(execution, place, bytes, &is_stage);
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = execution->server->api->MemcpyDtoHAsync(to, from, (size_t)bytes, stream);
+    if (!code && is_stage)
+        code = execution->server->api->StreamSynchronize(stream);
+    return code;
+}
+
+pool_cu_result execute_MemcpyPeer(struct execution *execution)
+{
+    CUdeviceptr to = execution_word(execution);
+    CUcontext to_context = read_context(execution);
+    CUdeviceptr from = execution_word(execution);
+    CUcontext from_context = read_context(execution);
+    uint64_t bytes = execution_word(execution);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code
+                : execution->server->api->MemcpyPeer(
+                      to, to_context, from, from_context, (size_t)bytes);
+}
+
+pool_cu_result execute_MemcpyPeerAsync(struct execution *execution)
+{
+    CUdeviceptr to = execution_word(execution);
+    CUcontext to_context = read_context(execution);
+    CUdeviceptr from = execution_word(execution);
+    CUcontext from_context = read_context(execution);
+    uint64_t bytes = execution_word(execution);
+    CUstream stream = execution_handle(execution, WORKER_STREAM);
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code
+                : execution->server->api->MemcpyPeerAsync(
+                      to, to_context, from, from_context, (size_t)bytes, stream);
+}
+
+/* --- memory pools ----------------------------------------------------------------------------- */
+
+/* A location, whose ordinal is the client's: `is_own` is set if that is this worker's device. */
+static void read_location(struct execution *execution, pool_cu_mem_location *location)
+{
+    uint64_t is_own;
+
+    location->type = (pool_cu_enum)execution_word(execution);
+    is_own = execution_word(execution);
+    location->id = (int)execution_word(execution);
+    if (is_own)
+        location->id = execution->server->device;
+}
+
+pool_cu_result execute_MemPoolCreate(struct execution *execution)
+{
+    uint64_t has_pool = execution_word(execution), has_props = execution_word(execution);
+    pool_cu_mem_pool_props props = {0};
+    CUmemoryPool pool = NULL;
+    pool_cu_result code;
+
+    props.allocation_type = (pool_cu_enum)execution_word(execution);
+    props.handle_types = (pool_cu_enum)execution_word(execution);
+    read_location(execution, &props.location);
+    props.max_size = (size_t)execution_word(execution);
+    props.usage = (unsigned short)execution_word(execution);
+    code = execution_check(execution);
+    if (!code)
+        code = CALL_EXTRA(
+            execution, MemPoolCreate, has_pool ? &pool : NULL, has_props ? &props : NULL);
+    if (code)
+        return code;
+    code = execution_reply_new(execution, WORKER_MEMORY_POOL, pool);
+    if (code)
+        execution->server->api->MemPoolDestroy(pool);
+    return code;
+}
+
+pool_cu_result execute_MemPoolSetAttribute(struct execution *execution)
+{
+    CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
+    pool_cu_enum attribute = (pool_cu_enum)execution_word(execution);
+    uint64_t has_value = execution_word(execution), value[8] = {execution_word(execution)};
+    pool_cu_result code = execution_check(execution);
+
+    return code ? code
+                : CALL_EXTRA(
+                      execution, MemPoolSetAttribute, pool, attribute, has_value ? value : NULL);
+}
+
+pool_cu_result execute_MemPoolGetAttribute(struct execution *execution)
+{
+    CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
+    pool_cu_enum attribute = (pool_cu_enum)execution_word(execution);
+    uint64_t has_value = execution_word(execution), value[8] = {0};
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = CALL_EXTRA(
+            execution, MemPoolGetAttribute, pool, attribute, has_value ? value : NULL);
+    execution_reply(execution, value[0]);
+    return code;
+}
+
+pool_cu_result execute_MemPoolSetAccess(struct execution *execution)
+{
+    CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
+    uint64_t has_access = execution_word(execution), count = execution_word(execution);
+    pool_cu_mem_access access[WORKER_MAX_DEVICES] = {{{0, 0}, 0}};
+    pool_cu_result code;
+
+    if (count > WORKER_MAX_DEVICES)
+        execution->is_malformed = true;
+    for (uint64_t i = 0; has_access && i < count && !execution->is_malformed; i++) {
+        read_location(execution, &access[i].location);
+        access[i].flags = (pool_cu_enum)execution_word(execution);
+    }
+    code = execution_check(execution);
+    return code ? code
+                : CALL_EXTRA(execution, MemPoolSetAccess, pool, has_access ? access : NULL,
+                      (size_t)count);
+}
+
+/* --- modules ---------------------------------------------------------------------------------- */
+
+/* An image that nobody else can change, ended by a zero; NULL: none, or no memory. */
+static char *copy_image(struct execution *execution, bool *is_given)
+{
+    uint64_t place, bytes;
+    bool is_stage;
+    const void *image;
+    char *copy;
+
+    *is_given = execution_word(execution) != 0;
+    place = execution_word(execution);
+    bytes = execution_word(execution);
+    image = *is_given ? execution_host(execution, place, bytes, &is_stage) : NULL;
+    if (execution->is_malformed || !*is_given)
+        return NULL;
+    copy = base_calloc((size_t)bytes + 1, 1);
+    if (copy)
+        memcpy(copy, image, (size_t)bytes);
+    else
+        execution->code = POOL_CU_OUT_OF_MEMORY;
+    return copy;
+}
+
+static pool_cu_result add_module(struct execution *execution, pool_cu_result code, CUmodule module)
+{
+    if (code)
+        return code;
+    code = execution_reply_new(execution, WORKER_MODULE, module);
+    if (code)
+        execution->server->api->ModuleUnload(module);
+    return code;
+}
+
+pool_cu_result execute_ModuleLoadData(struct execution *execution)
+{
+    uint64_t has_module = execution_word(execution);
+    bool is_given;
+    char *image = copy_image(execution, &is_given);
+    CUmodule module = NULL;
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = add_module(execution,
+            execution->server->api->ModuleLoadData(has_module ? &module : NULL, image), module);
+    base_free(image);
+    return code;
+}
+
+#define JIT_OPTIONS 40u
+
+/* The options of a load, and the buffers of its two logs, which are halves of the stage. */
+struct jit {
+    pool_cu_enum options[JIT_OPTIONS];
+    void *values[JIT_OPTIONS];
+    uint64_t count;
+    void **used[2]; /* where the driver reports the bytes of the information and the error log */
+};
+
+static void read_jit(struct execution *execution, struct jit *jit)
+{
+    char *logs = (char *)execution->thread->stage;
+    const uint64_t half = WORKER_STAGE_BYTES / 2;
+
+    *jit = (struct jit){.count = execution_word(execution)};
+    if (jit->count > JIT_OPTIONS)
+        execution->is_malformed = true;
+    for (uint64_t i = 0; i < jit->count && !execution->is_malformed; i++) {
+        uint64_t option = execution_word(execution), value = execution_word(execution);
+
+        jit->options[i] = (pool_cu_enum)option;
+        jit->values[i] = (void *)(uintptr_t)value;
+        switch (option) {
+        case DRIVER_JIT_INFO_LOG_BUFFER:
+        case DRIVER_JIT_ERROR_LOG_BUFFER:
+            jit->values[i] =
+                value ? logs + (option == DRIVER_JIT_ERROR_LOG_BUFFER ? half : 0) : NULL;
+            break;
+        case DRIVER_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+        case DRIVER_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            jit->values[i] = (void *)(uintptr_t)(value < half ? value : half);
+            jit->used[option == DRIVER_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = &jit->values[i];
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+pool_cu_result execute_ModuleLoadDataEx(struct execution *execution)
+{
+    uint64_t has_module = execution_word(execution);
+    bool is_given;
+    char *image = copy_image(execution, &is_given);
+    struct jit jit;
+    CUmodule module = NULL;
+    pool_cu_result code;
+
+    read_jit(execution, &jit);
+    code = execution_check(execution);
+    if (!code) {
+        code = execution->server->api->ModuleLoadDataEx(has_module ? &module : NULL, image,
+            (unsigned)jit.count, jit.count ? jit.options : NULL, jit.count ? jit.values : NULL);
+        for (int i = 0; i < 2; i++)
+            execution_reply(execution, jit.used[i] ? (uint64_t)(uintptr_t)*jit.used[i] : 0);
+        code = add_module(execution, code, module);
+    }
+    base_free(image);
+    return code;
+}
+
+/* The sizes of a kernel's parameters, which a launch's message cannot do without. */
+static struct server_layout *read_layout(const pool_cuda_api *api, CUfunction function)
+{
+    struct server_layout *layout =
+        base_calloc(1, sizeof(*layout) + WORKER_MAX_PARAMETERS * sizeof(layout->sizes[0]));
+    size_t offset, bytes;
+
+    if (!layout)
+        return NULL;
+    if (!api->FuncGetParamInfo)
+        layout->count = UINT32_MAX;
+    while (layout->count < WORKER_MAX_PARAMETERS &&
+           api->FuncGetParamInfo(function, layout->count, &offset, &bytes) == POOL_CU_SUCCESS) {
+        layout->sizes[layout->count++] = (uint32_t)bytes;
+        layout->bytes += (uint32_t)((bytes + 7) / 8 * 8);
+    }
+    return layout;
+}
+
+static pool_cu_result add_kernel(
+    struct execution *execution, struct server_slot *module, CUfunction function)
+{
+    struct server *server = execution->server;
+    struct server_slot *slot = server_find_object(server, WORKER_KERNEL, function, module);
+
+    if (!slot) {
+        struct server_layout *layout = read_layout(server->api, function);
+
+        if (!layout ||
+            !server_add(server, WORKER_KERNEL, function, module->context, &slot)) {
+            base_free(layout);
+            return POOL_CU_OUT_OF_MEMORY;
+        }
+        slot->module = module;
+        slot->layout = layout;
+    }
+    execution_reply(execution, atomic_load(&slot->handle));
+    execution_reply(execution, slot->layout->count);
+    for (uint32_t i = 0; slot->layout->count <= WORKER_MAX_PARAMETERS && i < slot->layout->count; i++)
+        execution_reply(execution, slot->layout->sizes[i]);
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result execute_ModuleGetFunction(struct execution *execution)
+{
+    uint64_t has_function = execution_word(execution);
+    CUmodule module = execution_handle(execution, WORKER_MODULE);
+    struct server_slot *slot = execution->object;
+    const char *name = execution_text(execution);
+    CUfunction function = NULL;
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = execution->server->api->ModuleGetFunction(
+            has_function ? &function : NULL, module, name);
+    if (!code && !slot)
+        code = POOL_CU_INVALID_HANDLE;
+    return code ? code : add_kernel(execution, slot, function);
+}

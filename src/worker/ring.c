@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/ring.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "worker/futex.h"
+
+/* Between two readings of the clock while spinning. */
+#define SPINS 64
+
+void ring_writer_open(struct ring_writer *writer, struct worker_ring *ring, uint64_t spin_ns)
+{
+    *writer = (struct ring_writer){.ring = ring, .spin_ns = spin_ns};
+}
+
+void ring_reader_open(struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns)
+{
+    *reader = (struct ring_reader){.ring = ring, .spin_ns = spin_ns};
+}
+
+bool ring_has_executed(const struct worker_ring *ring, unsigned number)
+{
+    unsigned executed = atomic_load_explicit(&ring->executed, memory_order_acquire);
+
+    return (int)(executed - number) >= 0;
+}
+
+void ring_wake_client(struct worker_ring *ring)
+{
+    atomic_fetch_add(&ring->bell, 1);
+    worker_futex_wake(&ring->bell);
+}
+
+/* --- the client's end ------------------------------------------------------------------------- */
+
+/* What the client waits for. */
+typedef bool (*ring_condition)(struct ring_writer *writer, uint64_t value);
+
+static enum ring_result wait_for(struct ring_writer *writer, ring_condition condition,
+    uint64_t value, ring_is_over is_over, void *user)
+{
+    struct worker_ring *ring = writer->ring;
+    uint64_t start;
+
+    for (int i = 0; i < SPINS; i++)
+        if (condition(writer, value))
+            return RING_OK;
+    start = base_clock_ns();
+    do {
+        for (int i = 0; i < SPINS; i++) {
+            if (condition(writer, value))
+                return RING_OK;
+            worker_pause();
+        }
+    } while (base_clock_ns() - start < writer->spin_ns);
+    for (;;) {
+        unsigned bell = atomic_load(&ring->bell);
+
+        atomic_store(&ring->client_sleeps, 1);
+        atomic_thread_fence(memory_order_seq_cst);
+        if (condition(writer, value)) {
+            atomic_store_explicit(&ring->client_sleeps, 0, memory_order_relaxed);
+            return RING_OK;
+        }
+        if (is_over(user)) {
+            atomic_store_explicit(&ring->client_sleeps, 0, memory_order_relaxed);
+            return RING_OVER;
+        }
+        worker_futex_wait(&ring->bell, bell, WORKER_SLEEP_NS);
+    }
+}
+
+/* The bytes of the ring that are free, or more than it has if the worker's position is wrong. */
+static uint64_t free_bytes(struct ring_writer *writer)
+{
+    uint64_t consumed =
+        atomic_load_explicit(&writer->ring->consumed_bytes, memory_order_acquire);
+
+    writer->consumed_bytes = consumed;
+    return WORKER_RING_BYTES - (writer->posted_bytes - consumed);
+}
+
+static bool has_space(struct ring_writer *writer, uint64_t bytes)
+{
+    return free_bytes(writer) >= bytes;
+}
+
+static bool has_executed_all(struct ring_writer *writer, uint64_t unused)
+{
+    (void)unused;
+    return ring_has_executed(writer->ring, writer->posted);
+}
+
+enum ring_result ring_post(
+    struct ring_writer *writer, const struct worker_header *message, ring_is_over is_over, void *user)
+{
+    struct worker_ring *ring = writer->ring;
+    uint64_t offset = writer->posted_bytes % WORKER_RING_BYTES, rest = WORKER_RING_BYTES - offset;
+    uint64_t needed = message->bytes + (message->bytes > rest ? rest : 0);
+
+    if (WORKER_RING_BYTES - (writer->posted_bytes - writer->consumed_bytes) < needed) {
+        enum ring_result result = wait_for(writer, has_space, needed, is_over, user);
+
+        if (result)
+            return result;
+        if (writer->consumed_bytes > writer->posted_bytes)
+            return RING_INVALID;
+    }
+    if (message->bytes > rest) {
+        memset(ring->data + offset, 0, sizeof(message->bytes)); /* the next one is at the start */
+        offset = 0;
+    }
+    memcpy(ring->data + offset, message, message->bytes);
+    writer->posted_bytes += needed;
+    writer->posted++;
+    atomic_store_explicit(&ring->posted_bytes, writer->posted_bytes, memory_order_relaxed);
+    atomic_store_explicit(&ring->posted, writer->posted, memory_order_release);
+    /* Either the worker's thread sees the message before it sleeps, or this sees that it sleeps. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&ring->worker_sleeps, memory_order_relaxed))
+        worker_futex_wake(&ring->posted);
+    return RING_OK;
+}
+
+enum ring_result ring_wait(
+    struct ring_writer *writer, struct worker_reply *reply, ring_is_over is_over, void *user)
+{
+    enum ring_result result = wait_for(writer, has_executed_all, 0, is_over, user);
+    const struct worker_reply *shared = &writer->ring->reply;
+
+    if (result)
+        return result;
+    reply->code = *(const volatile uint32_t *)&shared->code;
+    reply->bytes = *(const volatile uint32_t *)&shared->bytes;
+    if (reply->bytes > sizeof(reply->words) || reply->bytes % 8)
+        return RING_INVALID;
+    memcpy(reply->words, shared->words, reply->bytes);
+    return RING_OK;
+}
+
+/* --- the worker's end ------------------------------------------------------------------------- */
+
+static bool has_message(const struct ring_reader *reader)
+{
+    return atomic_load_explicit(&reader->ring->posted, memory_order_acquire) != reader->executed;
+}
+
+static enum ring_result wait_for_message(
+    struct ring_reader *reader, ring_is_over is_over, void *user)
+{
+    struct worker_ring *ring = reader->ring;
+    uint64_t start;
+
+    for (int i = 0; i < SPINS; i++)
+        if (has_message(reader))
+            return RING_OK;
+    start = base_clock_ns();
+    do {
+        for (int i = 0; i < SPINS; i++) {
+            if (has_message(reader))
+                return RING_OK;
+            worker_pause();
+        }
+    } while (base_clock_ns() - start < reader->spin_ns);
+    atomic_store(&ring->worker_sleeps, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    while (!has_message(reader)) {
+        if (is_over(user))
+            return RING_OVER;
+        worker_futex_wait(&ring->posted, reader->executed, WORKER_SLEEP_NS);
+    }
+    atomic_store_explicit(&ring->worker_sleeps, 0, memory_order_relaxed);
+    return RING_OK;
+}
+
+enum ring_result ring_receive(
+    struct ring_reader *reader, struct worker_header *message, ring_is_over is_over, void *user)
+{
+    const unsigned char *data = reader->ring->data;
+    enum ring_result result = wait_for_message(reader, is_over, user);
+    uint64_t posted, offset;
+    uint32_t bytes;
+
+    if (result)
+        return result;
+    posted = atomic_load_explicit(&reader->ring->posted_bytes, memory_order_acquire);
+    for (int i = 0; i < 2; i++) {
+        offset = reader->consumed_bytes % WORKER_RING_BYTES;
+        if (posted - reader->consumed_bytes > WORKER_RING_BYTES || posted == reader->consumed_bytes)
+            return RING_INVALID;
+        bytes = *(const volatile uint32_t *)(const void *)(data + offset);
+        if (bytes)
+            break;
+        reader->consumed_bytes += WORKER_RING_BYTES - offset;
+    }
+    if (bytes < sizeof(*message) || bytes > WORKER_MESSAGE_BYTES || bytes % 8 ||
+        bytes > WORKER_RING_BYTES - offset || bytes > posted - reader->consumed_bytes)
+        return RING_INVALID;
+    memcpy(message, data + offset, bytes);
+    message->bytes = bytes;
+    reader->consumed_bytes += bytes;
+    return RING_OK;
+}
+
+void ring_complete(struct ring_reader *reader, const struct worker_reply *reply)
+{
+    struct worker_ring *ring = reader->ring;
+
+    if (reply) {
+        ring->reply.code = reply->code;
+        ring->reply.bytes = reply->bytes;
+        memcpy(ring->reply.words, reply->words, reply->bytes);
+    }
+    reader->executed++;
+    atomic_store_explicit(&ring->consumed_bytes, reader->consumed_bytes, memory_order_release);
+    atomic_store_explicit(&ring->executed, reader->executed, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    /* The client sleeps until a reply comes or until there is space for a message. */
+    if (atomic_load_explicit(&ring->client_sleeps, memory_order_relaxed)) {
+        atomic_store_explicit(&ring->client_sleeps, 0, memory_order_relaxed);
+        ring_wake_client(ring);
+    }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker process: the objects of its driver by handle, and the execution of messages.
+ */
+#ifndef WORKER_SERVER_H
+#define WORKER_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "worker/protocol.h"
+
+/* A kernel's parameters; each starts at the next multiple of 8 in a launch's message. */
+struct server_layout {
+    uint32_t count; /* UINT32_MAX: this driver cannot report them */
+    uint32_t bytes;
+    uint32_t sizes[];
+};
+
+/* An object of the driver. A handle is the slot's index and how often the slot has been reused. */
+struct server_slot {
+    atomic_uint handle; /* 0: free */
+    unsigned serial;
+    enum worker_kind kind;
+    unsigned context; /* number of the context that it belongs to */
+    void *object;
+    struct server_slot *module; /* of a kernel */
+    struct server_layout *layout;
+    atomic_uint failure; /* of a stream or a recorded event: the code that is not reported yet */
+    uint32_t next_free;
+};
+
+struct server_context {
+    CUcontext object; /* NULL: none */
+    unsigned epoch;   /* changes with the object */
+    atomic_uint failure; /* of the default stream */
+};
+
+#define SERVER_CHUNK 1024u
+#define SERVER_CHUNKS 1024u
+
+struct server {
+    const pool_cuda_api *api;
+    struct worker_shared *shared; /* NULL in tests of the execution alone */
+    CUdevice device;
+    unsigned char *arena;
+    uint64_t arena_bytes;
+    uint64_t client_arena; /* its address in the client */
+    struct server_context contexts[WORKER_CONTEXTS];
+    pthread_mutex_t lock; /* for the allocation of slots, contexts and lists of kernels */
+    struct server_slot *chunks[SERVER_CHUNKS];
+    atomic_uint slot_count;
+    uint32_t first_free; /* index + 1 */
+};
+
+/* What belongs to one ring. */
+struct server_thread {
+    struct server *server;
+    struct worker_ring *ring;
+    unsigned char *stage; /* of WORKER_STAGE_BYTES */
+    unsigned context;     /* number + 1 of the context that is current here; 0: none */
+    unsigned epoch;
+    unsigned failure;       /* of a posted call of this thread, not reported yet */
+    atomic_uint *failed_on; /* where the same failure is stored with its stream */
+};
+
+/* A message while it is executed. */
+struct execution {
+    struct server *server;
+    struct server_thread *thread;
+    enum worker_function function;
+    unsigned context; /* number + 1 */
+    const uint64_t *words;
+    size_t count, next;
+    bool is_malformed;
+    pool_cu_result code; /* of an argument; 0: all of them are valid */
+    atomic_uint *stream_failure; /* of the stream argument; NULL: none */
+    struct server_slot *event;
+    struct server_slot *object; /* of the last handle that was read */
+    struct worker_reply *reply;
+    size_t reply_words;
+};
+
+/* --- slots.c --- */
+
+void server_init(struct server *server, const pool_cuda_api *api, CUdevice device);
+void server_free(struct server *server);
+
+/* The handle of a new object, 0 if memory has run out. */
+uint32_t server_add(struct server *server, enum worker_kind kind, void *object, unsigned context,
+    struct server_slot **slot);
+/* The object of a handle, or NULL. */
+struct server_slot *server_find(struct server *server, enum worker_kind kind, uint64_t handle);
+/* The slot of an object that may have a handle already, or NULL; with `module` only its kernels. */
+struct server_slot *server_find_object(struct server *server, enum worker_kind kind,
+    const void *object, const struct server_slot *module);
+void server_remove(struct server *server, struct server_slot *slot);
+/* A module was unloaded. */
+void server_remove_kernels(struct server *server, const struct server_slot *module);
+/* A context was destroyed with everything in it. */
+void server_remove_context(struct server *server, unsigned number);
+
+/* --- execute.c --- */
+
+/*
+ * Executes the message and fills the reply, if the message asks for one: *has_reply. False: it is no
+ * valid message.
+ */
+bool server_execute(struct server_thread *thread, const struct worker_header *message,
+    struct worker_reply *reply, bool *has_reply);
+
+/* Arguments in order. */
+uint64_t execution_word(struct execution *execution);
+const void *execution_bytes(struct execution *execution, uint64_t *bytes);
+const char *execution_text(struct execution *execution);
+void *execution_handle(struct execution *execution, enum worker_kind kind);
+/* `bytes` of host memory; NULL and malformed: outside of the arena or longer than the stage. */
+void *execution_host(struct execution *execution, uint64_t place, uint64_t bytes, bool *is_stage);
+/* Once all arguments are read: POOL_CU_SUCCESS, or why the function must not be called. */
+pool_cu_result execution_check(struct execution *execution);
+
+void execution_reply(struct execution *execution, uint64_t word);
+void execution_reply_bytes(struct execution *execution, const void *data, size_t bytes);
+/* Adds the handle of a new object; out of memory: there is none, and the object is the caller's. */
+pool_cu_result execution_reply_new(struct execution *execution, enum worker_kind kind, void *object);
+
+/* The executors, in execute_calls.c (generated) and execute_custom.c. */
+typedef pool_cu_result (*server_executor)(struct execution *execution);
+#define WORKER_CALL(function, mode, ...)                                                           \
+    pool_cu_result execute_##function(struct execution *execution);
+#define WORKER_WRAP WORKER_CALL
+#define WORKER_CUSTOM(function, mode) WORKER_CALL(function, mode, )
+#include "worker/calls.def"
+pool_cu_result execute_PinArena(struct execution *execution);
+pool_cu_result execute_UnpinArena(struct execution *execution);
+
+/* --- host_call.c --- */
+
+/* Runs a host function in the client and waits for its end; for cuLaunchHostFunc. */
+pool_cu_result server_launch_host_call(struct execution *execution, CUstream stream, uint64_t token);
+
+/* --- main.c --- */
+
+/* Serves the control block until the client ends. Does not return. */
+void server_run(struct worker_shared *shared, int lifeline, int arena);
+
+#endif
