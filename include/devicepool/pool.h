@@ -69,13 +69,21 @@ typedef struct pool_fault {
  */
 typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 
+/* Where a pool's driver calls run. */
+typedef enum pool_isolation {
+    POOL_ISOLATION_NONE = 0,    /* in this process; "workers:" of a device string still holds */
+    POOL_ISOLATION_WORKERS = 1, /* in a process for each device */
+    POOL_ISOLATION_MAX = 0x7fffffff
+} pool_isolation;
+
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_params {
     size_t struct_size;
     /*
      * The devices and their order, a comma-separated list of: "all"; ordinals and ranges, "0,2-3";
      * "GPU-" or "MIG-" and a unique prefix of a UUID; a PCI address, "0000:06:00.0". Or "sim" or
-     * "sim:4,mem=24G,cc=90" for simulated devices. NULL: the environment variable
+     * "sim:4,mem=24G,cc=90" for simulated devices. "workers:" in front of any of these: each device
+     * in a process of its own, see `isolation`. NULL: the environment variable
      * DEVICEPOOL_DEVICES, or "all" if that is not set. Ordinals count the devices that
      * CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of several UUIDs are
      * errors.
@@ -133,6 +141,14 @@ typedef struct pool_params {
      * something else, POOL_ERR_IO.
      */
     const char *status_socket;
+    /*
+     * POOL_ISOLATION_WORKERS: each device is used by a process of its own, so that a fault, a hang
+     * or the death of that process harms this device only; see docs/workers.md. The same as
+     * "workers:" in front of `devices`, "workers:all" or "workers:sim:4". POOL_CONTEXT_ADOPT and
+     * `driver` are not possible then (POOL_ERR_UNSUPPORTED). POOL_ERR_NOT_FOUND: the program
+     * devicepool-worker is not installed.
+     */
+    pool_isolation isolation;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

@@ -42,12 +42,17 @@ struct driver_fault {
 struct driver_listener;
 struct driver_work;
 
+/* The code of calls to a process that has ended; in no list of CUDA's. */
+#define DRIVER_CODE_LOST 0x706f6fu
+
 struct driver {
     pool_cuda_api api;   /* complete: functions that the given table lacks are NULL */
     int version;         /* of the driver, 13000 is CUDA 13.0 */
     char path[256];      /* the library file, or "custom table", "simulated" */
     atomic_int poisoned; /* the fault latch */
     struct driver_fault fault;
+    /* With POOL_CUDA_ISOLATED_DEVICES: why the process of a device has ended; may be NULL. */
+    void (*explain_loss)(int device, char *text, size_t size);
     /* private to src/driver; guarded by the state lock unless constant */
     const pool_cuda_api *source; /* the caller's table; NULL: the library */
     void (*release)(void);       /* called after each driver_close; may be NULL */

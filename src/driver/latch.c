@@ -202,6 +202,27 @@ static pool_cu_result latching_code(struct driver *driver, pool_cu_result code)
     return driver_status_of(code) == POOL_ERR_PROCESS_POISONED ? code : POOL_CU_SUCCESS;
 }
 
+/* --- devices in processes of their own -------------------------------------------------------- */
+
+/* Whether the code means that the device's process has ended or is going to. */
+static bool is_loss(pool_cu_result code)
+{
+    return code == DRIVER_CODE_LOST || driver_code_class(code) == POOL_CLASS_PROCESS;
+}
+
+static pool_status lost_failure(
+    struct driver *driver, pool_cu_result code, const struct call_text *call)
+{
+    const char *name = code == DRIVER_CODE_LOST ? "POOL_WORKER_LOST" : driver_code_name(code);
+    char cause[512] = "";
+
+    if (driver->explain_loss && call->device >= 0)
+        driver->explain_loss(call->device, cause, sizeof(cause));
+    return base_fail_driver(POOL_ERR_DEVICE_LOST, (int)code, name, call->call,
+        "%s%s failed: the worker process of the device is lost%s%s", call->call, call->where,
+        cause[0] ? ": " : "", cause);
+}
+
 static pool_status check_failed(struct driver *driver, pool_cu_result code, struct call_text *call)
 {
     pool_cu_result latching;
@@ -213,6 +234,8 @@ static pool_status check_failed(struct driver *driver, pool_cu_result code, stru
     if (atomic_load_explicit(&driver->poisoned, memory_order_acquire))
         return poisoned_failure(driver, call->call);
     describe_device(driver, call);
+    if (driver->api.flags & POOL_CUDA_ISOLATED_DEVICES && is_loss(code))
+        return lost_failure(driver, code, call);
     latching = latching_code(driver, code);
     if (latching != POOL_CU_SUCCESS) {
         latch(driver, latching, call);

@@ -60,7 +60,9 @@ static pool_status read_params(pool_params *params, const pool_params *given)
     if (!status)
         status = base_check_ranges("pool_create",
             {"context_mode", params->context_mode, 0, POOL_CONTEXT_ADOPT},
-            {"lazy", params->lazy, 0, 1}, {"slots", params->slots, 0, 65536});
+            {"lazy", params->lazy, 0, 1},
+            {"isolation", params->isolation, 0, POOL_ISOLATION_WORKERS},
+            {"slots", params->slots, 0, 65536});
     if (status)
         return status;
     if (params->context_flags && params->context_mode == POOL_CONTEXT_ADOPT)

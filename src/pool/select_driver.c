@@ -15,6 +15,7 @@
 #include "pool/device_spec.h"
 #include "pool/pool.h"
 #include "sim/driver/sim.h"
+#include "worker/worker.h"
 
 #define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
 
@@ -51,7 +52,8 @@ static const char *device_string_of(const pool_params *params)
         return text;
     if (!text) {
         text = base_env(DEVICES_VARIABLE);
-        if (text && params->driver && sim_spec_is_sim(text)) {
+        if (text && params->driver &&
+            (sim_spec_is_sim(text) || worker_spec_is_workers(text, NULL))) {
             base_log(POOL_LOG_WARN,
                 DEVICES_VARIABLE "=\"%s\" is ignored: the program sets params.driver", text);
             text = NULL;
@@ -74,8 +76,27 @@ static pool_status open_simulated(const char *text, struct driver **driver)
     return status;
 }
 
-static pool_status open_driver(const pool_params *params, const char *text, struct driver **driver)
+/* The opened driver holds the reference to the workers. */
+static pool_status open_workers(const char *text, struct driver **driver)
 {
+    const pool_cuda_api *table;
+    pool_status status = worker_open(text, &table);
+
+    if (status)
+        return status;
+    status = driver_open_internal(table, "worker processes", worker_close, driver);
+    if (status)
+        worker_close();
+    else
+        (*driver)->explain_loss = worker_explain_loss;
+    return status;
+}
+
+static pool_status open_driver(
+    const pool_params *params, const char *text, bool is_isolated, struct driver **driver)
+{
+    if (is_isolated)
+        return open_workers(text, driver);
     if (!text || !sim_spec_is_sim(text))
         return driver_open(params->driver, driver);
     if (params->driver)
@@ -255,21 +276,53 @@ out:
     return status;
 }
 
+/* What belongs to the caller's process does not exist in a worker's. */
+static pool_status check_isolation(const pool_params *params)
+{
+    if (params->driver)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_create: `driver` must be NULL with worker processes, which open the driver "
+            "themselves");
+    if (params->context_mode == POOL_CONTEXT_ADOPT)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_create: POOL_CONTEXT_ADOPT is not possible with worker processes: a context of "
+            "the caller's process cannot be used in another process");
+    return POOL_OK;
+}
+
+/* All of them at the same time. One that does not start leaves its device unusable. */
+static void start_workers(const struct device_source *source)
+{
+    struct base_error_copy first;
+
+    base_error_save(&first);
+    (void)worker_start(source->ordinals, source->count);
+    base_error_restore(&first);
+}
+
 pool_status device_source_open(const pool_params *params, struct device_source *source)
 {
     const char *text = device_string_of(params);
+    bool is_isolated = worker_spec_is_workers(text, &text);
     struct device_selector *selectors = NULL;
     struct device_source opened = {0};
     size_t count = 0;
     pool_status status = POOL_OK;
 
+    if (params->isolation == POOL_ISOLATION_WORKERS)
+        is_isolated = true;
+    if (is_isolated)
+        status = check_isolation(params);
     /* A malformed string is reported before the driver is started, which can take a second. */
-    if (text && params->context_mode != POOL_CONTEXT_ADOPT)
+    if (!status && text && params->context_mode != POOL_CONTEXT_ADOPT)
         status = device_spec_parse(sim_spec_is_sim(text) ? "all" : text, &selectors, &count);
     if (!status)
-        status = open_driver(params, text, &opened.driver);
+        status = open_driver(params, text, is_isolated, &opened.driver);
     if (!status)
         status = select_devices(params, selectors, count, &opened);
+    opened.is_isolated = is_isolated;
+    if (!status && is_isolated && !params->lazy)
+        start_workers(&opened);
     base_free(selectors);
     if (status) {
         device_source_close(&opened);

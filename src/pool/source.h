@@ -5,12 +5,15 @@
 #ifndef POOL_SOURCE_H
 #define POOL_SOURCE_H
 
+#include <stdbool.h>
+
 #include <devicepool/pool.h>
 
 #include "driver/driver.h"
 
 struct device_source {
     struct driver *driver;
+    bool is_isolated; /* each device is in a worker process */
     size_t count;
     int *ordinals;
     CUdevice *handles;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of the client: the message, the choice of the worker, the ring of the calling thread, and
- * the order of calls that several threads post.
+ * One call of the client: the message, the choice of the worker, the ring of the calling thread,
+ * and the order of calls that several threads post.
  */
 #include <limits.h>
 #include <sched.h>
@@ -152,14 +152,14 @@ void call_result_bytes(struct client_call *call, void *to, size_t bytes)
 
 void *call_result_handle(struct client_call *call, enum worker_kind kind)
 {
-    return client_handle_make(kind, (unsigned)call->worker->ordinal, call->generation,
-        (uint32_t)call_result(call));
+    return client_handle_make(
+        kind, (unsigned)call->worker->ordinal, call->generation, (uint32_t)call_result(call));
 }
 
 /* --- the rings of a thread -------------------------------------------------------------------- */
 
 struct thread_rings {
-    unsigned client; /* number of the set of workers that the rings belong to */
+    unsigned client;                   /* number of the set of workers that the rings belong to */
     uint8_t rings[WORKER_MAX_DEVICES]; /* index + 1; 0: none */
 };
 _Static_assert(WORKER_RINGS < 256, "a ring's index fits a byte");
@@ -263,7 +263,7 @@ pool_cu_result client_lost_code(const struct client_worker *worker)
 {
     unsigned code = atomic_load(&worker->lost_code);
 
-    return code ? code : WORKER_CODE_LOST;
+    return code ? code : DRIVER_CODE_LOST;
 }
 
 /* Whether the call's worker is still the one that the call is for. */
@@ -283,7 +283,8 @@ static bool is_over(void *user)
 
 /*
  * A call that this thread makes after another thread's call has returned must be executed after it,
- * although the other one may only have been posted. Waits for what other threads have posted so far.
+ * although the other one may only have been posted. Waits for what other threads have posted so
+ * far.
  */
 static bool wait_for_others(struct client_call *call, const struct client_ring *own)
 {
@@ -365,9 +366,9 @@ static pool_cu_result check_fault(struct client_call *call, pool_cu_result code)
 
 static pool_cu_result violated(struct client_call *call)
 {
-    client_lose(call->worker, call->generation, WORKER_CODE_LOST,
+    client_lose(call->worker, call->generation, DRIVER_CODE_LOST,
         "the worker has written a message that violates the protocol");
-    return WORKER_CODE_LOST;
+    return DRIVER_CODE_LOST;
 }
 
 static pool_cu_result finish(struct client_call *call, enum ring_result result)

@@ -71,7 +71,7 @@ static pool_cu_result describe_code(
 {
     if (!text)
         return POOL_CU_INVALID_VALUE;
-    *text = error == WORKER_CODE_LOST ? lost : known;
+    *text = error == DRIVER_CODE_LOST ? lost : known;
     return *text ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE;
 }
 
@@ -87,7 +87,10 @@ pool_cu_result client_cu_GetErrorString(pool_cu_result error, const char **text)
     const char *known = driver_code_name(error), *hint = driver_code_hint(error);
 
     return describe_code(error, "the worker process of the device has ended",
-        strchr(known, '?') ? NULL : hint[0] ? hint : known, text);
+        strchr(known, '?') ? NULL
+        : hint[0]          ? hint
+                           : known,
+        text);
 }
 
 pool_cu_result client_cu_DeviceGetCount(int *count)
@@ -127,7 +130,8 @@ static bool parse_address(const char *text, unsigned address[4])
     int end = 0;
 
     address[3] = 0;
-    if (sscanf(text, "%x:%x:%x.%x%n", &address[0], &address[1], &address[2], &address[3], &end) == 4)
+    if (sscanf(text, "%x:%x:%x.%x%n", &address[0], &address[1], &address[2], &address[3], &end) ==
+        4)
         return !text[end];
     if (sscanf(text, "%x:%x:%x%n", &address[0], &address[1], &address[2], &end) == 3)
         return !text[end];
@@ -181,11 +185,11 @@ pool_cu_result client_cu_DeviceGetP2PAttribute(
 
     if (code)
         return code;
+    if (!is_device(source) || !is_device(destination) || source == destination)
+        return POOL_CU_INVALID_DEVICE;
     if (!value || attribute < DRIVER_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
         attribute > DRIVER_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
         return POOL_CU_INVALID_VALUE;
-    if (!is_device(source) || !is_device(destination) || source == destination)
-        return POOL_CU_INVALID_DEVICE;
     *value = 0;
     return POOL_CU_SUCCESS;
 }
@@ -251,8 +255,7 @@ static pool_status read_list(struct client *opened, char *text)
     line = strtok_r(text, "\n", &rest);
     if (!line || sscanf(line, "devices %d %x %llx %llx %llx %llx", &opened->driver_version, &flags,
                      (unsigned long long *)&functions[0], (unsigned long long *)&functions[1],
-                     (unsigned long long *)&functions[2],
-                     (unsigned long long *)&functions[3]) != 6)
+                     (unsigned long long *)&functions[2], (unsigned long long *)&functions[3]) != 6)
         return base_fail(POOL_ERR_NO_DRIVER, "no driver for worker processes: %.800s",
             line ? line : "the worker program has reported nothing");
     while (count < WORKER_MAX_DEVICES && (line = strtok_r(NULL, "\n", &rest)))

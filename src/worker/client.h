@@ -59,9 +59,9 @@ static inline struct client_handle client_handle_read(const void *handle)
 /* The client's end of a ring; a thread owns it until it ends. */
 struct client_ring {
     pthread_mutex_t mutex;
-    struct ring_writer writer;  /* guarded by mutex */
-    atomic_uint last_posted;    /* number of the last message that nobody waited for */
-    bool is_owned;              /* guarded by the worker's lock */
+    struct ring_writer writer; /* guarded by mutex */
+    atomic_uint last_posted;   /* number of the last message that nobody waited for */
+    bool is_owned;             /* guarded by the worker's lock */
 };
 
 struct client_context {
@@ -87,10 +87,10 @@ struct client_worker {
     int ordinal;
     struct worker_shared *shared; /* NULL until the worker is started first */
     int control;                  /* its memfd, -1: none */
-    char uuid[64];                /* "GPU-…": the only device that the worker sees; "": simulated */
-    atomic_uint state;            /* enum worker_state */
+    char uuid[64];     /* "GPU-…": the only device that the worker sees; "": simulated */
+    atomic_uint state; /* enum worker_state */
     atomic_uint generation;
-    atomic_uint lost_code; /* of calls of generations that have ended */
+    atomic_uint lost_code;  /* of calls of generations that have ended */
     atomic_uint ring_count; /* rings beyond have never been used */
     struct client_ring rings[WORKER_RINGS];
     struct client_context contexts[WORKER_CONTEXTS];
@@ -121,7 +121,7 @@ struct client {
     bool is_simulated;
     int driver_version;
     uint64_t device_bytes; /* memory of a simulated device */
-    bool is_synchronous; /* every call waits for its code */
+    bool is_synchronous;   /* every call waits for its code */
     atomic_bool is_initialised;
     pool_cuda_api table;
     unsigned count;
@@ -131,8 +131,8 @@ struct client {
     /* the supervisor */
     pthread_t supervisor;
     bool has_supervisor;
-    int wake; /* an eventfd */
-    bool is_closing; /* guarded by lock */
+    int wake;                          /* an eventfd */
+    bool is_closing;                   /* guarded by lock */
     struct client_listener *listeners; /* guarded by lock */
     struct client_listener *calling;
     /* pinned memory */

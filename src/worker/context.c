@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Contexts and the thread's stack of them. The stack is the client's, because its contexts belong to
- * several processes; each message names the context that is current.
+ * Contexts and the thread's stack of them. The stack is the client's, because its contexts belong
+ * to several processes; each message names the context that is current.
  */
 #include <stdint.h>
 
@@ -112,7 +112,8 @@ static pool_cu_result push(CUcontext context)
     return POOL_CU_SUCCESS;
 }
 
-/* As a context that may become current: a lost worker's context may, so that scopes stay balanced. */
+/* As a context that may become current: a lost worker's context may, so that scopes stay balanced.
+ */
 static pool_cu_result check_context(CUcontext context)
 {
     struct client_worker *worker;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies. Pinned memory is copied by the worker's device directly. Pageable memory passes through
- * the stage of the ring, from or to which the driver copies as from or to any pageable memory; large
- * copies are staged in pinned memory by the layers above.
+ * the stage of the ring, from or to which the driver copies as from or to any pageable memory;
+ * large copies are staged in pinned memory by the layers above.
  *
  * Between devices of different workers, memory passes through a range of the arena.
  */
@@ -83,8 +83,8 @@ static pool_cu_result copy_host(struct host_copy *copy, bool is_upload)
 
 pool_cu_result client_cu_MemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
 {
-    struct host_copy copy = {WORKER_MemcpyHtoD, CLIENT_SYNC, to,
-        (unsigned char *)(uintptr_t)from, bytes, false, NULL};
+    struct host_copy copy = {
+        WORKER_MemcpyHtoD, CLIENT_SYNC, to, (unsigned char *)(uintptr_t)from, bytes, false, NULL};
 
     return copy_host(&copy, true);
 }
@@ -105,11 +105,9 @@ pool_cu_result client_cu_MemcpyHtoDAsync(
     return copy_host(&copy, true);
 }
 
-pool_cu_result client_cu_MemcpyDtoHAsync(
-    void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+pool_cu_result client_cu_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    struct host_copy copy = {
-        WORKER_MemcpyDtoHAsync, CLIENT_POST, from, to, bytes, true, stream};
+    struct host_copy copy = {WORKER_MemcpyDtoHAsync, CLIENT_POST, from, to, bytes, true, stream};
 
     return copy_host(&copy, false);
 }
@@ -232,7 +230,8 @@ pool_cu_result client_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, C
     return copy_peer(to, to_context, from, from_context, bytes, true, stream);
 }
 
-/* An event of another worker cannot be waited for by this one's streams: the thread waits instead. */
+/* An event of another worker cannot be waited for by this one's streams: the thread waits instead.
+ */
 pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
     struct client_handle of_event = client_handle_read(event), of_stream;
@@ -334,8 +333,8 @@ static void store_attribute(
                     ? (uint64_t)(uintptr_t)client_context_handle(call->worker, (unsigned)value - 1)
                     : 0;
     else if (attribute == DRIVER_POINTER_ATTRIBUTE_MEMPOOL_HANDLE && value)
-        value = (uint64_t)(uintptr_t)client_handle_make(WORKER_MEMORY_POOL,
-            (unsigned)call->worker->ordinal, call->generation, (uint32_t)value);
+        value = (uint64_t)(uintptr_t)client_handle_make(
+            WORKER_MEMORY_POOL, (unsigned)call->worker->ordinal, call->generation, (uint32_t)value);
     else if (attribute == DRIVER_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
         value = (uint64_t)call->worker->ordinal;
     memcpy(to, &value, attribute_bytes(attribute));

@@ -275,8 +275,8 @@ pool_cu_result execute_PointerGetAttributes(struct execution *execution)
     code = execution_check(execution);
     if (code)
         return code;
-    code = execution->server->api->PointerGetAttributes(
-        (unsigned)count, attributes, values, address);
+    code =
+        execution->server->api->PointerGetAttributes((unsigned)count, attributes, values, address);
     for (uint64_t i = 0; i < count && !code; i++)
         execution_reply(execution, translate_attribute(execution, attributes[i], stored[i][0]));
     return code;
@@ -316,8 +316,7 @@ pool_cu_result execute_MemcpyHtoDAsync(struct execution *execution)
     const void *from = execution_host(execution, place, bytes, &is_stage);
     pool_cu_result code = execution_check(execution);
 
-    return code ? code
-                : execution->server->api->MemcpyHtoDAsync(to, from, (size_t)bytes, stream);
+    return code ? code : execution->server->api->MemcpyHtoDAsync(to, from, (size_t)bytes, stream);
 }
 
 pool_cu_result execute_MemcpyDtoHAsync(struct execution *execution)
@@ -423,8 +422,8 @@ pool_cu_result execute_MemPoolGetAttribute(struct execution *execution)
     pool_cu_result code = execution_check(execution);
 
     if (!code)
-        code = CALL_EXTRA(
-            execution, MemPoolGetAttribute, pool, attribute, has_value ? value : NULL);
+        code =
+            CALL_EXTRA(execution, MemPoolGetAttribute, pool, attribute, has_value ? value : NULL);
     execution_reply(execution, value[0]);
     return code;
 }
@@ -444,8 +443,8 @@ pool_cu_result execute_MemPoolSetAccess(struct execution *execution)
     }
     code = execution_check(execution);
     return code ? code
-                : CALL_EXTRA(execution, MemPoolSetAccess, pool, has_access ? access : NULL,
-                      (size_t)count);
+                : CALL_EXTRA(
+                      execution, MemPoolSetAccess, pool, has_access ? access : NULL, (size_t)count);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -491,8 +490,8 @@ pool_cu_result execute_ModuleLoadData(struct execution *execution)
     pool_cu_result code = execution_check(execution);
 
     if (!code)
-        code = add_module(execution,
-            execution->server->api->ModuleLoadData(has_module ? &module : NULL, image), module);
+        code = execution->server->api->ModuleLoadData(has_module ? &module : NULL, image);
+    code = add_module(execution, code, module);
     base_free(image);
     return code;
 }
@@ -587,8 +586,7 @@ static pool_cu_result add_kernel(
     if (!slot) {
         struct server_layout *layout = read_layout(server->api, function);
 
-        if (!layout ||
-            !server_add(server, WORKER_KERNEL, function, module->context, &slot)) {
+        if (!layout || !server_add(server, WORKER_KERNEL, function, module->context, &slot)) {
             base_free(layout);
             return POOL_CU_OUT_OF_MEMORY;
         }
@@ -597,7 +595,8 @@ static pool_cu_result add_kernel(
     }
     execution_reply(execution, atomic_load(&slot->handle));
     execution_reply(execution, slot->layout->count);
-    for (uint32_t i = 0; slot->layout->count <= WORKER_MAX_PARAMETERS && i < slot->layout->count; i++)
+    for (uint32_t i = 0; slot->layout->count <= WORKER_MAX_PARAMETERS && i < slot->layout->count;
+         i++)
         execution_reply(execution, slot->layout->sizes[i]);
     return POOL_CU_SUCCESS;
 }

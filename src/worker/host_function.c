@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host functions of streams: the worker's streams call them by a token, and a thread of this process
- * runs them. The worker never learns their addresses.
+ * Host functions of streams: the worker's streams call them by a token, and a thread of this
+ * process runs them. The worker never learns their addresses.
  */
 #include "base/alloc.h"
 #include "base/thread.h"
@@ -138,8 +138,7 @@ void client_host_stop(struct client_worker *worker)
     worker->has_host_thread = false;
 }
 
-pool_cu_result client_cu_LaunchHostFunc(
-    CUstream stream, pool_cu_host_function function, void *user)
+pool_cu_result client_cu_LaunchHostFunc(CUstream stream, pool_cu_host_function function, void *user)
 {
     struct client_call call;
     struct client_worker *worker;

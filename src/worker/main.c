@@ -95,7 +95,8 @@ int main(int count, char **arguments)
             pool_version_text());
         return 2;
     }
-    /* The thread that started this process lives as long as the pool: when it ends, so does this. */
+    /* The thread that started this process lives as long as the pool: when it ends, so does this.
+     */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != (pid_t)strtol(arguments[2], NULL, 10))
         return WORKER_EXIT_PARENT;

@@ -2,8 +2,8 @@
 /*
  * Host memory that is shared with the workers, and the addresses of their devices' memory.
  *
- * Pinned memory is allocated in an arena: one sparse memfd, which this process and every worker have
- * mapped. A block is registered with the driver of each worker that copies from or to it.
+ * Pinned memory is allocated in an arena: one sparse memfd, which this process and every worker
+ * have mapped. A block is registered with the driver of each worker that copies from or to it.
  *
  * Every address of device memory is reserved in this process as well: the reservation is what keeps
  * the addresses of workers apart from each other and from host memory.
@@ -24,8 +24,8 @@
 #define PAGE UINT64_C(4096)
 /*
  * Where the arena and the regions of simulated devices are, if the addresses are free: away from
- * where the kernel, sanitizers and the driver place mappings. The second set is for ThreadSanitizer,
- * which leaves little.
+ * where the kernel, sanitizers and the driver place mappings. The second set is for
+ * ThreadSanitizer, which leaves little.
  */
 static const struct {
     uint64_t arena, region, region_stride;
@@ -73,8 +73,7 @@ static bool open_region(struct client *opened, struct client_worker *worker, siz
     uint64_t stride = layouts[layout].region_stride;
 
     worker->region_base = layouts[layout].region + (uint64_t)worker->ordinal * stride;
-    worker->region_bytes =
-        base_min(stride, opened->device_bytes * 4 + (UINT64_C(128) << 20));
+    worker->region_bytes = base_min(stride, opened->device_bytes * 4 + (UINT64_C(128) << 20));
     return worker->region_bytes >= opened->device_bytes + (UINT64_C(64) << 20) &&
            reserve(worker->region_base, worker->region_bytes) != MAP_FAILED;
 }
@@ -122,8 +121,8 @@ pool_status client_arena_open(struct client *opened)
     void *mapped = MAP_FAILED;
 
     opened->arena_bytes = host_bytes();
-    opened->arena = client_move_up(
-        memfd_create("devicepool pinned memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    opened->arena =
+        client_move_up(memfd_create("devicepool pinned memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (opened->arena < 0 || ftruncate(opened->arena, (off_t)opened->arena_bytes) ||
         fcntl(opened->arena, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY,
@@ -214,10 +213,8 @@ static struct client_block *insert_block(uint64_t bytes)
     memmove(&client->blocks[at + 1], &client->blocks[at],
         (client->block_count - at) * sizeof(client->blocks[0]));
     client->block_count++;
-    client->blocks[at] = (struct client_block){.offset = start,
-        .bytes = bytes,
-        .mapped_bytes = mapped,
-        .id = ++client->next_block_id};
+    client->blocks[at] = (struct client_block){
+        .offset = start, .bytes = bytes, .mapped_bytes = mapped, .id = ++client->next_block_id};
     return &client->blocks[at];
 }
 
@@ -240,8 +237,7 @@ static void remove_block(uint64_t offset)
 
 static bool is_in_arena(const void *memory, uint64_t *offset)
 {
-    uint64_t address = (uint64_t)(uintptr_t)memory,
-             base = (uint64_t)(uintptr_t)client->arena_base;
+    uint64_t address = (uint64_t)(uintptr_t)memory, base = (uint64_t)(uintptr_t)client->arena_base;
 
     *offset = address - base;
     return address >= base && *offset < client->arena_bytes;
@@ -306,8 +302,8 @@ pool_cu_result client_register_block(struct client_worker *worker, uint64_t offs
 
     pthread_rwlock_rdlock(&client->memory_lock);
     block = block_at(offset);
-    if (block && __atomic_load_n(&block->registered[worker->ordinal], __ATOMIC_ACQUIRE) !=
-                     generation) {
+    if (block &&
+        __atomic_load_n(&block->registered[worker->ordinal], __ATOMIC_ACQUIRE) != generation) {
         call_begin(&call, WORKER_PinArena, CLIENT_WAIT);
         call_word(&call, block->offset);
         call_word(&call, block->bytes);
@@ -500,7 +496,8 @@ static bool is_in_region(const struct client_worker *worker, uint64_t address)
     return address - worker->region_base < worker->region_bytes;
 }
 
-/* Reserves the addresses of an allocation outside of the worker's region; false: they are in use. */
+/* Reserves the addresses of an allocation outside of the worker's region; false: they are in use.
+ */
 static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
 {
     uint64_t start = base & ~(PAGE - 1), end = base_round_up(base + bytes, PAGE);
@@ -516,8 +513,7 @@ static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
             client->range_capacity = capacity;
         }
     }
-    if (client->range_count < client->range_capacity &&
-        reserve(start, end - start) != MAP_FAILED) {
+    if (client->range_count < client->range_capacity && reserve(start, end - start) != MAP_FAILED) {
         client->ranges[client->range_count++] =
             (struct client_range){base, bytes, end - start, worker};
         is_added = true;
@@ -539,8 +535,8 @@ static void remove_range(uint64_t base)
     pthread_rwlock_unlock(&client->memory_lock);
 }
 
-/* The driver of a worker may return addresses that are in use here; others are requested then, while
- * the first ones stay allocated. */
+/* The driver of a worker may return addresses that are in use here; others are requested then,
+ * while the first ones stay allocated. */
 #define ADDRESS_TRIES 8
 
 pool_cu_result client_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
@@ -556,7 +552,8 @@ pool_cu_result client_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
         if (code)
             break;
         worker = &client->workers[client_handle_read(client_current()).worker];
-        if (is_in_region(worker, *address) || add_range((unsigned)worker->ordinal, *address, bytes))
+        if (!*address || is_in_region(worker, *address) ||
+            add_range((unsigned)worker->ordinal, *address, bytes))
             break;
         rejected[tries++] = *address;
         code = POOL_CU_OUT_OF_MEMORY;
@@ -580,7 +577,8 @@ pool_cu_result client_cu_MemAllocFromPoolAsync(
         if (code)
             break;
         worker = &client->workers[client_handle_read(pool).worker];
-        if (is_in_region(worker, *address) || add_range((unsigned)worker->ordinal, *address, bytes))
+        if (!*address || is_in_region(worker, *address) ||
+            add_range((unsigned)worker->ordinal, *address, bytes))
             break;
         rejected[tries++] = *address;
         code = POOL_CU_OUT_OF_MEMORY;

@@ -57,8 +57,7 @@ static size_t attribute_bytes(pool_cu_enum attribute)
                                                                               : sizeof(uint64_t);
 }
 
-pool_cu_result client_cu_MemPoolSetAttribute(
-    CUmemoryPool pool, pool_cu_enum attribute, void *value)
+pool_cu_result client_cu_MemPoolSetAttribute(CUmemoryPool pool, pool_cu_enum attribute, void *value)
 {
     struct client_call call;
     uint64_t word = 0;
@@ -76,8 +75,7 @@ pool_cu_result client_cu_MemPoolSetAttribute(
     return call_run(&call);
 }
 
-pool_cu_result client_cu_MemPoolGetAttribute(
-    CUmemoryPool pool, pool_cu_enum attribute, void *value)
+pool_cu_result client_cu_MemPoolGetAttribute(CUmemoryPool pool, pool_cu_enum attribute, void *value)
 {
     struct client_call call;
     uint64_t word;

@@ -160,8 +160,7 @@ static void return_logs(struct client_call *call, const unsigned char *stage, vo
 
     for (unsigned i = 0; i < 2; i++) {
         uint64_t used = call_result(call);
-        size_t bytes =
-            (size_t)base_min(base_min(used, logs->size[i]), WORKER_STAGE_BYTES / 2);
+        size_t bytes = (size_t)base_min(base_min(used, logs->size[i]), WORKER_STAGE_BYTES / 2);
 
         if (logs->used[i])
             *logs->used[i] = (void *)(uintptr_t)bytes;
@@ -172,8 +171,8 @@ static void return_logs(struct client_call *call, const unsigned char *stage, vo
     }
 }
 
-pool_cu_result client_cu_ModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
-    pool_cu_enum *options, void **values)
+pool_cu_result client_cu_ModuleLoadDataEx(
+    CUmodule *module, const void *image, unsigned int count, pool_cu_enum *options, void **values)
 {
     struct loading loading;
     struct client_call call;
@@ -191,8 +190,8 @@ pool_cu_result client_cu_ModuleLoadDataEx(CUmodule *module, const void *image, u
     write_image(&call, &loading, image, module != NULL);
     call_word(&call, count);
     for (unsigned i = 0; i < count; i++) {
-        bool is_log = options[i] == DRIVER_JIT_INFO_LOG_BUFFER ||
-                      options[i] == DRIVER_JIT_ERROR_LOG_BUFFER;
+        bool is_log =
+            options[i] == DRIVER_JIT_INFO_LOG_BUFFER || options[i] == DRIVER_JIT_ERROR_LOG_BUFFER;
 
         call_word(&call, options[i]);
         call_word(&call, is_log ? values[i] != NULL : (uint64_t)(uintptr_t)values[i]);
@@ -208,10 +207,9 @@ pool_cu_result client_cu_ModuleLoadDataEx(CUmodule *module, const void *image, u
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* The index of a kernel's handle, see slots.c of the worker. */
 static unsigned index_of(const void *function)
 {
-    return (client_handle_read(function).id & ((1u << 21) - 1)) - 1;
+    return (client_handle_read(function).id & WORKER_INDEX_MASK) - WORKER_FIRST_INDEX;
 }
 
 static _Atomic(struct client_layout *) *layout_entry(

@@ -71,6 +71,14 @@ enum worker_kind {
 };
 
 /*
+ * A handle in a message: the index of the object's slot in the worker, and how often the slot has
+ * been reused. The first indices are not used: 0 is NULL, 1 and 2 name default streams.
+ */
+#define WORKER_INDEX_BITS 21
+#define WORKER_INDEX_MASK ((1u << WORKER_INDEX_BITS) - 1)
+#define WORKER_FIRST_INDEX 3u
+
+/*
  * A message: a header, then words. Each argument is a word; a string or the bytes of a kernel's
  * arguments are a word with the length and as many bytes, padded to words.
  */
@@ -98,7 +106,7 @@ struct worker_reply {
 
 struct worker_ring {
     /* written by the client */
-    alignas(128) atomic_uint posted;    /* messages; the futex that an idle worker thread waits on */
+    alignas(128) atomic_uint posted; /* messages; the futex that an idle worker thread waits on */
     atomic_uint_least64_t posted_bytes; /* grows; modulo WORKER_RING_BYTES it is a position */
     atomic_uint is_active;              /* a thread of the worker shall execute it */
     atomic_uint client_sleeps;
@@ -112,23 +120,29 @@ struct worker_ring {
     alignas(4096) unsigned char stage[WORKER_STAGE_BYTES];
 };
 
-/* A host function that a stream has reached: the worker's stream waits until the client has run it. */
+/* A host function that a stream has reached: the worker's stream waits until the client has run it.
+ */
 struct worker_host_call {
     atomic_uint state; /* enum worker_host_state; the futex of the waiting worker */
     uint64_t token;    /* of the client */
 };
-enum worker_host_state { WORKER_HOST_FREE, WORKER_HOST_FILLED, WORKER_HOST_REQUESTED, WORKER_HOST_DONE };
+enum worker_host_state {
+    WORKER_HOST_FREE,
+    WORKER_HOST_FILLED,
+    WORKER_HOST_REQUESTED,
+    WORKER_HOST_DONE
+};
 
 enum worker_phase { WORKER_STARTING, WORKER_READY, WORKER_FAILED };
 
 /* What the client tells the worker before it starts. */
 struct worker_config {
-    char devices[512];     /* "sim:2,mem=8G", or "" for the real driver */
-    int32_t ordinal;       /* of the device in the worker */
+    char devices[512]; /* "sim:2,mem=8G", or "" for the real driver */
+    int32_t ordinal;   /* of the device in the worker */
     uint32_t ring_count;
-    uint64_t arena_base;   /* where the client has mapped the arena; the worker tries the same */
+    uint64_t arena_base; /* where the client has mapped the arena; the worker tries the same */
     uint64_t arena_bytes;
-    uint64_t region_base;  /* device memory's addresses: of simulated devices */
+    uint64_t region_base; /* device memory's addresses: of simulated devices */
     uint64_t region_bytes;
     uint64_t blocked_base; /* addresses that the driver must not use: other workers' */
     uint64_t blocked_bytes;
@@ -148,7 +162,7 @@ struct worker_shared {
     /* The first sticky fault: the function, set first, and its code, not 0 once there is one. */
     alignas(128) atomic_uint fault_function;
     atomic_uint fault;
-    alignas(128) atomic_uint activations; /* futex: the client has activated a ring */
+    alignas(128) atomic_uint activations;   /* futex: the client has activated a ring */
     alignas(128) atomic_uint host_requests; /* futex: the worker has a host function to run */
     struct worker_host_call host_calls[WORKER_HOST_CALLS];
     alignas(4096) struct worker_ring rings[WORKER_RINGS];

@@ -74,8 +74,7 @@ static enum ring_result wait_for(struct ring_writer *writer, ring_condition cond
 /* The bytes of the ring that are free, or more than it has if the worker's position is wrong. */
 static uint64_t free_bytes(struct ring_writer *writer)
 {
-    uint64_t consumed =
-        atomic_load_explicit(&writer->ring->consumed_bytes, memory_order_acquire);
+    uint64_t consumed = atomic_load_explicit(&writer->ring->consumed_bytes, memory_order_acquire);
 
     writer->consumed_bytes = consumed;
     return WORKER_RING_BYTES - (writer->posted_bytes - consumed);
@@ -92,8 +91,8 @@ static bool has_executed_all(struct ring_writer *writer, uint64_t unused)
     return ring_has_executed(writer->ring, writer->posted);
 }
 
-enum ring_result ring_post(
-    struct ring_writer *writer, const struct worker_header *message, ring_is_over is_over, void *user)
+enum ring_result ring_post(struct ring_writer *writer, const struct worker_header *message,
+    ring_is_over is_over, void *user)
 {
     struct worker_ring *ring = writer->ring;
     uint64_t offset = writer->posted_bytes % WORKER_RING_BYTES, rest = WORKER_RING_BYTES - offset;

@@ -45,14 +45,15 @@ void ring_writer_open(struct ring_writer *writer, struct worker_ring *ring, uint
 void ring_reader_open(struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns);
 
 /* Appends a message, a header with its words; waits while the ring is full. */
-enum ring_result ring_post(
-    struct ring_writer *writer, const struct worker_header *message, ring_is_over is_over, void *user);
+enum ring_result ring_post(struct ring_writer *writer, const struct worker_header *message,
+    ring_is_over is_over, void *user);
 
 /* Waits until everything posted has been executed and copies the reply. */
 enum ring_result ring_wait(
     struct ring_writer *writer, struct worker_reply *reply, ring_is_over is_over, void *user);
 
-/* Whether the message with this number, as ring_writer.posted after ring_post, has been executed. */
+/* Whether the message with this number, as ring_writer.posted after ring_post, has been executed.
+ */
 bool ring_has_executed(const struct worker_ring *ring, unsigned number);
 
 /* Waits for a message and copies it to `message`, of WORKER_MESSAGE_BYTES. */

@@ -56,8 +56,8 @@ static void map_arena(struct server *server, const struct worker_config *config,
 static void block_addresses(const struct worker_config *config)
 {
     if (config->blocked_bytes)
-        (void)mmap((void *)(uintptr_t)config->blocked_base, (size_t)config->blocked_bytes, PROT_NONE,
-            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+        (void)mmap((void *)(uintptr_t)config->blocked_base, (size_t)config->blocked_bytes,
+            PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 }
 
 static const pool_cuda_api *open_driver(

@@ -33,8 +33,8 @@ struct server_slot {
 };
 
 struct server_context {
-    CUcontext object; /* NULL: none */
-    unsigned epoch;   /* changes with the object */
+    CUcontext object;    /* NULL: none */
+    unsigned epoch;      /* changes with the object */
     atomic_uint failure; /* of the default stream */
 };
 
@@ -75,7 +75,7 @@ struct execution {
     const uint64_t *words;
     size_t count, next;
     bool is_malformed;
-    pool_cu_result code; /* of an argument; 0: all of them are valid */
+    pool_cu_result code;         /* of an argument; 0: all of them are valid */
     atomic_uint *stream_failure; /* of the stream argument; NULL: none */
     struct server_slot *event;
     struct server_slot *object; /* of the last handle that was read */
@@ -105,8 +105,8 @@ void server_remove_context(struct server *server, unsigned number);
 /* --- execute.c --- */
 
 /*
- * Executes the message and fills the reply, if the message asks for one: *has_reply. False: it is no
- * valid message.
+ * Executes the message and fills the reply, if the message asks for one: *has_reply. False: it is
+ * no valid message.
  */
 bool server_execute(struct server_thread *thread, const struct worker_header *message,
     struct worker_reply *reply, bool *has_reply);
@@ -124,7 +124,8 @@ pool_cu_result execution_check(struct execution *execution);
 void execution_reply(struct execution *execution, uint64_t word);
 void execution_reply_bytes(struct execution *execution, const void *data, size_t bytes);
 /* Adds the handle of a new object; out of memory: there is none, and the object is the caller's. */
-pool_cu_result execution_reply_new(struct execution *execution, enum worker_kind kind, void *object);
+pool_cu_result execution_reply_new(
+    struct execution *execution, enum worker_kind kind, void *object);
 
 /* The executors, in execute_calls.c (generated) and execute_custom.c. */
 typedef pool_cu_result (*server_executor)(struct execution *execution);
@@ -139,7 +140,8 @@ pool_cu_result execute_UnpinArena(struct execution *execution);
 /* --- host_call.c --- */
 
 /* Runs a host function in the client and waits for its end; for cuLaunchHostFunc. */
-pool_cu_result server_launch_host_call(struct execution *execution, CUstream stream, uint64_t token);
+pool_cu_result server_launch_host_call(
+    struct execution *execution, CUstream stream, uint64_t token);
 
 /* --- main.c --- */
 

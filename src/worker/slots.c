@@ -6,10 +6,8 @@
 #include "base/alloc.h"
 #include "worker/server.h"
 
-/* A handle: the slot's index + 1 and 11 bits of its serial number. */
-#define INDEX_BITS 21
-#define INDEX_MASK ((1u << INDEX_BITS) - 1)
-_Static_assert(SERVER_CHUNK *SERVER_CHUNKS < INDEX_MASK, "every index fits a handle");
+_Static_assert(SERVER_CHUNK *SERVER_CHUNKS < WORKER_INDEX_MASK - WORKER_FIRST_INDEX,
+    "every index fits a handle");
 
 void server_init(struct server *server, const pool_cuda_api *api, CUdevice device)
 {
@@ -72,7 +70,7 @@ uint32_t server_add(struct server *server, enum worker_kind kind, void *object, 
         slot->module = NULL;
         slot->layout = NULL;
         atomic_store_explicit(&slot->failure, 0, memory_order_relaxed);
-        handle = (slot->serial << INDEX_BITS) | (index + 1);
+        handle = (slot->serial << WORKER_INDEX_BITS) | (index + WORKER_FIRST_INDEX);
         atomic_store_explicit(&slot->handle, handle, memory_order_release);
         if (added)
             *added = slot;
@@ -83,7 +81,7 @@ uint32_t server_add(struct server *server, enum worker_kind kind, void *object, 
 
 struct server_slot *server_find(struct server *server, enum worker_kind kind, uint64_t handle)
 {
-    uint64_t index = (handle & INDEX_MASK) - 1;
+    uint64_t index = (handle & WORKER_INDEX_MASK) - WORKER_FIRST_INDEX;
     struct server_slot *slot;
 
     if (!handle || handle > UINT32_MAX ||
@@ -124,9 +122,9 @@ static void release_slot(struct server *server, struct server_slot *slot)
     base_free(slot->layout);
     slot->layout = NULL;
     slot->kind = WORKER_FREE;
-    slot->serial = (slot->serial + 1) & (UINT32_MAX >> INDEX_BITS);
+    slot->serial = (slot->serial + 1) & (UINT32_MAX >> WORKER_INDEX_BITS);
     slot->next_free = server->first_free;
-    server->first_free = handle & INDEX_MASK;
+    server->first_free = (handle & WORKER_INDEX_MASK) - WORKER_FIRST_INDEX + 1;
 }
 
 void server_remove(struct server *server, struct server_slot *slot)

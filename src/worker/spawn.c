@@ -39,8 +39,8 @@ static bool find_beside_library(char *path, size_t size)
     if (!dladdr(&client, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
         return false;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        int length = snprintf(
-            path, size, "%.*s/%s", (int)(end - info.dli_fname), info.dli_fname, places[i]);
+        int length =
+            snprintf(path, size, "%.*s/%s", (int)(end - info.dli_fname), info.dli_fname, places[i]);
 
         if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
             return true;
@@ -70,7 +70,8 @@ pool_status client_find_program(char *path, size_t size)
         " nor in libexec next to the library: install it or set " PROGRAM_VARIABLE);
 }
 
-/* The environment with CUDA_VISIBLE_DEVICES set to `uuid`, if that is not "". Free with base_free. */
+/* The environment with CUDA_VISIBLE_DEVICES set to `uuid`, if that is not "". Free with base_free.
+ */
 static char **make_environment(const char *uuid, char *variable, size_t size)
 {
     size_t count = 0, used = 0;
@@ -82,8 +83,7 @@ static char **make_environment(const char *uuid, char *variable, size_t size)
     if (!copy)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        if (!uuid[0] ||
-            strncmp(environ[i], VISIBLE_DEVICES "=", sizeof(VISIBLE_DEVICES)) != 0)
+        if (!uuid[0] || strncmp(environ[i], VISIBLE_DEVICES "=", sizeof(VISIBLE_DEVICES)) != 0)
             copy[used++] = environ[i];
     if (uuid[0]) {
         snprintf(variable, size, VISIBLE_DEVICES "=%s", uuid);
@@ -114,8 +114,8 @@ static int spawn_program(const char *program, const char *uuid, char *const *arg
         goto free_environment;
     if (posix_spawnattr_init(&attributes))
         goto destroy_actions;
-    failure = posix_spawnattr_setflags(&attributes,
-        POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    failure = posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
@@ -149,8 +149,8 @@ int client_move_up(int descriptor)
 pool_status client_list_devices(const struct client *opened, char *text, size_t size)
 {
     char parent[16];
-    char *arguments[] = {(char *)(uintptr_t)opened->program, (char *)(uintptr_t)"--list", parent,
-        NULL};
+    char *arguments[] = {
+        (char *)(uintptr_t)opened->program, (char *)(uintptr_t) "--list", parent, NULL};
     int ends[2], failure;
     size_t used = 0;
     ssize_t got = 1;
@@ -164,8 +164,8 @@ pool_status client_list_devices(const struct client *opened, char *text, size_t 
     close(ends[1]);
     if (failure) {
         close(ends[0]);
-        return base_fail(POOL_ERR_NOT_FOUND, "%s cannot be started: %s", opened->program,
-            strerror(failure));
+        return base_fail(
+            POOL_ERR_NOT_FOUND, "%s cannot be started: %s", opened->program, strerror(failure));
     }
     while (got > 0 && used + 1 < size) {
         struct pollfd end = {.fd = ends[0], .events = POLLIN};
@@ -178,9 +178,8 @@ pool_status client_list_devices(const struct client *opened, char *text, size_t 
     if (got < 0)
         kill(pid, SIGKILL);
     (void)waitpid(pid, NULL, 0);
-    return got < 0 ? base_fail(POOL_ERR_TIMEOUT,
-                         "%s has not listed the devices within %d s", opened->program,
-                         LIST_TIMEOUT_MS / 1000)
+    return got < 0 ? base_fail(POOL_ERR_TIMEOUT, "%s has not listed the devices within %d s",
+                         opened->program, LIST_TIMEOUT_MS / 1000)
                    : POOL_OK;
 }
 
@@ -201,7 +200,8 @@ static bool create_control(struct client_worker *worker)
         close(control);
         return false;
     }
-    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, control, 0);
+    shared =
+        mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, control, 0);
     if (shared == MAP_FAILED) {
         close(control);
         return false;
@@ -266,7 +266,7 @@ static void reset_rings(struct client *owner, struct client_worker *worker)
 bool client_spawn(struct client *owner, struct client_worker *worker)
 {
     char parent[16], what[64];
-    char *arguments[] = {owner->program, (char *)(uintptr_t)"--of", parent, what, NULL};
+    char *arguments[] = {owner->program, (char *)(uintptr_t) "--of", parent, what, NULL};
     int ends[2], descriptors[3], failure;
 
     snprintf(parent, sizeof(parent), "%d", (int)getpid());

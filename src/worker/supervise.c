@@ -81,7 +81,8 @@ static void set_lost(struct client_worker *worker, pool_cu_result code, const ch
     worker->losses_in_a_row++;
     for (unsigned i = 2; i < worker->losses_in_a_row && pause < LONGEST_PAUSE_NS; i++)
         pause *= 2;
-    worker->restart_ns = now + (worker->losses_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0);
+    worker->restart_ns =
+        now + (worker->losses_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0);
     snprintf(worker->cause, sizeof(worker->cause), "%s", cause);
     atomic_store(&worker->lost_code, code);
     worker->is_notified_lost = false;
@@ -126,8 +127,8 @@ void client_lose(
 void worker_end(int ordinal, const char *cause)
 {
     if (client && ordinal >= 0 && (unsigned)ordinal < client->count)
-        client_lose(&client->workers[ordinal],
-            atomic_load(&client->workers[ordinal].generation), WORKER_CODE_LOST, cause);
+        client_lose(&client->workers[ordinal], atomic_load(&client->workers[ordinal].generation),
+            DRIVER_CODE_LOST, cause);
 }
 
 void client_want(struct client_worker *worker)
@@ -180,6 +181,14 @@ bool worker_get_status(int ordinal, struct worker_status *status)
     memcpy(status->cause, worker->cause, sizeof(status->cause));
     pthread_mutex_unlock(&worker->lock);
     return true;
+}
+
+void worker_explain_loss(int ordinal, char *text, size_t size)
+{
+    struct worker_status status;
+
+    if (worker_get_status(ordinal, &status))
+        snprintf(text, size, "%s", status.cause);
 }
 
 /* --- listeners -------------------------------------------------------------------------------- */
@@ -237,7 +246,8 @@ static void notify(struct client *owner, const struct client_worker *worker)
         pthread_mutex_lock(&owner->lock);
         owner->calling = NULL;
         pthread_cond_broadcast(&owner->changed);
-        /* It may have removed itself, but no one else was removed meanwhile that is its successor. */
+        /* It may have removed itself, but no one else was removed meanwhile that is its successor.
+         */
         for (found = owner->listeners; found && found != listener;)
             found = found->next;
         listener = found ? found->next : NULL;
@@ -265,15 +275,15 @@ static void describe_end(
     if (!is_known)
         snprintf(text, size, "worker process %d has ended; its status was read by other code", pid);
     else if (WIFSIGNALED(status))
-        snprintf(text, size, "worker process %d was ended by signal %d (%s)", pid,
-            WTERMSIG(status), strsignal(WTERMSIG(status)));
+        snprintf(text, size, "worker process %d was ended by signal %d (%s)", pid, WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status) == WORKER_EXIT_START)
         snprintf(text, size, "%.*s", (int)sizeof(worker->shared->text) - 1, worker->shared->text);
     else if (WEXITSTATUS(status) == WORKER_EXIT_PROTOCOL)
         snprintf(text, size, "worker process %d has received a message that it does not know", pid);
     else
-        snprintf(text, size, "worker process %d has exited with status %d", pid,
-            WEXITSTATUS(status));
+        snprintf(
+            text, size, "worker process %d has exited with status %d", pid, WEXITSTATUS(status));
 }
 
 /* The process has ended: reads its status and prepares the replacement. */
@@ -291,7 +301,7 @@ static void reap(struct client *owner, struct client_worker *worker)
     close_process(worker);
     was_running = atomic_load(&worker->state) == WORKER_STATE_RUNNING;
     if (atomic_load(&worker->state) == WORKER_STATE_STARTING || was_running)
-        set_lost(worker, WORKER_CODE_LOST, text);
+        set_lost(worker, DRIVER_CODE_LOST, text);
     /* The first start is not repeated: its cause will not go away by itself. */
     if (!atomic_load(&worker->generation) || worker->losses_in_a_row > LOSSES_IN_A_ROW) {
         has_failed = true;
@@ -394,8 +404,7 @@ static void watch(struct client *owner, struct watched *watched)
         const struct client_worker *worker = &owner->workers[i];
         bool is_starting = atomic_load(&worker->state) == WORKER_STATE_STARTING;
 
-        watched->items[watched->count++] =
-            (struct pollfd){.fd = worker->process, .events = POLLIN};
+        watched->items[watched->count++] = (struct pollfd){.fd = worker->process, .events = POLLIN};
         watched->items[watched->count++] =
             (struct pollfd){.fd = is_starting ? worker->lifeline : -1, .events = POLLIN};
     }

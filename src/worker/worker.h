@@ -13,9 +13,6 @@
 #include <devicepool/driver.h>
 #include <devicepool/status.h>
 
-/* The code of calls whose worker has ended, or of an earlier one; in no list of CUDA's. */
-#define WORKER_CODE_LOST 0x706f6fu
-
 /* Whether a device string selects workers, "workers:…"; *rest is what follows the colon. */
 bool worker_spec_is_workers(const char *devices, const char **rest);
 
@@ -34,11 +31,11 @@ pool_status worker_start(const int *ordinals, size_t count);
 
 /* What is known of a device's worker. */
 enum worker_state {
-    WORKER_STATE_ABSENT,     /* not started yet */
+    WORKER_STATE_ABSENT, /* not started yet */
     WORKER_STATE_STARTING,
     WORKER_STATE_RUNNING,
-    WORKER_STATE_LOST,       /* has ended or must end; a replacement will be started */
-    WORKER_STATE_FAILED      /* could not be started, or failed too often: `cause` says why */
+    WORKER_STATE_LOST,  /* has ended or must end; a replacement will be started */
+    WORKER_STATE_FAILED /* could not be started, or failed too often: `cause` says why */
 };
 
 struct worker_status {
@@ -53,12 +50,16 @@ struct worker_status {
 /* Any thread; false: there is no such worker. */
 bool worker_get_status(int ordinal, struct worker_status *status);
 
+/* The same as text, for struct driver. */
+void worker_explain_loss(int ordinal, char *text, size_t size);
+
 /* Ends the process of a device, as after a fault, because of `cause`. */
 void worker_end(int ordinal, const char *cause);
 
 /*
  * Called on the supervisor's thread when a worker is lost, is ready again, or has failed for good;
- * with no lock held. One listener per `user`; worker_unlisten returns when it does not run any more.
+ * with no lock held. One listener per `user`; worker_unlisten returns when it does not run any
+ * more.
  */
 typedef void (*worker_listener)(void *user, int ordinal, enum worker_state state);
 pool_status worker_listen(worker_listener listener, void *user);

@@ -23,7 +23,9 @@ LAYERS = {
     "sim/exec": ["base"],
     "sim/ptx": ["base", "sim/exec/program.h"],
     "sim/driver": ["base", "driver/attributes.h", "sim/exec/executor.h"],
-    "pool": ["base", "driver", "sim/driver/sim.h"],
+    "pool": ["base", "driver", "sim/driver/sim.h", "worker/worker.h"],
+    # Both sides of the table whose functions run in another process.
+    "worker": ["base", "driver", "sim/driver/sim.h"],
     "stream": ["base", "driver", "pool"],
     "lease": ["base", "driver", "pool", "stream"],
     "memory": ["base", "field", "driver", "pool", "stream", "lease"],
