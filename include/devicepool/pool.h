@@ -72,8 +72,7 @@ typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 /* Where a pool's driver calls run. */
 typedef enum pool_isolation {
     POOL_ISOLATION_NONE = 0,    /* in this process; "workers:" of a device string still holds */
-    POOL_ISOLATION_WORKERS = 1, /* in a process for each device */
-    POOL_ISOLATION_MAX = 0x7fffffff
+    POOL_ISOLATION_WORKERS = 1  /* in a process for each device */
 } pool_isolation;
 
 /* Zero is the default of every member but struct_size. */

@@ -158,37 +158,13 @@ void *call_result_handle(struct client_call *call, enum worker_kind kind)
 
 /* --- the rings of a thread -------------------------------------------------------------------- */
 
-struct thread_rings {
-    unsigned client;                   /* number of the set of workers that the rings belong to */
-    uint8_t rings[WORKER_MAX_DEVICES]; /* index + 1; 0: none */
-};
-_Static_assert(WORKER_RINGS < 256, "a ring's index fits a byte");
-
-static _Thread_local struct thread_rings thread_rings;
+static _Thread_local struct client_thread *current_thread
+    __attribute__((tls_model("initial-exec")));
 static pthread_key_t thread_key;
 static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
 static bool has_thread_key;
 /* Orders the end of threads with the end of workers. */
 static pthread_mutex_t thread_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void release_rings(void)
-{
-    pthread_mutex_lock(&thread_lock);
-    if (client && client->number == thread_rings.client &&
-        client->fork_generation == driver_fork_generation()) {
-        for (unsigned i = 0; i < client->count; i++) {
-            struct client_worker *worker = &client->workers[i];
-
-            if (!thread_rings.rings[i])
-                continue;
-            pthread_mutex_lock(&worker->lock);
-            worker->rings[thread_rings.rings[i] - 1].is_owned = false;
-            pthread_mutex_unlock(&worker->lock);
-        }
-    }
-    memset(&thread_rings, 0, sizeof(thread_rings));
-    pthread_mutex_unlock(&thread_lock);
-}
 
 void call_lock_threads(void)
 {
@@ -202,9 +178,25 @@ void call_unlock_threads(void)
 
 static void end_thread(void *value)
 {
-    (void)value;
-    release_rings();
-    client_stack_forget();
+    struct client_thread *thread = value;
+
+    pthread_mutex_lock(&thread_lock);
+    if (client && client->number == thread->client &&
+        client->fork_generation == driver_fork_generation()) {
+        for (unsigned i = 0; i < client->count; i++) {
+            struct client_worker *worker = &client->workers[i];
+
+            if (!thread->rings[i])
+                continue;
+            pthread_mutex_lock(&worker->lock);
+            worker->rings[thread->rings[i] - 1].is_owned = false;
+            pthread_mutex_unlock(&worker->lock);
+        }
+    }
+    pthread_mutex_unlock(&thread_lock);
+    current_thread = NULL;
+    base_free(thread->contexts);
+    base_free(thread);
 }
 
 static void create_thread_key(void)
@@ -212,30 +204,44 @@ static void create_thread_key(void)
     has_thread_key = pthread_key_create(&thread_key, end_thread) == 0;
 }
 
-bool call_watch_thread(void)
+struct client_thread *client_thread(void)
 {
-    pthread_once(&thread_once, create_thread_key);
-    return has_thread_key && !pthread_setspecific(thread_key, &thread_rings);
+    struct client_thread *thread = current_thread;
+
+    if (__builtin_expect(!thread, 0)) {
+        pthread_once(&thread_once, create_thread_key);
+        thread = has_thread_key ? base_calloc(1, sizeof(*thread)) : NULL;
+        if (!thread || pthread_setspecific(thread_key, thread)) {
+            base_free(thread);
+            return NULL;
+        }
+        current_thread = thread;
+    }
+    if (__builtin_expect(client && thread->client != client->number, 0)) {
+        memset(thread->rings, 0, sizeof(thread->rings));
+        thread->depth = 0;
+        thread->client = client->number;
+    }
+    return thread;
 }
 
-static struct client_ring *claim_ring(struct client_worker *worker)
+bool client_in_host_function(void)
+{
+    return current_thread && current_thread->is_in_host_function;
+}
+
+static struct client_ring *claim_ring(struct client_thread *thread, struct client_worker *worker)
 {
     struct client_ring *found = NULL;
     unsigned index;
 
-    if (!call_watch_thread())
-        return NULL;
-    if (thread_rings.client != client->number) {
-        memset(&thread_rings, 0, sizeof(thread_rings));
-        thread_rings.client = client->number;
-    }
     pthread_mutex_lock(&worker->lock);
     for (index = 0; index < WORKER_RINGS && !found; index++) {
         if (worker->rings[index].is_owned)
             continue;
         found = &worker->rings[index];
         found->is_owned = true;
-        thread_rings.rings[worker->ordinal] = (uint8_t)(index + 1);
+        thread->rings[worker->ordinal] = (uint8_t)(index + 1);
         if (index >= atomic_load(&worker->ring_count))
             atomic_store(&worker->ring_count, index + 1);
         if (worker->shared && !atomic_load(&worker->shared->rings[index].is_active)) {
@@ -250,11 +256,12 @@ static struct client_ring *claim_ring(struct client_worker *worker)
 
 static struct client_ring *ring_of_thread(struct client_worker *worker)
 {
-    unsigned ring = thread_rings.rings[worker->ordinal];
+    struct client_thread *thread = client_thread();
 
-    if (__builtin_expect(ring && thread_rings.client == client->number, 1))
-        return &worker->rings[ring - 1];
-    return claim_ring(worker);
+    if (!thread)
+        return NULL;
+    return thread->rings[worker->ordinal] ? &worker->rings[thread->rings[worker->ordinal] - 1]
+                                          : claim_ring(thread, worker);
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */
@@ -416,6 +423,24 @@ static pool_cu_result send(
     return call->reply.code;
 }
 
+/* What has ended with its worker is destroyed. */
+static bool is_destruction(enum worker_function function)
+{
+    switch (function) {
+    case WORKER_MemFree:
+    case WORKER_MemFreeAsync:
+    case WORKER_MemPoolDestroy:
+    case WORKER_ModuleUnload:
+    case WORKER_StreamDestroy:
+    case WORKER_EventDestroy:
+    case WORKER_CtxDestroy:
+    case WORKER_UnpinArena:
+        return true;
+    default:
+        return false;
+    }
+}
+
 pool_cu_result call_run_staged(struct client_call *call, const struct call_stage *stage)
 {
     struct client_ring *ring;
@@ -423,15 +448,20 @@ pool_cu_result call_run_staged(struct client_call *call, const struct call_stage
 
     if (!code && !is_current(call))
         code = start_worker(call);
-    if (code)
-        return code;
-    ring = ring_of_thread(call->worker);
-    if (!ring)
-        return POOL_CU_OUT_OF_MEMORY;
-    pthread_mutex_lock(&ring->mutex);
-    code = send(call, ring, stage);
-    pthread_mutex_unlock(&ring->mutex);
-    return code ? check_fault(call, code) : code;
+    if (!code) {
+        ring = ring_of_thread(call->worker);
+        if (!ring)
+            return POOL_CU_OUT_OF_MEMORY;
+        pthread_mutex_lock(&ring->mutex);
+        code = send(call, ring, stage);
+        pthread_mutex_unlock(&ring->mutex);
+        if (code)
+            code = check_fault(call, code);
+    }
+    return code && is_destruction(call->function) && call->worker && !call->code &&
+                   !is_current(call)
+               ? POOL_CU_SUCCESS
+               : code;
 }
 
 pool_cu_result call_run(struct client_call *call)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,10 +27,13 @@ struct client *client;
 static struct base_lock open_lock = BASE_LOCK_INIT;
 static unsigned opened_count; /* guarded by open_lock */
 
-/* With fewer processors than this, whoever spins takes the time of the one that it waits for. */
+/* With fewer processors than this, a side that spins takes the time of the other one. */
 #define SPIN_PROCESSORS 4
 #define SPIN_NS 20000u
 #define SHORT_SPIN_NS 500u
+
+/* The pause before the second replacement in a row; it doubles with each further one. */
+#define FIRST_PAUSE_MS 100
 
 bool worker_spec_is_workers(const char *devices, const char **rest)
 {
@@ -305,6 +309,7 @@ static pool_status create_client(const char *devices, struct client **created)
 {
     struct client *opened = base_calloc(1, sizeof(*opened));
     const char *synchronous = base_env("DEVICEPOOL_WORKERS_SYNCHRONOUS");
+    const char *pause = base_env("DEVICEPOOL_WORKER_PAUSE_MS");
     pool_status status;
 
     if (!opened)
@@ -313,6 +318,7 @@ static pool_status create_client(const char *devices, struct client **created)
     opened->fork_generation = driver_fork_generation();
     opened->number = ++opened_count;
     opened->is_synchronous = synchronous && strcmp(synchronous, "0") != 0;
+    opened->pause_ns = (pause ? strtoull(pause, NULL, 10) : FIRST_PAUSE_MS) * 1000000;
     opened->spin_ns = base_processors() >= SPIN_PROCESSORS ? SPIN_NS : SHORT_SPIN_NS;
     snprintf(opened->devices, sizeof(opened->devices), "%s", devices);
     pthread_mutex_init(&opened->lock, NULL);

@@ -95,7 +95,9 @@ struct client_worker {
     struct client_ring rings[WORKER_RINGS];
     struct client_context contexts[WORKER_CONTEXTS];
     _Atomic(struct client_layouts *) layouts[CLIENT_LAYOUT_CHUNKS];
-    uint64_t region_base, region_bytes; /* addresses of device memory that are reserved here */
+    /* Addresses of device memory, reserved here. Each process of the worker uses another part, so
+     * that an address of an ended one is recognised. */
+    uint64_t region_base, region_bytes;
     pthread_mutex_t lock;
     /* guarded by lock */
     pid_t pid;
@@ -127,6 +129,7 @@ struct client {
     unsigned count;
     struct client_worker *workers;
     uint64_t spin_ns;
+    uint64_t pause_ns; /* before the second replacement in a row */
     char program[4096];
     /* the supervisor */
     pthread_t supervisor;
@@ -207,8 +210,16 @@ void call_result_bytes(struct client_call *call, void *to, size_t bytes);
 /* A new object of the worker. */
 void *call_result_handle(struct client_call *call, enum worker_kind kind);
 
-/* What the calling thread holds is released at its end; false: out of memory. */
-bool call_watch_thread(void);
+/* What belongs to a thread of this process; released at its end. */
+struct client_thread {
+    unsigned client; /* number of the set of workers that the rings and contexts belong to */
+    uint8_t rings[WORKER_MAX_DEVICES]; /* index + 1; 0: none */
+    bool is_in_host_function;
+    size_t depth, capacity; /* of the stack of contexts */
+    CUcontext *contexts;
+};
+_Static_assert(WORKER_RINGS < 256, "a ring's index fits a byte");
+struct client_thread *client_thread(void); /* NULL: out of memory */
 /* Held while a set of workers ends, against threads that end at the same time. */
 void call_lock_threads(void);
 void call_unlock_threads(void);
@@ -226,7 +237,6 @@ pool_cu_result client_context_find(
 CUcontext client_context_handle(const struct client_worker *worker, unsigned number);
 /* All contexts of the worker are gone. */
 void client_contexts_end(struct client_worker *worker);
-void client_stack_forget(void); /* of the calling thread, at its end */
 
 /* --- memory.c, copy.c ------------------------------------------------------------------------- */
 
@@ -250,8 +260,11 @@ void client_arena_close(struct client *closing);
 /* Reserves addresses for the memory of each worker's device. */
 pool_status client_regions_open(struct client *opened);
 void client_regions_close(struct client *closing);
+#define CLIENT_REGION_PARTS 4u
 /* The worker that an address of device memory belongs to; NULL: host memory. */
 struct client_worker *client_address_worker(uint64_t address);
+/* A call that concerns the address of this worker's device. */
+void call_address(struct client_call *call, struct client_worker *worker, uint64_t address);
 /* A range of the arena for the time of a call; UINT64_MAX: none is free. */
 uint64_t client_arena_borrow(uint64_t bytes);
 void client_arena_return(uint64_t offset, uint64_t bytes);

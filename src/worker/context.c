@@ -63,53 +63,35 @@ void client_contexts_end(struct client_worker *worker)
 
 /* --- the stack -------------------------------------------------------------------------------- */
 
-struct stack {
-    unsigned client; /* number of the set of workers that the handles belong to */
-    size_t depth, capacity;
-    CUcontext *items;
-};
-
-static _Thread_local struct stack stack;
-
-static struct stack *thread_stack(void)
-{
-    if (stack.client != client->number) {
-        stack.client = client->number;
-        stack.depth = 0;
-    }
-    return &stack;
-}
-
-void client_stack_forget(void)
-{
-    base_free(stack.items);
-    stack = (struct stack){0};
-}
-
 CUcontext client_current(void)
 {
-    struct stack *own = thread_stack();
+    const struct client_thread *thread = client_thread();
 
-    return own->depth ? own->items[own->depth - 1] : NULL;
+    return thread && thread->depth ? thread->contexts[thread->depth - 1] : NULL;
 }
 
 static pool_cu_result push(CUcontext context)
 {
-    struct stack *own = thread_stack();
+    struct client_thread *thread = client_thread();
 
-    if (own->depth == own->capacity) {
-        size_t capacity = own->capacity ? own->capacity * 2 : 8;
-        CUcontext *items = base_realloc(own->items, capacity, sizeof(*items));
+    if (!thread)
+        return POOL_CU_OUT_OF_MEMORY;
+    if (thread->depth == thread->capacity) {
+        size_t capacity = thread->capacity ? thread->capacity * 2 : 8;
+        CUcontext *contexts = base_realloc(thread->contexts, capacity, sizeof(*contexts));
 
-        if (!items)
+        if (!contexts)
             return POOL_CU_OUT_OF_MEMORY;
-        own->items = items;
-        if (!call_watch_thread())
-            return POOL_CU_OUT_OF_MEMORY;
-        own->capacity = capacity;
+        thread->contexts = contexts;
+        thread->capacity = capacity;
     }
-    own->items[own->depth++] = context;
+    thread->contexts[thread->depth++] = context;
     return POOL_CU_SUCCESS;
+}
+
+static void pop(void)
+{
+    client_thread()->depth--;
 }
 
 /* As a context that may become current: a lost worker's context may, so that scopes stay balanced.
@@ -146,7 +128,7 @@ pool_cu_result client_cu_CtxPopCurrent(CUcontext *context)
     top = client_current();
     if (!top)
         return POOL_CU_INVALID_CONTEXT;
-    thread_stack()->depth--;
+    pop();
     if (context)
         *context = top;
     return POOL_CU_SUCCESS;
@@ -155,23 +137,14 @@ pool_cu_result client_cu_CtxPopCurrent(CUcontext *context)
 pool_cu_result client_cu_CtxSetCurrent(CUcontext context)
 {
     pool_cu_result code = call_check();
-    struct stack *own;
 
+    if (!code && context)
+        code = check_context(context);
     if (code)
         return code;
-    own = thread_stack();
-    if (!context) {
-        if (own->depth)
-            own->depth--;
-        return POOL_CU_SUCCESS;
-    }
-    code = check_context(context);
-    if (code)
-        return code;
-    if (!own->depth)
-        return push(context);
-    own->items[own->depth - 1] = context;
-    return POOL_CU_SUCCESS;
+    if (client_current())
+        pop();
+    return context ? push(context) : POOL_CU_SUCCESS;
 }
 
 pool_cu_result client_cu_CtxGetCurrent(CUcontext *context)
@@ -291,7 +264,6 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     struct client_worker *worker;
     struct client_call call;
     unsigned number;
-    struct stack *own;
     pool_cu_result code = call_check();
 
     if (code)
@@ -305,9 +277,8 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     if (code)
         return code;
     set_alive(&worker->contexts[number], false);
-    own = thread_stack();
-    if (own->depth && own->items[own->depth - 1] == context)
-        own->depth--;
+    if (client_current() == context)
+        pop();
     return POOL_CU_SUCCESS;
 }
 

@@ -250,7 +250,7 @@ pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigne
 
 /* --- attributes of addresses ------------------------------------------------------------------ */
 
-/* Memory of the arena, which no worker has to be asked about. */
+/* Memory of the arena, which is described without a worker. */
 static pool_cu_result pinned_attribute(
     const struct client_block *block, pool_cu_enum attribute, uint64_t address, uint64_t *value)
 {
@@ -388,7 +388,7 @@ pool_cu_result client_cu_PointerGetAttribute(
     if (!worker)
         return POOL_CU_INVALID_VALUE;
     call_begin(&call, WORKER_PointerGetAttribute, CLIENT_WAIT);
-    call_worker(&call, worker, atomic_load(&worker->generation));
+    call_address(&call, worker, address);
     call_word(&call, value != NULL);
     call_word(&call, attribute);
     call_word(&call, address);
@@ -437,7 +437,7 @@ pool_cu_result client_cu_PointerGetAttributes(
     if (count > 64)
         return POOL_CU_NOT_SUPPORTED;
     call_begin(&call, WORKER_PointerGetAttributes, CLIENT_WAIT);
-    call_worker(&call, worker, atomic_load(&worker->generation));
+    call_address(&call, worker, address);
     call_word(&call, address);
     call_word(&call, count);
     for (unsigned i = 0; i < count; i++)

@@ -22,13 +22,6 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_function *list; /* guarded by list_lock */
 static uint64_t last_token;        /* the same */
 
-static _Thread_local bool is_in_host_function;
-
-bool client_in_host_function(void)
-{
-    return is_in_host_function;
-}
-
 static struct host_function *add(
     const struct client_call *call, pool_cu_host_function function, void *user)
 {
@@ -87,9 +80,9 @@ static void run_call(struct client_worker *worker, struct worker_host_call *shar
     struct host_function *found = remove_token(shared->token, (unsigned)worker->ordinal);
 
     if (found) {
-        is_in_host_function = true;
+        client_thread()->is_in_host_function = true;
         found->function(found->user);
-        is_in_host_function = false;
+        client_thread()->is_in_host_function = false;
         base_free(found);
     }
     atomic_store(&shared->state, WORKER_HOST_DONE);
@@ -101,6 +94,8 @@ static void *run_host_functions(void *user)
     struct client_worker *worker = user;
     struct worker_shared *shared = worker->shared;
 
+    if (!client_thread())
+        return NULL; /* out of memory; the streams wait until their worker is ended */
     while (!atomic_load(&worker->stops_host_thread)) {
         unsigned requests = atomic_load(&shared->host_requests);
 

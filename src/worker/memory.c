@@ -73,8 +73,10 @@ static bool open_region(struct client *opened, struct client_worker *worker, siz
     uint64_t stride = layouts[layout].region_stride;
 
     worker->region_base = layouts[layout].region + (uint64_t)worker->ordinal * stride;
-    worker->region_bytes = base_min(stride, opened->device_bytes * 4 + (UINT64_C(128) << 20));
-    return worker->region_bytes >= opened->device_bytes + (UINT64_C(64) << 20) &&
+    worker->region_bytes =
+        base_min(stride, CLIENT_REGION_PARTS * (opened->device_bytes * 2 + (UINT64_C(128) << 20)));
+    return worker->region_bytes / CLIENT_REGION_PARTS >=
+               opened->device_bytes + (UINT64_C(64) << 20) &&
            reserve(worker->region_base, worker->region_bytes) != MAP_FAILED;
 }
 
@@ -491,6 +493,17 @@ struct client_worker *client_address_worker(uint64_t address)
     return found;
 }
 
+void call_address(struct client_call *call, struct client_worker *worker, uint64_t address)
+{
+    unsigned generation = atomic_load(&worker->generation);
+    uint64_t part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
+
+    if (part_bytes && address - worker->region_base < worker->region_bytes &&
+        (address - worker->region_base) / part_bytes != generation % CLIENT_REGION_PARTS)
+        generation--; /* of an earlier process */
+    call_worker(call, worker, generation);
+}
+
 static bool is_in_region(const struct client_worker *worker, uint64_t address)
 {
     return address - worker->region_base < worker->region_bytes;
@@ -600,7 +613,7 @@ pool_cu_result client_cu_MemFree(CUdeviceptr address)
     if (!worker)
         return POOL_CU_INVALID_VALUE;
     call_begin(&call, WORKER_MemFree, CLIENT_WAIT);
-    call_worker(&call, worker, atomic_load(&worker->generation));
+    call_address(&call, worker, address);
     call_word(&call, address);
     code = call_run(&call);
     if (!code && !is_in_region(worker, address))

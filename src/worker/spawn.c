@@ -217,6 +217,8 @@ static void fill_config(const struct client *owner, const struct client_worker *
 {
     struct worker_shared *shared = worker->shared;
     struct worker_config *config = &shared->config;
+    uint64_t part_bytes;
+    unsigned part;
 
     shared->magic = WORKER_MAGIC;
     shared->text[0] = '\0';
@@ -233,12 +235,14 @@ static void fill_config(const struct client *owner, const struct client_worker *
     config->arena_base = (uint64_t)(uintptr_t)owner->arena_base;
     config->arena_bytes = owner->arena_bytes;
     config->spin_ns = owner->spin_ns;
+    part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
+    part = (atomic_load(&worker->generation) + 1) % CLIENT_REGION_PARTS;
     if (owner->is_simulated) {
-        config->region_base = worker->region_base;
-        config->region_bytes = worker->region_bytes;
+        config->region_base = worker->region_base + part * part_bytes;
+        config->region_bytes = part_bytes;
     } else if (owner->reserved_bytes) {
         config->blocked_base = owner->reserved_base;
-        config->blocked_bytes = worker->region_base - owner->reserved_base;
+        config->blocked_bytes = worker->region_base + part * part_bytes - owner->reserved_base;
     }
 }
 

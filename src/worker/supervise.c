@@ -26,8 +26,6 @@
 #define START_TIMEOUT_NS (60 * SECOND_NS)
 /* After this time in service an earlier loss counts no more. */
 #define RELIABLE_NS (60 * SECOND_NS)
-/* The pause before the n-th replacement in a row doubles from the second on. */
-#define FIRST_PAUSE_NS (100 * UINT64_C(1000000))
 #define LONGEST_PAUSE_NS (10 * SECOND_NS)
 /* More losses in a row, less than RELIABLE_NS apart, and the device is given up. */
 #define LOSSES_IN_A_ROW 8
@@ -73,7 +71,7 @@ static void wake_callers(struct client_worker *worker)
 /* Called with the worker's lock held. */
 static void set_lost(struct client_worker *worker, pool_cu_result code, const char *cause)
 {
-    uint64_t now = base_clock_ns(), pause = FIRST_PAUSE_NS;
+    uint64_t now = base_clock_ns(), pause = client->pause_ns;
 
     if (now - worker->ready_ns > RELIABLE_NS)
         worker->losses_in_a_row = 0;

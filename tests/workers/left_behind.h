@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process has that worker processes could leave behind: children, descriptors, mappings.
+ */
+#ifndef TESTS_WORKERS_LEFT_BEHIND_H
+#define TESTS_WORKERS_LEFT_BEHIND_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct left_behind {
+    unsigned descriptors, mappings, children, threads;
+};
+
+static inline unsigned count_entries(const char *path)
+{
+    DIR *directory = opendir(path);
+    unsigned count = 0;
+
+    while (directory && readdir(directory))
+        count++;
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+/* Mappings of shared memory, and reservations of terabytes of addresses. */
+static inline unsigned count_mappings(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    unsigned count = 0;
+
+    while (maps && fgets(line, sizeof(line), maps))
+        count += strstr(line, "memfd:devicepool") || strncmp(line, "67", 2) == 0 ||
+                 strncmp(line, "68", 2) == 0;
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+static inline struct left_behind look(void)
+{
+    struct left_behind found = {.descriptors = count_entries("/proc/self/fd"),
+        .mappings = count_mappings(),
+        .threads = count_entries("/proc/self/task")};
+    siginfo_t child;
+
+    found.children = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
+    return found;
+}
+
+#endif

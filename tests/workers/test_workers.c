@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Worker processes with simulated devices, through the table of driver functions: what crosses the
+ * border, in which order, what happens when a worker ends, and that nothing is left behind.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver/driver.h"
+#include "left_behind.h"
+#include "support/assert.h"
+#include "worker/worker.h"
+
+static const pool_cuda_api *cu;
+
+#define CODE(expected, call) assert_int_equal(cu->call, expected)
+
+static void open_workers(const char *devices)
+{
+    assert_ok(worker_open(devices, &cu));
+    CODE(0, Init(0));
+}
+
+static CUcontext enter(CUdevice device)
+{
+    CUcontext context = NULL;
+
+    CODE(0, DevicePrimaryCtxRetain(&context, device));
+    CODE(0, CtxPushCurrent(context));
+    return context;
+}
+
+static void leave(CUdevice device)
+{
+    CODE(0, CtxPopCurrent(NULL));
+    CODE(0, DevicePrimaryCtxRelease(device));
+}
+
+static void assert_nothing_left(struct left_behind before)
+{
+    struct left_behind after = look();
+
+    assert_int_equal(after.descriptors, before.descriptors);
+    assert_int_equal(after.mappings, before.mappings);
+    assert_int_equal(after.children, before.children);
+    assert_int_equal(after.threads, before.threads);
+}
+
+static void test_nothing_left(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        struct left_behind before = look();
+        void *memory;
+
+        open_workers("sim:3,mem=1G");
+        for (CUdevice device = 0; device < 3; device++) {
+            (void)enter(device);
+            CODE(0, MemHostAlloc(&memory, 1 << 20, 1));
+            memset(memory, 1, 1 << 20);
+            CODE(0, CtxPopCurrent(NULL));
+        }
+        worker_close(); /* with contexts and memory */
+        assert_nothing_left(before);
+    }
+}
+
+static void test_refused(void **state)
+{
+    const pool_cuda_api *other;
+    struct left_behind before = look();
+
+    (void)state;
+    assert_status(worker_open("sim:0", &other), POOL_ERR_INVALID_ARGUMENT);
+    open_workers("sim:1,mem=1G");
+    assert_status(worker_open("sim:2,mem=1G", &other), POOL_ERR_BUSY);
+    assert_says("sim:1,mem=1G");
+    worker_close();
+    setenv("DEVICEPOOL_WORKER", "/nonexistent/worker", 1);
+    assert_status(worker_open("sim:1", &other), POOL_ERR_NOT_FOUND);
+    assert_says("/nonexistent/worker");
+    assert_nothing_left(before);
+}
+
+/* A program that is no worker ends at once. */
+static void test_wrong_program(void **state)
+{
+    struct worker_status status;
+    int value;
+
+    (void)state;
+    setenv("DEVICEPOOL_WORKER", "/bin/true", 1);
+    open_workers("sim:1,mem=1G");
+    assert_int_not_equal(cu->DeviceGetAttribute(&value, 75, 0), 0);
+    assert_true(worker_get_status(0, &status));
+    assert_int_equal(status.state, WORKER_STATE_FAILED);
+    assert_non_null(strstr(status.cause, "exited with status 0"));
+    worker_close();
+}
+
+static void test_addresses(void **state)
+{
+    CUdeviceptr address[2];
+    pool_cu_enum attributes[] = {9, 2};
+    int ordinal = -1;
+    unsigned type = 9;
+    void *values[] = {&ordinal, &type}, *pinned;
+    char pageable;
+
+    (void)state;
+    open_workers("sim:2,mem=1G");
+    for (CUdevice device = 0; device < 2; device++) {
+        (void)enter(device);
+        CODE(0, MemAlloc(&address[device], 1000));
+    }
+    assert_int_not_equal(address[0], address[1]);
+    for (CUdevice device = 0; device < 2; device++) {
+        CODE(0, PointerGetAttributes(2, attributes, values, address[device] + 10));
+        assert_int_equal(ordinal, device);
+        assert_int_equal(type, 2);
+    }
+    CODE(0, PointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)&pageable));
+    assert_int_equal(type, 0);
+    CODE(0, MemHostAlloc(&pinned, 5000, 1));
+    CODE(0, PointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)pinned + 4999));
+    assert_int_equal(type, 1);
+    CODE(801, MemHostRegister(&pageable, 1, 0));
+    CODE(0, MemFreeHost(pinned));
+    leave(1);
+    leave(0);
+    worker_close();
+}
+
+/* From every kind of memory to every kind, also between devices. */
+static void test_copies(void **state)
+{
+    enum { BYTES = (3 << 20) + 5 };
+    unsigned char *pageable = malloc(BYTES), *back = calloc(1, BYTES), *pinned;
+    CUdeviceptr first, second;
+    CUcontext contexts[2];
+    CUstream stream;
+    void *memory;
+
+    (void)state;
+    open_workers("sim:2,mem=1G");
+    contexts[0] = enter(0);
+    CODE(0, MemAlloc(&first, BYTES));
+    CODE(0, MemHostAlloc(&memory, BYTES, 1));
+    CODE(0, StreamCreateWithPriority(&stream, 1, 0));
+    pinned = memory;
+    for (size_t i = 0; i < BYTES; i++)
+        pageable[i] = (unsigned char)(i * 31 + i / 4099);
+    CODE(0, MemcpyHtoDAsync(first, pageable, BYTES, stream));
+    CODE(0, MemcpyDtoHAsync(pinned, first, BYTES, stream));
+    CODE(0, StreamSynchronize(stream));
+    assert_memory_equal(pinned, pageable, BYTES);
+    contexts[1] = enter(1);
+    CODE(0, MemAlloc(&second, BYTES));
+    CODE(0, MemcpyPeer(second, contexts[1], first, contexts[0], BYTES));
+    CODE(0, MemcpyDtoH(back, second, BYTES));
+    assert_memory_equal(back, pageable, BYTES);
+    /* Pinned memory of one device is pinned for the other. */
+    memset(pinned, 7, BYTES);
+    CODE(0, MemcpyHtoD(second, pinned, BYTES));
+    CODE(0, MemcpyDtoH(back, second, BYTES));
+    assert_memory_equal(back, pinned, BYTES);
+    CODE(0, MemcpyDtoD(second, first, BYTES));
+    CODE(0, MemcpyDtoH(back, second, BYTES));
+    assert_memory_equal(back, pageable, BYTES);
+    leave(1);
+    leave(0);
+    worker_close();
+    free(pageable);
+    free(back);
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static CUcontext shared_context;
+static CUstream shared_stream;
+static CUdeviceptr shared_address;
+static uint32_t *shared_result;
+static pthread_barrier_t barrier;
+
+enum { ROUNDS = 300 };
+
+/* Posts a fill in each round; the copy of the other thread follows it at once. */
+static void *fill(void *user)
+{
+    (void)user;
+    CODE(0, CtxPushCurrent(shared_context));
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        for (uint32_t i = 0; i < 20; i++)
+            (void)cu->MemsetD32Async(shared_address, round + i - 19, 1, shared_stream);
+        pthread_barrier_wait(&barrier);
+        pthread_barrier_wait(&barrier);
+    }
+    CODE(0, CtxPopCurrent(NULL));
+    return NULL;
+}
+
+static void test_order_of_threads(void **state)
+{
+    pthread_t thread;
+    void *memory;
+
+    (void)state;
+    open_workers("sim:1,mem=1G");
+    shared_context = enter(0);
+    CODE(0, MemAlloc(&shared_address, 64));
+    CODE(0, StreamCreateWithPriority(&shared_stream, 1, 0));
+    CODE(0, MemHostAlloc(&memory, 64, 0));
+    shared_result = memory;
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_create(&thread, NULL, fill, NULL);
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        pthread_barrier_wait(&barrier);
+        CODE(0, MemcpyDtoHAsync(shared_result, shared_address, 4, shared_stream));
+        CODE(0, StreamSynchronize(shared_stream));
+        assert_int_equal(*shared_result, round);
+        pthread_barrier_wait(&barrier);
+    }
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    leave(0);
+    worker_close();
+}
+
+/* More threads than rings, one after another: the rings of ended threads are used again. */
+static void *touch(void *user)
+{
+    size_t bytes;
+
+    (void)user;
+    CODE(0, CtxPushCurrent(shared_context));
+    CODE(0, MemGetInfo(&bytes, &bytes));
+    return NULL; /* with the context on its stack */
+}
+
+static void test_many_threads(void **state)
+{
+    (void)state;
+    open_workers("sim:1,mem=1G");
+    shared_context = enter(0);
+    for (int round = 0; round < 60; round++) {
+        pthread_t threads[5];
+
+        for (int i = 0; i < 5; i++)
+            pthread_create(&threads[i], NULL, touch, NULL);
+        for (int i = 0; i < 5; i++)
+            pthread_join(threads[i], NULL);
+    }
+    leave(0);
+    worker_close();
+}
+
+/* --- host functions --------------------------------------------------------------------------- */
+
+static int steps[8];
+static unsigned step_count;
+static pid_t step_process;
+static pool_cu_result inside;
+
+static void run_step(void *user)
+{
+    size_t bytes;
+
+    step_process = getpid();
+    inside = cu->MemGetInfo(&bytes, &bytes);
+    steps[step_count++] = *(int *)user;
+}
+
+static void test_host_functions(void **state)
+{
+    int numbers[5] = {0, 1, 2, 3, 4};
+    CUstream stream;
+    CUdeviceptr address;
+    uint32_t value = 0;
+
+    (void)state;
+    step_count = 0;
+    open_workers("sim:1,mem=1G");
+    (void)enter(0);
+    CODE(0, StreamCreateWithPriority(&stream, 1, 0));
+    CODE(0, MemAlloc(&address, 4));
+    for (int i = 0; i < 5; i++) {
+        CODE(0, MemsetD32Async(address, (unsigned)i, 1, stream));
+        CODE(0, LaunchHostFunc(stream, run_step, &numbers[i]));
+    }
+    CODE(0, StreamSynchronize(stream));
+    assert_int_equal(step_count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(steps[i], i);
+    assert_int_equal(step_process, getpid());
+    assert_int_equal(inside, POOL_CU_NOT_PERMITTED);
+    CODE(0, MemcpyDtoH(&value, address, 4));
+    assert_int_equal(value, 4);
+    leave(0);
+    worker_close();
+}
+
+/* --- the end of a worker ---------------------------------------------------------------------- */
+
+static void wait_for_generation(int ordinal, unsigned generation)
+{
+    struct worker_status status;
+
+    for (int i = 0; i < 2000; i++) {
+        assert_true(worker_get_status(ordinal, &status));
+        if (status.generation >= generation && status.state == WORKER_STATE_RUNNING)
+            return;
+        usleep(5000);
+    }
+    fail_msg("device %d: no worker of generation %u", ordinal, generation);
+}
+
+static void kill_worker(int ordinal)
+{
+    struct worker_status status;
+
+    assert_true(worker_get_status(ordinal, &status));
+    assert_true(status.pid > 0);
+    assert_int_equal(kill(status.pid, SIGKILL), 0);
+}
+
+static void test_kill(void **state)
+{
+    struct left_behind before = look();
+    struct worker_status status;
+    CUdeviceptr address;
+    CUcontext other;
+    CUstream stream;
+    CUevent event;
+    size_t bytes;
+    void *pinned;
+
+    (void)state;
+    open_workers("sim:2,mem=1G");
+    other = enter(1);
+    CODE(0, CtxPopCurrent(NULL));
+    (void)enter(0);
+    CODE(0, StreamCreateWithPriority(&stream, 1, 0));
+    CODE(0, EventCreate(&event, 0));
+    CODE(0, MemAlloc(&address, 64));
+    CODE(0, MemHostAlloc(&pinned, 64, 1));
+    kill_worker(0);
+    wait_for_generation(0, 2);
+    assert_true(worker_get_status(0, &status));
+    assert_int_equal(status.losses, 1);
+    assert_non_null(strstr(status.cause, "signal 9"));
+    /* What the old worker had is gone, and can be destroyed. */
+    CODE(DRIVER_CODE_LOST, MemGetInfo(&bytes, &bytes));
+    CODE(DRIVER_CODE_LOST, StreamSynchronize(stream));
+    CODE(DRIVER_CODE_LOST, MemsetD8(address, 0, 1));
+    CODE(DRIVER_CODE_LOST, EventQuery(event));
+    CODE(0, EventDestroy(event));
+    CODE(0, StreamDestroy(stream));
+    CODE(0, MemFree(address));
+    /* Host memory survives. */
+    memset(pinned, 5, 64);
+    CODE(0, MemFreeHost(pinned));
+    CODE(0, CtxPopCurrent(NULL));
+    /* The other device has noticed nothing, and the new worker works. */
+    CODE(0, CtxPushCurrent(other));
+    CODE(0, MemGetInfo(&bytes, &bytes));
+    CODE(0, CtxPopCurrent(NULL));
+    (void)enter(0);
+    CODE(0, MemAlloc(&address, 64));
+    CODE(0, MemsetD8(address, 0, 1));
+    leave(0);
+    worker_close();
+    assert_nothing_left(before);
+}
+
+static void *synchronize(void *user)
+{
+    pool_cu_result *code = user;
+
+    CODE(0, CtxPushCurrent(shared_context));
+    *code = cu->StreamSynchronize(shared_stream);
+    CODE(0, CtxPopCurrent(NULL));
+    return NULL;
+}
+
+static void wait_long(void *user)
+{
+    (void)user;
+    usleep(300000);
+}
+
+/* A thread that waits in a call returns when the worker is killed. */
+static void test_kill_while_waiting(void **state)
+{
+    pool_cu_result code = 0;
+    pthread_t thread;
+
+    (void)state;
+    open_workers("sim:1,mem=1G");
+    shared_context = enter(0);
+    CODE(0, StreamCreateWithPriority(&shared_stream, 1, 0));
+    CODE(0, LaunchHostFunc(shared_stream, wait_long, NULL));
+    pthread_create(&thread, NULL, synchronize, &code);
+    usleep(50000);
+    kill_worker(0);
+    pthread_join(thread, NULL);
+    assert_int_equal(code, DRIVER_CODE_LOST);
+    wait_for_generation(0, 2);
+    CODE(0, CtxPopCurrent(NULL));
+    (void)enter(0);
+    leave(0);
+    worker_close();
+}
+
+/* A sticky fault ends the worker; calls return it until the replacement runs, and for old handles.
+ */
+static void test_fault(void **state)
+{
+    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                              ".visible .entry wild()\n{ .reg .b64 a; mov.u64 a, 16; "
+                              "st.global.u32 [a], 1; ret; }\n";
+    struct worker_status status;
+    CUmodule module;
+    CUfunction function;
+    CUstream stream;
+    size_t bytes;
+
+    (void)state;
+    open_workers("sim:2,mem=1G");
+    (void)enter(0);
+    CODE(0, StreamCreateWithPriority(&stream, 1, 0));
+    CODE(0, ModuleLoadData(&module, ptx));
+    CODE(0, ModuleGetFunction(&function, module, "wild"));
+    CODE(0, LaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    CODE(700, StreamSynchronize(stream));
+    CODE(700, MemGetInfo(&bytes, &bytes));
+    wait_for_generation(0, 2);
+    CODE(700, MemGetInfo(&bytes, &bytes));
+    assert_true(worker_get_status(0, &status));
+    assert_non_null(strstr(status.cause, "ILLEGAL_ADDRESS"));
+    CODE(0, ModuleUnload(module));
+    CODE(0, StreamDestroy(stream));
+    CODE(0, CtxPopCurrent(NULL));
+    (void)enter(0);
+    CODE(0, MemGetInfo(&bytes, &bytes));
+    leave(0);
+    worker_close();
+}
+
+/* Crashes without a pause in between end in a device that is given up, for a reason. */
+static void test_crash_loop(void **state)
+{
+    struct worker_status status = {0};
+    CUcontext context;
+
+    (void)state;
+    setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
+    open_workers("sim:1,mem=1G");
+    (void)enter(0);
+    for (int i = 0; i < 4000 && status.state != WORKER_STATE_FAILED; i++) {
+        assert_true(worker_get_status(0, &status));
+        if (status.state == WORKER_STATE_RUNNING && status.pid)
+            kill(status.pid, SIGKILL);
+        usleep(3000);
+    }
+    assert_int_equal(status.state, WORKER_STATE_FAILED);
+    assert_non_null(strstr(status.cause, "signal 9"));
+    CODE(0, CtxPopCurrent(NULL));
+    assert_int_not_equal(cu->DevicePrimaryCtxRetain(&context, 0), 0);
+    worker_close();
+    unsetenv("DEVICEPOOL_WORKER_PAUSE_MS");
+}
+
+static const char *program;
+
+static int restore_program(void **state)
+{
+    (void)state;
+    return setenv("DEVICEPOOL_WORKER", program, 1);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, restore_program)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_nothing_left), TEST(test_refused),
+        TEST(test_wrong_program), TEST(test_addresses), TEST(test_copies),
+        TEST(test_order_of_threads), TEST(test_many_threads), TEST(test_host_functions),
+        TEST(test_kill), TEST(test_kill_while_waiting), TEST(test_fault), TEST(test_crash_loop)};
+
+    program = getenv("DEVICEPOOL_WORKER");
+    if (!program) {
+        fprintf(stderr, "DEVICEPOOL_WORKER must name the worker program\n");
+        return 2;
+    }
+    program = strdup(program);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
