@@ -339,6 +339,7 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
 int device_alive(const pool_device *device)
 {
     return device_pool_is_usable(device->pool) && !device_is_abandoned(device) &&
+           !atomic_load_explicit(&device->is_lost, memory_order_relaxed) &&
            atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
 }
 

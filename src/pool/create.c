@@ -271,6 +271,8 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         goto close_source;
     status = start_devices(created, &params);
     if (!status)
+        status = device_pool_start_isolation(created);
+    if (!status)
         status = device_pool_start_watch(created);
     if (!status && params.status_socket)
         status = device_pool_open_status(created, params.status_socket, &created->status_socket);

@@ -92,6 +92,7 @@ void device_pool_stop(device_pool *pool)
 {
     int driver_alive;
 
+    device_pool_stop_isolation(pool);
     stop_monitor(pool);
     close_status(pool);
     driver_alive = is_driver_alive(pool);

@@ -81,6 +81,7 @@ struct pool_device {
     unsigned quarantines;        /* how often it has entered that state */
     bool is_probed;              /* a probe has succeeded since */
     bool is_probing;             /* a probe is in progress */
+    atomic_bool is_lost;         /* its worker process has ended */
     atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
 
     _Alignas(CACHE_LINE) struct device_account account;
@@ -191,7 +192,7 @@ pool_status device_pool_none_usable(const device_pool *pool);
 
 /* The reason of the state; "" while it is READY. */
 struct device_reason device_reason(const pool_device *device);
-/* POOL_ERR_DEVICE_UNUSABLE with the reason. */
+/* POOL_ERR_DEVICE_UNUSABLE with the reason; POOL_ERR_DEVICE_LOST if its worker has ended. */
 pool_status device_unusable(const pool_device *device);
 /* Calls the listener of the layer above. */
 void device_notify_state(pool_device *device);
@@ -266,6 +267,14 @@ pool_status device_pool_start_watch(device_pool *pool);
 int device_is_stalled(pool_device *device);
 /* Calls the fault hook with the message and kernels of `fault`. */
 void device_report_stall(pool_device *device, const struct driver_fault *fault);
+
+/* --- isolation.c --- */
+
+/* Notices the end of worker processes; no-op for a pool without them. */
+pool_status device_pool_start_isolation(device_pool *pool);
+void device_pool_stop_isolation(device_pool *pool);
+/* Ends the device's worker process, which makes no progress; no-op without one. */
+void device_end_worker(const pool_device *device, const char *cause);
 
 /* --- bind.c --- */
 

@@ -91,8 +91,9 @@ pool_status device_unusable(const pool_device *device)
 {
     pool_device_state state = device_state(device);
 
-    return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) %s: %s", device->properties.ordinal,
-        device->properties.uuid,
+    return base_fail(
+        atomic_load(&device->is_lost) ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
+        "device %d (%s) %s: %s", device->properties.ordinal, device->properties.uuid,
         state == POOL_DEVICE_ABANDONED ? "has been abandoned" : "cannot be used",
         device_reason(device).text);
 }

@@ -59,6 +59,7 @@ static void report_stall(pool_device *device, uint64_t stalled_ns)
     driver_work_list(&device->work, &fault);
     base_log(POOL_LOG_WARN, "%s", fault.message);
     device_report_stall(device, &fault);
+    device_end_worker(device, fault.message);
 }
 
 /* Called by the monitor's thread only. */

@@ -350,7 +350,8 @@ static pool_cu_result start_worker(struct client_call *call)
 {
     unsigned state = atomic_load(&call->worker->state);
 
-    if (state == WORKER_STATE_ABSENT || state == WORKER_STATE_STARTING) {
+    /* What has a generation belongs to a process that ran once. */
+    if (!call->generation && (state == WORKER_STATE_ABSENT || state == WORKER_STATE_STARTING)) {
         if (client_wait_ready(call->worker))
             return client_lost_code(call->worker);
         call->generation = atomic_load(&call->worker->generation);
@@ -434,6 +435,7 @@ static bool is_destruction(enum worker_function function)
     case WORKER_StreamDestroy:
     case WORKER_EventDestroy:
     case WORKER_CtxDestroy:
+    case WORKER_DevicePrimaryCtxRelease:
     case WORKER_UnpinArena:
         return true;
     default:

@@ -210,6 +210,10 @@ pool_cu_result client_cu_DevicePrimaryCtxRelease(CUdevice device)
         return code;
     call_begin(&call, WORKER_DevicePrimaryCtxRelease, CLIENT_WAIT);
     call_device(&call, device);
+    /* The worker's predecessor had the context. */
+    if (call.worker && call.generation > 1 &&
+        atomic_load(&call.worker->contexts[0].serial) % 2 == 0)
+        return POOL_CU_SUCCESS;
     code = call_run(&call);
     if (!code && !call_result(&call))
         set_alive(&call.worker->contexts[0], false);
