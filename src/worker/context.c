@@ -286,15 +286,31 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result client_cu_CtxSynchronize(void)
+/* A function without arguments, in the current context. */
+static pool_cu_result call_plain(enum worker_function function, enum client_mode mode)
 {
     struct client_call call;
     pool_cu_result code = call_check();
 
     if (code)
         return code;
-    call_begin(&call, WORKER_CtxSynchronize, CLIENT_SYNC);
+    call_begin(&call, function, mode);
     return call_run(&call);
+}
+
+pool_cu_result client_cu_CtxSynchronize(void)
+{
+    return call_plain(WORKER_CtxSynchronize, CLIENT_SYNC);
+}
+
+pool_cu_result client_cu_ProfilerStart(void)
+{
+    return call_plain(WORKER_ProfilerStart, CLIENT_WAIT);
+}
+
+pool_cu_result client_cu_ProfilerStop(void)
+{
+    return call_plain(WORKER_ProfilerStop, CLIENT_WAIT);
 }
 
 pool_cu_result client_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)

@@ -230,6 +230,87 @@ pool_cu_result client_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, C
     return copy_peer(to, to_context, from, from_context, bytes, true, stream);
 }
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* One side of a copy of rows, for the worker of the current context. */
+static pool_cu_result write_side(
+    struct client_call *call, const pool_cu_copy_side *side, bool *is_pageable)
+{
+    struct client_worker *worker;
+    unsigned number;
+    uint64_t offset = 0;
+    pool_cu_result code = POOL_CU_SUCCESS;
+
+    if (side->memory_type == DRIVER_MEMORYTYPE_HOST) {
+        if (!client_find_pinned(side->host, 1, &offset)) {
+            *is_pageable = true;
+            return code;
+        }
+        code = client_context_find(client_current(), &worker, &number);
+        if (!code)
+            code = client_register_block(worker, offset);
+    }
+    call_word(call, side->x_bytes);
+    call_word(call, side->y);
+    call_word(call, side->memory_type);
+    call_word(call, side->memory_type == DRIVER_MEMORYTYPE_HOST ? offset : side->device);
+    call_word(call, side->pitch);
+    return code;
+}
+
+/* Rows of pageable memory one by one. */
+static pool_cu_result copy_rows(const pool_cu_copy_2d *copy, CUstream stream)
+{
+    const pool_cu_copy_side *from = &copy->from, *to = &copy->to;
+    pool_cu_result code = POOL_CU_SUCCESS;
+
+    if (!copy->width_bytes)
+        return POOL_CU_SUCCESS;
+    for (size_t row = 0; row < copy->height && !code; row++) {
+        size_t read = (from->y + row) * from->pitch + from->x_bytes;
+        size_t written = (to->y + row) * to->pitch + to->x_bytes;
+
+        if (from->memory_type == DRIVER_MEMORYTYPE_HOST)
+            code = client_cu_MemcpyHtoDAsync(to->device + written,
+                (const unsigned char *)from->host + read, copy->width_bytes, stream);
+        else
+            code = client_cu_MemcpyDtoHAsync((unsigned char *)to->host + written,
+                from->device + read, copy->width_bytes, stream);
+    }
+    return code;
+}
+
+pool_cu_result client_cu_Memcpy2DAsync(const pool_cu_copy_2d *copy, CUstream stream)
+{
+    bool is_pageable = false;
+    struct client_call call;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    if (!client_current())
+        return POOL_CU_INVALID_CONTEXT;
+    if (!copy || copy->from.memory_type < DRIVER_MEMORYTYPE_HOST ||
+        copy->from.memory_type > DRIVER_MEMORYTYPE_DEVICE ||
+        copy->to.memory_type < DRIVER_MEMORYTYPE_HOST ||
+        copy->to.memory_type > DRIVER_MEMORYTYPE_DEVICE || copy->from.pitch < copy->width_bytes ||
+        copy->to.pitch < copy->width_bytes)
+        return POOL_CU_INVALID_VALUE;
+    if (copy->from.memory_type == DRIVER_MEMORYTYPE_HOST &&
+        copy->to.memory_type == DRIVER_MEMORYTYPE_HOST)
+        return POOL_CU_NOT_SUPPORTED;
+    call_begin(&call, WORKER_Memcpy2DAsync, CLIENT_POST);
+    call_word(&call, copy->width_bytes);
+    call_word(&call, copy->height);
+    code = write_side(&call, &copy->from, &is_pageable);
+    if (!code)
+        code = write_side(&call, &copy->to, &is_pageable);
+    if (code || is_pageable)
+        return code ? code : copy_rows(copy, stream);
+    call_handle(&call, WORKER_STREAM, stream);
+    return call_run(&call);
+}
+
 /* An event of another worker cannot be waited for by this one's streams: the thread waits instead.
  */
 pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)

@@ -122,6 +122,16 @@ pool_cu_result execute_CtxSynchronize(struct execution *execution)
     return code ? code : execution->server->api->CtxSynchronize();
 }
 
+pool_cu_result execute_ProfilerStart(struct execution *execution)
+{
+    return CALL_EXTRA(execution, ProfilerStart);
+}
+
+pool_cu_result execute_ProfilerStop(struct execution *execution)
+{
+    return CALL_EXTRA(execution, ProfilerStop);
+}
+
 pool_cu_result execute_CtxGetApiVersion(struct execution *execution)
 {
     CUcontext context = read_context(execution);
@@ -362,6 +372,47 @@ pool_cu_result execute_MemcpyPeerAsync(struct execution *execution)
     return code ? code
                 : execution->server->api->MemcpyPeerAsync(
                       to, to_context, from, from_context, (size_t)bytes, stream);
+}
+
+/* One side of a copy of rows. Host memory is named by its offset in the arena, in which all rows
+ * lie. */
+static void read_side(
+    struct execution *execution, uint64_t width, uint64_t height, pool_cu_copy_side *side)
+{
+    uint64_t rows, last, end;
+    bool is_stage;
+
+    *side = (pool_cu_copy_side){.x_bytes = (size_t)execution_word(execution)};
+    side->y = (size_t)execution_word(execution);
+    side->memory_type = (pool_cu_enum)execution_word(execution);
+    side->device = execution_word(execution);
+    side->pitch = (size_t)execution_word(execution);
+    if (side->memory_type != DRIVER_MEMORYTYPE_HOST)
+        return;
+    if (side->device == WORKER_STAGE || __builtin_add_overflow(side->y, height, &rows) ||
+        __builtin_mul_overflow(rows, (uint64_t)side->pitch, &last) ||
+        __builtin_add_overflow(last, width, &end) ||
+        __builtin_add_overflow(end, (uint64_t)side->x_bytes, &end)) {
+        execution->is_malformed = true;
+        return;
+    }
+    end -= side->pitch && rows ? side->pitch : 0; /* the last row may be shorter */
+    side->host = execution_host(execution, side->device, end, &is_stage);
+    side->device = 0;
+}
+
+pool_cu_result execute_Memcpy2DAsync(struct execution *execution)
+{
+    pool_cu_copy_2d copy = {.width_bytes = (size_t)execution_word(execution)};
+    CUstream stream;
+    pool_cu_result code;
+
+    copy.height = (size_t)execution_word(execution);
+    read_side(execution, copy.width_bytes, copy.height, &copy.from);
+    read_side(execution, copy.width_bytes, copy.height, &copy.to);
+    stream = execution_handle(execution, WORKER_STREAM);
+    code = execution_check(execution);
+    return code ? code : CALL_EXTRA(execution, Memcpy2DAsync, &copy, stream);
 }
 
 /* --- memory pools ----------------------------------------------------------------------------- */
