@@ -67,6 +67,18 @@ answers() {
     cat answer
 }
 
+# verify CIRCUIT: a verifier accepts the proof that is the last answer
+verify() {
+    python3 - "$vectors/$1" "$tests/cli/verify_groth16.py" <<'END' || fail "a proof of $1 is not accepted"
+import json, subprocess, sys
+answer = json.load(open("answer"))
+json.dump(answer["proof"], open("proof.json", "w"))
+json.dump(answer["publicSignals"], open("public.json", "w"))
+sys.exit(subprocess.call([sys.executable, sys.argv[2], sys.argv[1] + "_verification_key.json", "public.json",
+                          "proof.json"]))
+END
+}
+
 # Leaves 1, 2, 3, 4.
 leaf='\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000'
 for i in 1 2 3 4; do
@@ -75,19 +87,20 @@ done >leaves
 head -c 32 /dev/zero | tr '\000' '\377' >large_element
 head -c 200000 /dev/zero >zeros
 
-# A proof, checked by a verifier in Python.
-start
+# A proof, checked by a verifier in Python, of a service that shows its status.
+start --status-socket "$directory/status"
 answers 200 '"protocol": "groth16"' --data-binary @"$vectors/chain_bls12_381.wtns" "$url/prove/chain"
-python3 - "$vectors" "$tests/cli/verify_groth16.py" <<'END' || fail "the proof is not accepted"
-import json, subprocess, sys
-answer = json.load(open("answer"))
-json.dump(answer["proof"], open("proof.json", "w"))
-json.dump(answer["publicSignals"], open("public.json", "w"))
-sys.exit(subprocess.call([sys.executable, sys.argv[2], sys.argv[1] + "/chain_bls12_381_verification_key.json",
-                          "public.json", "proof.json"]))
-END
+verify chain_bls12_381
 answers 200 '^[0-9a-f]\{64\}$' --data-binary @leaves "$url/root"
 cp answer root
+python3 - "$directory/status" <<'END' || fail "the status socket has no snapshot"
+import json, socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+text = b"".join(iter(lambda: client.recv(65536), b""))
+json.loads(text)
+sys.exit(b"devicepool_leases_granted_total" not in text)
+END
 
 # Wrong requests.
 answers 404 'not found: POST /prove/KEY' --data-binary @leaves "$url/prove/none"
@@ -112,6 +125,7 @@ curl -s -m 1 -H 'Content-Length: 4096' --data-binary @leaves "$url/root" >answer
 answers 200 'devicepool_usable_devices [1-9]' "$url/metrics"
 grep -q 'lease' answer || fail "no metrics of leases"
 answers 200 '^healthy' "$url/healthz"
+answers 200 'devicepool_resident_loads_total{device="[0-9]*"} [1-9]' "$url/metrics"
 stop 0
 grep -q drained log || fail "not drained"
 
@@ -142,7 +156,29 @@ check_load() {
 
 case $devices in
 sim*)
-    # One device fails and is left out; one kernel hangs, whose request is answered at its deadline.
+    # More keys than the memory limit has space for: they are evicted and brought back.
+    all=$devices devices=sim:1
+    export DEVICEPOOL_MEMORY_LIMIT=2M
+    key=$vectors/poseidon_bn254.zkey
+    start 1="$key" 2="$key" 3="$key" 4="$key" 5="$key" 6="$key" 7="$key"
+    for name in 1 2 3 4 5 6 7 1; do
+        answers 200 groth16 --data-binary @"$vectors/poseidon_bn254.wtns" "$url/prove/$name"
+    done
+    verify poseidon_bn254
+    answers 200 'devicepool_resident_evictions_total{device="0"} [1-9]' "$url/metrics"
+    stop 0
+    unset DEVICEPOOL_MEMORY_LIMIT
+    devices=$all
+
+    # No device is left.
+    export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*=46'
+    start
+    answers 503 . --data-binary @leaves "$url/root"
+    answers 503 '^unhealthy: 0 of' "$url/healthz"
+    stop 0
+
+    # One device fails and is left out; one kernel hangs, whose request is answered at its deadline
+    # and whose device is abandoned.
     export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@300=46; dev1.cuLaunchKernel*@600=hang'
     start -t 5000
     load 2000
@@ -150,8 +186,15 @@ sim*)
     grep -q 'fault of the device' log || fail "no device has failed"
     [ "$refused" -ge 1 ] || fail "no request has missed its deadline"
     [ "$refused" -le 20 ] || fail "$refused requests are refused"
-    answers 200 '1 of 2 devices' "$url/healthz"
+    tries=0
+    until curl -s "$url/healthz" | grep -q '1 of 3 devices' || [ $tries = 100 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    answers 200 '1 of 3 devices' "$url/healthz"
+    answers 200 'state="abandoned"} 1' "$url/metrics"
     stop 75
+    grep -q 'jobs on a device that hangs' log || fail "the service does not say why it ends so"
 
     # After a sticky fault every request gets its answer, and the supervisor starts the service again.
     export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@100=700'
@@ -195,6 +238,9 @@ until [ -s answer.1 ] || [ $tries = 300 ]; do
     sleep 0.1
 done
 kill -TERM $id
+case $devices in
+sim*) answers 503 '^draining' "$url/healthz" ;; # GPUs have finished by now
+esac
 wait $client
 ended 0
 grep -v -e '^200 0$' -e '^503 0$' -e '^000 7$' codes && fail "SIGTERM leaves an incomplete answer"

@@ -10,12 +10,16 @@
  *     GET /healthz      200, or 503 while the service drains or has no usable device
  *
  * Each accepted request gets a thread, which acquires a lease: the pool decides when and where the
- * job runs. The connection's own thread waits for the result, but only until the request's
- * deadline, so that a device that hangs delays no answer. Every request gets one complete answer:
- * 4xx with the reason if it is wrong, 503 with the reason if it cannot be served now.
+ * job runs. Keys stay on the devices as long as their memory is not needed otherwise. The
+ * connection's own thread waits for the result, but only until the request's deadline, so that a
+ * device that hangs delays no answer. Every request gets one complete answer: 4xx with the reason
+ * if it is wrong, 503 with the reason if it cannot be served now.
+ *
+ * A device whose work makes no progress is quarantined, and abandoned if that lasts: what waits for
+ * it fails then, and is repeated on another device if its deadline has not passed.
  *
  * SIGTERM and SIGINT drain: new requests get 503, accepted ones are answered, everything is
- * released. Exit codes: 0 drained; 75 a sticky fault, or a device that hangs, so that the
+ * released. Exit codes: 0 drained; 75 a sticky fault, or a device that was abandoned, so that the
  * supervisor has to start the service again; 77 no device; 1 another failure.
  *
  * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build:
@@ -25,7 +29,11 @@
  *
  * Usage (port 0, the default: any free port, which is printed):
  *
- *     service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] [KEY=FILE.zkey]...
+ *     service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] [--status-socket PATH]
+ *         [KEY=FILE.zkey]...
+ *
+ * -t is the deadline of a request, -q the number of requests that may wait or run. `devicepool top
+ * PATH` shows the devices and leases of a service with a status socket.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4, explicit_bzero */
@@ -38,6 +46,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +59,7 @@
 #define MAX_KEYS 16
 #define MAX_CONNECTIONS 1024 /* further ones are closed */
 #define IDLE_SECONDS 30      /* a silent connection is closed */
-#define END_SECONDS 5        /* for releasing everything after the last answer */
+#define END_SECONDS 5        /* for the jobs that are left after the last answer */
 #define EXIT_AGAIN 75
 #define EXIT_NO_DEVICE 77
 #define MILLISECOND UINT64_C(1000000) /* in nanoseconds */
@@ -74,6 +83,9 @@ static struct service {
     size_t key_count;
     uint64_t timeout_ns;
     unsigned max_jobs;
+    const char *status_socket;
+    _Atomic(uint64_t) stalled; /* a bit for each device that has made no progress */
+    atomic_int is_ending;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
@@ -329,7 +341,8 @@ static struct MHD_Daemon *start_server(uint16_t port)
 /* ---- start and end -------------------------------------------------------------------------- */
 
 /* Writes the first cause into the operator's log when it happens. After a sticky fault the
- * requests in progress fail at once, so that draining takes no time. */
+ * requests in progress fail at once, so that draining takes no time. A fault of one device that has
+ * unfinished kernels is that it makes no progress. */
 static void report_fault(void *unused, const pool_fault *fault)
 {
     (void)unused;
@@ -337,6 +350,32 @@ static void report_fault(void *unused, const pool_fault *fault)
         stderr, "fault of the %s: %s\n", pool_error_class_name(fault->error_class), fault->message);
     if (fault->error_class == POOL_CLASS_PROCESS)
         kill(getpid(), SIGTERM);
+    else if (fault->kernel_count)
+        atomic_fetch_or(&service.stalled, UINT64_C(1) << pool_device_index(fault->device));
+}
+
+/* Stalled devices get no new leases. A second later they are in service again or given up. */
+static void *supervise_devices(void *unused)
+{
+    const struct timespec second = {.tv_sec = 1};
+    pool_health_info health = {.struct_size = sizeof(health)};
+    uint64_t suspected = 0;
+    pool_device *device;
+
+    while (!atomic_load(&service.is_ending)) {
+        nanosleep(&second, NULL);
+        pool_get_health(service.pool, &health);
+        for (size_t i = 0; suspected >> i && !pool_device_at(service.pool, i, &device); i++)
+            if (suspected >> i & 1 && health.stalled_devices)
+                pool_device_abandon(device, "its work makes no progress");
+            else if (suspected >> i & 1 && !pool_device_probe(device, SECOND))
+                pool_device_resume(device);
+        suspected = atomic_exchange(&service.stalled, 0);
+        for (size_t i = 0; suspected >> i && !pool_device_at(service.pool, i, &device); i++)
+            if (suspected >> i & 1)
+                pool_device_quarantine(device, "its work makes no progress");
+    }
+    return unused;
 }
 
 /* Registers KEY=FILE. */
@@ -372,8 +411,11 @@ static void warm_up(void)
 
 static void start(const char *devices, char **keys)
 {
-    const pool_params params = {
-        .struct_size = sizeof(params), .devices = devices, .fault_hook = report_fault};
+    const pool_params params = {.struct_size = sizeof(params),
+        .devices = devices,
+        .fault_hook = report_fault,
+        .stall_timeout_ns = service.timeout_ns,
+        .status_socket = service.status_socket};
     pool_status status = pool_create(&service.pool, &params);
 
     if (!status)
@@ -425,49 +467,46 @@ static void drain(struct MHD_Daemon *server)
     MHD_stop_daemon(server);
 }
 
-static void give_up(int unused)
-{
-    static const char text[] = "a device does not finish its work; left to the operating system\n";
-
-    (void)unused;
-    (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-    _exit(EXIT_AGAIN);
-}
-
-/* Releases everything. Work that never ends would make this wait as long: see give_up. */
-static int end(void)
+/* Releases everything. A job inside a driver call that never returns cannot be ended: then all is
+ * left to the operating system. */
+static int end(pthread_t supervisor)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
-    int is_lost;
+    uint64_t deadline = service_now() + END_SECONDS * SECOND;
 
-    signal(SIGALRM, give_up);
-    alarm(END_SECONDS);
     pthread_mutex_lock(&service.lock);
-    while (service.jobs)
-        pthread_cond_wait(&service.changed, &service.lock);
+    while (service.jobs && wait_until(&service.changed, deadline))
+        ;
+    if (service.jobs) {
+        fprintf(stderr, "%u jobs on a device that hangs do not end\n", service.jobs);
+        _exit(EXIT_AGAIN);
+    }
     pthread_mutex_unlock(&service.lock);
+    atomic_store(&service.is_ending, 1);
+    pthread_join(supervisor, NULL);
     pool_get_health(service.pool, &health);
-    is_lost = health.harmed == POOL_CLASS_PROCESS;
     for (size_t i = 0; i < service.key_count; i++)
-        pool_file_destroy(&service.keys[i].file);
+        service_key_close(&service.keys[i]);
     pool_poseidon_destroy(&service.hash);
     if (pool_destroy(&service.pool)) {
         fprintf(stderr, "%s\n", pool_last_error()->message);
         return 1;
     }
     fprintf(stderr, "drained\n");
-    return is_lost ? EXIT_AGAIN : 0;
+    return health.harmed == POOL_CLASS_PROCESS || health.abandoned_devices ? EXIT_AGAIN : 0;
 }
 
 int main(int count, char **arguments)
 {
+    static const struct option options[] = {{"status-socket", required_argument, NULL, 's'}, {0}};
     const char *devices = NULL;
     struct MHD_Daemon *server;
+    pthread_t supervisor;
     uint16_t port = 0;
     sigset_t signals;
     int option, signal_number;
 
-    while ((option = getopt(count, arguments, "d:p:t:q:")) != -1) {
+    while ((option = getopt_long(count, arguments, "d:p:t:q:", options, NULL)) != -1) {
         switch (option) {
         case 'd':
             devices = optarg;
@@ -481,9 +520,12 @@ int main(int count, char **arguments)
         case 'q':
             service.max_jobs = (unsigned)atoi(optarg);
             break;
+        case 's':
+            service.status_socket = optarg;
+            break;
         default:
             fprintf(stderr, "service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] "
-                            "[KEY=FILE.zkey]...\n");
+                            "[--status-socket PATH] [KEY=FILE.zkey]...\n");
             return 1;
         }
     }
@@ -496,7 +538,7 @@ int main(int count, char **arguments)
 
     start(devices, arguments + optind);
     server = start_server(port);
-    if (!server) {
+    if (!server || pthread_create(&supervisor, NULL, supervise_devices, NULL)) {
         fprintf(stderr, "port %u: %s\n", port, strerror(errno));
         return 1;
     }
@@ -505,5 +547,5 @@ int main(int count, char **arguments)
         pool_usable_count(service.pool));
     sigwait(&signals, &signal_number);
     drain(server);
-    return end();
+    return end(supervisor);
 }

@@ -11,8 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "groth16.h"
-
 #define ROOT_MEMORY (UINT64_C(4) << 20) /* device memory of the largest tree, with its leaves */
 #define WITNESS_HEADER 4096             /* at most, besides the values */
 
@@ -37,14 +35,22 @@ pool_status service_key_open(
     if (!status)
         status = pool_next_device(pool, &device);
     if (!status)
-        status = groth16_device_bytes(key->file, device, &key->device_bytes);
+        status = groth16_residents_create(&key->residents, pool, key->file, name);
+    if (!status)
+        status = groth16_device_bytes(key->file, &key->residents, device, &key->device_bytes);
     if (status) {
-        pool_file_destroy(&key->file);
+        service_key_close(key);
         return status;
     }
     key->name = name;
     key->max_body = info.variables * pool_field_element_bytes(info.field) + WITNESS_HEADER;
     return POOL_OK;
+}
+
+void service_key_close(struct service_key *key)
+{
+    groth16_residents_destroy(&key->residents);
+    pool_file_destroy(&key->file);
 }
 
 pool_status service_key_warm_up(const struct service_key *key, pool_device *device)
@@ -90,7 +96,10 @@ static pool_status open_witness(const struct service_job *job, pool_file **witne
 
 static pool_status prove(struct service_job *job, const pool_file *witness, pool_lease *lease)
 {
-    const struct groth16_job input = {.key = job->key->file, .witness = witness, .lease = lease};
+    const struct groth16_job input = {.key = job->key->file,
+        .residents = &job->key->residents,
+        .witness = witness,
+        .lease = lease};
     struct groth16_result result;
     pool_status status = groth16_prove(&input, &result);
 
@@ -122,7 +131,8 @@ static pool_status compute_root(struct service_job *job, pool_lease *lease)
     return POOL_OK;
 }
 
-/* All scheduling of the service: the pool chooses the device, and makes the job wait if need be. */
+/* All scheduling of the service: the pool chooses the device, if possible one that has the key, and
+ * makes the job wait if need be. A witness is secret, so all memory of its job is overwritten. */
 static pool_status run_with_lease(struct service_job *job, const pool_file *witness)
 {
     const uint64_t time = service_now(), left = job->deadline > time ? job->deadline - time : 0;
@@ -130,6 +140,8 @@ static pool_status run_with_lease(struct service_job *job, const pool_file *witn
         .bytes = job->key ? job->key->device_bytes : ROOT_MEMORY,
         .timeout_ns = left,
         .duration_ns = left,
+        .near_resident = job->key ? job->key->residents.points[0] : NULL,
+        .flags = job->key ? POOL_LEASE_SECRET : 0,
         .label = job->key ? job->key->name : "root"};
     pool_lease *lease = NULL;
     pool_status status = pool_acquire(job->pool, &request, &lease);

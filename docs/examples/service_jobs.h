@@ -7,6 +7,8 @@
 
 #include <devicepool.h>
 
+#include "groth16.h"
+
 #define SERVICE_ELEMENT 32 /* bytes of a BN254 scalar */
 #define SERVICE_MAX_LEAVES 4096
 
@@ -14,13 +16,15 @@
 struct service_key {
     const char *name;
     pool_file *file;
-    uint64_t device_bytes; /* of a proof */
-    size_t max_body;       /* bytes of a witness */
+    struct groth16_residents residents; /* its points, on the devices */
+    uint64_t device_bytes;              /* of a proof */
+    size_t max_body;                    /* bytes of a witness */
 };
 
-/* Opens a zkey; `name` must outlive the key, whose file the caller destroys. */
+/* Opens a zkey and registers its points; `name` must outlive the key. */
 pool_status service_key_open(
     struct service_key *key, device_pool *pool, const char *name, const char *path);
+void service_key_close(struct service_key *key);
 
 /* Compiles the kernels of a key's curves. */
 pool_status service_key_warm_up(const struct service_key *key, pool_device *device);

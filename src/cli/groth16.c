@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prover. It reads the points of the key from the memory-mapped file; the quotient stays in
- * device memory.
+ * The prover. It reads the points of the key from the memory-mapped file, or uses those that are
+ * resident; the quotient stays in device memory.
  */
 #include "groth16.h"
 
@@ -14,6 +14,10 @@
 #include "snarkjs_json.h"
 
 #define MAX_POINT (4 * POOL_FIELD_MAX_BYTES)
+
+/* The MSMs, in the order of groth16_residents.points. */
+enum msm { MSM_A, MSM_B1, MSM_B2, MSM_C, MSM_H };
+static const char *const sections[GROTH16_MSMS] = {"A", "B1", "B2", "C", "H"};
 
 struct prover {
     const struct groth16_job *job;
@@ -208,7 +212,7 @@ static pool_status multiply_matrices(struct prover *prover, uint64_t *rows)
 }
 
 /* The domain of snarkjs' transforms. The coset generator is a square root of the domain's root. */
-static pool_status create_domain(const struct prover *prover, pool_ntt_domain **domain)
+static pool_status create_domain(const pool_file_info *key, pool_ntt_domain **domain)
 {
     const char *convention = "snarkjs";
     uint8_t root[POOL_FIELD_MAX_BYTES];
@@ -216,19 +220,19 @@ static pool_status create_domain(const struct prover *prover, pool_ntt_domain **
     uint32_t log_size = 0;
     pool_status status;
 
-    while (UINT64_C(1) << log_size < prover->key.domain_size)
+    while (UINT64_C(1) << log_size < key->domain_size)
         log_size++;
-    if (pool_field_root_of_unity(prover->field, convention, 0, POOL_FORM_STANDARD, root))
+    if (pool_field_root_of_unity(key->field, convention, 0, POOL_FORM_STANDARD, root))
         convention = NULL; /* the name is unknown where snarkjs uses the field's default root */
     status =
-        pool_field_root_of_unity(prover->field, convention, log_size + 1, POOL_FORM_STANDARD, root);
+        pool_field_root_of_unity(key->field, convention, log_size + 1, POOL_FORM_STANDARD, root);
     if (!status)
         status = pool_field_format(
-            prover->field, POOL_FORM_STANDARD, root, POOL_HEXADECIMAL, coset, sizeof(coset), NULL);
+            key->field, POOL_FORM_STANDARD, root, POOL_HEXADECIMAL, coset, sizeof(coset), NULL);
     if (status)
         return status;
     const pool_ntt_domain_params params = {.struct_size = sizeof(params),
-        .field = prover->field,
+        .field = key->field,
         .log_size = log_size,
         .convention = convention,
         .coset = coset};
@@ -240,9 +244,12 @@ static pool_status transform_to_coset(const struct prover *prover, const pool_sp
 {
     pool_ntt_params params = {.struct_size = sizeof(params), .batch = 3};
     const pool_exec exec = exec_of(prover);
+    const struct groth16_residents *residents = prover->job->residents;
+    pool_ntt_domain *own = NULL;
     pool_span out = *rows;
-    pool_status status = create_domain(prover, &params.domain);
+    pool_status status = residents ? POOL_OK : create_domain(&prover->key, &own);
 
+    params.domain = residents ? residents->domain : own;
     params.direction = POOL_NTT_INVERSE;
     params.order = POOL_NTT_NR;
     if (!status)
@@ -252,7 +259,7 @@ static pool_status transform_to_coset(const struct prover *prover, const pool_sp
     params.coset = 1;
     if (!status)
         status = pool_ntt(&params, &exec, rows, &out);
-    pool_ntt_domain_destroy(&params.domain);
+    pool_ntt_domain_destroy(&own);
     return status;
 }
 
@@ -315,25 +322,36 @@ static pool_status compute_quotient(struct prover *prover)
 
 /* The MSM over a section's points; the result is a packed affine point in standard form. */
 static pool_status section_msm(
-    struct prover *prover, const char *name, const pool_span *scalars, uint8_t *sum)
+    struct prover *prover, enum msm which, const pool_span *scalars, uint8_t *sum)
 {
+    const struct groth16_residents *residents = prover->job->residents;
     pool_file_section points;
     pool_span result = {.data = sum, .count = 1};
-    pool_status status = get_section(prover, name, &points);
+    pool_resident_use *use = NULL;
+    pool_status status = get_section(prover, sections[which], &points);
 
     if (status)
         return status;
-    const pool_msm_params params = {
+    pool_msm_params params = {
         .struct_size = sizeof(params), .curve = points.curve, .point_layout = points.layout};
-    const pool_exec exec = {.struct_size = sizeof(exec),
+    pool_exec exec = {.struct_size = sizeof(exec),
         .device = prover->device,
         .stream = prover->stream,
         .lease = prover->job->lease,
         .progress = on_progress,
         .user = prover,
         .checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE};
-    begin_step(prover, name);
-    return pool_msm(&params, &exec, &points.span, scalars, &result);
+    begin_step(prover, sections[which]);
+    if (!residents)
+        return pool_msm(&params, &exec, &points.span, scalars, &result);
+    status = pool_resident_open(residents->points[which], &exec, &use); /* checks what it loads */
+    if (status)
+        return status;
+    params = (pool_msm_params){.struct_size = sizeof(params), .bases = pool_resident_bases(use)};
+    exec.checks = POOL_CHECK_NONE;
+    status = pool_msm(&params, &exec, NULL, scalars, &result);
+    pool_resident_close(&use);
+    return status;
 }
 
 /* sum += scalar * P for the section's only point P, or sum += P if scalar is NULL. */
@@ -398,16 +416,16 @@ static pool_status compute_msms(struct prover *prover, struct proof *proof, uint
     pool_span private_signals = slice_span(
         &prover->witness, first_private, prover->witness.count - first_private, prover->width);
     uint8_t h[MAX_POINT];
-    pool_status status = section_msm(prover, "A", &prover->witness, proof->a);
+    pool_status status = section_msm(prover, MSM_A, &prover->witness, proof->a);
 
     if (!status)
-        status = section_msm(prover, "B1", &prover->witness, b1);
+        status = section_msm(prover, MSM_B1, &prover->witness, b1);
     if (!status)
-        status = section_msm(prover, "B2", &prover->witness, proof->b);
+        status = section_msm(prover, MSM_B2, &prover->witness, proof->b);
     if (!status)
-        status = section_msm(prover, "C", &private_signals, proof->c);
+        status = section_msm(prover, MSM_C, &private_signals, proof->c);
     if (!status)
-        status = section_msm(prover, "H", &prover->quotient, h);
+        status = section_msm(prover, MSM_H, &prover->quotient, h);
     return status ? status : pool_point_add(prover->key.curves[0], NULL, proof->c, h, proof->c);
 }
 
@@ -518,9 +536,78 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
     return status;
 }
 
-pool_status groth16_device_bytes(const pool_file *key, pool_device *device, uint64_t *bytes)
+/* ---- residents and device memory ------------------------------------------------------------- */
+
+static pool_status register_points(
+    device_pool *pool, const pool_file *key, enum msm which, const char *name, pool_resident **made)
 {
-    static const char *const msms[] = {"A", "B1", "B2", "C", "H"};
+    pool_file_section section = {.struct_size = sizeof(section)};
+    char label[POOL_RESIDENT_NAME_BYTES];
+    pool_status status = pool_file_get_section(key, sections[which], &section);
+
+    if (status)
+        return status;
+    snprintf(label, sizeof(label), "%.50s %s", name, sections[which]);
+    const pool_bases_params bases = {
+        .struct_size = sizeof(bases), .curve = section.curve, .layout = section.layout};
+    const pool_resident_params params = {
+        .struct_size = sizeof(params), .name = label, .bases = &bases, .points = &section.span};
+    return pool_resident_create(pool, &params, made);
+}
+
+pool_status groth16_residents_create(
+    struct groth16_residents *residents, device_pool *pool, const pool_file *key, const char *name)
+{
+    pool_file_info info = {.struct_size = sizeof(info)};
+    pool_status status = pool_file_get_info(key, &info);
+
+    *residents = (struct groth16_residents){0};
+    for (int i = 0; !status && i < GROTH16_MSMS; i++)
+        status = register_points(pool, key, (enum msm)i, name, &residents->points[i]);
+    if (!status)
+        status = create_domain(&info, &residents->domain);
+    if (status)
+        groth16_residents_destroy(residents);
+    return status;
+}
+
+pool_status groth16_residents_destroy(struct groth16_residents *residents)
+{
+    pool_status first = pool_ntt_domain_destroy(&residents->domain);
+
+    for (int i = 0; i < GROTH16_MSMS; i++) {
+        pool_status status = pool_resident_destroy(&residents->points[i]);
+
+        first = first ? first : status;
+    }
+    return first;
+}
+
+/* Of one MSM, its bases included where they are resident. */
+static pool_status msm_bytes(const pool_file_section *section, const pool_resident *points,
+    const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_span scalars = {.count = section->span.count}, result = {.count = 1};
+    pool_msm_params params = {.struct_size = sizeof(params)};
+    uint64_t workspace = 0, loading = 0;
+    pool_status status;
+
+    if (!points) {
+        params.curve = section->curve;
+        params.point_layout = section->layout;
+        return pool_msm_workspace(&params, exec, &section->span, &scalars, &result, bytes);
+    }
+    status = pool_resident_open_workspace(points, exec, &loading);
+    if (!status)
+        status = pool_resident_msm_workspace(points, &params, exec, &scalars, &result, &workspace);
+    workspace += pool_resident_bytes(points);
+    *bytes = workspace > loading ? workspace : loading;
+    return status;
+}
+
+pool_status groth16_device_bytes(const pool_file *key, const struct groth16_residents *residents,
+    pool_device *device, uint64_t *bytes)
+{
     const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_file_section section = {.struct_size = sizeof(section)};
     pool_file_info info = {.struct_size = sizeof(info)};
@@ -532,19 +619,13 @@ pool_status groth16_device_bytes(const pool_file *key, pool_device *device, uint
     /* The vectors A w, B w and C w and, at different times, scratch for their transforms and the
      * matrices' entries with two operands. */
     elements = 6 * info.domain_size + 3 * section.span.count;
-    for (size_t i = 0; !status && i < sizeof(msms) / sizeof(msms[0]); i++) {
-        const pool_span result = {.count = 1};
-        pool_span scalars = {0};
-        uint64_t workspace = 0;
+    for (int i = 0; !status && i < GROTH16_MSMS; i++) {
+        uint64_t of_msm = 0;
 
-        status = pool_file_get_section(key, msms[i], &section);
-        if (status)
-            break;
-        const pool_msm_params params = {
-            .struct_size = sizeof(params), .curve = section.curve, .point_layout = section.layout};
-        scalars.count = section.span.count;
-        status = pool_msm_workspace(&params, &exec, &section.span, &scalars, &result, &workspace);
-        largest_msm = workspace > largest_msm ? workspace : largest_msm;
+        status = pool_file_get_section(key, sections[i], &section);
+        if (!status)
+            status = msm_bytes(&section, residents ? residents->points[i] : NULL, &exec, &of_msm);
+        largest_msm = of_msm > largest_msm ? of_msm : largest_msm;
     }
     if (!status)
         *bytes = largest_msm + elements * pool_field_element_bytes(info.field);

@@ -9,10 +9,31 @@
 
 #include <devicepool.h>
 
+enum { GROTH16_MSMS = 5 };
+
+/* What stays on the devices of a pool from one proof with a key to the next. */
+struct groth16_residents {
+    pool_resident *points[GROTH16_MSMS]; /* of the key's sections A, B1, B2, C and H */
+    pool_ntt_domain *domain;
+};
+
+/*
+ * Registers the points of a key with their pool, with the open file as their source: copies are
+ * loaded by the first proof on a device, evicted when memory is needed, and loaded again. `name` is
+ * for descriptions. The file must outlive the residents. On failure nothing remains.
+ */
+pool_status groth16_residents_create(
+    struct groth16_residents *residents, device_pool *pool, const pool_file *key, const char *name);
+
+/* No job may use them. All zero: no-op. Returns the first failure. */
+pool_status groth16_residents_destroy(struct groth16_residents *residents);
+
 /* The inputs. Any number of threads may run jobs that share files and devices. */
 struct groth16_job {
     const pool_file *key;     /* a zkey, over any supported pairing */
     const pool_file *witness; /* a wtns */
+    /* NULL: the points are copied from the key for this proof alone. */
+    const struct groth16_residents *residents;
     pool_device *device;
     /* NULL: no lease. Otherwise the job runs on the lease's first device and stream, its memory is
      * charged to the lease, and `device` is ignored. */
@@ -44,10 +65,11 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
 
 /*
  * An upper bound of the device memory that a job with this key allocates, for a lease, where each
- * MSM is computed in one chunk. Twiddle tables are not included: they stay on the device.
- * POOL_ERR_NOT_FOUND: the file is not a zkey.
+ * MSM is computed in one chunk; with residents (or NULL) including the largest of them. Twiddle
+ * tables are not included: they stay on the device. POOL_ERR_NOT_FOUND: the file is not a zkey.
  */
-pool_status groth16_device_bytes(const pool_file *key, pool_device *device, uint64_t *bytes);
+pool_status groth16_device_bytes(const pool_file *key, const struct groth16_residents *residents,
+    pool_device *device, uint64_t *bytes);
 
 void groth16_result_free(struct groth16_result *result);
 

@@ -67,24 +67,54 @@ static void *run_task(void *argument)
 }
 
 /* A lease of exactly the bytes that the forecast says is enough, and not far too much. */
-static void prove_under_lease(device_pool *pool, const pool_file *key, const pool_file *witness)
+static void prove_under_lease(device_pool *pool, const pool_file *key, const pool_file *witness,
+    const struct groth16_residents *residents, const char *proof)
 {
     pool_lease_usage usage = {.struct_size = sizeof(usage)};
     pool_request request = {.struct_size = sizeof(request), .label = "proof"};
-    struct groth16_job job = {.key = key, .witness = witness};
+    struct groth16_job job = {
+        .key = key, .residents = residents, .witness = witness, .random = fill_known_bytes};
     struct groth16_result result;
     pool_device *device = NULL;
 
     require(!pool_device_at(pool, 1, &device), "pool_device_at");
-    require(groth16_device_bytes(witness, device, &request.bytes) == POOL_ERR_NOT_FOUND, "a zkey");
-    require(!groth16_device_bytes(key, device, &request.bytes), "groth16_device_bytes");
+    require(groth16_device_bytes(witness, NULL, device, &request.bytes) == POOL_ERR_NOT_FOUND,
+        "a zkey");
+    require(!groth16_device_bytes(key, residents, device, &request.bytes), "groth16_device_bytes");
+    request.device = device;
     require(!pool_acquire(pool, &request, &job.lease), "pool_acquire");
     require(!groth16_prove(&job, &result), "a proof under a lease");
+    require(!strcmp(result.proof, proof), "the same proof");
     require(!pool_lease_get_usage(job.lease, 0, &usage), "pool_lease_get_usage");
     require(usage.peak_bytes && !usage.used_bytes, "the memory is charged to the lease");
     require(request.bytes < 8 * usage.peak_bytes, "the bound is not far off");
     require(!pool_release(&job.lease), "pool_release");
     groth16_result_free(&result);
+}
+
+/* The first proof loads the points, the second one finds them, and the third one after an eviction
+ * loads them again. */
+static void prove_with_residents(
+    device_pool *pool, const pool_file *key, const pool_file *witness, const char *proof)
+{
+    pool_resident_info info = {.struct_size = sizeof(info)};
+    struct groth16_residents residents;
+    pool_device *device = NULL;
+
+    require(
+        groth16_residents_create(&residents, pool, witness, "x") == POOL_ERR_NOT_FOUND, "a zkey");
+    require(!groth16_residents_create(&residents, pool, key, "chain"), "groth16_residents_create");
+    require(!pool_device_at(pool, 1, &device), "pool_device_at");
+    for (int i = 0; i < 3; i++) {
+        prove_under_lease(pool, key, witness, &residents, proof);
+        for (int k = 0; k < GROTH16_MSMS; k++) {
+            require(!pool_resident_get_info(residents.points[k], device, &info), "get_info");
+            require(info.is_resident && info.loads == (i < 2 ? 1 : 2), "loaded once");
+            if (i == 1)
+                require(!pool_resident_evict(residents.points[k], device), "pool_resident_evict");
+        }
+    }
+    require(!groth16_residents_destroy(&residents), "groth16_residents_destroy");
 }
 
 int main(int count, char **arguments)
@@ -117,10 +147,11 @@ int main(int count, char **arguments)
     require(tasks[2].status == POOL_ERR_IO && strstr(tasks[2].result.failure, "random"),
         "no random numbers, no proof");
     require(!tasks[2].result.proof && !tasks[2].result.public_signals, "nothing on failure");
-    prove_under_lease(pool, key, witness);
+    prove_under_lease(pool, key, witness, NULL, tasks[0].result.proof);
+    prove_with_residents(pool, key, witness, tasks[0].result.proof);
     for (size_t i = 0; i < 3; i++)
         groth16_result_free(&tasks[i].result);
-    pool_destroy(&pool);
+    require(!pool_destroy(&pool), "pool_destroy");
     pool_file_destroy(&witness);
     pool_file_destroy(&key);
     return 0;
