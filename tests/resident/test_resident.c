@@ -478,7 +478,7 @@ static void add_values(pool_device *of)
 static void test_modules_are_restored(void **state)
 {
     static const char name[] = "vector/vector.cu of babybear";
-    static const char ptx[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
+    static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                               ".visible .entry nothing()\n{\n    ret;\n}\n";
     pool_params params = {.struct_size = sizeof(params), .devices = devices};
     const pool_launch_shape shape = {.struct_size = sizeof(shape)};
