@@ -303,7 +303,7 @@ static void test_deadline_and_cancel_at_once(void **state)
     int timeouts = 0;
 
     (void)state;
-    fill_slots(world.pool, leases);
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     assert_ok(admission_of(world.pool, &admission));
     atomic_store(&fake_time, base_clock_ns());
     admission_set_clock(fake_clock);
@@ -328,7 +328,7 @@ static void test_deadline_and_cancel_at_once(void **state)
     }
     assert_true(timeouts > 0);
     admission_set_clock(NULL);
-    release_all(leases);
+    release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
 }
 
