@@ -131,6 +131,7 @@ POOL_API uint32_t pool_poseidon_width(const pool_poseidon *set);
 POOL_API uint32_t pool_poseidon_max_inputs(const pool_poseidon *set);
 /* The rate of a sponge. */
 POOL_API uint32_t pool_poseidon_rate(const pool_poseidon *set);
+/* The elements of a fixed-length hash's digest and of a tree's node. */
 POOL_API uint32_t pool_poseidon_digest_elements(const pool_poseidon *set);
 
 /* SHA-256 of the whole definition, without the name. */
@@ -166,6 +167,7 @@ POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device
 /* Permutes states->count states of t elements each. Both spans may be the same memory. */
 POOL_API pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results);
+/* The device memory that pool_poseidon_permute allocates, see above. */
 POOL_API pool_status pool_poseidon_permute_workspace(const pool_poseidon *set,
     const pool_exec *exec, const pool_span *states, const pool_span *results, uint64_t *bytes);
 
@@ -175,6 +177,7 @@ POOL_API pool_status pool_poseidon_permute_workspace(const pool_poseidon *set,
  */
 POOL_API pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests);
+/* The device memory that pool_poseidon_hash allocates, see above. */
 POOL_API pool_status pool_poseidon_hash_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests, uint64_t *bytes);
 
@@ -213,6 +216,7 @@ POOL_API void pool_poseidon_sponge_params_init(
  */
 POOL_API pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results);
+/* The device memory that pool_poseidon_sponge allocates, see above. */
 POOL_API pool_status pool_poseidon_sponge_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results,
     uint64_t *bytes);
@@ -258,6 +262,7 @@ POOL_API pool_status pool_merkle_get_shape(const pool_poseidon *set,
  */
 POOL_API pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels);
+/* The device memory that pool_poseidon_merkle_build allocates, see above. */
 POOL_API pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set,
     const pool_exec *exec, const pool_merkle_params *params, const pool_span *leaves,
     const pool_span *levels, uint64_t *bytes);
@@ -272,6 +277,7 @@ POOL_API pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *s
 POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path);
+/* The device memory that pool_poseidon_merkle_open allocates, see above. */
 POOL_API pool_status pool_poseidon_merkle_open_workspace(const pool_poseidon *set,
     const pool_exec *exec, const pool_merkle_params *params, uint64_t leaf_count,
     const pool_span *leaves, const pool_span *levels, uint64_t index, const pool_span *path,

@@ -45,8 +45,8 @@ __device__ __forceinline__ unsigned long long reverse_bits_long(unsigned long lo
     return (__brevll(x) >> 1) >> (63 - bits);
 }
 
-/* Loads and stores element `index` of an array whose elements are `stride` words apart and aligned
- * to 4 bytes. */
+/* Load and store element `index` of an array whose elements are `stride` words apart and aligned to
+ * 4 bytes. */
 __device__ __forceinline__ fr strided_load(
     const unsigned *base, unsigned long long index, unsigned long long stride)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A curve for custom kernels: the operations of ec/, which stand in namespace CUSTOM_SPACE, under
- * the prefix CUSTOM.
+ * A curve for custom kernels: the operations of ec/, which are in the namespace CUSTOM_SPACE, with
+ * the prefix CUSTOM. It has no include guard: it is included once per curve.
  */
 #define CUSTOM_JOIN(prefix, name) prefix##_##name
 #define CUSTOM_NAME(prefix, name) CUSTOM_JOIN(prefix, name)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For custom kernels, besides the operations of one field and ff/generic.cuh: small integers and
- * sums over a warp and a block. FF is the field's prefix, as in ff/generic.cuh.
+ * For custom kernels, in addition to the operations of a field and ff/generic.cuh: conversion of
+ * small integers, and sums over a warp and a block. FF is the field's prefix. It has no include
+ * guard: like ff/generic.cuh it is included once per field.
  */
 
 /* An integer in the device's form. */

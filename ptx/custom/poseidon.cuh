@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Poseidon parameter set for custom kernels: the permutation of poseidon/permutation.cuh, which
- * stands in namespace CUSTOM_SPACE, and fixed-length hashes, under the prefix CUSTOM.
+ * A Poseidon parameter set for custom kernels: the permutation of poseidon/permutation.cuh, which is
+ * in the namespace CUSTOM_SPACE, and fixed-length hashes, with the prefix CUSTOM. It has no include
+ * guard: it is included once per parameter set.
  */
 #define CUSTOM_JOIN(prefix, name) prefix##_##name
 #define CUSTOM_NAME(prefix, name) CUSTOM_JOIN(prefix, name)

@@ -9,7 +9,7 @@
 
 #include "ec/point.cuh"
 
-/* XYZZ has no z, but with z' = zz it is Jacobian up to scale: (X zz, Y zzz, zz). */
+/* (X zz, Y zzz, zz): XYZZ coordinates have no z, and z = zz is one that suits. */
 __device__ __forceinline__ jacobian xyzz_to_jacobian(xyzz p)
 {
     jacobian r = {fe_reduce(fe_mul(p.x, p.zz)), fe_reduce(fe_mul(p.y, p.zzz)), fe_reduce(p.zz)};
@@ -34,7 +34,7 @@ __device__ __forceinline__ projective xyzz_to_projective(xyzz p)
     return r;
 }
 
-/* With Z of the projective point: (X z, Y z^2, z^2, z^3). */
+/* (X Z, Y Z^2, Z^2, Z^3) for the projective point (X : Y : Z). */
 __device__ __forceinline__ xyzz xyzz_from_projective(projective p)
 {
     xyzz r;
@@ -45,7 +45,8 @@ __device__ __forceinline__ xyzz xyzz_from_projective(projective p)
     return r;
 }
 
-/* From 1 / zzz: 1 / zz = (zz / zzz)^2, as zz^3 = zzz^2. Infinity, with inverse 0, gives (0, 0). */
+/* Converts to affine coordinates, given 1 / zzz: 1 / zz = (zz / zzz)^2, because zz^3 = zzz^2. The
+ * inverse is 0 for infinity, and so are the results. */
 __device__ __forceinline__ affine xyzz_to_affine_with(xyzz p, fe inverse_zzz)
 {
     fe inverse_z = fe_mul(p.zz, inverse_zzz);

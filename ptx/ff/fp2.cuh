@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The quadratic extension Fq[u] / (u^2 - FQ2_NONRESIDUE) over the operations fq_..., where
- * FQ2_NONRESIDUE is a small integer. All values are pairs of lazy ones: parts in [0, 2p) where the
- * modulus has room, else reduced; fq2_reduce gives the reduced pair.
+ * FQ2_NONRESIDUE is a small integer. The parts of all values are lazily reduced: in [0, 2p) where
+ * the modulus leaves a bit unused for that, otherwise below p; fq2_reduce reduces both.
  *
  * Products are called, not inlined (FQ2_CALLED 1), where the base field has many words: a kernel of
  * G2 additions holds dozens of them.
  */
-#ifndef FF_FP2_CUH
-#define FF_FP2_CUH
+#ifndef PTX_FF_FP2_CUH
+#define PTX_FF_FP2_CUH
 
 typedef struct fq2 {
     fq c0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Powers and inverses over the operations of one field. Include once per field with FF defined as
- * its prefix: FF = fr defines fr_pow, fr_inverse, fr_batch_inverse. Knows the names of ptx.h only.
+ * Powers and inverses over the operations that the generated source of a field defines. It has no
+ * include guard: it is included once per field, with FF defined as the field's prefix. FF = fr
+ * defines fr_pow, fr_inverse and fr_batch_inverse.
  */
 #undef FF_JOIN
 #undef FF_NAME
@@ -33,9 +34,10 @@ __device__ __forceinline__ FF FF_(inverse)(FF a)
 }
 
 /*
- * Inverts values[0], values[stride], ... (count of them) by one inversion and 3 (count - 1)
- * products; zeros stay. `scratch` has the same shape: with stride = number of threads and each
- * thread starting at its own index, all accesses of a warp are neighbours.
+ * Inverts `count` values, values[0], values[stride], ..., by one inversion and 3 (count - 1)
+ * products; zeros remain zeros. `scratch` has the same stride. Where the stride is the number of
+ * threads and each thread starts at its own index, the threads of a warp access neighbouring
+ * elements.
  */
 __device__ void FF_(batch_inverse)(FF *values, FF *scratch, size_t count, size_t stride)
 {

@@ -19,7 +19,7 @@ __device__ __forceinline__ affine convert_affine(const struct msm_input_bases *i
     return p;
 }
 
-/* From the inverse of the point's denominator. */
+/* Converts point i, given the inverse of its denominator. */
 __device__ __forceinline__ affine convert_with_inverse(
     const struct msm_input_bases *input, u64 i, fe inverse)
 {

@@ -15,7 +15,7 @@
 #define THREADS MSM_DIGITS_THREADS
 #define SCAN_ITEMS 8 /* partitions that a thread scans at once */
 
-/* s modulo the order, for any s: subtracts multiples of the order by powers of two. */
+/* Returns s modulo the order, for any s: subtracts the order times powers of two. */
 __device__ __noinline__ fr scalar_reduce(fr s)
 {
 #pragma unroll 1
@@ -89,7 +89,7 @@ __device__ __forceinline__ bool scalar_recode(
     return is_negated;
 }
 
-/* 32 bits from bit `bit` on. */
+/* Returns the 32 bits from bit `bit` on. */
 __device__ __forceinline__ unsigned bits_from(const unsigned *recoded, unsigned bit)
 {
     const unsigned *word = recoded + bit / 32 * THREADS;

@@ -38,8 +38,8 @@ struct ntt_pass_args {
     unsigned log_done;       /* index bits that earlier passes have transformed */
     unsigned log_length;     /* of a sub-transform */
     unsigned log_tile_width; /* sub-transforms of a tile */
-    unsigned log_tile_inner; /* of them below the local index in the tile's layout */
-    unsigned low_bits;       /* of an exponent: its index in the low tables */
+    unsigned log_tile_inner; /* bits of their index below the local index in the tile's layout */
+    unsigned low_bits;       /* of an exponent: the index in the low tables */
     unsigned exponent_shift; /* from exponents of this pass's root to those of the tables' root */
     unsigned flags;
 };

@@ -4,6 +4,9 @@
  * by decimation in frequency; that is, the last log_radix radix-2 layers of a 2^NTT_RADIX-point
  * butterfly. roots[2^s + i] is the i-th power of a root of unity of order 2^s.
  */
+#ifndef PTX_NTT_BUTTERFLY_CUH
+#define PTX_NTT_BUTTERFLY_CUH
+
 __device__ __forceinline__ void compute_butterfly(fr *x, const fr *roots, unsigned log_radix)
 {
 #pragma unroll
@@ -23,3 +26,5 @@ __device__ __forceinline__ void compute_butterfly(fr *x, const fr *roots, unsign
         }
     }
 }
+
+#endif

@@ -10,6 +10,9 @@
  * from 0, the difference is below 2^(65 + t) (2^64 for t = 0), and that part of the shift is at
  * most 30 - 2 t.
  */
+#ifndef PTX_NTT_BUTTERFLY_GOLDILOCKS_CUH
+#define PTX_NTT_BUTTERFLY_GOLDILOCKS_CUH
+
 struct wide {
     unsigned low;
     unsigned middle;
@@ -123,3 +126,5 @@ __device__ __forceinline__ void compute_butterfly(fr *x, const fr *, unsigned lo
     for (unsigned e = 0; e < POINTS; e++)
         x[e] = wide_to_fr(v[e]);
 }
+
+#endif

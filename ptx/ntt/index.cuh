@@ -4,6 +4,9 @@
  * the tile, and which of them a thread processes in a stage. `sub` is the index of a sub-transform,
  * `local` the index of a point within it.
  */
+#ifndef PTX_NTT_INDEX_CUH
+#define PTX_NTT_INDEX_CUH
+
 typedef unsigned long long u64;
 
 /* A sub-transform of the launch: its transform in the batch, and its index within that. */
@@ -108,3 +111,5 @@ __device__ __forceinline__ struct butterfly butterfly_of(
     butterfly.local = (rest >> below << (below + NTT_RADIX)) | (rest & ((1u << below) - 1));
     return butterfly;
 }
+
+#endif

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Twiddle factors between the stages of a pass and between passes. Part of pass.cu.
+ * Twiddle factors between the stages of a pass and between passes. pass.cu includes it after
+ * index.cuh.
  */
+#ifndef PTX_NTT_TWIDDLES_CUH
+#define PTX_NTT_TWIDDLES_CUH
+
 /* With few warps per scheduler to hide the latency of loads, twiddles are prefetched one stage
  * ahead. */
 #define PREFETCHES_TWIDDLES (NTT_RADIX == 1 && FR_WORDS == 8)
@@ -106,3 +110,5 @@ __device__ __forceinline__ void apply_pass_twiddles(
     }
 #endif
 }
+
+#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The argument of all Poseidon kernels, as the host fills it and the kernels read it. A kernel
- * computes one item of `out` per item of `in`: a state, a message or the digest of one. The members
+ * computes one item of `out`, a state or a digest, per item of `in`, a state or a message. Members
  * that only one kernel reads are marked with its name. Strides are in bytes.
  */
 #ifndef PTX_POSEIDON_ARGS_H

@@ -149,8 +149,8 @@ __device__ __forceinline__ void sbox_all(fr *state)
 #if POSEIDON_HAS_RECURRENCE
 /*
  * The two dot products of a partial round (src/poseidon/partial_rounds.c): next[0] is the value
- * that enters the recurrence state, next[1] the next input of the S-box. Unscaled coefficients
- * include those of x[0], one before a and the head before h.
+ * that enters the recurrence state, next[1] the next input of the S-box. Without scaling, the
+ * coefficients of each begin with that of x[0], which is 1 for next[0].
  */
 __device__ __forceinline__ void recurrence_round(fr *next, const fr *x, int round)
 {

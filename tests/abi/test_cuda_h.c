@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our declarations of the driver's functions and structs against cuda.h and cudaTypedefs.h, symbol
- * by symbol. Nearly all of it is checked by the compiler; what is left at run time is that the list
- * here and the library's list are the same.
+ * The library's declarations of the driver's functions and structs against cuda.h and
+ * cudaTypedefs.h, symbol by symbol. The compiler checks nearly all of it; at run time this list is
+ * compared with the library's.
  */
 /* Leaves the names of functions as they are exported and declares their older versions too. */
 #define __CUDA_API_VERSION_INTERNAL
@@ -24,7 +24,7 @@
 
 #include "driver/attributes.h"
 
-/* Structs of the ABI: same size, same members at the same places. */
+/* Structs of the ABI: same size, same members at the same offsets. */
 #define SAME_SIZE(ours, theirs) _Static_assert(sizeof(ours) == sizeof(theirs), #ours)
 #define SAME_MEMBER(ours, member, theirs, their_member)                                            \
     _Static_assert(offsetof(ours, member) == offsetof(theirs, their_member) &&                     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our declarations of NVRTC's functions and results against nvrtc.h. The compiler does the
- * checking; the strings that the loader looks up are compared at run time.
+ * The library's declarations of NVRTC's functions and results against nvrtc.h. The compiler checks
+ * them; the strings that the loader looks up are compared at run time.
  */
 #include <nvrtc.h>
 

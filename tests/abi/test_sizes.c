@@ -43,7 +43,7 @@ static void test_members_stay(void **state)
     }
 }
 
-/* The last row of a struct names its last member: else one was added without a row. */
+/* The last row of a struct names its last member; otherwise a member was added without a row. */
 static void test_growth_is_recorded(void **state)
 {
     (void)state;

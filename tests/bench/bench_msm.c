@@ -86,7 +86,7 @@ struct stages {
     double bases_ms;
 };
 
-/* All stages but the last one: a copy of the window sums stands for it. */
+/* All stages but the last one, which a copy of the window sums replaces. */
 static void run_stages(struct msm_run *run, const struct msm_chunk_operands *operands)
 {
     run->chunks = 0;

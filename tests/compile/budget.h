@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of kernels' costs share: the chips, what a file's kernels cost there,
- * and the budgets that were recorded for them.
+ * Shared by the tests of kernels' costs: the chips, what a file's kernels cost there, and the
+ * budgets that were recorded for them.
  */
 #ifndef TESTS_COMPILE_BUDGET_H
 #define TESTS_COMPILE_BUDGET_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request → image through the real NVRTC: errors with source lines, headers and defines, one
- * compile a key in a process however many threads ask, two processes on one disk cache, cancelling.
+ * From a request to an image through the real NVRTC: errors with source lines, headers and defines,
+ * one compilation per key in a process however many threads request it, two processes on one disk
+ * cache, cancellation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +95,8 @@ static void test_forms(void **state)
     assert_non_null(strstr(image->bytes, ".target sm_90"));
     assert_non_null(strstr(image->bytes, ".entry scale"));
     module_image_release(image);
-    /* A chip that is newer than this NVRTC: PTX of the newest it knows. */
+    /* For a chip that is newer than this NVRTC, it compiles PTX for the newest chip that it
+     * supports. */
     assert_int_equal(get(&params, 990, 0, &image), POOL_OK);
     assert_int_equal(image->form, MODULE_PTX);
     module_image_release(image);

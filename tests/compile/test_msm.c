@@ -14,7 +14,7 @@
 #include "curve/emit_curve.h"
 #include "msm/msm.h"
 
-/* Those of order.cu and partition.cu know neither field nor curve. */
+/* The kernels of sort_buckets.cu and sort_partition.cu depend on no field and no curve. */
 static const struct {
     const char *subject;
     const char *file;

@@ -22,7 +22,7 @@ static const struct budget budgets[] = {
 
 enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
-/* Another tuning than the plan's, to look at. */
+/* A tuning other than the plan's, for inspection. */
 static const struct ntt_tuning *variant;
 
 static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, const char *file,

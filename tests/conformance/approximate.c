@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that the PTX manual gives only an error for: the result must be within it, and what
- * it lists for zeros, infinities and NaN must hold. Not compared bit for bit.
+ * Instructions for which the PTX manual gives only an error bound: the result must be within it,
+ * and the results that the manual lists for zeros, infinities and NaN must hold. They are not
+ * compared bit for bit.
  */
 #include "conformance.h"
 

@@ -48,7 +48,8 @@ static const char source[] =
     "  if (t < 12) out[blockIdx.x * 20 + t] = s[t];\n"
     "  if (t < 4) { out[blockIdx.x * 20 + 12 + 2 * t] = (u32)w[t]; out[blockIdx.x * 20 + 13 + 2 * "
     "t] = (u32)(w[t] >> 32); } }\n"
-    /* tickets: each number comes once; the sum of what came back is the same in every order */
+    /* tickets: each number is returned once; the sum of the returned values is the same in every
+     * order */
     "K tickets(const u32 *in, u32 *out, u32 n) { u32 t = atomicAdd(out, 1); atomicAdd(out + 1 + t, "
     "t * 3 + 1); }\n"
     "K swaps(const u32 *in, u32 *out, u32 n) { u32 old, seen = out[0];\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logic, shifts, bit fields and bit counts, byte permutations, and lop3 with all its tables. */
+/* Logic, shifts, bit fields and bit counts, byte permutations, and lop3 with all of its tables. */
 #include "conformance.h"
 
 #include <stdio.h>

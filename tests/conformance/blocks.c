@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks and grids: special registers in three dimensions, barriers with and without reduction,
- * named barriers between warps, barriers of a cooperative grid, work passed from block to block.
+ * named barriers between warps, barriers of a cooperative grid, data passed from block to block.
  */
 #include "conformance.h"
 

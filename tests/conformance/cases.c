@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of lane cases: names made from their texts, each name once. */
+/* The list of lane cases: their names are made from their PTX, and each name is unique. */
 #include "conformance.h"
 
 #include <stdio.h>

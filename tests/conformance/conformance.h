@@ -54,7 +54,7 @@ struct group {
     const char *source; /* for the programs; NULL: none */
     const struct program_case *programs;
     size_t program_count;
-    void (*add)(void); /* adds the lane cases; NULL: none */
+    void (*add)(void); /* adds the lane cases; NULL: there are none */
 };
 
 extern const struct group *const groups[];

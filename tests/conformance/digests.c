@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Digests of results, one line a case: "group/name digest". */
+/* Digests of results, one line per case: "group/name digest". */
 #include "conformance.h"
 
 #include <stdio.h>

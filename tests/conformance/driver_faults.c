@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transcript: kernels that go wrong, each in a process of its own, and what every call says then.
+/*
+ * Transcript: kernels with faults, each in a process of its own, and what every call returns
+ * afterwards.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transcript: modules, functions, launches and what is wrong with them. */
+/* Transcript: modules, functions, launches and their errors. */
 #include <string.h>
 
 #include "transcript.h"

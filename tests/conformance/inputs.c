@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs: every triple of a kind's edge values, then seeded random triples, of which half have
- * parts near one another (exponents of floats, lengths of integers).
+ * Inputs: every triple of a kind's edge values, then seeded random triples, half of which have
+ * similar parts (exponents of floats, lengths of integers).
  */
 #include "conformance.h"
 

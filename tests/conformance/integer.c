@@ -49,8 +49,8 @@ ANSWER(mad24_lo_s, (u64)(SIGNED24(a) * SIGNED24(b)) + c)
 ANSWER(mad24_hi_s, (u64)(SIGNED24(a) * SIGNED24(b) >> 16) + c)
 ANSWER(mad24_hi_sat, clamp32((s32)(SIGNED24(a) * SIGNED24(b) >> 16) + (s64)(s32)c))
 
-/* Division: of a divisor that is never 0, what a GPU answers for 0 is nobody's promise. The most
- * negative number by -1 wraps. */
+/* Division by a divisor that is never 0, because the result for 0 is not specified. The most
+ * negative number divided by -1 wraps. */
 #define DIVISION(T)                                                                                \
     ANSWER(div_u##T, (u##T)a / (u##T)(b | 1))                                                      \
     ANSWER(rem_u##T, (u##T)a % (u##T)(b | 1))                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a group's lane cases: one kernel a case, all in one source text. */
+/* Runs a group's lane cases: one kernel per case, all in one module. */
 #include "conformance.h"
 
 #include <stdio.h>

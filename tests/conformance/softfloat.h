@@ -48,8 +48,8 @@ static inline uint64_t bits_of_double(double value)
     return bits;
 }
 
-/* The compiler knows nothing of rounding modes: what is calculated between setting them goes
- * through volatile. */
+/* The compiler ignores rounding modes: values that are computed between changes of the mode are
+ * volatile. */
 static inline double integral(double value, uint32_t rounding)
 {
     volatile double result = value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Driver semantics as a transcript: each section runs in a process of its own, asks calls of the
- * driver and prints what they answered. The transcripts of simulated and real devices are equal.
+ * Driver semantics as a transcript: each section runs in a process of its own, calls the driver and
+ * prints what the calls returned. The transcripts of simulated and real devices are equal.
  */
 #ifndef TESTS_CONFORMANCE_TRANSCRIPT_H
 #define TESTS_CONFORMANCE_TRANSCRIPT_H

@@ -10,7 +10,7 @@ static const char source[] =
     "#define K extern \"C\" __global__ void\n"
     "#define ID (blockIdx.x * blockDim.x + threadIdx.x)\n"
     "#define FULL 0xffffffffu\n"
-    /* mode by how: each lane asks with a distance of its own, the predicate is kept in bit 0 */
+    /* mode by how: each lane has a different distance, and the predicate is stored in bit 0 */
     "#define SHUFFLE(mode) K shfl_##mode(const u32 *in, u32 *out, u32 n) {\\\n"
     "  u32 v = in[ID], s = 0; for (u32 w = 0; w < 6; w++) {\\\n"
     "    u32 width = 1u << w, c = (32 - width) << 8 | (TOP_##mode), r, p, by = (v >> w) & 31;\\\n"
@@ -75,7 +75,7 @@ static const char source[] =
     "0, p;}\"\n"
     "    : \"=r\"(p), \"=r\"(d)); __syncwarp(); out[ID] = p + 2 * __popc(__ballot_sync(FULL, p)); "
     "}\n"
-    /* a warp's lanes hand values on through shared memory with barrier.warp between them */
+    /* a warp's lanes pass values through shared memory with barrier.warp between them */
     "K warp_barrier(const u32 *in, u32 *out, u32 n) {\n"
     "  __shared__ volatile u32 s[128]; u32 t = threadIdx.x, base = t & ~31u, lane = t & 31; s[t] = "
     "in[ID];\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Abandoning a device whose kernel does not end: nothing waits for it any more, what is left of it
+ * Abandoning a device whose kernel does not end: nothing waits for the device any more, its objects
  * can be destroyed at once, and the other device continues to work. Runs on two simulated devices,
  * or with a device string on GPUs (exit code 77 without two of them). Each test is a process of its
- * own, because it leaves a device behind that hangs.
+ * own, because it leaves a hanging device behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -236,8 +236,8 @@ static void *synchronize(void *argument)
     return NULL;
 }
 
-/* A thread stays inside the driver, and objects of the device still exist: the pool ends all the
- * same, and the objects can be destroyed afterwards. */
+/* A thread does not return from the driver, and objects of the device still exist: the pool can be
+ * destroyed nevertheless, and the objects afterwards. */
 static int destroy_beside_blocked_thread(void *unused)
 {
     struct setting setting = {0};

@@ -169,7 +169,7 @@ static void test_long_messages(void **state)
 
     (void)state;
     run.checks = POOL_CHECK_CANONICAL;
-    memset(words + LONG * 32, 255, 32); /* between the items nobody looks */
+    memset(words + LONG * 32, 255, 32); /* bytes between the items are not checked */
     memset(words + (LONG + 1 + 7) * 32, 255, 64);
     assert_ok(pool_buffer_from_host(device, words, sizeof(words), &buffer));
     assert_ok(pool_buffer_address(buffer, &address));

@@ -53,7 +53,7 @@ static void launch(
     assert_ok(pool_launch(kernel, &shape, arguments, NULL));
 }
 
-/* Everything that the source's names stand for. */
+/* Everything that the names in the source refer to. */
 static void check_module(pool_module *module)
 {
     static const int added[] = {2, 3, 5, 7};

@@ -485,7 +485,7 @@ static void test_refusals(void **state)
     free(results);
 }
 
-/* After warm-up no call loads a module any more, on a device of its own pool. */
+/* After warm-up no call loads a module, on a device of a separate pool. */
 static void test_warm_up(void **state)
 {
     pool_params params = {.struct_size = sizeof(params), .devices = "sim:1"};

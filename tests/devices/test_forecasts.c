@@ -590,8 +590,8 @@ static pool_status forecast_msm(const pool_exec *exec, uint64_t *bytes)
     return pool_msm_workspace(&msm, &with, msm.bases ? NULL : &points, &scalars, &out, bytes);
 }
 
-/* Points in host memory; on the device, read in place or converted; bases without and with tables.
- */
+/* Points in host memory; on the device, read in place or converted; bases without and with
+ * precomputed multiples. */
 static void check_msm(int way, uint64_t batch)
 {
     const struct operation operation = {"msm", run_msm, forecast_msm, DIVIDED};

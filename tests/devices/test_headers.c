@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headers on disk, with the real NVRTC: the toolkit's are found, quoted ones relative to the file
- * that includes them, and a module that includes files is kept until one of them changes.
+ * Headers on disk, with the real NVRTC: those of the toolkit are found, quoted ones are searched
+ * relative to the file that includes them, and the image of a module that includes files is reused
+ * until one of them changes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -205,7 +206,8 @@ static void test_beside_the_source(void **state)
     assert_int_equal(compile(source, name, NULL, 0, &value), POOL_ERR_COMPILE);
 }
 
-/* What cannot be known is compiled each time: a name made up by macros, a header of an option. */
+/* What cannot be determined in advance is compiled each time: a name that macros produce, a header
+ * named by an option. */
 static void test_computed_names(void **state)
 {
     static const char source[] =
@@ -287,7 +289,8 @@ static void test_queries_in_macros(void **state)
     }
 }
 
-/* A header that changes while it is compiled: the result is the caller's, nothing is kept. */
+/* A header that changes during the compilation: the caller gets the result, and nothing is cached.
+ */
 static void test_changed_meanwhile(void **state)
 {
     char joined[80];

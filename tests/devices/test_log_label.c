@@ -132,7 +132,7 @@ static void test_every_function(void **state)
         assert_string_equal(heard.lease, "");
     }
     assert_ok(pool_release(&lease));
-    /* The label of a lease that has been released belongs to nobody. */
+    /* The label of a released lease appears in no later record. */
     assert_int_not_equal(call_without_operands(4, &exec), POOL_OK);
     assert_string_equal(heard.lease, "");
     pool_log_set(NULL, NULL, POOL_LOG_NONE);

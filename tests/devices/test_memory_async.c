@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory and streams while work is in progress: simulated streams that hang until they are let
- * go show what waits, what does not, and that memory in use is not given out again.
+ * Memory and streams while work is in progress: simulated streams that hang until the test releases
+ * them show which calls wait, which do not, and that memory in use is not allocated again.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums against the plain answers on simulated devices: every curve, every way that operands can
- * lie in memory, batches, values that make additions exceptional, short scalars, windows; and laws
- * that need no other answer.
+ * MSMs against the reference on simulated devices: every curve, every layout of operands in memory,
+ * batches, operands with exceptional additions, short scalars, window bits; and algebraic laws that
+ * need no reference.
  */
 #include "support/curve.h"
 #include "support/msm.h"

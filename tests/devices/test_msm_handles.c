@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points that stay on a device: sums over handles with and without tables, parts of them, batches;
- * fingerprints, finding, counting; files there and back, and damaged in every byte that matters.
+ * Bases that stay on a device: MSMs over handles with and without precomputed multiples, over
+ * ranges of them, batches; fingerprints, look-up, reference counts; files that are saved and
+ * loaded, and files that are damaged at every byte that matters.
  */
 #include "support/msm.h"
 
@@ -37,7 +38,7 @@ static pool_bases *handle_of(
     return points;
 }
 
-/* Level j is 2^(j s) times level 0, by the host. */
+/* Multiple j is 2^(j s) times the base, computed by the host. */
 static void check_levels(const struct msm_problem *problem, pool_bases *points)
 {
     const pool_curve *curve = problem->curve;
@@ -79,7 +80,7 @@ static void check_sums(const struct msm_problem *problem, uint32_t factor, uint3
     msm_compare(problem, &params, &exec, NULL);
     params.shared_bases = 1;
     msm_compare(problem, &params, &exec, NULL);
-    /* The third of them in the middle. */
+    /* The middle third of the bases. */
     struct msm_problem part = *problem;
     uint8_t got[MSM_POINT_MAX], wanted[MSM_POINT_MAX];
     params.batch = 1;
@@ -88,7 +89,7 @@ static void check_sums(const struct msm_problem *problem, uint32_t factor, uint3
     msm_expect(&part, wanted);
     assert_ok(msm_call_shaped(&part, &params, &exec, &plain, 0, got));
     assert_memory_equal(got, wanted, problem->point_bytes);
-    /* Short scalars use fewer levels. */
+    /* Short scalars use fewer multiples. */
     for (uint64_t i = 0; i < part.count; i++)
         msm_set_scalar(&part, i, i * 77);
     params.scalar_bits = 16;
@@ -155,7 +156,8 @@ static void test_facts(void **state)
     msm_problem_free(&problem);
 }
 
-/* One fingerprint for the same points, however given; what is found is the same handle. */
+/* The same points have the same fingerprint, whatever their layout; a look-up returns the same
+ * handle. */
 static void test_find(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
@@ -192,7 +194,7 @@ static void test_find(void **state)
     assert_ok(pool_bases_destroy(&handle));
     assert_ok(pool_bases_destroy(&found));
     assert_int_equal(pool_bases_find(device, first, 1, &found), POOL_ERR_NOT_FOUND);
-    /* Another point, and one less, are others. */
+    /* Bases with another point, or with one point fewer, have other fingerprints. */
     problem.points[64 * 5] ^= 1;
     handle = NULL;
     params.layout = POOL_POINT_AFFINE;
@@ -425,7 +427,7 @@ static void test_forged_files(void **state)
     seal(bytes, 112 + 32);
     expect_bad(bad, bytes, 112 + 32, "invalid header");
     memcpy(bytes, kept, size);
-    /* The fingerprint of other points: those here would be found in their place. */
+    /* The fingerprint of other points, for which a look-up would then return these bases. */
     assert_ok(pool_bases_fingerprint(others, bytes + 80));
     assert_ok(pool_bases_destroy(&others));
     seal(bytes, size);
@@ -442,8 +444,8 @@ static void test_forged_files(void **state)
     msm_problem_free(&other);
 }
 
-/* A check is of what was read: points off the curve are refused, tables that are not the points'
- * multiples are recomputed. */
+/* Checks apply to the contents of the file: points off the curve are refused, and wrong multiples
+ * are recomputed. */
 static void test_checked_files(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 40, 1);
@@ -489,7 +491,8 @@ static void test_checked_files(void **state)
     msm_problem_free(&problem);
 }
 
-/* Tables for 20 bits serve 20 bits and fewer; more would read beyond them. */
+/* Multiples for scalars of 20 bits also serve shorter scalars; longer ones would read beyond them.
+ */
 static void test_short_tables(void **state)
 {
     struct msm_problem problem = msm_problem_random(pool_curve_by_name("bn254_g1"), 90, 1);

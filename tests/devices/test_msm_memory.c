@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a sum's memory comes from: workspaces exact to the byte, budgets that cut it into pieces,
- * host memory that comes while others are computed, devices that are nearly full; and how it ends:
- * asynchronous calls, cancel, progress, results on success only.
+ * Where an MSM's memory comes from: workspaces that are exact to the byte, memory limits that
+ * divide the call into chunks, host memory that is uploaded while the previous chunk is computed,
+ * devices that are nearly full. And how a call ends: asynchronously, cancelled, with progress, and
+ * with results on success only.
  */
 #include "support/msm.h"
 

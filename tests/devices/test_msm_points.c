@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points on their way to a sum, kernel by kernel against the host: every layout, form and stride of
- * every curve comes out packed, affine and reduced; multiples; checks name the first bad place.
+ * Conversion and checks of points, kernel by kernel against the host: points of every layout, form
+ * and stride of every curve are converted to packed, reduced affine points; multiples are computed;
+ * checks name the first bad point.
  */
 #include "support/msm.h"
 
@@ -168,7 +169,8 @@ static void test_multiples(void **state)
     check_multiples(pool_curve_by_name("bw6_761_g1"), 64);
 }
 
-/* Points on the device, checked; the status and its text are the caller's to look at. */
+/* Checks points on the device and returns the status, which the caller examines together with its
+ * message. */
 static pool_status check_points(
     const struct msm_problem *problem, pool_point_format format, const uint8_t *given, int check)
 {

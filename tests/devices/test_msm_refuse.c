@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What pool_msm and pool_msm_workspace refuse, and that nothing is written then.
- */
+/* Arguments that pool_msm and pool_msm_workspace refuse, without writing anything. */
 #include "support/msm.h"
 #include "support/pool.h"
 

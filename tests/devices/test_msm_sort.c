@@ -141,7 +141,7 @@ static void check(const struct sort_case *one)
     free(sorted.entries);
 }
 
-/* A curve with another scalar field: the sort knows nothing else of it. */
+/* A curve with another scalar field: the sort depends on nothing else of the curve. */
 static const pool_curve *curve_over(const char *field)
 {
     static struct pool_curve made[8];

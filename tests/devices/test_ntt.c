@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms on devices, simulated ones unless `--device` names others, against the plain
- * reference: all orders, directions, cosets and layouts, small sizes whole and larger ones by
- * turns, in passes of every kind.
+ * Transforms on devices, simulated ones unless `--device` names others, against the reference: all
+ * orders, directions, cosets and layouts, for small sizes in all combinations and for larger ones
+ * in turn, with passes of every kind.
  */
 #include "support/ntt.h"
 #include "support/pool.h"
@@ -179,7 +179,7 @@ static void test_shifts(void **state)
     }
 }
 
-/* ---- forms, places, strides ------------------------------------------------------------------ */
+/* ---- forms, memory spaces, strides ----------------------------------------------------------- */
 
 static void run_between(const pool_ntt_params *params, const pool_exec *exec, const uint8_t *in,
     const uint8_t *wanted, const pool_span *from_shape, const pool_span *to_shape, uint32_t skew)
@@ -222,7 +222,7 @@ static void run_between(const pool_ntt_params *params, const pool_exec *exec, co
             assert_ok(pool_field_from_montgomery(field, at, 1, value));
         assert_memory_equal(value, wanted + i * field->bytes, field->bytes);
         for (uint64_t gap = field->bytes; gap < out_stride && i + 1 < count; gap++)
-            assert_int_equal(at[gap], 0xa5); /* what lies between is the caller's */
+            assert_int_equal(at[gap], 0xa5); /* the bytes in between are the caller's */
     }
     for (int i = 0; i < 2; i++)
         assert_ok(pool_buffer_destroy(&buffers[i]));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What transforms and vector functions refuse, and that nothing is written then.
- */
+/* Arguments that transforms and vector functions refuse, without writing anything. */
 #include "support/ntt.h"
 #include "support/pool.h"
 

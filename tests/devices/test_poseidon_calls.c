@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of Poseidon on a device, simulated or the machine's own as test_poseidon takes them: trees,
- * host and device memory, forms, strides, pieces, asynchronous calls, progress and cancel, memory
- * of others, kernels that are wrong.
+ * Calls of Poseidon on a device, simulated or of this host, as in test_poseidon: trees, host and
+ * device memory, forms, strides, chunks, asynchronous calls, progress and cancellation, memory of
+ * other devices, kernels with wrong results.
  */
 #include "support/poseidon.h"
 

@@ -337,7 +337,7 @@ static void msm_fill(void *given)
 CALL(msm)
 {
     return pool_msm(
-        given, &exec_now, &no_items, &no_items, &no_items); /* one sum has no 0 results */
+        given, &exec_now, &no_items, &no_items, &no_items); /* one MSM has one result, not 0 */
 }
 
 CALL(msm_exec)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors on simulated devices against the host's arithmetic: forms, places and strides by turns,
- * sizes around those of blocks.
+ * Vectors on simulated devices against the host's arithmetic: forms, memory spaces and strides in
+ * turn, and sizes near those of blocks.
  */
 #include "support/ntt.h"
 
@@ -10,7 +10,7 @@
 
 enum { MOST = 1500 };
 
-/* A vector in a form, a place and a stride of its own. */
+/* A vector with a form, a memory space and a stride. */
 struct given {
     pool_span span;
     pool_buffer *buffer;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The watchdog on simulated devices: a kernel that does not end makes its device stalled, with one
- * notification that names it; progress elsewhere on the device, and its end, clear that.
+ * notification that names the kernel; progress of other work on the device, or the kernel's end,
+ * clears that.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,7 +120,7 @@ static void test_stall_and_recovery(void **state)
 
     (void)state;
     set_up(&setting, 50 * MS);
-    launch(&setting, 0); /* ends, although nobody waits for it */
+    launch(&setting, 0); /* ends, although no thread waits for it */
     usleep(150000);
     assert_int_equal(health_of(&setting).stalled_devices, 0);
     stream_set_label(setting.streams[0], "proof 3");

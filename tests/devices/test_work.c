@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work in flight: what a first cause says of faults that show elsewhere, what is freed next to a
- * kernel that does not end, and how devices are chosen while others have something to do.
+ * Work in flight: what a first cause reports of faults that another call detects, what is freed
+ * while a kernel does not end, and how devices are chosen while others have work.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,7 @@ static void launch(pool_kernel *kernel, pool_stream *stream)
     OK(pool_launch(kernel, &shape, NULL, stream));
 }
 
-/* A launch on a stream of its own that does not end before pool_sim_resume. */
+/* A launch on a separate stream that does not end before pool_sim_resume. */
 static pool_stream *hang(pool_device *device, pool_kernel *kernel)
 {
     pool_stream *stream = NULL;
@@ -171,7 +171,7 @@ static void test_fault_shows_elsewhere(void **state)
     pool_event *event = NULL;
 
     (void)state;
-    /* What is known to have finished, however it is known, is nobody's fault. */
+    /* Work that is known to have finished, in whatever way, is not reported as the cause. */
     for (size_t i = 0; i < 3; i++) {
         pool_kernel *nothing = load(at(pool, i), "nothing", &modules[i]);
 
@@ -323,7 +323,8 @@ static void test_fault_behind_many_launches(void **state)
     OK(pool_destroy(&pool));
 }
 
-/* Nothing was launched, or the code is no kernel's: nobody is accused. */
+/* Nothing was launched, or the code does not come from kernels: no launch is reported as the cause.
+ */
 static void test_fault_of_nobody(void **state)
 {
     static const char *const codes[] = {
@@ -381,7 +382,7 @@ static void test_hung_kernel(void **state)
     assert_true(base_clock_ns() - start < SECOND);
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(deferred_bytes(at(pool, 1)), BYTES);
-    /* Nobody knows whether the kernel uses it, so it is not assigned again. */
+    /* The kernel may still use it, so it is not allocated again. */
     OK(pool_pinned_create(at(pool, 0), BYTES, 0, &pinned[0]));
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(pool_stream_query(hung), POOL_ERR_NOT_READY);
@@ -397,7 +398,7 @@ static void test_hung_kernel(void **state)
     OK(pool_destroy(&pool));
 }
 
-/* What was put aside and never given back goes with the pool. */
+/* Deferred releases that never took place end with the pool. */
 static void test_pool_ends_with_deferred(void **state)
 {
     device_pool *pool = make_pool("sim:2,mem=64M");
@@ -550,12 +551,13 @@ static void *ask(void *argument)
     pool_pick pick = {.struct_size = sizeof(pick), .policy = asking->policy};
 
     pthread_barrier_wait(asking->start);
-    if (asking->policy == POOL_POLICY_ROUND_ROBIN) /* stands for pool_best_device here */
+    if (asking->policy == POOL_POLICY_ROUND_ROBIN) /* replaces pool_best_device here */
         return pool_best_device(asking->pool, &asking->answer) ? asking : NULL;
     return pool_pick_device(asking->pool, &pick, &asking->answer) ? asking : NULL;
 }
 
-/* Eight threads ask at once, and one device has a little more free memory than the others. */
+/* Eight threads choose at the same time, and one device has slightly more free memory than the
+ * others. */
 static void spread(pool_policy policy)
 {
     device_pool *pool = make_pool("sim:4,mem=64M");
@@ -582,7 +584,7 @@ static void spread(pool_policy policy)
     }
     pthread_barrier_destroy(&start);
     for (size_t i = 0; i < 4; i++) {
-        /* On a machine that stands still meanwhile they do not ask at once. */
+        /* On an overloaded host they may not choose at the same time. */
         if (base_clock_ns() - began < 10000000)
             assert_int_equal(seen[i], 2);
         assert_in_range(seen[i], 1, 3);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of base points: any bytes are read or refused, and what is read is written to the very same
- * bytes again. The input is tried as it is, then with the right digest, then also with the curve,
- * the number of points and the fingerprint that belong to its size and its points, so that what
- * lies behind these checks is reached.
+ * Files of base points: any bytes are read or refused, and what has been read is saved as exactly
+ * the same bytes. The input is tried unchanged, then with the correct digest, then also with the
+ * curve, count and fingerprint that match its size and points, so that the code after these checks
+ * is reached.
  */
 #include <stdio.h>
 #include <stdlib.h>

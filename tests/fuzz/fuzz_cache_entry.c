@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of a cache entry, as disk_decode trusts none of them: whatever is accepted must be encoded
- * to the very same bytes again. An entry whose digest the fuzzer cannot guess is tried with the
- * right one, then also with the payload size that belongs to its size.
+ * Bytes of a cache entry, none of which disk_decode trusts: an accepted entry must be encoded to
+ * exactly the same bytes. An entry is also tried with the correct digest, which the fuzzer cannot
+ * guess, and then with the payload size that matches its size.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void check(const uint8_t *bytes, size_t size)
     memcpy(key.bytes, bytes + 32, sizeof(key.bytes));
     if (disk_encode(&key, &facts, image, &again, &again_size) || again_size != size)
         abort();
-    /* Of the name, what lies behind its end is not kept. */
+    /* Bytes after the end of the name are not preserved. */
     if (memcmp(again, bytes, 64) != 0 || memcmp(again + 128, bytes + 128, size - 160) != 0)
         abort();
     base_free(again);

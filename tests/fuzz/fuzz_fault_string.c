@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fault string of simulated devices: any bytes are read or refused, and every rule that is read
- * can come true.
+ * can be triggered.
  */
 #include <stdlib.h>
 #include <string.h>

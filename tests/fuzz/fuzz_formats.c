@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files from nowhere, of each kind that is recognised by its first bytes, and raw ones. What is
- * taken lies wholly in the file, or in memory of its own, and every level of a section in it.
+ * Arbitrary files, of each kind that is recognised by its first bytes, and raw ones. An accepted
+ * section, with all its levels, lies within the file or within memory of its own.
  */
 #include <stdint.h>
 #include <stdio.h>

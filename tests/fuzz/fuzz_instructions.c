@@ -160,7 +160,7 @@ static void append_instruction(struct text *text, struct input *input)
     append(text, "\n");
 }
 
-/* Labels stand at even distances, so that branches go forwards and backwards. */
+/* Labels are evenly spaced, so that branches go forwards and backwards. */
 static void make_kernel(struct text *text, struct input *input)
 {
     size_t count = 1 + next(input) % MOST_INSTRUCTIONS;

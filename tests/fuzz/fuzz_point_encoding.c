@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encoded points from nowhere. First byte: curve; second: encoding and checks; the rest is one
- * point or several. What is taken must lie where it was checked to lie and encode to the very same
- * bytes.
+ * Arbitrary encoded points. The first byte is the curve, the second the encoding and checks; the
+ * rest is one point or several. Accepted points must satisfy the requested checks and encode to
+ * exactly the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as PTX: parsing never goes wrong, and what parses runs within its bounds. */
+/*
+ * Any bytes as PTX: parsing succeeds or fails cleanly, and what is parsed executes within its
+ * bounds.
+ */
 #include "fuzz/run_ptx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -57,7 +57,7 @@ static void run(const struct sim_program *program, const struct sim_kernel *kern
 
 bool run_ptx(const char *text, size_t size, uint8_t left[RUN_BUFFER_BYTES])
 {
-    /* At one address always: what is computed from it comes out the same in every run. */
+    /* Always at the same address, so that values computed from it are the same in every run. */
     static _Alignas(256) uint8_t buffer[RUN_BUFFER_BYTES];
     struct sim_program *program = NULL;
     struct sim_load_error error;

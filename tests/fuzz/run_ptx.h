@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the kernels of a PTX text on the simulator, for targets that have different texts. */
+/* Runs the kernels of PTX on the simulator, for fuzz targets with different sources. */
 #ifndef TESTS_FUZZ_RUN_PTX_H
 #define TESTS_FUZZ_RUN_PTX_H
 

@@ -87,7 +87,8 @@ static void test_functions(void **state)
         driver->version % 1000 / 10, driver_symbol_count);
 }
 
-/* Our list against the driver's own: each of our codes that it knows, and each of its codes. */
+/* The library's list of codes against the driver's: each code of the library that the driver has,
+ * and each of the driver's codes. */
 static void test_names(void **state)
 {
     size_t known = 0, unlisted = 0;
@@ -180,7 +181,7 @@ static void count_fault(void *user, const struct driver_fault *fault)
     ++*(int *)user;
 }
 
-/* Runs in a process of its own, which it poisons. 0 or 1. */
+/* Runs in a separate process, which it poisons. 0 or 1. */
 static int poison(const char *kernel)
 {
     struct driver *mine = NULL, *again = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Beside a kernel that does not end, on a real device: pinned memory and modules that are idle are
+ * Next to a kernel that does not end, on a real device: pinned memory and modules that are idle are
  * destroyed without waiting for it, and are returned to the driver afterwards. Exit code 77 without
  * a device.
  */

@@ -156,7 +156,7 @@ static void free_points(struct field_of_points *points)
     free(points->scalars);
 }
 
-/* Fills the scalars of a sum of 2^bits and gives the result as it has to be, affine. */
+/* Fills the scalars of an MSM of 2^bits terms and computes the expected result, affine. */
 static void make_sum(
     const struct field_of_points *points, enum kind kind, uint32_t bits, uint8_t *wanted)
 {
@@ -423,7 +423,7 @@ static void test_saved_bases(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
-/* Sums of a batch are the sums one by one. */
+/* The results of a batch equal those of single MSMs. */
 static void test_batch(void **state)
 {
     const uint32_t bits = most_bits < 18 ? most_bits : 18;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large transforms on a real device: outputs at random places against the polynomial evaluated
- * there, and the way back. Exit 77 without a device.
+ * Large transforms on a real device: outputs at random indices against the polynomial evaluated
+ * there, and the inverse. Exit 77 without a device.
  */
 #include "support/ntt.h"
 #include "support/random.h"

@@ -155,7 +155,7 @@ static void test_device_strings(void **state)
     assert_ok(pool_destroy(&all));
 }
 
-/* Lazy makes nothing before the first use, and what was taken is given back. */
+/* A lazy pool creates nothing before the first use, and everything it created is destroyed. */
 static void test_lazy_and_release(void **state)
 {
     device_pool *pool = make_pool("all", POOL_CONTEXT_PRIMARY, 1);

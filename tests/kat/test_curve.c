@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points computed by others: scalar multiplications by Sage, valid and invalid cases of EIP-2537 by
+ * Points with known answers: scalar multiplications by Sage, valid and invalid cases of EIP-2537 by
  * double-and-add, compressed points of the KZG ceremony, the doubling of EIP-196.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that others have made: a ceremony's powers of tau, a key with its witness and what snarkjs
- * says of them, Ethereum's KZG setup.
+ * Files of other programs: a ceremony's powers of tau, a key with its witness and the values that
+ * snarkjs prints for them, Ethereum's KZG setup.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void read_item(const pool_file_section *section, uint64_t index, uint8_t 
         POOL_OK);
 }
 
-/* The sum of the section's points is that point: what a Lagrange basis sums up to. */
+/* The points of a Lagrange basis add up to that point. */
 static void check_sum(const pool_file_section *section, const pool_file_section *expected)
 {
     const pool_curve *curve = section->curve;
@@ -150,7 +150,7 @@ static void test_ptau(void **state)
     check_ptau("iden3/bls12_381_04.ptau", "bls12_381", 4);
 }
 
-/* sum of w^i L_i = tau: the bases stand in natural order, over snarkjs' root. */
+/* The sum of w^i L_i is tau: the bases are in natural order, for the root of unity of snarkjs. */
 static void check_order(const char *name, const char *convention)
 {
     pool_file *file = open_vector(name);
@@ -273,7 +273,7 @@ static uint32_t number_at(const uint8_t *bytes)
            (uint32_t)bytes[3] << 24;
 }
 
-/* Rows and columns lie in the matrices, and an entry that is 1 in the circuit is R^2 here. */
+/* Rows and columns are within the matrices, and an entry that is 1 in the circuit is R^2 here. */
 static void test_coefficients(void **state)
 {
     pool_file *file = open_vector("iden3/poseidon_bn254.zkey");

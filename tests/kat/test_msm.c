@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums that others have computed: adversarial ones over BN254, EIP-2537's, commitments to KZG blobs
- * over the ceremony's 4096 points, the transform identity of a powers-of-tau file. The plain
- * references and a simulated device all have to give them.
+ * MSMs with known answers: adversarial ones over BN254, those of EIP-2537, commitments to KZG blobs
+ * over the ceremony's 4096 points, the transform identity of a powers-of-tau file. The references
+ * and a simulated device must all give these answers.
  */
 #include "support/msm.h"
 
@@ -46,7 +46,7 @@ static void check_on_device(
         fail_msg("%s: wrong on the device with checks", name);
 }
 
-/* The same sum by every way that there is. */
+/* The same MSM by every implementation. */
 static void check_sum(const struct msm_problem *problem, const uint8_t *expected, const char *name)
 {
     uint8_t result[MSM_POINT_MAX];
@@ -196,7 +196,7 @@ static struct msm_problem eip2537_problem(
     return problem;
 }
 
-/* The same without a look at the points: elements of 64 bytes, big-endian, to packed ones. */
+/* The same without validation: big-endian elements of 64 bytes to packed ones. */
 static struct msm_problem eip2537_raw(const pool_curve *curve, const uint8_t *input, size_t size)
 {
     size_t encoded = pool_encoding_bytes(curve, POOL_ENCODING_EIP2537);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms against known answers: natural order over five fields, plain and on a coset, and the
- * cells of a KZG blob (inverse from bit-reversed input, forward to bit-reversed output). The plain
- * reference and a simulated device both have to give them.
+ * Transforms with known answers: natural order over five fields, plain and on a coset, and the
+ * cells of a KZG blob (inverse from bit-reversed input, forward to bit-reversed output). The
+ * reference and a simulated device must both give these answers.
  */
 #include "support/ntt.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums, doublings and conversions of points on the device against the textbook's affine formulas
- * over the host's field arithmetic: curves over built-in and custom fields and their quadratic
- * extensions with a = 0, a = -3 and any a, with infinity, equal and opposite points and points of
- * order two among the pairs; and all pairs of points of small curves.
+ * Additions, doublings and conversions of points on the device against the textbook's affine
+ * formulas over the host's field arithmetic: curves over built-in and custom fields and their
+ * quadratic extensions with a = 0, a = -3 and any a, with infinity, equal and opposite points and
+ * points of order two among the pairs; and all pairs of points of small curves.
  */
 #include <stdio.h>
 #include <stdlib.h>

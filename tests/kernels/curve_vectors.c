@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points that others have computed: scalar multiplications made with Sage and the sums and
- * multiples of EIP-2537, one thread per case, each by mixed and by full additions, compared with
- * the vectors' own points.
+ * Points with known answers: scalar multiplications made with Sage and the sums and multiples of
+ * EIP-2537, one thread per case, each by mixed and by full additions, compared with the points of
+ * the vectors.
  */
 #include <stdio.h>
 #include <stdlib.h>

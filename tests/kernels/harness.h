@@ -63,7 +63,7 @@ struct stage {
     bool is_wrong;
 };
 
-/* False: not among those that the command line asks for, or only listed. */
+/* False if the command line does not select it, or only lists it. */
 bool stage_begin(struct harness *harness, struct stage *stage, const char *name,
     const char *subject, ...) __attribute__((format(printf, 4, 5)));
 /* Frees the memory, reports the result. */

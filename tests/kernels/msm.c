@@ -26,7 +26,7 @@ struct msm_subject {
     bool on_gpu_only;
 };
 
-/* Everything that the references know of a subject, and where it is on the device. */
+/* Everything that the references use of a subject, and its addresses on the device. */
 struct msm_case {
     struct harness *harness;
     const struct msm_subject *subject;
@@ -534,7 +534,7 @@ static void write_entries(struct msm_case *one, struct stage *stage)
     stage_run(stage, clear_buckets, one);
 }
 
-/* Adds what is in partial buckets to the sums of whole ones. */
+/* Adds the partial sums of buckets to the buckets. */
 static void add_partial_buckets(
     struct msm_case *one, struct stage *stage, struct curve_jacobian *sums)
 {
@@ -561,7 +561,7 @@ static void add_partial_buckets(
     free(packed);
 }
 
-/* Whole buckets and partial ones together are the buckets' sums. */
+/* Buckets and partial sums together are the sums of all entries of a bucket. */
 static void check_accumulate_alone(struct msm_case *one)
 {
     size_t bytes = pool_point_bytes(one->curve, POOL_POINT_XYZZ);

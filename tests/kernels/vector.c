@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of field vectors and of tables of powers, on elements that are packed and on elements
- * that are two more words apart.
+ * The kernels of field vectors and of tables of powers, on packed elements and on elements with a
+ * stride that is two words longer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,7 +264,7 @@ static void reference_powers(struct vector_case *one)
             element(one, one->b, 3));
 }
 
-/* Twiddles of stages of radix 4 for a base that stands for a root of unity of order `count`. */
+/* Twiddles of radix-4 stages for a base in the role of a root of unity of order `count`. */
 enum { TABLE_LOG_RADIX = 2 };
 
 static void launch_stage_twiddles(struct vector_case *one, pool_kernel *kernel)

@@ -254,7 +254,7 @@ static void test_faults_are_counted(void **state)
 /* ---- the formats ------------------------------------------------------------------------------
  */
 
-/* The conventions for names, which Prometheus's checker knows too. */
+/* The conventions for names, which Prometheus's checker enforces too. */
 static void assert_conventional(const cJSON *family)
 {
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(family, "name"));

@@ -241,7 +241,8 @@ static void test_many_clients(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
-/* Clients that do not read delay nobody, and the pool is destroyed while they are connected. */
+/* Clients that do not read delay no other client, and the pool can be destroyed while they are
+ * connected. */
 static void test_slow_clients(void **state)
 {
     enum { SLOW = 8 };

@@ -183,7 +183,7 @@ static void test_layouts(void **state)
                                          POOL_CHECK_CANONICAL, NULL, back),
                         POOL_OK);
                     assert_memory_equal(affine, back, COUNT * size);
-                    if (extra) /* what lies between points stays */
+                    if (extra) /* the bytes between points stay unchanged */
                         assert_int_equal(memory[format.stride - 1], 0xee);
                     /* a coordinate that is p, seen and placed */
                     field_store(curve->coordinates.field,
@@ -205,8 +205,8 @@ static void test_layouts(void **state)
     }
 }
 
-/* The scalars that come with random points are their logarithms, and points depend on seed and
- * place only. */
+/* The scalars that are returned with random points are their discrete logarithms, and points depend
+ * on seed and index only. */
 static void test_random_points(void **state)
 {
     enum { COUNT = 40, FAR = 1030 };

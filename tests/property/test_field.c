@@ -418,7 +418,7 @@ static void test_bytes_refused(void **state)
                              POOL_FORM_STANDARD, element),
             POOL_ERR_BAD_DATA);
         memset(bytes, 0, sizeof(bytes));
-        bytes[width] = 0x80; /* far above p in a byte of its own */
+        bytes[width] = 0x80; /* far above p in a byte of the encoding */
         assert_int_equal(pool_field_from_bytes(s.field, width, POOL_BIG_ENDIAN, bytes, 2,
                              POOL_FORM_STANDARD, element),
             POOL_ERR_BAD_DATA);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merkle trees on the host: against trees of whole height written out by hash, every leaf count,
- * openings of every leaf from all kinds of kept rows, spoiled openings.
+ * Merkle trees on the host: against trees of full height that are computed hash by hash, with every
+ * leaf count, openings of every leaf from all choices of stored levels, and damaged openings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ struct tree {
     pool_merkle_params params;
     unsigned char leaf[MOST_LEAVES * MOST_BYTES];
     unsigned char padding[64];
-    unsigned char node[16][MOST_NODES * 64]; /* whole rows, padding and all */
+    unsigned char node[16][MOST_NODES * 64]; /* whole levels, padding included */
 };
 
 static void digest_leaf(struct tree *tree, const unsigned char *leaf, unsigned char *digest)
@@ -64,7 +64,7 @@ static void digest_leaf(struct tree *tree, const unsigned char *leaf, unsigned c
         assert_int_equal(pool_poseidon_sponge(tree->set, &on_host, &sponge, &in, &out), POOL_OK);
 }
 
-/* All arity^height leaves, row by row. */
+/* All arity^height leaves, level by level. */
 static void write_out(struct tree *tree)
 {
     uint64_t count = 1;
@@ -167,7 +167,7 @@ static void check_opening(
     assert_int_equal(is_member, 0);
 }
 
-/* The tree with so many rows kept. */
+/* The tree with so many stored levels. */
 static void check_kept(struct tree *tree, uint32_t kept)
 {
     unsigned char *nodes = calloc(MOST_NODES, 2 * tree->digest_bytes);

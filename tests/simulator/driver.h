@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What tests of the simulated driver share: opening it, and short names for its table.
- */
+/* Shared by the tests of the simulated driver: opening it, and short names for its table. */
 #ifndef TESTS_SIMULATOR_DRIVER_H
 #define TESTS_SIMULATOR_DRIVER_H
 

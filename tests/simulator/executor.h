@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of the PTX machine: device memory that is an array of blocks, and launches of a text's
- * kernel. */
+/*
+ * For tests of the PTX executor: device memory that is an array of blocks, and launches of a kernel
+ * in PTX.
+ */
 #ifndef TESTS_SIMULATOR_EXECUTOR_H
 #define TESTS_SIMULATOR_EXECUTOR_H
 
@@ -64,7 +66,7 @@ static inline void machine_print(void *context, const char *text, size_t length)
     m->printed[used + length] = '\0';
 }
 
-/* Device memory of exactly so many bytes: what lies behind it is nobody's. */
+/* Device memory of exactly so many bytes, with nothing allocated behind it. */
 static inline void *machine_alloc(struct machine *m, size_t bytes)
 {
     void *memory = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One instruction against one C function: the instruction runs in a kernel, one thread for each
- * triple of edge values, and each result must be what the function says.
- *
- * In the text, %a %b %c are the 32-bit inputs and %d the result; %la … %ld are 64 bits wide, %ha …
- * %hd 16 bits; %p is a predicate result, %q the predicate "bit 0 of c".
+ * triple of edge values, and each result must equal that of the function. In the PTX, %a %b %c are
+ * the 32-bit inputs and %d the result; %la … %ld are 64 bits wide, %ha … %hd 16 bits; %p is a
+ * predicate result, %q the predicate "bit 0 of c".
  */
 #ifndef TESTS_SIMULATOR_LANES_H
 #define TESTS_SIMULATOR_LANES_H

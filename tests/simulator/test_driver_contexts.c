@@ -261,7 +261,7 @@ static void test_stack(void **state)
     assert_ptr_equal(now, one);
     assert_int_equal(cu->CtxDestroy(two), 709);
     assert_int_equal(cu->CtxPushCurrent(two), 709);
-    /* One that lies deeper stays and answers that it is gone. */
+    /* One that is deeper in the stack stays there, and calls report that it was destroyed. */
     assert_int_equal(cu->CtxCreate(&two, 0, 1), 0);
     assert_int_equal(cu->CtxDestroy(one), 0);
     assert_int_equal(cu->CtxPopCurrent(&popped), 0);
@@ -304,7 +304,7 @@ static void test_stack_is_per_thread(void **state)
     assert_null(now);
     assert_int_equal(cu->CtxPushCurrent(context), 201);
     sim_close();
-    CUcontext later = sim_begin_context("sim"); /* in the same place as the old one */
+    CUcontext later = sim_begin_context("sim"); /* in the same slot as the old one */
     assert_ptr_not_equal(later, context);
     assert_int_equal(cu->CtxPushCurrent(context), 201);
     sim_end_context();

@@ -160,7 +160,7 @@ static void test_sticky_at_once(void **state)
     sim_close();
 }
 
-/* What comes after the fault in a stream is not executed, and nobody waits for ever. */
+/* Work after the fault in a stream is not executed, and no call waits for ever. */
 static void test_work_behind_a_fault(void **state)
 {
     struct gate gate = GATE_INIT, after = GATE_INIT;
@@ -292,7 +292,7 @@ static void test_a_synchronous_copy_hangs(void **state)
     sim_end_context();
 }
 
-/* A thread that waits when the driver ends gets an answer. */
+/* A thread that waits when the driver ends returns with an error. */
 static void test_close_under_a_waiting_thread(void **state)
 {
     CUcontext context = sim_begin_context("sim");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host memory that runs out at every place in turn: the simulated driver answers 2 (its strings and
- * its start POOL_ERR_OUT_OF_HOST_MEMORY), keeps its state whole and leaves nothing behind.
+ * Every allocation of host memory fails in turn: the simulated driver returns code 2 (its strings
+ * and its start POOL_ERR_OUT_OF_HOST_MEMORY), its state remains consistent, and nothing leaks.
  */
 #include "driver.h"
 

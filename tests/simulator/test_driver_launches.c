@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Launches of the simulated driver: what is refused, what runs, how it fails.
- */
+/* Launches on the simulated driver: which are refused, which run, and how they fail. */
 #include "kernels.h"
 
 static void test_refused_launches(void **state)
@@ -49,7 +47,7 @@ static void test_refused_launches(void **state)
     assert_int_equal(cu->FuncSetAttribute(dynamic, 8, 100000), 0);
     assert_int_equal(
         cu->LaunchKernel(dynamic, 1, 1, 1, 1, 1, 1, 100000, NULL, &arguments[1], NULL), 0);
-    /* 2048 threads a multiprocessor, two of them: four blocks of 1024 at once. */
+    /* Two multiprocessors with 2048 threads each: four blocks of 1024 threads at a time. */
     assert_int_equal(cu->LaunchCooperativeKernel(add, 4, 1, 1, 1024, 1, 1, 0, NULL, arguments), 0);
     assert_int_equal(
         cu->LaunchCooperativeKernel(add, 5, 1, 1, 1024, 1, 1, 0, NULL, arguments), 720);
@@ -170,7 +168,7 @@ static void test_use_after_free(void **state)
     assert_int_equal(cu->MemAlloc(&memory, 256), 0);
     assert_int_equal(cu->MemFree(memory), 0);
     assert_int_equal(cu->MemAlloc(&other, 256), 0);
-    assert_true(other != memory); /* a place is not used again soon */
+    assert_true(other != memory); /* an address is not reused soon */
     assert_int_equal(launch(function, 1, 1, arguments), 0);
     assert_int_equal(cu->StreamSynchronize(NULL), 700);
     assert_non_null(strstr(last_fault().text, "freed before"));

@@ -75,7 +75,8 @@ static void test_out_of_memory(void **state)
     assert_int_equal(cu->MemFree(all), 0);
     assert_int_equal(cu->MemAlloc(&more, before / 2), 0);
     assert_int_equal(cu->MemFree(more), 0);
-    /* Far more bytes than the address range holds, a piece at a time: places are used again. */
+    /* Far more bytes than the address range holds, one allocation at a time: addresses are reused.
+     */
     for (int round = 0; round < 40; round++) {
         assert_int_equal(cu->MemAlloc(&all, before), 0);
         assert_int_equal(cu->MemFree(all), 0);

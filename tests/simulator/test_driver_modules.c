@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Modules and kernels of the simulated driver: what loads and what does not, names, attributes,
- * occupancy.
- */
+/* Modules and kernels of the simulated driver: which images load, names, attributes, occupancy. */
 #include "kernels.h"
 
 /* ---- loading --------------------------------------------------------------------------------- */

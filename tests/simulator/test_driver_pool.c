@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools of simulated devices: what a user of the library sees of the device string, of faults that
- * were ordered, and of the end of the simulated driver.
+ * Pools of simulated devices: what a user of the library observes of the device string, of injected
+ * faults, and of the end of the simulated driver.
  */
 #include "driver.h"
 

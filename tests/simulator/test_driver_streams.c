@@ -53,7 +53,7 @@ static void test_handles(void **state)
     assert_int_equal(cu->StreamDestroy(stream), 0);
     assert_int_equal(cu->StreamDestroy(stream), 400);
     assert_int_equal(cu->StreamQuery(stream), 400);
-    /* A place that is used again does not bring the old handle back. */
+    /* An old handle stays invalid when its slot is reused. */
     CUstream second = stream_new(0);
     assert_ptr_not_equal(second, stream);
     assert_int_equal(cu->StreamQuery(stream), 400);
@@ -183,7 +183,7 @@ static void test_default_stream(void **state)
     assert_int_equal(cu->StreamQuery(NULL), 600);
     sleep_ms(20);
     assert_int_equal(cu->StreamQuery(NULL), 600);
-    /* The non-blocking one waits for nobody. */
+    /* The non-blocking stream waits for no other stream. */
     struct gate third = GATE_INIT;
     third.is_open = 1;
     assert_int_equal(cu->LaunchHostFunc(free_running, gate_function, &third), 0);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The device string and the fault string: what they mean and how they are refused.
- */
+/* The device string and the fault string: their meaning, and the errors of invalid ones. */
 #include "driver.h"
 
 static struct sim_config parsed(const char *spec)

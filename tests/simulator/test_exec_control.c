@@ -140,14 +140,14 @@ static void test_divergent_loop(void **state)
         for (uint64_t x = t + 1; x != 1; x = x & 1 ? 3 * x + 1 : x / 2)
             steps++;
         assert_int_equal(p.out[t], steps);
-        /* All lanes of a warp are together again behind the loop. */
+        /* All lanes of a warp have reconverged after the loop. */
         assert_int_equal(p.active[t], t % 100 >= 96 ? 0xf : 0xffffffff);
     }
     finish(m);
 }
 
-/* A value read only at the head of a loop lives through all of it: nothing in the tail may take its
- * row. */
+/* A value that is read only at the head of a loop is live throughout the loop: nothing in the tail
+ * may reuse its vector register. */
 static void test_value_lives_around_loop(void **state)
 {
     (void)state;
@@ -359,7 +359,7 @@ static void test_grid_groups(void **state)
     finish(m);
 }
 
-/* The same without asking for it: as many blocks are kept going as a GPU would. */
+/* The same without a cooperative launch: as many blocks are resident as on a GPU. */
 static void test_co_residency(void **state)
 {
     (void)state;

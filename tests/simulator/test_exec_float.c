@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floating-point instructions of the PTX machine: exact in all four roundings, and the conversions.
+/*
+ * Floating-point instructions of the PTX executor: exact in all four rounding modes, and the
+ * conversions.
  */
 #include "executor.h"
 

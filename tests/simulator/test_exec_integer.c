@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer instructions of the PTX machine against C. */
+/* Integer instructions of the PTX executor against C. */
 #include "lanes.h"
 
 typedef uint64_t u64;
@@ -217,7 +217,7 @@ static u64 guarded_carry(u64 a, u64 b, u64 c)
     return c & 1 ? 0 : ((u64)A32 + B32) >> 32;
 }
 
-/* The flag is one of each lane: a guarded add leaves the others' alone. */
+/* Each lane has its own carry flag: a guarded add does not change those of other lanes. */
 static void test_carry_guarded(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads, stores, atomics and addresses of the PTX machine, one small text each. */
+/* Loads, stores, atomics and addresses of the PTX executor, with one short kernel each. */
 #include "executor.h"
 
 /* One thread; %p points to 256 bytes, %s to 64 shared bytes (32-bit address). */

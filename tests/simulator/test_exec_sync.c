@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations that wait for the lanes of a mask: late arrivals are right, lanes that never come are
- * found and named. Each kernel gets the result's address; %t is the thread, %l its lane, %r what
- * it stores in the end.
+ * Operations that wait for the lanes of a mask: late lanes are waited for, and lanes that never
+ * arrive are detected and named. Each kernel gets the address of its results; %t is the thread, %l
+ * its lane, %r the value that it stores at the end.
  */
 #include "executor.h"
 
@@ -74,7 +74,8 @@ static uint32_t swapped(uint32_t t)
     return (t ^ 16) + 100;
 }
 
-/* ---- lanes that never come ------------------------------------------------------------------- */
+/* ---- lanes that never arrive ------------------------------------------------------------------
+ */
 
 /* The other half skips the branch and continues. */
 static void test_skipped_branch(void **state)
@@ -91,7 +92,7 @@ static void test_skipped_branch(void **state)
     expect_deadlock(body, 32, "shfl", "shfl.sync of warp 0 with mask 0xffffffff");
 }
 
-/* The code of the branch lies behind what comes after it: those who skip it are first. */
+/* The code of the branch is placed after the code that follows it: lanes that skip it are first. */
 static void test_skipped_branch_behind(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_skipped_branch_behind(void **state)
     expect_deadlock(body, 32, "APART:", "waits for lanes 16-31, gone past it");
 }
 
-/* The same with lanes that have ended by the time the others part once more. */
+/* The same with lanes that have exited when the others diverge again. */
 static void test_ended_behind_the_join(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void test_nested_divergence(void **state)
     expect_deadlock(full, 32, "bar.warp", "waits for lanes 1, 3, 5, 7, 9, 11, 13, 15, gone");
 }
 
-/* Half of the lanes leave the loop earlier and have something to do behind it. */
+/* Half of the lanes leave the loop earlier and have work after it. */
 static void test_loop_left_early(void **state)
 {
     (void)state;
@@ -182,7 +183,8 @@ static void test_loop_left_early(void **state)
     expect_deadlock(body, 32, "shfl", "waits for lanes 0-15, gone past it");
 }
 
-/* Lanes that skip in one round come by in the next: on a GPU they do not get so far. */
+/* Lanes that skip the operation in one iteration reach it in the next one: on a GPU they do not get
+ * that far. */
 static void test_skip_in_a_loop(void **state)
 {
     (void)state;
@@ -279,7 +281,8 @@ static void test_outside_the_mask(void **state)
     assert_non_null(strstr(m.fault.text, "lane outside its own member mask in kernel k"));
 }
 
-/* ---- lanes that come late -------------------------------------------------------------------- */
+/* ---- lanes that arrive late -------------------------------------------------------------------
+ */
 
 static void test_late_arrival(void **state)
 {
@@ -369,7 +372,7 @@ static void test_parts(void **state)
         " selp.u32 %m, 0xffff, 0xffff0000, %p; setp.lt.u32 %q, %l, 8;\n"
         " @!%q bra ON;\n" SLOWLY("ROUND") "ON: shfl.sync.bfly.b32 %r, %v, 1, 31, %m;\n" STORE;
     expect_results(quarter, 64, neighbour);
-    /* Lanes whose guard is off are in nobody's mask. */
+    /* Lanes whose guard is false are in no mask. */
     static const char guarded[] = " xor.b32 %w, %t, 1; add.u32 %r, %w, 100;\n"
                                   " @%p shfl.sync.bfly.b32 %r, %v, 1, 31, 0xffff;\n" STORE;
     expect_results(guarded, 64, neighbour);
@@ -379,7 +382,7 @@ static void test_parts(void **state)
     expect_results(active, 64, neighbour);
 }
 
-/* Who waits behind a join for lanes that are coming to it waits rightly. */
+/* A lane that waits after a join for lanes that have yet to reach it is not reported. */
 static void test_waiting_behind_a_join(void **state)
 {
     (void)state;
@@ -402,7 +405,7 @@ static uint32_t nested(uint32_t t)
     return lane < 16 ? (t ^ 2) + 100 : lane % 2 ? 1000 : (t ^ 16) + 100 + 1000;
 }
 
-/* Lanes part twice and come to one operation from three ways. */
+/* Lanes diverge twice and reach one operation on three paths. */
 static void test_nested_arrival(void **state)
 {
     (void)state;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the PTX parser makes of texts, what it refuses and with which line, and that no allocation
- * is safe to assume. */
+/*
+ * The PTX parser: what it reads, what it refuses and with which line number, and the failure of
+ * every allocation.
+ */
 #include "executor.h"
 
 #include "base/alloc.h"

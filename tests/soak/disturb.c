@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens to devices and jobs during the soak. Faults and hangs are injected on simulated
- * devices only; the rest happens on GPUs too.
+ * Events that disturb devices and jobs during the soak. Faults and hangs are injected on simulated
+ * devices only; the others happen on GPUs too.
  */
 #include "soak/soak.h"
 

@@ -390,7 +390,7 @@ static bool check_balances(struct soak *soak, const struct soak_level *levels)
     return is_balanced;
 }
 
-/* Not checked beside an abandoned device: its memory, which on simulated devices is the host's, and
+/* Not checked with an abandoned device: its memory, which on simulated devices is the host's, and
  * pinned memory are not freed. */
 static bool check_growth(const struct soak *soak, uint64_t before, uint64_t after)
 {

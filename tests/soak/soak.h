@@ -3,8 +3,8 @@
  * The soak: threads that run random jobs under leases and check every answer, while another thread
  * drains, evicts, cancels and injects faults. See soak.c for its options.
  */
-#ifndef TESTS_SOAK_H
-#define TESTS_SOAK_H
+#ifndef TESTS_SOAK_SOAK_H
+#define TESTS_SOAK_SOAK_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -135,7 +135,7 @@ struct soak_site {
     pool_cancel *cancel;
 };
 
-/* Runs one job and compares its answer. POOL_ERR_INTERNAL stands for a wrong answer. */
+/* Runs one job and compares its answer. Returns POOL_ERR_INTERNAL for a wrong answer. */
 pool_status soak_job(
     struct soak_thread *thread, enum soak_kind kind, const struct soak_site *site, bool *is_wrong);
 /* A thread's loop until soak->is_stopping. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the jobs of the soak work on: operands, the answers that the host computed, and resident
- * objects.
- */
+/* Data of the soak's jobs: operands, the answers that the host computed, and resident objects. */
 #include "soak/soak.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a part of a test in a child process: what it loads, latches or breaks is gone afterwards.
+ * Runs a part of a test in a child process, so that what it loads, latches or breaks ends with it.
  */
 #ifndef TESTS_SUPPORT_CHILD_H
 #define TESTS_SUPPORT_CHILD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVRTC for tests that look at what a compilation costs, and the sources that tests compile. A
- * failure ends the program with a message.
+ * NVRTC for tests of what a compilation costs, and the sources that tests compile. A failure ends
+ * the program with a message.
  */
 #ifndef TESTS_SUPPORT_COMPILER_H
 #define TESTS_SUPPORT_COMPILER_H

@@ -109,7 +109,7 @@ static inline uint8_t *iden3_compose(const struct iden3 *file, size_t *size)
     return bytes;
 }
 
-/* ---- right ones ----------------------------------------------------------------------------- */
+/* ---- valid files ---------------------------------------------------------------------------- */
 
 /* 2^power powers over "bn254" or "bls12_381". `levels` of Lagrange bases in section 12, one less in
  * the others; 0: not prepared. */

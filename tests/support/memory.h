@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of memory and streams share: a pool on the kind of device that the program was
- * started for, data that can be recognised, and checks that print the library's own text.
+ * Shared by the tests of memory and streams: a pool on the kind of device that the program was
+ * started for, data with a recognisable pattern, and checks that print the library's message.
  */
 #ifndef TESTS_SUPPORT_MEMORY_H
 #define TESTS_SUPPORT_MEMORY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of the pool share: a mock driver with some devices and a pool on it, and the
- * checks that every test ends with: nothing left behind in the driver, the thread's context as it
- * was.
+ * Shared by the tests of the pool: a mock driver with some devices and a pool on it, and the checks
+ * at the end of every test: no objects are left in the driver, and the thread's context is the same
+ * as before.
  */
 #ifndef TESTS_SUPPORT_MOCK_POOL_H
 #define TESTS_SUPPORT_MOCK_POOL_H

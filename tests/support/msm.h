@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of sums share: problems made from seeds, the plain answers, one sum on a device
- * against them.
+ * Shared by the tests of MSMs: problems made from seeds, the reference, and the comparison of an
+ * MSM on a device with it.
  */
 #ifndef TESTS_SUPPORT_MSM_H
 #define TESTS_SUPPORT_MSM_H
@@ -37,7 +37,7 @@ static inline bool msm_is_left_out(const pool_curve *curve, pool_device *device)
     return true;
 }
 
-/* A sum to be computed: packed affine points and scalars, both in standard form. */
+/* An MSM to be computed: packed affine points and scalars, both in standard form. */
 struct msm_problem {
     const pool_curve *curve;
     uint64_t count;
@@ -103,7 +103,8 @@ static inline void msm_expect(const struct msm_problem *problem, uint8_t *result
         problem->curve, problem->count, problem->points, problem->scalars, result));
 }
 
-/* How operands and results of a sum lie in memory. All zeros: host, packed, standard, affine. */
+/* Memory space, stride, form and layout of operands and results. All zeros: host, packed, standard,
+ * affine. */
 struct msm_shape_of_call {
     bool ramps_up;            /* smaller first chunks for host memory of any size */
     pool_point_layout layout; /* of points */
@@ -205,7 +206,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
     return status;
 }
 
-/* The plain answers to a batch, as msm_call_shaped gives them. */
+/* The reference results of a batch, in the format of msm_call_shaped. */
 static inline uint8_t *msm_expect_batch(
     const struct msm_problem *problem, uint64_t batch, int shared)
 {
@@ -221,7 +222,7 @@ static inline uint8_t *msm_expect_batch(
     return results;
 }
 
-/* A call has to give the plain answers. */
+/* The results of a call must equal those of the reference. */
 static inline void msm_compare(const struct msm_problem *problem, const pool_msm_params *params,
     const pool_exec *exec, const struct msm_shape_of_call *shape)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the test and the measurement of the MSM's sort share: plans, scalars of many kinds, and the
- * check of a sorted part by what it has to mean. Nothing here knows how digits are chosen: the
- * entries of each scalar, as signed multiples of powers of two, have to add up to the scalar.
+ * Shared by the test and the benchmark of the MSM's sort: plans, scalars of many kinds, and the
+ * check of a sorted chunk by its meaning. Nothing here knows how digits are chosen: the entries of
+ * each scalar, as signed multiples of powers of two, have to add up to the scalar.
  */
 #ifndef TESTS_SUPPORT_MSM_SORT_H
 #define TESTS_SUPPORT_MSM_SORT_H
@@ -35,12 +35,12 @@ struct sort_case {
     enum sort_kind kind;
     uint64_t count;
     uint64_t batch;
-    uint64_t planned; /* scalars a sum that the plan is for; 0: count */
+    uint64_t planned; /* scalars per MSM that the plan is for; 0: count */
     uint32_t window_bits;
     uint32_t levels;
     uint32_t scalar_bits;
     uint32_t extra_words;   /* between scalars */
-    uint32_t extra_scalars; /* between sums */
+    uint32_t extra_scalars; /* between MSMs */
     uint32_t seed;
     int shared_bases;
     int is_montgomery;
@@ -83,7 +83,8 @@ static inline void sort_plan(
     plan->bytes = plan->scratch_at + plan->sort.bytes;
 }
 
-/* Points as msm_part has them: sums' own ones a little apart, levels too. */
+/* Indices of bases as in msm_chunk_operands, with small gaps between the bases of two MSMs and
+ * between multiples. */
 static inline void sort_points(const struct sort_case *one, struct msm_chunk_operands *part)
 {
     part->first_base = 3;
@@ -138,7 +139,7 @@ static inline void sort_scalar(const struct sort_case *one, uint64_t *state, mpz
     mpz_clear(order);
 }
 
-/* The words of one scalar in memory, and the scalar that they stand for. */
+/* The words of one scalar in memory, and the scalar that they represent. */
 static inline void sort_put(const struct sort_case *one, mpz_t s, uint32_t *words)
 {
     const pool_field *field = one->curve->scalar_field;
@@ -213,7 +214,7 @@ static inline int sort_read(const struct sort_case *one, const struct msm_plan *
     return 1;
 }
 
-/* Whether digits add up to what the words in memory stand for. */
+/* Whether digits add up to the scalar that the words in memory represent. */
 static inline int sort_add_up(const struct sort_case *one, const struct msm_plan *plan,
     const int32_t *digits, const uint32_t *words)
 {

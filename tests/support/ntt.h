@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of transforms share: domains, random data, one transform on a device against the
- * plain reference.
+ * Shared by the tests of transforms: domains, random data, and the comparison of a transform on a
+ * device with the reference.
  */
 #ifndef TESTS_SUPPORT_NTT_H
 #define TESTS_SUPPORT_NTT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields multiply as suits the processor. Tests of arithmetic run once so, and once more with
- * products in C, as all other processors make them.
+ * Products of field elements use the instructions that the processor has. Tests of arithmetic run
+ * once with those, and once with products in portable C, which all other processors use.
  */
 #ifndef TESTS_SUPPORT_PLAIN_PRODUCTS_H
 #define TESTS_SUPPORT_PLAIN_PRODUCTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plainest driver table: every function counts its calls and answers with the code that stands
- * in `plain_answers`. For tests of driver/ itself, where even a mock would do too much.
+ * The simplest driver table: every function counts its calls and returns the code in
+ * `plain_answers`. For tests of driver/ itself, for which the mock does too much.
  */
 #ifndef TESTS_SUPPORT_PLAIN_TABLE_H
 #define TESTS_SUPPORT_PLAIN_TABLE_H
@@ -72,7 +72,7 @@ static pool_cu_result plain_tell_text(pool_cu_result code, const char **text)
     return answer;
 }
 
-/* A whole table; all answers and counts are 0 again. */
+/* Returns a complete table, and resets all answers and counts to 0. */
 static void plain_table(pool_cuda_api *table)
 {
     memset(&plain_answers, 0, sizeof(plain_answers));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For tests with vectors of points: coordinates and points as JSON, and files of them. Ends the
- * program where a text is no coordinate.
+ * For tests with vectors of points: coordinates and points as JSON, and files of them. A string
+ * that is not a coordinate ends the program.
  */
 #ifndef TESTS_SUPPORT_POINT_VECTORS_H
 #define TESTS_SUPPORT_POINT_VECTORS_H

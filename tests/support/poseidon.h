@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of Poseidon on a device share: the pool that the first argument names (none: the
- * machine's own devices), runs there and on the host, random elements.
+ * Shared by the tests of Poseidon on a device: the pool that the first argument names (none: the
+ * devices of this host), operations there and on the host, random elements.
  */
 #ifndef TESTS_SUPPORT_POSEIDON_H
 #define TESTS_SUPPORT_POSEIDON_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers that only have to differ, the same in every run: xorshift64*. */
+/* Reproducible pseudo-random numbers of no cryptographic quality: xorshift64*. */
 #ifndef TESTS_SUPPORT_RANDOM_H
 #define TESTS_SUPPORT_RANDOM_H
 

@@ -49,7 +49,7 @@ static void on_fault(void *user, const struct driver_fault *fault)
     CHECK(!atomic_load(&worker->has_left));
 }
 
-/* Every thread fails with a code of its own; odd ones leave at the same moment. */
+/* Every thread fails with a different code; those with odd numbers unregister at the same time. */
 static void *fail_together(void *argument)
 {
     static const pool_cu_result codes[THREADS] = {700, 719, 715, 716, 702, 999, 710, 718};

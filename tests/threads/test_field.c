@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First use of the built-in fields and curves by many threads at once, and references of one custom
- * curve taken and given back by all of them.
+ * First use of the built-in fields and curves by many threads at once, and references to one custom
+ * curve retained and released by all of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

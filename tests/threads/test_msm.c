@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums from many threads at once on two simulated devices, first use included: asynchronous ones on
- * streams of their own, handles shared by all, and handles found, retained and given back in a
- * race.
+ * MSMs from many threads at once on two simulated devices, first use included: asynchronous ones on
+ * a stream per thread, bases shared by all threads, and bases that are found, retained and released
+ * concurrently.
  */
 #include "support/msm.h"
 
@@ -24,7 +24,7 @@ struct worker {
     int wrong;
 };
 
-/* Sum i leaves out the first i products; every other one is over the handle. */
+/* MSM i omits the first i products; every second one uses the handle. */
 static pool_status run_call(
     pool_device *device, pool_stream *stream, pool_bases *points, uint64_t i, pool_buffer *result)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms from many threads at once: one domain for all, two simulated devices, each thread on a
- * stream of its own with several asynchronous calls in flight, the first use included. Then the
- * laws: the inverse undoes, sums go through, products of values are convolutions, a shift of the
- * input turns the output.
+ * Transforms from many threads at once: one domain for all, two simulated devices, each thread on
+ * its own stream with several asynchronous calls in flight, the first use included. Then the laws:
+ * the inverse restores the input, transforms are linear, products of values are convolutions, a
+ * shift of the input multiplies the output by powers.
  */
 #include "support/ntt.h"
 #include "support/pool.h"
@@ -119,13 +119,13 @@ static void check_laws(const char *name, uint32_t log_size)
             *sum = malloc(bytes), *root = malloc(field->bytes);
     pool_span span_a = ntt_host(a, n), span_b = ntt_host(b, n), span_sum = ntt_host(sum, n);
 
-    /* there and back, on the coset and through reversed order */
+    /* forward and inverse, on the coset and through bit-reversed order */
     memcpy(kept, a, bytes);
     transform(on, POOL_NTT_FORWARD, 1, POOL_NTT_NR, a);
     assert_memory_not_equal(a, kept, bytes);
     transform(on, POOL_NTT_INVERSE, 1, POOL_NTT_RN, a);
     assert_memory_equal(a, kept, bytes);
-    /* sums */
+    /* linearity */
     assert_ok(pool_vector_add(field, &vector, &span_a, &span_b, &span_sum));
     transform(on, POOL_NTT_FORWARD, 0, POOL_NTT_NN, a);
     transform(on, POOL_NTT_FORWARD, 0, POOL_NTT_NN, b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pool under many threads: contexts made once, round robin fair to the last pick, everything at
- * once while devices and then the process fail. Threads count what is wrong; only the main thread
- * asserts.
+ * The pool under many threads: contexts are created once, round robin is fair to the last choice,
+ * and everything happens at once while devices and then the process fail. Threads count errors;
+ * only the main thread asserts.
  */
 #include "support/mock_pool.h"
 

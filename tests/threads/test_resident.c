@@ -237,7 +237,7 @@ static uint64_t evictions(void)
     return count;
 }
 
-/* Owners on threads of their own, and a thread per device that evicts on demand. */
+/* One thread per owner, and one thread per device that evicts on demand. */
 static void run_under_pressure(void *(*own)(void *), void *(*evict)(void *))
 {
     size_t count = pool_device_count(pool) < 2 ? 1 : 2;

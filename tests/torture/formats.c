@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Torture of opening files: mapped ones of each reader, one whose field has to be made, a raw one,
- * KZG setups as text and as JSON. No driver is called.
+ * Torture of opening files: mapped files of each reader, a file whose field has to be created, a
+ * raw file, KZG setups as text and as JSON. The driver is not called.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -169,7 +169,7 @@ static pool_status pinned(struct torture *torture)
     return pool_pinned_register(device, own, sizeof(own), 0, AT(pool_pinned, PINNED));
 }
 
-/* Pinned memory and a module are freed while work is unfinished, and given back afterwards. */
+/* Pinned memory and a module are destroyed while work is unfinished, and released afterwards. */
 static pool_status deferred(struct torture *torture)
 {
     static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -212,7 +212,7 @@ static pool_status adopted(struct torture *torture)
     return pool_buffer_adopt(device, address, 4096, AT(pool_buffer, SECOND));
 }
 
-/* The memory pool of another device_pool stands for a pool of the caller's. */
+/* The memory pool of another device_pool serves as the caller's memory pool. */
 static pool_status adopted_pool(struct torture *torture)
 {
     pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
@@ -286,7 +286,7 @@ static pool_status streams(struct torture *torture)
     return pool_stream_synchronize(stream);
 }
 
-/* The adopted stream first: nothing else may be in its place. */
+/* The adopted stream first: nothing else may have its index. */
 static pool_status finish_streams(struct torture *torture)
 {
     pool_status status = pool_stream_destroy(AT(pool_stream, FIRST));
@@ -298,7 +298,7 @@ static pool_status finish_streams(struct torture *torture)
 static const char *const memory_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
     "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "malloc", NULL};
 
-/* What cannot be given back now is kept for later, and a module's end has no status. */
+/* A release that fails now is deferred, and the destruction of a module has no status. */
 static const char *const deferred_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
     "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent",
     "cuStreamQuery", "cuMemFreeHost", "cuModuleLoadDataEx", "cuModuleUnload", "malloc", NULL};

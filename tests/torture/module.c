@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Torture of modules: loading, kernels, launches, and compiling with what the disk cache does.
- */
+/* Torture of modules: loading, kernels, launches, and compilation with the disk cache. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +229,7 @@ static const char *const facts_absorbed[] = {
 /* The same goes for memory that the cache would have needed; the other scenarios are strict there.
  */
 static const char *const cache_absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", NULL};
-/* Warming asks the devices for their state, which samples memory; what fails then shows later. */
+/* Warm-up queries the devices' states, which samples memory; failures of that appear later. */
 static const char *const state_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
     "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", "cuModuleLoadDataEx", NULL};
 /* An unload that fails is logged; one that cannot be made now is deferred. */
@@ -307,7 +305,7 @@ int main(void)
 
     char cache[64];
 
-    /* Two deep: the cache takes no directory right below one that everybody can write. */
+    /* Two levels deep: the cache refuses a directory directly below a world-writable one. */
     if (!mkdtemp(directory))
         return 1;
     snprintf(cache, sizeof(cache), "%s/cache", directory);

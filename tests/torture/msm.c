@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Torture of sums: the first use with checks, host memory in growing pieces on two streams, and
- * handles of points with tables, their fingerprint, and their file there and back.
+ * Torture of MSMs: the first use with checks, host memory in growing chunks with uploads on a
+ * second stream, and bases with precomputed multiples: their fingerprint, and a file that is saved
+ * and loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +15,20 @@
 
 enum { POOL, POINTS, LOADED, FOUND, STREAM, COUNT = 64 };
 
-/* One word per coordinate and a scalar: the smallest kernels that there are. */
+/* One word per coordinate and per scalar: the smallest kernels. */
 static pool_curve *curve;
 static uint8_t points[COUNT * 8], scalars[COUNT * 4];
 static char path[64];
 
-/* No chip that NVRTC knows: kernels come as PTX, whose entries the mock reads by itself. */
+/* A chip that NVRTC does not support: kernels are compiled to PTX, whose entries the mock finds
+ * itself. */
 static void prepare(struct torture *torture)
 {
     pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 13);
     pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
 }
 
-/* All points are infinity: a file of points is refused where they are no elements. */
+/* Makes all points infinity, because a file of bases with invalid coordinates would be refused. */
 static pool_cu_result import(void *user, const pool_mock_launch *launch)
 {
     struct msm_convert_bases_args args;
@@ -141,7 +143,8 @@ static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc",
     "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
     "cuModuleLoadDataEx", NULL};
 
-/* By then all kernels are compiled: files are those of points, and none may be lost in silence. */
+/* All kernels are compiled by then: the files are those of bases, and no failure of theirs is
+ * absorbed. */
 static const char *const absorbed_with_files[] = {"cuDeviceGetAttribute", "malloc",
     "cuMemAllocHost", "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent",
     "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Torture of transforms: the first use (compile, tables), host memory there and back with a check,
- * strided results, batches in parts on several streams, vectors.
+ * Torture of transforms: the first use (compilation, tables), input and output in host memory with
+ * a check, strided results, batches in chunks on several streams, vectors.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Torture of the pool: making it in every mode, describing, choosing, binding, asking.
- */
+/* Torture of the pool: creation in every mode, description, choice of devices, binding, queries. */
 #include <stdio.h>
 #include <string.h>
 
@@ -207,7 +205,7 @@ static pool_status states(struct torture *torture)
     return status ? status : still_usable(torture);
 }
 
-/* Bindings still to be undone are kept in objects 1 … 3, the last one on top. */
+/* Bindings that are still to be released are in objects 1 … 3, the last one on top. */
 static pool_status bind(struct torture *torture, pool_device *device)
 {
     pool_status status = pool_bind(device);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The harness under test: scenarios with a planted fault each. What is not found here would not be
- * found in the library either.
+ * Tests of the harness: scenarios with one deliberate error each. An error that is not found here
+ * would not be found in the library either.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +32,8 @@ static enum plant {
     PLANT_NO_DETAIL,     /* fails without saying why */
     PLANT_NOISE,         /* calls the driver after a fault */
     PLANT_HOST_LEAK,     /* loses its own record when the push fails */
-    PLANT_MALLOC,        /* does not look at what malloc gave */
-    PLANT_FILE,          /* does not look at what open gave */
+    PLANT_MALLOC,        /* does not check the result of malloc */
+    PLANT_FILE,          /* does not check the result of open */
     PLANT_HANGS          /* waits for ever when the copy fails */
 } plant;
 
@@ -166,7 +166,7 @@ static void test_right_code_passes(void **state)
     (void)state;
     for (int kind = 0; kind < TORTURE_KINDS; kind++)
         assert_int_equal(report.found[kind], 0);
-    /* init, version, retain, push, alloc, copy, free, pop, release and what opening asks */
+    /* init, version, retain, push, alloc, copy, free, pop, release and the queries of opening */
     assert_true(report.driver_calls >= 9);
     assert_true(report.allocations >= 2);
     assert_int_equal(report.file_operations, 1);
@@ -263,7 +263,7 @@ static void test_failing_file(void **state)
     only(PLANT_FILE, TORTURE_SWALLOWED);
 }
 
-/* The watchdog ends the program, so this runs in a child of its own. */
+/* The watchdog ends the program, so this runs in a child process. */
 static void test_hang(void **state)
 {
     int status = 0;

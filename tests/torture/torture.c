@@ -189,7 +189,7 @@ static void check_handles(struct finding *finding, const struct torture *torture
 
     if (watch.noise[0])
         found(finding, TORTURE_NOISE, "after the fault the driver is still called", watch.noise);
-    /* The driver takes nothing back any more, or says so to everybody. */
+    /* The driver accepts no releases any more, or every call reports that it has ended. */
     if (watch.is_lost || status == POOL_ERR_PROCESS_POISONED || status == POOL_ERR_SHUTDOWN ||
         (point->source == SOURCE_DRIVER && watch.made > 0 &&
             (point->code == POOL_CU_DEINITIALIZED || point->code == POOL_CU_UNKNOWN) &&
@@ -301,7 +301,8 @@ static void run_point(
     alarm(0);
 }
 
-/* What is kept for good after the first time (a thread's own record) is no loss. A loss recurs. */
+/* Memory that stays allocated after the first run (a thread's record) is not a leak. A leak recurs.
+ */
 static void run_point_again_if_it_grew(
     const struct torture_scenario *scenario, const struct point *point, struct finding *finding)
 {

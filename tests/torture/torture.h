@@ -87,11 +87,10 @@ extern unsigned torture_seconds_per_run;
  * environment is set. */
 int torture_counts_host_memory(void);
 
-/* File operations of the last scenarios that torture_main ran: a test that means to have some
- * asks. */
+/* File operations of the last scenarios that torture_main ran, for tests that must have some. */
 uint64_t torture_file_operations(void);
 
-/* Runs a table, prints the numbers, answers an exit status. */
+/* Runs a table of scenarios, prints the numbers and returns an exit status. */
 int torture_main(const struct torture_scenario *scenarios, size_t count);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hooks of the torture harness: they count what a scenario asks of driver, memory and files,
- * make the point's failure, and note what it means for the checks after it.
+ * The hooks of the torture harness: they count calls of the driver, allocations and file
+ * operations, inject the failure of the current point, and record its consequences for the checks
+ * afterwards.
  */
 #include "torture/watch.h"
 
@@ -85,7 +86,7 @@ static void note_met(const char *function)
 
 static pool_cu_result fail_driver(void *user, const char *function, uint64_t call)
 {
-    /* driver/ names the device of a failed call, which it has to ask for. */
+    /* driver/ names the device of a failed call, which takes a query. */
     int only_asks = watch.driver_failed && strcmp(function, "cuCtxGetDevice") == 0;
 
     (void)user;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Between the harness and its hooks: the current point, and what the hooks recorded.
- */
+/* Between the harness and its hooks: the current failure point, and what the hooks recorded. */
 #ifndef TESTS_TORTURE_WATCH_H
 #define TESTS_TORTURE_WATCH_H
 

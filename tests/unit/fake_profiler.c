@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profiler's library as NVTX finds it: it takes over the ranges of threads and logs them.
+ * A profiler's library as NVTX finds it: it replaces the functions for ranges of threads and logs
+ * their calls.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every public function with zero for every argument. Nothing may crash, and a function that
- * returns a status has to refuse with a detail, unless zeros are a right call of it. The table is
- * made from the headers, so a new function is in it without anybody's doing.
+ * returns a status has to fail with a detail, unless zeros are a valid call. The table is generated
+ * from the headers, so that it includes every new function.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,13 +36,12 @@ static const struct {
 #undef X
 };
 
-/* Zeros are a right call of these: release nothing, counts that nobody asks for, no faults. */
+/* Zeros are a valid call of these: nothing to release, no counts requested, no faults. */
 static const char *const takes_zeros[] = {"pool_destroy", "pool_stream_destroy",
-    "pool_event_destroy", "pool_module_destroy", "pool_buffer_destroy", "pool_buffer_destroy_on", "pool_pinned_destroy",
-    "pool_ntt_domain_destroy", "pool_bases_destroy", "pool_resident_close", "pool_resident_destroy",
-    "pool_cache_clear", "pool_cache_verify",
-    "pool_sim_set_faults", "pool_sim_leaks", "pool_sim_resume",
-    "pool_release", "pool_ticket_destroy", NULL};
+    "pool_event_destroy", "pool_module_destroy", "pool_buffer_destroy", "pool_buffer_destroy_on",
+    "pool_pinned_destroy", "pool_ntt_domain_destroy", "pool_bases_destroy", "pool_resident_close",
+    "pool_resident_destroy", "pool_cache_clear", "pool_cache_verify", "pool_sim_set_faults",
+    "pool_sim_leaks", "pool_sim_resume", "pool_release", "pool_ticket_destroy", NULL};
 
 /* These take no pointer that they need. */
 static const char *const without_pointers[] = {"pool_cache_clear", "pool_cache_verify",

@@ -238,7 +238,7 @@ static void test_log_fields(void **state)
     pool_log_set(NULL, NULL, POOL_LOG_NONE);
 }
 
-/* The label of a block ends with it, and the message has it once. */
+/* The label of a block ends with the block, and the message has it once. */
 static void test_log_labels_nest(void **state)
 {
     struct heard heard = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts whose product with an item's size does not fit in memory: refused before anything is read.
+ * Counts whose product with the size of an item exceeds the address space: they are refused before
+ * anything is read.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -54,7 +54,7 @@ static void test_every_code(void **state)
     }
 }
 
-/* The classes of the codes whose class matters, written out once more by hand. */
+/* The classes of the codes whose class matters, listed a second time by hand. */
 static void test_classes(void **state)
 {
     static const int process[] = {

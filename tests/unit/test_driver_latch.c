@@ -57,7 +57,7 @@ static void test_open_shared(void **state)
     driver_close(&first);
 }
 
-/* Tables of other sizes: an older one, a newer one, and numbers that are no size. */
+/* Tables of other sizes: an older one, a newer one, and invalid sizes. */
 static void test_table_sizes(void **state)
 {
     static const size_t wrong[] = {0, 1, 8, 16, 17, sizeof(pool_cuda_api) - 1, 1u << 20, SIZE_MAX};
@@ -180,7 +180,7 @@ static void test_no_memory(void **state)
         base_alloc_set_hook(NULL, NULL);
         assert_true(status == POOL_OK || status == POOL_ERR_OUT_OF_HOST_MEMORY);
     }
-    assert_int_equal(n, 3); /* two places to fail, then success */
+    assert_int_equal(n, 3); /* two calls that can fail, then success */
     driver_unlisten(driver, count_call, &quiet_calls);
     driver_close(&driver);
 }
@@ -198,7 +198,7 @@ static void test_call_failures(void **state)
     assert_string_equal(pool_last_error()->call, "cuMemAlloc");
     assert_string_equal(
         message(), "cuMemAlloc on device 5 failed: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory");
-    /* A code that is newer than this library: the driver knows it. */
+    /* A code that is newer than this library, which the driver can name. */
     plain_answers.MemAlloc = 1234;
     assert_int_equal(DRIVER_CALL(driver, MemAlloc(NULL, 1)), POOL_ERR_DRIVER);
     assert_string_equal(pool_last_error()->driver_name, "CUDA_ERROR_OF_TOMORROW");
@@ -317,7 +317,7 @@ static void test_latch(void **state)
     assert_int_equal(first.code, 719);
     assert_string_equal(first.message, driver->fault.message);
 
-    /* Every later failure has the first cause, whatever its own code is; nobody is notified again.
+    /* Every later failure has the first cause, whatever its code is; no listener is notified again.
      */
     assert_int_equal(driver_check(driver, 700, "cuMemFree(p)"), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(driver_check(driver, 1, "cuMemFree(p)"), POOL_ERR_PROCESS_POISONED);

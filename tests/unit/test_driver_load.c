@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver/load.c and open.c with libraries that have one thing wrong. Loads that succeed run in
+ * driver/load.c and open.c with libraries that have one defect each. Loads that succeed run in
  * child processes, because a loaded driver stays.
  */
 #include <setjmp.h>
@@ -120,7 +120,7 @@ static void test_stub(void **state)
     (void)state;
     use(FAKE("good"), "34", NULL);
     refuse(POOL_ERR_NO_DRIVER, "stub library", FAKE("good"), "libcuda.so.1");
-    /* It was unloaded, so that the real one can take its place. */
+    /* It was unloaded, so that the real one can be loaded. */
     assert_null(dlopen(FAKE("good"), RTLD_NOW | RTLD_NOLOAD));
     use(FAKE("good"), "100", NULL);
     refuse(POOL_ERR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE (100)", FAKE("good"), "CUDA_VISIBLE_DEVICES");
@@ -224,7 +224,7 @@ static void test_ways(void **state)
         assert_int_equal(child_run(load_it, (void *)(uintptr_t)&ways[i]), 0);
 }
 
-/* Every entry has a function of its own: none is the one that stands for a wrong version. */
+/* Every entry has a different function, and none is the one for a wrong version. */
 static int compare_entries(void *argument)
 {
     struct driver *driver = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver/nvrtc.c with compilers that have one thing wrong, and the results' names and statuses.
+ * driver/nvrtc.c with compilers that have one defect each, and the names and statuses of results.
  */
 #include <setjmp.h>
 #include <stdarg.h>

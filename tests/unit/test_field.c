@@ -272,7 +272,7 @@ static void test_names(void **state)
     assert_int_equal(pool_last_error()->status, POOL_ERR_NOT_FOUND);
 }
 
-/* The same modulus made by hand gives the same field. */
+/* A custom field with the same modulus is the same field. */
 static void test_custom_equals_builtin(void **state)
 {
     const pool_field *builtin = pool_field_by_name("bn254_fr");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generated device code as a string: the names that it defines per field, dependence on the
- * modulus only, refused arguments, and failure of every allocation. Tests on devices (tests/gpu,
- * tests/devices) check what it computes.
+ * The generated device code as a string: the names that it defines per field, its dependence on the
+ * modulus only, refused arguments, and failure of every allocation. tests/kernels checks what the
+ * code computes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children forked while a thread that they do not have holds a lock of the library: they can log,
- * take built-in sets, fields and curves, are notified of the fork, and can compile.
+ * Children forked while another thread of the parent holds a lock of the library: they can log, use
+ * built-in parameter sets, fields and curves, are notified of the fork, and can compile.
  */
 #include "support/mock_pool.h"
 
@@ -20,7 +20,7 @@ static struct fake_nvrtc *fake;
 /* A child that hangs dies of this. */
 enum { CHILD_SECONDS = 20 };
 
-/* A place where a thread waits until it is let go; or it has passed by. */
+/* A point at which a thread waits until it is released; or it has passed. */
 static struct gate {
     atomic_int is_reached, is_open, is_passed;
 } gate;

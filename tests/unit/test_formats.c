@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * iden3's files, right ones and every way of being wrong: cut at each byte, sections moved, left
- * out, repeated, unknown, too short and too long, and every number of a header replaced.
+ * Files of iden3's formats, valid ones and every kind of invalid one: cut at each byte; sections
+ * moved, omitted, repeated, unknown, too short and too long; and every number of a header replaced.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void close_exact(pool_file **file)
     free(bytes);
 }
 
-/* Every section lies in the file, whole; reads each of its bytes. */
+/* Every section is entirely within the file; reads each of its bytes. */
 static unsigned walk(const pool_file *file)
 {
     pool_file_section section = {.struct_size = sizeof(section)};
@@ -116,7 +116,7 @@ static void check_refused(const struct iden3 *made, pool_status expected, const 
         fail_msg("%s: %d, %s", text, status, status ? pool_last_error()->message : "taken");
 }
 
-/* ---- right ones ----------------------------------------------------------------------------- */
+/* ---- valid files ---------------------------------------------------------------------------- */
 
 static pool_file *open_made(const struct iden3 *made)
 {
@@ -381,7 +381,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* Whatever number stands at any place: no crash, and no section beyond the file. */
+/* Any number at any offset causes no crash, and no section beyond the file. */
 static void test_any_number(void **state)
 {
     static const uint8_t numbers[][4] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}, {40, 0, 0, 0},
@@ -418,7 +418,7 @@ static void test_any_number(void **state)
     assert_true(taken > 0); /* within points any number is one */
 }
 
-/* A part's 32-bit number at a place. */
+/* The 32-bit number of a part at an offset. */
 static void set32(struct iden3_part *part, size_t at, uint32_t number)
 {
     struct iden3_part four = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening: system errors, raw arrays, requested and existing sections; and KZG setups as
- * text, right ones and wrong ones.
+ * Opening files: system errors, raw arrays, requested and existing sections; and KZG setups as
+ * text, valid and invalid ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -198,7 +198,7 @@ static void test_raw_own_field(void **state)
 
 /* ---- large files ---------------------------------------------------------------------------- */
 
-/* Section headers at their places, holes for the points. 0 on a file system without holes. */
+/* Section headers at their offsets, holes for the points. 0 on a file system without holes. */
 static int make_large(int file, uint32_t power)
 {
     const uint64_t n = UINT64_C(1) << power;

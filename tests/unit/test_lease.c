@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease/: requests by threads, what leases are, their release, misuse, and the pool's side.
+ * lease/: requests by threads, properties of leases, their release, misuse, and the effects on the
+ * pool.
  */
 #include "support/lease.h"
 

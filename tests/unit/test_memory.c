@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers on the mock, on simulated devices and on real ones: only what every driver must do the
- * same way.
+ * Buffers on the mock, on simulated devices and on real ones: the behaviour that all drivers have
+ * in common.
  */
 #include "support/memory.h"
 
@@ -296,7 +296,7 @@ static void test_statistics(void **state)
     assert_int_equal(after.used_bytes, 0);
     assert_int_equal(after.used_high_water_bytes, 8 * MIB);
     assert_int_equal(after.buffers, 0);
-    assert_true(after.reserved_bytes >= 8 * MIB); /* kept */
+    assert_true(after.reserved_bytes >= 8 * MIB); /* stays allocated */
     assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_reset_high_water(device));
     assert_ok(pool_memory_get_info(device, &after));
@@ -403,7 +403,7 @@ static void test_adopted_pool_of_another_device(void **state)
     assert_int_equal(memory_driver(device)->MemPoolDestroy(other), 0);
 }
 
-/* The driver below the pool of test_secrets, and what was in memory when it was given back. */
+/* The driver below the pool of test_secrets, and the contents of memory when it was freed. */
 static struct {
     pool_cuda_api below;
     unsigned char *bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies and pinned memory on the mock, on simulated devices and on real ones: only what every
- * driver must do the same way.
+ * Copies and pinned memory on the mock, on simulated devices and on real ones: the behaviour that
+ * all drivers have in common.
  */
 #include "pool/device.h"
 #include "support/memory.h"

@@ -86,7 +86,7 @@ static void test_held_memory_counts(void **state)
     (void)state;
     assert_ok(pool_memory_handle(device, &handle));
     assert_ok(pool_bind(device));
-    /* Kept unused by the library's memory pool: released before the limit refuses. */
+    /* Unused in the library's memory pool: released before the limit makes a request fail. */
     assert_int_equal(api->MemAllocFromPoolAsync(&foreign, 60 * MIB, handle, NULL), 0);
     assert_int_equal(api->MemFreeAsync(foreign, NULL), 0);
     before = pool_mock_calls(world.mock, "cuMemPoolTrimTo");
@@ -203,7 +203,7 @@ static void test_available(void **state)
     info = info_of(device);
     assert_int_equal(info.memory_headroom, GIB);
     assert_int_equal(info.available_bytes, 9 * GIB);
-    /* Allocations show at once, before the next sample. */
+    /* Allocations are counted immediately, before the next sample. */
     assert_ok(pool_buffer_alloc(device, 3 * GIB, &buffer));
     assert_int_equal(device_capacity(device), 6 * GIB);
     assert_int_equal(info_of(device).available_bytes, 6 * GIB);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory where the driver must be scripted or looked into: a full device, drivers without memory
+ * Memory where the driver has to be scripted or inspected: a full device, drivers without memory
  * pools, peers, frees while work is unfinished, failures, fork and poison.
  */
 #include "support/memory.h"

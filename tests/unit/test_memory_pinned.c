@@ -63,10 +63,10 @@ static void test_threshold_and_trim(void **state)
     assert_int_equal(info_of(device).pinned_threshold, 256 * MIB);
     assert_ok(pool_pinned_set_threshold(device, 3 * MIB));
     address_of_next(device, MIB, 0);
-    address_of_next(device, 4 * MIB, 0); /* more than is kept */
+    address_of_next(device, 4 * MIB, 0); /* more than the threshold */
     assert_int_equal(info_of(device).pinned_unused_bytes, MIB);
     last = address_of_next(device, 2 * MIB + 4096, 0);
-    /* The latest freed are kept. */
+    /* The blocks that were freed last are kept for reuse. */
     assert_true(info_of(device).pinned_unused_bytes <= 3 * MIB);
     assert_ptr_equal(address_of_next(device, 2 * MIB + 4096, 0), last);
     assert_ok(pool_memory_trim(device, 0));
@@ -77,7 +77,7 @@ static void test_threshold_and_trim(void **state)
     world_end(&world);
 }
 
-/* When the host cannot pin more, what is kept is released first. */
+/* When the host cannot pin more memory, unused blocks are released first. */
 static void test_full_host(void **state)
 {
     struct world world = world_with_pool(1);
@@ -93,7 +93,8 @@ static void test_full_host(void **state)
     world_end(&world);
 }
 
-/* A freed secret is overwritten at once on idle devices, else before anybody has it again. */
+/* A freed secret is overwritten immediately on idle devices, otherwise before the memory is reused.
+ */
 static void test_secrets(void **state)
 {
     struct world world = world_with_pool(1);

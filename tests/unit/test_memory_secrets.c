@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Secrets, scripted and looked into: their memory and the staging that they went through are
- * overwritten before anybody else can have them, whatever fails.
+ * Secrets, with a driver that is scripted and inspected: their memory and the staging memory that
+ * they passed through are overwritten before they can be used again, whatever fails.
  */
 #include "support/memory.h"
 
@@ -29,7 +29,7 @@ static struct {
     int was_wiped;
 } watched;
 
-/* Looks at the memory in the moment in which it is given back. */
+/* Examines the memory at the moment when it is freed. */
 static pool_cu_result watch_frees(void *user, const char *function, uint64_t call)
 {
     (void)user;
@@ -108,7 +108,7 @@ static void test_secret_without_pools(void **state)
     check_secret_is_wiped();
 }
 
-/* A secret that cannot be overwritten is not given back. */
+/* A secret that cannot be overwritten is not freed. */
 static void test_secret_is_quarantined(void **state)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};

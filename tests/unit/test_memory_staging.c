@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies where the driver must be scripted or looked into: staging that is missing, fails, is
- * too small or is still in use.
+ * Copies where the driver has to be scripted or inspected: staging memory that cannot be allocated,
+ * fails, is too small or is still in use.
  */
 #include "support/memory.h"
 
@@ -124,7 +124,8 @@ static void test_ring_is_given_up(void **state)
     free(data);
 }
 
-/* More helpers than slots: nobody may fill a slot before it is sent, or empty one too early. */
+/* More helpers than slots: no thread may fill a slot before its copy has finished, or read one too
+ * early. */
 static void test_tight_ring(void **state)
 {
     static const uint32_t slots[] = {1, 2, 3};

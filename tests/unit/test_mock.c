@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mock driver: initialisation, devices, contexts and stacks, failures, script, balance. A mock
- * that is not strict would let the library's own tests pass for nothing.
+ * The mock driver: initialisation, devices, contexts and stacks, failures, script, balance. If the
+ * mock were not strict, the library's own tests would pass without proving anything.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -407,7 +407,7 @@ static void test_sticky_fault(void **state)
     /* Functions that access no device continue to work. */
     assert_int_equal(cu->DeviceGetCount(&count), 0);
     assert_int_equal(cu->CtxPopCurrent(&context), 0);
-    /* Nothing can be given back any more, so nothing is a leak. */
+    /* Nothing can be released any more, so nothing is a leak. */
     assert_string_equal(pool_mock_leaks(mock), "");
     assert_int_equal(pool_mock_poison(mock, POOL_CU_OUT_OF_MEMORY), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_mock_poison(mock, POOL_CU_SUCCESS), POOL_OK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Modules, kernels and launches on the mock driver: every public function with NULLs and wrong
- * sizes, the driver's queries, and what fails before them.
+ * Modules, kernels and launches on the mock driver: every public function with NULL and with
+ * invalid sizes, the driver's queries, and failures before them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,7 +155,7 @@ static void test_nulls(void **state)
 
 static void test_images_are_checked(void **state)
 {
-    /* An ELF header whose section table lies behind the end. */
+    /* An ELF header whose section table is beyond the end. */
     unsigned char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
     uint32_t fatbin[4] = {0xba55ed50u, 16u << 16 | 1u, 1000, 0};
     pool_module *module = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The disk cache: entries survive nothing but themselves (every truncation and every flipped bit is
- * a miss), directories that are not safe are not used, the cap holds, failing file operations harm
- * nothing.
+ * The disk cache: an entry with any other length or any flipped bit is a miss, directories that are
+ * not safe are not used, the size limit holds, and failing file operations do no harm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +28,7 @@
 static char root[64];
 static char directory[128];
 
-/* A directory of its own for each test, with the cache in "cache" below it. */
+/* A separate directory for each test, with the cache in "cache" below it. */
 static int make_root(void **state)
 {
     (void)state;
@@ -504,7 +503,7 @@ static void test_room_is_made_before_writing(void **state)
     store(48, 2000);
     base_file_set_hook(NULL, NULL);
     assert_int_equal(files_in_directory(), 0);
-    store(49, 5000); /* more than the cap: not kept, and nothing goes for it */
+    store(49, 5000); /* more than the limit: not stored, and nothing is evicted for it */
     store(50, 2000);
     store(49, 5000);
     assert_false(is_stored(49));

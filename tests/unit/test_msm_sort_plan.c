@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The plan of the MSM's sort in thousands of combinations: everything fits into the chip, tiles
- * cover every scalar once, and no tile meets more partitions than it has room for.
+ * cover every scalar once, and no tile meets more partitions than it has counters for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,8 @@ static uint64_t at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static int make(const struct chip *chip, uint32_t bits, uint32_t c, uint32_t levels,
-    uint64_t count, uint64_t batch, struct msm_plan *plan)
+static int make(const struct chip *chip, uint32_t bits, uint32_t c, uint32_t levels, uint64_t count,
+    uint64_t batch, struct msm_plan *plan)
 {
     memset(plan, 0, sizeof(*plan));
     plan->job = (struct msm_job){.order_bits = bits,
@@ -180,7 +180,8 @@ static void test_usual(void **state)
     assert_in_range(plan.entries / plan.sort.partitions, 4096, 32768);
     assert_true(make(&chips[0], 254, 13, 1, 1 << 16, 1, &plan));
     assert_in_range(plan.sort.partitions, 2 * 132, 8 * 132);
-    assert_true(make(&chips[0], 254, 22, 1000, 1 << 24, 1, &plan)); /* tables: one set */
+    assert_true(make(
+        &chips[0], 254, 22, 1000, 1 << 24, 1, &plan)); /* precomputed multiples: one bucket set */
     assert_in_range(plan.entries / plan.sort.partitions, 4096, plan.sort.block_capacity);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans of transforms for thousands of sizes, batches and chips: what has to hold of every one.
+ * Plans of transforms for thousands of sizes, batches and chips: the properties that every plan
+ * must have.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,8 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     assert_true((uint64_t)pass->blocks << pass->log_tile_width >= pass->sub_transforms);
     assert_true((uint64_t)(pass->blocks - 1) << pass->log_tile_width < pass->sub_transforms);
     assert_true(pass->log_tile_inner <= pass->log_tile_width);
-    /* Straight from memory goes only what lies there in the order of the threads. */
+    /* Only points that are in memory in the order of the threads are loaded to registers directly.
+     */
     if (pass->flags & NTT_LOAD_REGISTERS)
         assert_false(pass->flags & (NTT_REVERSED_INPUT | NTT_COSET_INPUT));
     if (pass->flags & NTT_STORE_REGISTERS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A compiler that can be loaded and does not work: the library's own kernels come from prebuilt
- * PTX, which is said once; everything else fails with the reason. Errors in a program are not
- * hidden so.
+ * PTX, which is logged once; everything else fails with the reason. Errors in a program are not
+ * hidden by that.
  */
 #include "support/mock_pool.h"
 

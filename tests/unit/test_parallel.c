@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs compiled side by side: how many at once, what is compiled at a first use, failures,
- * missing threads and cancelling. The compiler is a fake one, and so are the processors.
+ * Programs that are compiled in parallel: how many at once, what is compiled at a first use,
+ * failures, threads that cannot be started, and cancellation. The compiler and the number of
+ * processors are fakes.
  */
 #include "support/mock_pool.h"
 
@@ -366,7 +367,7 @@ static void test_first_use_with_one_processor(void **state)
     assert_int_equal(compiled(), 2);
 }
 
-/* Two builds are alike; the texts that are left are those of tables and vectors. */
+/* Two builds are equal; the other programs are those of tables and vectors. */
 static void test_transforms(void **state)
 {
     const struct ntt_build builds[] = {{4, 7, 2, 0}, {4, 7, 2, 0}, {4, 7, 2, 3}};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pool/: binding: nesting, misuse, threads that end while bound, the questions about contexts.
- */
+/* pool/: binding: nesting, misuse, threads that end while bound, queries of contexts. */
 #include "support/mock_pool.h"
 
 #include "base/alloc.h"
@@ -160,7 +158,7 @@ static void test_lost_device(void **state)
     assert_int_equal(pool_bind(a), POOL_ERR_DEVICE_UNUSABLE);
     assert_says("CUDA_ERROR_DEVICE_UNAVAILABLE");
     assert_int_equal(pool_usable_count(world.pool), 1);
-    /* What was bound before can still be given back. */
+    /* Earlier bindings can still be released. */
     assert_ok(pool_unbind(a));
     assert_int_equal(pool_mock_depth(world.mock), 0);
     world_end(&world);

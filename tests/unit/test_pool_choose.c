@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool/: choosing: round robin with its folded counter, most free memory, the other policies.
+ * pool/: choice of a device: round robin with its wrapping counter, most free memory, the other
+ * policies.
  */
 #include "support/mock_pool.h"
 
@@ -172,7 +173,8 @@ static void test_best(void **state)
     world_end(&world);
 }
 
-/* Many who ask at once, sample or not: the choice is by what each would have for itself. */
+/* Many threads that choose at the same time, with a new sample or not: the choice is by the memory
+ * that each would have alone. */
 static void test_best_shares_by_size(void **state)
 {
     struct world world = world_with_pool(3);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool/: making and ending a pool: params, context modes, laziness, unusable devices.
+ * pool/: creation and destruction of a pool: params, context modes, lazy contexts, unusable
+ * devices.
  */
 #include "support/mock_pool.h"
 
@@ -371,7 +372,7 @@ static void test_no_host_memory(void **state)
     world_end(&world);
 }
 
-/* What making a pool asks of the driver: nothing that is not needed, everything once. */
+/* The driver calls of pool_create: none without need, each once. */
 static void test_cost_in_calls(void **state)
 {
     struct world world = world_with_pool(4);

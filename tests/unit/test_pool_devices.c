@@ -305,7 +305,8 @@ static void test_environment(void **state)
     world_end(&world);
 }
 
-/* Strings of ordinals ask the driver for no identity before the devices are known. */
+/* For strings of ordinals the identities of devices are not queried before the devices are known.
+ */
 static void test_no_context_elsewhere(void **state)
 {
     struct world world = world_of(8);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool/: faults and who is reported, fork, the description, facts; every call with NULL.
+ * pool/: faults and the device that is reported for them, fork, the description, properties; every
+ * call with NULL.
  */
 #include "support/mock_pool.h"
 
@@ -83,7 +84,7 @@ static void test_poison(void **state)
     assert_int_equal(heard.process_faults, 1);
     assert_int_equal(heard.code, POOL_CU_ILLEGAL_ADDRESS);
     assert_ptr_equal(heard.shown_on, device_of(&world, 1));
-    assert_null(heard.device); /* nothing was launched: nobody is accused */
+    assert_null(heard.device); /* nothing was launched: no launch is reported as the cause */
     assert_int_equal(heard.health, POOL_CLASS_PROCESS);
     assert_int_equal(device_leave(&scope, POOL_ERR_PROCESS_POISONED), POOL_ERR_PROCESS_POISONED);
 
@@ -125,7 +126,7 @@ static void test_poison(void **state)
 
     assert_fault_counted(world.pool, "unknown", "process", "CUDA_ERROR_ILLEGAL_ADDRESS");
 
-    /* A binding can be given back, and then the pool. */
+    /* A binding can be released, and then the pool destroyed. */
     assert_int_equal(pool_destroy(&world.pool), POOL_ERR_BUSY);
     assert_int_equal(pool_unbind(device_of(&world, 0)), POOL_ERR_PROCESS_POISONED);
     assert_int_equal(pool_mock_depth(world.mock), 0);
@@ -288,7 +289,7 @@ static void test_facts(void **state)
     world_end(&world);
 }
 
-/* An older driver does not know the newer attributes and has no cuDeviceGetUuid_v2. */
+/* An older driver lacks the newer attributes and cuDeviceGetUuid_v2. */
 static void test_older_driver(void **state)
 {
     struct world world = world_of(1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking devices out of service and into service again: which changes are possible, what a device
- * in each state can be used for, and who is notified.
+ * Removing devices from service and returning them: which state changes are possible, what a device
+ * can be used for in each state, and who is notified.
  */
 #include "support/mock_pool.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Poseidon sets and the host's operations: what is refused, failing memory, fingerprints, spans,
- * trees against a tree written out by hand.
+ * Poseidon parameter sets and the host's operations: refused arguments, failing allocations,
+ * fingerprints, spans, trees compared with trees computed hash by hash.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,7 +146,8 @@ static void test_refused(void **state)
     expect(&parts, POOL_ERR_INVALID_ARGUMENT, "J + diag(`internal_diagonal`) must be invertible");
 }
 
-/* A tag of 0 is no tag, whether it is not given or given as 0: also in a lane of inputs. */
+/* A domain tag of 0 has no effect, whether it is omitted or 0, also in a state element of the
+ * inputs. */
 static void test_tag_of_zero(void **state)
 {
     struct parts parts;
@@ -254,7 +255,8 @@ static void test_forms_agree(void **state)
     }
 }
 
-/* A matrix whose lower lanes never meet lane 0 has no window form and still works. */
+/* A matrix that never mixes the lower state elements with element 0 has no recurrence and still
+ * works. */
 static void test_no_window(void **state)
 {
     struct parts parts;
@@ -320,7 +322,7 @@ static void permute_plainly(const struct parts *parts, uint64_t *x)
         x[i] = (x[i] + *constant++) % BABYBEAR;
 }
 
-/* Every shape that a set may have: kinds, lanes, with and without partial rounds and final
+/* Every shape of a parameter set: kinds, widths, with and without partial rounds and final
  * constants, odd numbers of full rounds. */
 static void test_shapes(void **state)
 {

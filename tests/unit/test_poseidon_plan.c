@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan of a Poseidon operation on a device: chunks, slots, kernels and blocks. Arithmetic only.
+ * The plan of a Poseidon operation on a device: chunks, slots, kernels and blocks. It calls no
+ * driver.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease/scheduler: every interleaving of the events of four clients on three devices, with states
- * that were seen before left out, and long random runs with more of both. After each event the
- * rules of scheduler.h are checked by a second, plain formulation.
+ * lease/scheduler: every interleaving of the events of four clients on three devices, without those
+ * that lead to a state seen before, and long random runs with more of both. After each event the
+ * rules of scheduler.h are checked by a second, simpler formulation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -183,7 +183,7 @@ static void check_queue(void)
     assert_int_equal(world.scheduler.waiting, waiting);
 }
 
-/* Nobody waits who could be granted, and nobody whom the devices can never serve. */
+/* No request waits that could be granted, and none that the devices can never serve. */
 static void check_nobody_is_forgotten(const struct client *head)
 {
     for (uint32_t c = 0; c < world.client_count; c++) {
@@ -460,7 +460,7 @@ static void end_world(void)
 /* --- worlds -------------------------------------------------------------------------------------
  */
 
-/* What one client asks for. */
+/* The request of one client. */
 struct demand {
     uint64_t bytes;
     uint32_t slots;
@@ -628,7 +628,7 @@ static void test_all_interleavings(void **state)
         explore_clients(groups[g], 1, 2, g % 2 ? SCHEDULER_ROUND_ROBIN : SCHEDULER_MOST_FREE);
 }
 
-/* Clients that come back: leases and requests of several generations at once. */
+/* Clients that request again: leases and requests of several generations at the same time. */
 static void test_clients_that_come_back(void **state)
 {
     static const struct demand *const groups[][4] = {
@@ -711,7 +711,7 @@ static void test_large_request_is_not_starved(void **state)
         happen(EVENT_SUBMIT, c);
     happen(EVENT_SUBMIT, 0);
     assert_true(is_waiting(&world.clients[0]));
-    /* Each small lease ends and its client asks again at once. */
+    /* Each small lease ends and its client makes its next request immediately. */
     for (uint32_t c = 1; c <= 20; c++) {
         if (is_granted(&world.clients[c]))
             happen(EVENT_RELEASE, c);

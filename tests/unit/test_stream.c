@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams and events, on the mock, on simulated devices and on real ones: only what every driver
- * must do the same way.
+ * Streams and events on the mock, on simulated devices and on real ones: the behaviour that all
+ * drivers have in common.
  */
 #include "support/memory.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Streams and events where work must stay unfinished or the driver must fail.
- */
+/* Streams and events where work has to stay unfinished or the driver has to fail. */
 #include "support/memory.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ranges of time: what the hook sees, how ranges nest, and what a profiler's library receives. The
- * profiler is fake_profiler.c, which this program finds as a profiler's library is found.
+ * Ranges of time: what the hook receives, how ranges nest, and what a profiler's library receives.
+ * The profiler is fake_profiler.c, which this program loads as it would load a profiler.
  */
 #include <devicepool.h>
 

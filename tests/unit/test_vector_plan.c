@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The chunks of a function of vectors. Arithmetic only.
- */
+/* The chunks of a function of vectors. It calls no driver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

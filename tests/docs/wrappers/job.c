@@ -1,4 +1,4 @@
-/* What a job has at hand. None of the block's calls may fail. */
+/* Objects that the code of a job uses. None of its calls may fail. */
 #include <devicepool.h>
 
 #include <stdio.h>

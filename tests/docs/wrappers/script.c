@@ -10,7 +10,7 @@
 #include <devicepool.h>
 #include <devicepool/mock.h>
 
-/* Asks for free memory, which the script lets the driver refuse. */
+/* Queries the free memory, which the script makes fail. */
 static void the_code_under_test(device_pool *pool)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};

@@ -1,4 +1,4 @@
-/* Devices of its own choice; the block makes `pool`. */
+/* The code chooses the devices and creates `pool`. */
 #include <devicepool.h>
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What functions of the fake libcuda answer, by the way in which they were found.
- */
+/* The return values of the fake libcuda's functions, by the way in which they were found. */
 #ifndef TESTS_UNIT_FAKE_LIBCUDA_H
 #define TESTS_UNIT_FAKE_LIBCUDA_H
 

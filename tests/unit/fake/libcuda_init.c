@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two functions of the fake libcuda that do something: cuInit answers with FAKE_INIT of the
+ * The two functions of the fake libcuda with an effect: cuInit returns FAKE_INIT of the
  * environment, cuDriverGetVersion returns FAKE_VERSION.
  */
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The function of the fake libnvrtc that does something.
- */
+/* The one function of the fake libnvrtc with an effect. */
 #include "driver/nvrtc.h"
 
 nvrtc_result nvrtcVersion(int *major, int *minor);

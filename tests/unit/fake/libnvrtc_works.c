@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of the fake libnvrtc that works: programs "compile" to one text, and
- * a test says which fail, which wait, and which chips there are.
+ * The functions of the fake libnvrtc that works: all programs "compile" to the same image, and a
+ * test sets which fail, which wait, and which chips there are.
  */
 #include <stdio.h>
 #include <stdlib.h>
