@@ -52,11 +52,12 @@ static pool_cu_result copy_pageable(struct host_copy copy, bool is_upload)
         else
             stage.to = copy.host;
         code = copy_once(&copy, WORKER_STAGE, bytes, &stage);
+        if (code || bytes == copy.bytes)
+            return code; /* also for no bytes, whose address may be NULL */
         copy.host += bytes;
         copy.device += bytes;
         copy.bytes -= bytes;
-    } while (!code && copy.bytes);
-    return code;
+    } while (true);
 }
 
 static pool_cu_result copy_host(struct host_copy *copy, bool is_upload)

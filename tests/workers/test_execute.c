@@ -107,6 +107,8 @@ static void test_calls(void **state)
     kernel = load_kernel(&parameters);
     assert_int_equal(parameters, 2);
     assert_true(EXECUTE(MemsetD32, 1, address, 40, 1));
+    assert_true(execute(WORKER_CtxSynchronize, 1, &address, 0)); /* a fill does not wait */
+    assert_int_equal(reply.code, 0);
     assert_true(EXECUTE(LaunchKernel, 1, kernel, 1, 1, 1, 1, 1, 1, 0, stream, 1, 16, address, 2));
     assert_int_equal(reply.code, 0);
     assert_true(EXECUTE(StreamSynchronize, 1, stream));
