@@ -2,7 +2,7 @@
 /*
  * A host without NVRTC: every program of ptx/prebuilt computes what the plain reference does, the
  * pool says that it is in use, and what is not among them fails with the text that helps.
- *   test_prebuilt [--device DEVICES]     (default: sim:1,cc=75; "0" is a GPU)
+ *   test_prebuilt [--device DEVICES]     (default: sim:2,cc=75; "0" is a GPU)
  */
 #include "support/msm_reference.h"
 #include "support/ntt.h"
@@ -11,16 +11,27 @@
 #include "msm/msm.h"
 #include "poseidon/poseidon.h"
 
-static const char *devices = "sim:1,cc=75";
+enum { MOST_PROGRAMS = 256 };
+
+static const char *devices = "sim:2,cc=75";
 static device_pool *pool;
 static pool_device *device;
-static int used; /* programs that the log named */
+static bool is_used[MOST_PROGRAMS]; /* programs that the log named */
 
 static void watch(void *user, const pool_log_record *record)
 {
+    const char *found = strstr(record->message, "prebuilt PTX ");
+
     (void)user;
-    used += record->level == POOL_LOG_INFO && strstr(record->message, "prebuilt PTX") &&
-            strstr(record->message, "NVRTC=off");
+    if (record->level != POOL_LOG_INFO || !found || !strstr(found, "NVRTC=off"))
+        return;
+    found += strlen("prebuilt PTX ");
+    for (int i = 0; module_prebuilt_programs[i].name && i < MOST_PROGRAMS; i++) {
+        size_t length = strlen(module_prebuilt_programs[i].name);
+
+        if (strncmp(found, module_prebuilt_programs[i].name, length) == 0 && found[length] == ' ')
+            is_used[i] = true;
+    }
 }
 
 /* Kernels differ with the size: where there are few points for the chip, and where there are not.
@@ -37,6 +48,21 @@ static void check_transforms(const pool_field *field, uint32_t log_size)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* One transform over two devices, with the kernel that exchanges their parts. */
+static void check_split(const pool_field *field, uint32_t log_size)
+{
+    pool_ntt_params params = {.struct_size = sizeof(params)};
+    pool_device *both[2] = {device, NULL};
+    pool_exec exec = {.struct_size = sizeof(exec), .devices = both, .device_count = 2};
+
+    if (pool_device_count(pool) < 2)
+        return;
+    assert_ok(pool_device_at(pool, 1, &both[1]));
+    params.domain = ntt_domain(field, log_size);
+    ntt_compare(&params, &exec, 4);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
 static void check_ntt(const char *name)
 {
     enum { COUNT = 300 };
@@ -48,6 +74,7 @@ static void check_ntt(const char *name)
 
     check_transforms(field, 9);
     check_transforms(field, 12);
+    check_split(field, 12);
     assert_ok(pool_vector_add(field, &vector, &from, &from, &to));
     assert_ok(pool_vector_sub(field, &vector, &to, &from, &to));
     assert_memory_equal(sum, in, (size_t)COUNT * field->bytes);
@@ -123,7 +150,7 @@ static void check_msm(const char *name)
 
 static void test_every_program(void **state)
 {
-    int count = 0;
+    int count = 0, used = 0;
 
     (void)state;
 #define NTT(field) check_ntt(field);
@@ -133,8 +160,9 @@ static void test_every_program(void **state)
 #undef NTT
 #undef POSEIDON
 #undef MSM
-    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
-        count++;
+    for (; module_prebuilt_programs[count].name; count++)
+        used += is_used[count];
+    assert_in_range(count, 1, MOST_PROGRAMS);
     if (strncmp(devices, "sim", 3) == 0) /* small enough for these sizes to be few and many */
         assert_int_equal(used, count);
     else
