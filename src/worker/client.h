@@ -230,6 +230,9 @@ pool_cu_result client_lost_code(const struct client_worker *worker);
 /* --- context.c -------------------------------------------------------------------------------- */
 
 CUcontext client_current(void); /* NULL: none */
+/* The worker of the current context, or why a call cannot use it: call_check's code, no current
+ * context, one that was destroyed or lost. */
+pool_cu_result client_current_worker(struct client_worker **worker);
 /* The worker and number of a context; INVALID_CONTEXT, CONTEXT_IS_DESTROYED or the code of a lost
  * worker. */
 pool_cu_result client_context_find(

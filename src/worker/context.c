@@ -70,6 +70,18 @@ CUcontext client_current(void)
     return thread && thread->depth ? thread->contexts[thread->depth - 1] : NULL;
 }
 
+pool_cu_result client_current_worker(struct client_worker **worker)
+{
+    CUcontext current;
+    unsigned number;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    current = client_current();
+    return current ? client_context_find(current, worker, &number) : POOL_CU_INVALID_CONTEXT;
+}
+
 static pool_cu_result push(CUcontext context)
 {
     struct client_thread *thread = client_thread();
@@ -352,20 +364,26 @@ pool_cu_result client_cu_StreamGetCtx(CUstream stream, CUcontext *context)
 
 /* --- peers ------------------------------------------------------------------------------------ */
 
-/* Kernels of a worker cannot access another worker's memory. */
+/* Whether there is a current context and `peer` lives in another worker: the kernels of one worker
+ * cannot access the memory of another. */
+static bool is_of_another_worker(CUcontext peer)
+{
+    CUcontext current = client_current();
+    struct client_worker *worker;
+    unsigned number;
+
+    return current && peer && !client_context_find(peer, &worker, &number) &&
+           worker->ordinal != (int)client_handle_read(current).worker;
+}
+
 pool_cu_result client_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
 {
     struct client_call call;
-    struct client_worker *worker;
-    unsigned number;
-    CUcontext current;
     pool_cu_result code = call_check();
 
     if (code)
         return code;
-    current = client_current();
-    if (current && peer && !client_context_find(peer, &worker, &number) &&
-        worker->ordinal != (int)client_handle_read(current).worker)
+    if (is_of_another_worker(peer))
         return POOL_CU_PEER_ACCESS_UNSUPPORTED;
     call_begin(&call, WORKER_CtxEnablePeerAccess, CLIENT_WAIT);
     call_context(&call, peer);
@@ -376,16 +394,11 @@ pool_cu_result client_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
 pool_cu_result client_cu_CtxDisablePeerAccess(CUcontext peer)
 {
     struct client_call call;
-    struct client_worker *worker;
-    unsigned number;
-    CUcontext current;
     pool_cu_result code = call_check();
 
     if (code)
         return code;
-    current = client_current();
-    if (current && peer && !client_context_find(peer, &worker, &number) &&
-        worker->ordinal != (int)client_handle_read(current).worker)
+    if (is_of_another_worker(peer))
         return POOL_CU_PEER_ACCESS_NOT_ENABLED;
     call_begin(&call, WORKER_CtxDisablePeerAccess, CLIENT_WAIT);
     call_context(&call, peer);

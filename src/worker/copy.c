@@ -63,15 +63,9 @@ static pool_cu_result copy_pageable(struct host_copy copy, bool is_upload)
 static pool_cu_result copy_host(struct host_copy *copy, bool is_upload)
 {
     struct client_worker *worker;
-    unsigned number;
     uint64_t offset;
-    CUcontext current;
-    pool_cu_result code = call_check();
+    pool_cu_result code = client_current_worker(&worker);
 
-    if (code)
-        return code;
-    current = client_current();
-    code = current ? client_context_find(current, &worker, &number) : POOL_CU_INVALID_CONTEXT;
     if (code)
         return code;
     if (!copy->host && copy->bytes)

@@ -138,19 +138,13 @@ pool_cu_result client_cu_LaunchHostFunc(CUstream stream, pool_cu_host_function f
     struct client_call call;
     struct client_worker *worker;
     struct host_function *made = NULL;
-    unsigned number;
-    CUcontext current;
-    pool_cu_result code = call_check();
+    pool_cu_result code = client_current_worker(&worker);
 
-    if (code)
-        return code;
-    current = client_current();
-    code = current ? client_context_find(current, &worker, &number) : POOL_CU_INVALID_CONTEXT;
     if (code)
         return code;
     call_begin(&call, WORKER_LaunchHostFunc, CLIENT_CLEANUP);
     call_handle(&call, WORKER_STREAM, stream);
-    call_worker(&call, worker, client_handle_read(current).generation);
+    call_worker(&call, worker, client_handle_read(client_current()).generation);
     if (!call.code && function) {
         made = add(&call, function, user);
         if (!made || !start_thread(call.worker)) {

@@ -327,15 +327,9 @@ pool_cu_result client_cu_MemHostAlloc(void **memory, size_t bytes, unsigned int 
                            DRIVER_MEMHOSTALLOC_WRITECOMBINED;
     struct client_worker *worker;
     struct client_block *block;
-    unsigned number;
     uint64_t offset;
-    CUcontext current;
-    pool_cu_result code = call_check();
+    pool_cu_result code = client_current_worker(&worker);
 
-    if (code)
-        return code;
-    current = client_current();
-    code = current ? client_context_find(current, &worker, &number) : POOL_CU_INVALID_CONTEXT;
     if (code)
         return code;
     if (!memory || flags & ~known)
@@ -355,7 +349,7 @@ pool_cu_result client_cu_MemHostAlloc(void **memory, size_t bytes, unsigned int 
     }
     pthread_rwlock_wrlock(&client->memory_lock);
     block = block_at(offset);
-    block->context = current;
+    block->context = client_current();
     block->flags = flags | DRIVER_MEMHOSTALLOC_DEVICEMAP;
     pthread_rwlock_unlock(&client->memory_lock);
     *memory = client->arena_base + offset;
@@ -448,15 +442,9 @@ pool_cu_result client_cu_MemHostGetDevicePointer(
 {
     struct client_worker *worker;
     struct client_call call;
-    unsigned number;
     uint64_t offset;
-    CUcontext current;
-    pool_cu_result code = call_check();
+    pool_cu_result code = client_current_worker(&worker);
 
-    if (code)
-        return code;
-    current = client_current();
-    code = current ? client_context_find(current, &worker, &number) : POOL_CU_INVALID_CONTEXT;
     if (code)
         return code;
     if (!client_find_pinned(memory, 1, &offset))
