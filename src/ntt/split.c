@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs transforms that are split over devices. Each device has two places for its elements: FIRST,
+ * Runs transforms that are split over devices. Each device has two regions for its elements: FIRST,
  * in which the columns are transformed and the results appear, and SECOND, which the exchange
  * writes. All work is enqueued on the devices' streams; events order it across devices.
  */
@@ -15,7 +15,7 @@
 #include "stream/stream.h"
 #include "vector/check.h"
 
-enum { FIRST, SECOND, PLACES };
+enum { FIRST, SECOND, REGIONS };
 enum { READY, SENT, EVENTS };
 
 struct split_device {
@@ -23,9 +23,9 @@ struct split_device {
     struct exec_target target;
     pool_span in; /* the device's shard, if the span is sharded */
     pool_span out;
-    CUdeviceptr place[PLACES];
-    pool_buffer *scratch[PLACES]; /* NULL for a place that is the shard of the output */
-    pool_buffer *view[PLACES];    /* of the places, for copies */
+    CUdeviceptr region[REGIONS];
+    pool_buffer *scratch[REGIONS]; /* NULL for a region that is the shard of the output */
+    pool_buffer *view[REGIONS];    /* of the regions, for copies */
     struct stream_set *events;
     struct device_operation operation;
     bool is_counted;
@@ -54,7 +54,7 @@ static bool is_on_host(const pool_span *span)
 }
 
 /* The output's shard cannot take the columns if they are gathered from the same memory. */
-static bool has_own_first_place(const struct ntt_call *call, bool takes_reversed, uint32_t index)
+static bool has_own_first_region(const struct ntt_call *call, bool takes_reversed, uint32_t index)
 {
     const pool_span *in = call->in.data, *out = call->out.data;
 
@@ -105,15 +105,15 @@ static pool_status check_shards(struct split_run *run, uint32_t index)
     return status;
 }
 
-static pool_status open_place(struct split_run *run, struct split_device *device, int place)
+static pool_status open_region(struct split_run *run, struct split_device *device, int region)
 {
     uint64_t bytes = run->local * element_bytes(run);
     pool_status status =
-        memory_scratch(&device->target, bytes, &device->scratch[place], &device->place[place]);
+        memory_scratch(&device->target, bytes, &device->scratch[region], &device->region[region]);
 
     return status ? status
-                  : pool_buffer_adopt(
-                        device->target.device, device->place[place], bytes, &device->view[place]);
+                  : pool_buffer_adopt(device->target.device, device->region[region], bytes,
+                        &device->view[region]);
 }
 
 static pool_status open_device(struct split_run *run, uint32_t index)
@@ -130,9 +130,9 @@ static pool_status open_device(struct split_run *run, uint32_t index)
         device->target.field->name, run->call->params.batch * run->local);
     device->is_counted = true;
     status = stream_set_take(device->target.device, 0, EVENTS, &device->events);
-    if (!status && has_own_first_place(run->call, run->plan.takes_reversed, index))
-        status = open_place(run, device, FIRST);
-    return status ? status : open_place(run, device, SECOND);
+    if (!status && has_own_first_region(run->call, run->plan.takes_reversed, index))
+        status = open_region(run, device, FIRST);
+    return status ? status : open_region(run, device, SECOND);
 }
 
 /* Whether all stores of an exchange can be direct. */
@@ -170,7 +170,7 @@ static pool_status open_run(struct split_run *run)
     return status ? status : link_devices(run);
 }
 
-/* After a failure, too, no work may still use the places of other devices or the caller's memory.
+/* After a failure, too, no work may still use the regions of other devices or the caller's memory.
  */
 static pool_status close_run(struct split_run *run, pool_status status)
 {
@@ -180,9 +180,9 @@ static pool_status close_run(struct split_run *run, pool_status status)
     for (uint32_t i = 0; i < run->count; i++) {
         struct split_device *device = &run->device[i];
 
-        for (int place = 0; place < PLACES; place++) {
-            status = memory_scratch_free(&device->target, &device->view[place], status);
-            status = memory_scratch_free(&device->target, &device->scratch[place], status);
+        for (int region = 0; region < REGIONS; region++) {
+            status = memory_scratch_free(&device->target, &device->view[region], status);
+            status = memory_scratch_free(&device->target, &device->scratch[region], status);
         }
         if (device->events)
             stream_set_return(device->events);
@@ -195,18 +195,18 @@ static pool_status close_run(struct split_run *run, pool_status status)
 
 /* ---- one device's steps ---------------------------------------------------------------------- */
 
-static pool_status upload(struct split_run *run, struct split_device *device, int place,
+static pool_status upload(struct split_run *run, struct split_device *device, int region,
     uint64_t to, uint64_t from, uint64_t count)
 {
     const pool_span *in = &run->call->in;
     const uint64_t bytes = element_bytes(run);
-    const struct vector_items items = {.address = device->place[place] + to * bytes,
+    const struct vector_items items = {.address = device->region[region] + to * bytes,
         .stride = bytes,
         .count = count,
         .elements = 1,
         .first = from,
         .what = "input"};
-    pool_status status = pool_copy_to_device(device->view[place], to * bytes,
+    pool_status status = pool_copy_to_device(device->view[region], to * bytes,
         (const uint8_t *)in->data + from * bytes, count * bytes, device->target.stream);
 
     return status || !run->call->exec.checks
@@ -259,7 +259,7 @@ static pool_status enqueue_transforms(const struct split_device *device, struct 
     return status ? status : ntt_run_enqueue(transforms, &plan);
 }
 
-/* The places of the transform that is computed now, where they are parts of a shard. */
+/* The regions of the transform that is computed now, where they are parts of a shard. */
 static CUdeviceptr part_of(const struct split_run *run, const pool_span *shard)
 {
     return (CUdeviceptr)(uintptr_t)shard->data + run->transform * run->local * element_bytes(run);
@@ -278,21 +278,21 @@ static pool_status compute_columns(void *user, uint32_t index, const pool_exec *
 
     (void)exec;
     if (uploads) {
-        columns.in = device->place[run->plan.takes_reversed ? SECOND : FIRST];
+        columns.in = device->region[run->plan.takes_reversed ? SECOND : FIRST];
         status = upload_input(run, index);
     } else {
         columns.in = part_of(run, &device->in);
         status = check_shard_elements(run, index, columns.in);
     }
-    columns.out = device->place[FIRST];
+    columns.out = device->region[FIRST];
     if (!status)
         status = enqueue_transforms(device, &columns);
     return status ? status : pool_event_record(device->events->event[READY], device->target.stream);
 }
 
-static CUdeviceptr output_place(const struct split_run *run, const struct split_device *device)
+static CUdeviceptr output_region(const struct split_run *run, const struct split_device *device)
 {
-    return is_on_host(&run->call->out) ? device->place[FIRST] : part_of(run, &device->out);
+    return is_on_host(&run->call->out) ? device->region[FIRST] : part_of(run, &device->out);
 }
 
 static pool_status compute_rows(struct split_run *run, struct split_device *device)
@@ -301,8 +301,8 @@ static pool_status compute_rows(struct split_run *run, struct split_device *devi
         .direction = run->call->params.direction,
         .job = run->plan.rows_job,
         .form_change = (int)run->call->out.form - (int)run->call->in.form,
-        .in = device->place[SECOND],
-        .out = output_place(run, device),
+        .in = device->region[SECOND],
+        .out = output_region(run, device),
         .in_may_be_overwritten = 1};
     pool_status status = enqueue_transforms(device, &rows);
 
@@ -444,11 +444,11 @@ static pool_status record(struct split_run *run, uint32_t index, int event)
         run->device[index].events->event[event], run->device[index].target.stream);
 }
 
-static CUdeviceptr first_place(const struct split_run *run, uint32_t index, bool is_result)
+static CUdeviceptr first_region(const struct split_run *run, uint32_t index, bool is_result)
 {
     const struct split_device *device = &run->device[index];
 
-    return is_result ? output_place(run, device) : device->place[FIRST];
+    return is_result ? output_region(run, device) : device->region[FIRST];
 }
 
 /* Stores from FIRST to every SECOND. READY: a device has computed FIRST and does not use SECOND. */
@@ -459,12 +459,12 @@ static pool_status exchange_directly(
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < run->count; i++)
-        to[i] = run->device[i].place[SECOND];
+        to[i] = run->device[i].region[SECOND];
     for (uint32_t i = 0; i < run->count && !status; i++) {
         status = wait_for_all(run, i, READY);
         if (!status)
             status = enqueue_exchange(
-                run, exchange, i, !is_collection, first_place(run, i, is_collection), to);
+                run, exchange, i, !is_collection, first_region(run, i, is_collection), to);
         if (!status)
             status = record(run, i, SENT);
     }
@@ -493,9 +493,9 @@ static pool_status exchange_by_copies(
     for (uint32_t i = 0; i < run->count && !status; i++) {
         CUdeviceptr to[NTT_EXCHANGE_DEVICES] = {0};
 
-        to[i] = run->device[i].place[SECOND];
+        to[i] = run->device[i].region[SECOND];
         status = enqueue_exchange(
-            run, &exchanges->gather, i, !is_collection, first_place(run, i, is_collection), to);
+            run, &exchanges->gather, i, !is_collection, first_region(run, i, is_collection), to);
         if (!status)
             status = record(run, i, READY);
     }
@@ -504,11 +504,11 @@ static pool_status exchange_by_copies(
     for (uint32_t i = 0; i < run->count && !status; i++) {
         CUdeviceptr to[NTT_EXCHANGE_DEVICES] = {0};
 
-        to[i] = run->device[i].place[SECOND];
+        to[i] = run->device[i].region[SECOND];
         status = wait_for_all(run, i, SENT);
         if (!status)
             status = enqueue_exchange(
-                run, &exchanges->distribute, i, false, run->device[i].place[FIRST], to);
+                run, &exchanges->distribute, i, false, run->device[i].region[FIRST], to);
     }
     return status;
 }
@@ -541,7 +541,7 @@ static pool_status each_device(struct split_run *run, const pool_span *span,
 }
 
 /* Where the results and, unless that is scratch memory, the columns of this transform are. */
-static pool_status set_first_places(struct split_run *run)
+static pool_status set_first_regions(struct split_run *run)
 {
     pool_status status = POOL_OK;
 
@@ -550,10 +550,10 @@ static pool_status set_first_places(struct split_run *run)
 
         if (device->scratch[FIRST])
             continue;
-        device->place[FIRST] = part_of(run, &device->out);
+        device->region[FIRST] = part_of(run, &device->out);
         status = memory_scratch_free(&device->target, &device->view[FIRST], POOL_OK);
         if (!status)
-            status = pool_buffer_adopt(device->target.device, device->place[FIRST],
+            status = pool_buffer_adopt(device->target.device, device->region[FIRST],
                 run->local * element_bytes(run), &device->view[FIRST]);
     }
     return status;
@@ -561,7 +561,7 @@ static pool_status set_first_places(struct split_run *run)
 
 static pool_status run_transform(struct split_run *run, const struct memory_devices *devices)
 {
-    pool_status status = set_first_places(run);
+    pool_status status = set_first_regions(run);
 
     if (!status)
         status = each_device(run, &run->call->in, devices, compute_columns);
@@ -615,9 +615,9 @@ static void plan_call(const struct ntt_call *call, const struct memory_devices *
 static uint64_t bytes_of_device(
     const struct ntt_call *call, const struct ntt_split *plan, uint32_t index)
 {
-    const uint64_t places = 1 + has_own_first_place(call, plan->takes_reversed, index);
+    const uint64_t regions = 1 + has_own_first_region(call, plan->takes_reversed, index);
 
-    return (places * call->target.field->bytes) << (plan->log_size - plan->log_devices);
+    return (regions * call->target.field->bytes) << (plan->log_size - plan->log_devices);
 }
 
 /* The members that plans of transforms and of their parts need; the batch is divided in time. */

@@ -11,14 +11,14 @@
 
 /*
  * A distribution of 2^log_size elements over 2^log_devices devices: logical[i] is the bit of an
- * element's logical index (row 2^log_columns + column) that bit i of its place is. The place is its
- * index in the device's memory, with the device's index above that.
+ * element's logical index (row 2^log_columns + column) that bit i of its position is. The position
+ * is its index in the device's memory, with the device's index above that.
  */
 struct ntt_layout {
     uint8_t logical[NTT_EXCHANGE_BITS];
 };
 
-/* A permutation of places, as ntt_exchange of exchange.cu computes it. */
+/* A permutation of positions, as ntt_exchange of exchange.cu computes it. */
 struct ntt_exchange {
     uint32_t log_local; /* of a device's elements */
     uint32_t log_devices;

@@ -26,13 +26,13 @@ struct host_copy {
 };
 
 static pool_cu_result copy_once(
-    const struct host_copy *copy, uint64_t place, size_t bytes, const struct call_stage *stage)
+    const struct host_copy *copy, uint64_t offset, size_t bytes, const struct call_stage *stage)
 {
     struct client_call call;
 
     call_begin(&call, copy->function, copy->mode);
     call_word(&call, copy->device);
-    call_word(&call, place);
+    call_word(&call, offset);
     call_word(&call, bytes);
     if (copy->is_async)
         call_handle(&call, WORKER_STREAM, copy->stream);

@@ -91,14 +91,14 @@ void *execution_handle(struct execution *execution, enum worker_kind kind)
     return slot ? slot->object : NULL;
 }
 
-void *execution_host(struct execution *execution, uint64_t place, uint64_t bytes, bool *is_stage)
+void *execution_host(struct execution *execution, uint64_t offset, uint64_t bytes, bool *is_stage)
 {
     const struct server *server = execution->server;
 
-    *is_stage = place == WORKER_STAGE;
+    *is_stage = offset == WORKER_STAGE;
     if (*is_stage ? bytes <= WORKER_STAGE_BYTES
-                  : place <= server->arena_bytes && bytes <= server->arena_bytes - place)
-        return *is_stage ? execution->thread->stage : server->arena + place;
+                  : offset <= server->arena_bytes && bytes <= server->arena_bytes - offset)
+        return *is_stage ? execution->thread->stage : server->arena + offset;
     execution->is_malformed = true;
     return NULL;
 }

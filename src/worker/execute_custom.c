@@ -297,9 +297,9 @@ pool_cu_result execute_PointerGetAttributes(struct execution *execution)
 pool_cu_result execute_MemcpyHtoD(struct execution *execution)
 {
     CUdeviceptr to = execution_word(execution);
-    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    uint64_t offset = execution_word(execution), bytes = execution_word(execution);
     bool is_stage;
-    const void *from = execution_host(execution, place, bytes, &is_stage);
+    const void *from = execution_host(execution, offset, bytes, &is_stage);
     pool_cu_result code = execution_check(execution);
 
     return code ? code : execution->server->api->MemcpyHtoD(to, from, (size_t)bytes);
@@ -308,9 +308,9 @@ pool_cu_result execute_MemcpyHtoD(struct execution *execution)
 pool_cu_result execute_MemcpyDtoH(struct execution *execution)
 {
     CUdeviceptr from = execution_word(execution);
-    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    uint64_t offset = execution_word(execution), bytes = execution_word(execution);
     bool is_stage;
-    void *to = execution_host(execution, place, bytes, &is_stage);
+    void *to = execution_host(execution, offset, bytes, &is_stage);
     pool_cu_result code = execution_check(execution);
 
     return code ? code : execution->server->api->MemcpyDtoH(to, from, (size_t)bytes);
@@ -320,10 +320,10 @@ pool_cu_result execute_MemcpyDtoH(struct execution *execution)
 pool_cu_result execute_MemcpyHtoDAsync(struct execution *execution)
 {
     CUdeviceptr to = execution_word(execution);
-    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    uint64_t offset = execution_word(execution), bytes = execution_word(execution);
     CUstream stream = execution_handle(execution, WORKER_STREAM);
     bool is_stage;
-    const void *from = execution_host(execution, place, bytes, &is_stage);
+    const void *from = execution_host(execution, offset, bytes, &is_stage);
     pool_cu_result code = execution_check(execution);
 
     return code ? code : execution->server->api->MemcpyHtoDAsync(to, from, (size_t)bytes, stream);
@@ -332,10 +332,10 @@ pool_cu_result execute_MemcpyHtoDAsync(struct execution *execution)
 pool_cu_result execute_MemcpyDtoHAsync(struct execution *execution)
 {
     CUdeviceptr from = execution_word(execution);
-    uint64_t place = execution_word(execution), bytes = execution_word(execution);
+    uint64_t offset = execution_word(execution), bytes = execution_word(execution);
     CUstream stream = execution_handle(execution, WORKER_STREAM);
     bool is_stage;
-    void *to = execution_host(execution, place, bytes, &is_stage);
+    void *to = execution_host(execution, offset, bytes, &is_stage);
     pool_cu_result code = execution_check(execution);
 
     if (!code)
@@ -503,15 +503,15 @@ pool_cu_result execute_MemPoolSetAccess(struct execution *execution)
 /* An image that nobody else can change, ended by a zero; NULL: none, or no memory. */
 static char *copy_image(struct execution *execution, bool *is_given)
 {
-    uint64_t place, bytes;
+    uint64_t offset, bytes;
     bool is_stage;
     const void *image;
     char *copy;
 
     *is_given = execution_word(execution) != 0;
-    place = execution_word(execution);
+    offset = execution_word(execution);
     bytes = execution_word(execution);
-    image = *is_given ? execution_host(execution, place, bytes, &is_stage) : NULL;
+    image = *is_given ? execution_host(execution, offset, bytes, &is_stage) : NULL;
     if (execution->is_malformed || !*is_given)
         return NULL;
     copy = base_calloc((size_t)bytes + 1, 1);

@@ -68,13 +68,13 @@ static size_t image_bytes(const void **image)
 
 /* An image that is being loaded: in the stage of the ring, or in the arena if it is longer. */
 struct loading {
-    uint64_t place, bytes;
+    uint64_t offset, bytes;
     struct call_stage stage;
 };
 
 static pool_cu_result open_loading(struct loading *loading, const void *image)
 {
-    *loading = (struct loading){.place = WORKER_STAGE};
+    *loading = (struct loading){.offset = WORKER_STAGE};
     if (!image)
         return POOL_CU_SUCCESS;
     loading->bytes = image_bytes(&image);
@@ -83,17 +83,17 @@ static pool_cu_result open_loading(struct loading *loading, const void *image)
         loading->stage.bytes = (size_t)loading->bytes;
         return POOL_CU_SUCCESS;
     }
-    loading->place = client_arena_borrow(loading->bytes);
-    if (loading->place == UINT64_MAX)
+    loading->offset = client_arena_borrow(loading->bytes);
+    if (loading->offset == UINT64_MAX)
         return POOL_CU_OUT_OF_MEMORY;
-    memcpy(client->arena_base + loading->place, image, (size_t)loading->bytes);
+    memcpy(client->arena_base + loading->offset, image, (size_t)loading->bytes);
     return POOL_CU_SUCCESS;
 }
 
 static void close_loading(const struct loading *loading)
 {
-    if (loading->place != WORKER_STAGE)
-        client_arena_return(loading->place, loading->bytes);
+    if (loading->offset != WORKER_STAGE)
+        client_arena_return(loading->offset, loading->bytes);
 }
 
 static void write_image(
@@ -101,7 +101,7 @@ static void write_image(
 {
     call_word(call, has_module);
     call_word(call, image != NULL);
-    call_word(call, loading->place);
+    call_word(call, loading->offset);
     call_word(call, loading->bytes);
 }
 

@@ -117,7 +117,7 @@ const void *execution_bytes(struct execution *execution, uint64_t *bytes);
 const char *execution_text(struct execution *execution);
 void *execution_handle(struct execution *execution, enum worker_kind kind);
 /* `bytes` of host memory; NULL and malformed: outside of the arena or longer than the stage. */
-void *execution_host(struct execution *execution, uint64_t place, uint64_t bytes, bool *is_stage);
+void *execution_host(struct execution *execution, uint64_t offset, uint64_t bytes, bool *is_stage);
 /* Once all arguments are read: POOL_CU_SUCCESS, or why the function must not be called. */
 pool_cu_result execution_check(struct execution *execution);
 

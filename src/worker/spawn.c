@@ -32,15 +32,15 @@
 /* Relative to the library: lib/ or lib/ARCHITECTURE/ next to libexec/. */
 static bool find_beside_library(char *path, size_t size)
 {
-    static const char *const places[] = {"../libexec/" PROGRAM, "../../libexec/" PROGRAM};
+    static const char *const paths[] = {"../libexec/" PROGRAM, "../../libexec/" PROGRAM};
     Dl_info info;
     const char *end;
 
     if (!dladdr(&client, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
         return false;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         int length =
-            snprintf(path, size, "%.*s/%s", (int)(end - info.dli_fname), info.dli_fname, places[i]);
+            snprintf(path, size, "%.*s/%s", (int)(end - info.dli_fname), info.dli_fname, paths[i]);
 
         if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
             return true;
