@@ -18,11 +18,12 @@
 #include "module/module.h"
 #include "pool/device.h"
 
-static pool_status compile_image(const pool_module_params *params, int32_t compute_capability,
-    pool_image_form form, struct module_image **image)
+static pool_status compile_image(const struct arithmetic_expansion *expansion,
+    int32_t compute_capability, pool_image_form form, struct module_image **image)
 {
-    const struct module_request request = {.params = params,
-        .name = params->name ? params->name : "kernel.cu",
+    const struct module_request request = {.params = &expansion->params,
+        .generator = &expansion->generator,
+        .name = expansion->params.name ? expansion->params.name : "kernel.cu",
         .compute_capability = compute_capability,
         .ptx_only = form == POOL_IMAGE_PTX};
     pool_status status = module_image_get(&request, image);
@@ -50,7 +51,7 @@ pool_status pool_module_build(const pool_module_params *params, int32_t compute_
         status = arithmetic_expand("pool_module_build", params, &expansion);
     if (status)
         return status;
-    status = compile_image(&expansion.params, compute_capability, form, &made);
+    status = compile_image(&expansion, compute_capability, form, &made);
     arithmetic_release(&expansion);
     if (status)
         return status;

@@ -13,6 +13,8 @@ pool_status pool_module_compile(
     pool_device *device, const pool_module_params *params, pool_module **module)
 {
     struct arithmetic_expansion expansion;
+    const struct module_request request = {
+        .params = &expansion.params, .generator = &expansion.generator};
     pool_status status =
         base_check_pointers("pool_module_compile", {"device", device}, {"module", module});
 
@@ -20,7 +22,7 @@ pool_status pool_module_compile(
         status = arithmetic_expand("pool_module_compile", params, &expansion);
     if (status)
         return status;
-    status = module_compile(device, &expansion.params, NULL, false, module);
+    status = module_compile(device, &request, NULL, module);
     if (!status)
         module_make_permanent(*module);
     arithmetic_release(&expansion);

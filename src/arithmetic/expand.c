@@ -4,14 +4,18 @@
  */
 #include "arithmetic/header.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "curve/curve.h"
+#include "field/field.h"
 #include "module/module.h"
+#include "poseidon/poseidon.h"
 
-enum { PREFIX_MAX = 16 };
+enum { PREFIX_MAX = 16, FINGERPRINT_TEXT = 2 * POOL_FINGERPRINT_BYTES + 1 };
 
 static bool is_valid_prefix(const char *prefix)
 {
@@ -64,23 +68,46 @@ static pool_status check_names(const char *call, const pool_module_params *param
     return POOL_OK;
 }
 
-/* Appends the generated headers to the caller's. */
+/* What determines the header of an entry besides its name: the object, the field of its elements,
+ * whose fingerprint is in the name of their type, and the generator. */
+static char *describe_entry(const pool_module_arithmetic *entry)
+{
+    const char *kind = entry->field ? "field" : entry->curve ? "curve" : "Poseidon set";
+    const pool_field *field = entry->field   ? entry->field
+                              : entry->curve ? entry->curve->coordinates.field
+                                             : entry->poseidon->field;
+    const uint8_t *object = entry->field   ? entry->field->fingerprint
+                            : entry->curve ? entry->curve->fingerprint
+                                           : entry->poseidon->fingerprint;
+    char object_text[FINGERPRINT_TEXT], field_text[FINGERPRINT_TEXT];
+
+    for (size_t i = 0; i < POOL_FINGERPRINT_BYTES; i++) {
+        snprintf(object_text + 2 * i, 3, "%02x", object[i]);
+        snprintf(field_text + 2 * i, 3, "%02x", field->fingerprint[i]);
+    }
+    return base_format("/* %s %s, elements %s, sources %s */\n", kind, object_text, field_text,
+        arithmetic_sources_digest);
+}
+
+static pool_status generate_header(const void *user, size_t index, char **text)
+{
+    const pool_module_arithmetic *entries = user;
+
+    return arithmetic_generate(&entries[index], text);
+}
+
+/* Appends the headers of the entries to the caller's. */
 static pool_status add_headers(struct arithmetic_expansion *expansion)
 {
     pool_module_params *params = &expansion->params;
 
     for (size_t i = 0; i < params->arithmetic_count; i++) {
-        char *name = base_format("%s.cuh", params->arithmetic[i].prefix), *text = NULL;
-        pool_status status;
+        char *name = base_format("%s.cuh", params->arithmetic[i].prefix);
+        char *text = describe_entry(&params->arithmetic[i]);
 
-        if (!name)
-            return base_fail_memory("the name of a header");
-        status = arithmetic_generate(&params->arithmetic[i], &text);
-        if (status) {
-            base_free(name);
-            return status;
-        }
         expansion->headers[params->header_count++] = (pool_module_header){name, text};
+        if (!name || !text)
+            return base_fail_memory("a header of the library's arithmetic");
     }
     return POOL_OK;
 }
@@ -92,9 +119,12 @@ pool_status arithmetic_expand(
     pool_status status = module_params_copy(call, given, params);
 
     expansion->headers = NULL;
-    if (!status)
-        status = base_check_array(call, "arithmetic", params->arithmetic_count,
-            sizeof(*params->arithmetic), sizeof(*params->arithmetic));
+    if (status)
+        return status;
+    expansion->generator =
+        (struct module_generator){params->header_count, generate_header, params->arithmetic};
+    status = base_check_array(call, "arithmetic", params->arithmetic_count,
+        sizeof(*params->arithmetic), sizeof(*params->arithmetic));
     if (!status && params->arithmetic_count && !params->arithmetic)
         status = base_fail_null(call, "params->arithmetic");
     for (size_t i = 0; !status && i < params->arithmetic_count; i++)
@@ -103,7 +133,6 @@ pool_status arithmetic_expand(
         status = check_names(call, params);
     if (status || !params->arithmetic_count)
         return status;
-    expansion->given = params->header_count;
     expansion->headers =
         base_calloc(params->header_count + params->arithmetic_count, sizeof(*expansion->headers));
     if (!expansion->headers)
@@ -123,7 +152,7 @@ void arithmetic_release(struct arithmetic_expansion *expansion)
 {
     if (!expansion->headers)
         return;
-    for (size_t i = expansion->given; i < expansion->params.header_count; i++) {
+    for (size_t i = expansion->generator.first; i < expansion->params.header_count; i++) {
         base_free((void *)(uintptr_t)expansion->headers[i].name);
         base_free((void *)(uintptr_t)expansion->headers[i].text);
     }

@@ -355,10 +355,13 @@ static void write_poseidon(struct header *header, const char *prefix, const pool
         "#include \"custom/poseidon.cuh\"\n");
 }
 
+atomic_uint_fast64_t arithmetic_generated;
+
 pool_status arithmetic_generate(const pool_module_arithmetic *entry, char **text)
 {
     struct header header = {0};
 
+    atomic_fetch_add_explicit(&arithmetic_generated, 1, memory_order_relaxed);
     append_string(&header, "#pragma once\n");
     if (header.status)
         return header.status;

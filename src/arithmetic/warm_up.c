@@ -21,7 +21,8 @@ struct warm_up {
 static pool_status warm_up_module(pool_device *device, const pool_module_params *given)
 {
     struct arithmetic_expansion expansion;
-    struct module_request request = {.params = &expansion.params, .name = ""};
+    struct module_request request = {
+        .params = &expansion.params, .generator = &expansion.generator, .name = ""};
     pool_module *module = NULL;
     struct module_key id;
     bool is_loaded = false;
@@ -34,7 +35,7 @@ static pool_status warm_up_module(pool_device *device, const pool_module_params 
         status = module_registry_find_digest(device, &id, &module);
     is_loaded = module != NULL;
     if (!status && !is_loaded)
-        status = module_compile(device, &expansion.params, NULL, false, &module);
+        status = module_compile(device, &request, NULL, &module);
     if (!status && !is_loaded)
         status = module_registry_add(device, &id, &module);
     if (status && !is_loaded)

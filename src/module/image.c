@@ -100,6 +100,8 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
     add_string(digest, params->source);
     add_number(digest, params->header_count);
     for (size_t i = 0; i < params->header_count; i++) {
+        if (request->generator && i >= request->generator->first)
+            add_number(digest, UINT64_MAX); /* no length: a given header cannot hash the same */
         add_string(digest, params->headers[i].name);
         add_string(digest, params->headers[i].text);
     }

@@ -28,14 +28,26 @@ struct module_image *module_image_new(enum module_form form, size_t size); /* NU
 struct module_image *module_image_retain(struct module_image *image);
 void module_image_release(struct module_image *image); /* NULL is a no-op */
 
+/*
+ * Headers that are generated only if the source is compiled: those of params->headers from `first`
+ * on. The text that they have there stands for the generated one in keys and has to determine it.
+ */
+struct module_generator {
+    size_t first;
+    /* Generates the text of header `first + index`, which the caller frees with base_free. */
+    pool_status (*generate)(const void *user, size_t index, char **text);
+    const void *user;
+};
+
 /* A request to compile: the caller's params, the chip and the form of the result. */
 struct module_request {
     const pool_module_params *params;
-    const char *name;       /* params->name or its default */
-    int compute_capability; /* 90 */
-    int ptx_only;           /* the driver accepts no machine code */
-    int only_ready;         /* do not compile: the image is NULL instead */
-    int reads_files;        /* set by module_image_get: an #include may be a file on disk */
+    const struct module_generator *generator; /* NULL: no header is generated */
+    const char *name;                         /* params->name or its default */
+    int compute_capability;                   /* 90 */
+    int ptx_only;                             /* the driver accepts no machine code */
+    int only_ready;                           /* do not compile: the image is NULL instead */
+    int reads_files; /* set by module_image_get: an #include may be a file on disk */
 };
 
 struct module_key {

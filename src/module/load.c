@@ -198,17 +198,17 @@ pool_status module_params_copy(
     return status ? status : check_params(call, params);
 }
 
-pool_status module_compile(pool_device *device, const pool_module_params *params,
-    const char *subject, bool only_ready, pool_module **module)
+pool_status module_compile(pool_device *device, const struct module_request *wanted,
+    const char *subject, pool_module **module)
 {
     struct module_image *image = NULL;
-    struct module_request request = {0};
+    struct module_request request = *wanted;
     pool_module_params copy;
     pool_status status;
 
     if (!device || !module)
         return base_fail_null("pool_module_compile", device ? "module" : "device");
-    status = module_params_copy("pool_module_compile", params, &copy);
+    status = module_params_copy("pool_module_compile", wanted->params, &copy);
     if (!status)
         status = driver_usable(device_driver(device));
     if (status)
@@ -218,7 +218,6 @@ pool_status module_compile(pool_device *device, const pool_module_params *params
     request.compute_capability =
         10 * device_properties(device)->compute_major + device_properties(device)->compute_minor;
     request.ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
-    request.only_ready = only_ready;
     status = module_image_get(&request, &image);
     if (!status && image) {
         const struct source_image source = {

@@ -55,12 +55,13 @@ pool_status module_params_copy(
     const char *call, const pool_module_params *given, pool_module_params *params);
 
 /*
- * pool_module_compile without its arithmetic, which src/arithmetic/ adds; with only_ready *module
- * is not set when the module would be compiled. The module has its image, so that it may be made
- * evictable. `subject` is what it was compiled for, for descriptions, or NULL.
+ * pool_module_compile without its arithmetic, which src/arithmetic/ adds. Of the request, params,
+ * generator and only_ready are read; with only_ready *module is not set when the module would be
+ * compiled. The module has its image, so that it may be made evictable. `subject` is what it was
+ * compiled for, for descriptions, or NULL.
  */
-pool_status module_compile(pool_device *device, const pool_module_params *params,
-    const char *subject, bool only_ready, pool_module **module);
+pool_status module_compile(pool_device *device, const struct module_request *wanted,
+    const char *subject, pool_module **module);
 
 /* The symbol that `name` stands for: that of a name expression, or `name` itself. */
 const char *module_symbol_of(const pool_module *module, const char *name);

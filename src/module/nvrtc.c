@@ -285,34 +285,87 @@ static void count_compile(uint64_t nanoseconds, pool_status status)
         module_count_image(MODULE_IMAGE_COMPILER);
 }
 
-pool_status module_compile_nvrtc(
-    const struct module_request *request, char *reason, size_t size, struct module_image **image)
+/* Frees the headers from `first` on and the array of headers. */
+static void free_headers(pool_module_params *params, size_t first)
 {
-    const struct compiler compiler = {driver_nvrtc_find(reason, size), reason, size};
+    for (size_t i = first; i < params->header_count; i++)
+        base_free((void *)(uintptr_t)params->headers[i].text);
+    base_free((void *)(uintptr_t)params->headers);
+}
+
+/* A copy of the request's params with the texts of its generated headers. */
+static pool_status generate_headers(
+    const struct module_request *request, pool_module_params *params)
+{
+    const struct module_generator *generator = request->generator;
+    pool_module_header *headers = base_calloc(request->params->header_count, sizeof(*headers));
+    pool_status status = POOL_OK;
+
+    if (!headers)
+        return base_fail_memory("the headers of a source");
+    *params = *request->params;
+    params->headers = headers;
+    params->header_count = generator->first;
+    for (size_t i = 0; i < request->params->header_count && !status; i++) {
+        char *text = NULL;
+
+        headers[i] = request->params->headers[i];
+        if (i < generator->first)
+            continue;
+        status = generator->generate(generator->user, i - generator->first, &text);
+        headers[i].text = text;
+        params->header_count = i + 1;
+    }
+    if (status)
+        free_headers(params, generator->first);
+    return status;
+}
+
+static pool_status compile_request(const struct compiler *compiler,
+    const struct module_request *request, struct module_image **image)
+{
     uint64_t start = base_clock_ns();
     nvrtc_program program = NULL;
     struct target target = {0};
     struct trace_range range;
-    pool_status status;
+    pool_status status = choose_target(compiler, request, &target);
 
-    if (!compiler.nvrtc)
-        return POOL_ERR_NO_COMPILER;
-    status = choose_target(&compiler, request, &target);
     if (!status)
-        status = create_program(&compiler, request, &program);
+        status = create_program(compiler, request, &program);
     if (status)
         return status;
     trace_begin(&range, POOL_TRACE_COMPILE, "compile", request->name, -1, 0);
-    status = compile_program(&compiler, request, &target, program);
+    status = compile_program(compiler, request, &target, program);
     if (!status)
-        status = fetch_image(&compiler, program, &target, image);
+        status = fetch_image(compiler, program, &target, image);
     if (!status)
-        status = module_names_append(compiler.nvrtc, program, request->params, image);
-    compiler.nvrtc->api.DestroyProgram(&program);
+        status = module_names_append(compiler->nvrtc, program, request->params, image);
+    compiler->nvrtc->api.DestroyProgram(&program);
     count_compile(base_clock_ns() - start, trace_end(&range, status));
     if (!status)
         base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%d, %zu bytes, in %.0f ms", request->name,
             target.form == MODULE_CUBIN ? "machine code" : "PTX", target.arch, (*image)->size,
             (double)(base_clock_ns() - start) / 1e6);
+    return status;
+}
+
+pool_status module_compile_nvrtc(
+    const struct module_request *request, char *reason, size_t size, struct module_image **image)
+{
+    const struct compiler compiler = {driver_nvrtc_find(reason, size), reason, size};
+    struct module_request generated = *request;
+    pool_module_params params;
+    pool_status status;
+
+    if (!compiler.nvrtc)
+        return POOL_ERR_NO_COMPILER;
+    if (!request->generator)
+        return compile_request(&compiler, request, image);
+    status = generate_headers(request, &params);
+    if (status)
+        return status;
+    generated.params = &params;
+    status = compile_request(&compiler, &generated, image);
+    free_headers(&params, request->generator->first);
     return status;
 }

@@ -96,11 +96,12 @@ static pool_status compile_program(pool_device *device, const struct module_prog
     bool only_ready, pool_module **module)
 {
     pool_module_params params;
+    const struct module_request request = {.params = &params, .only_ready = only_ready};
     pool_status status = module_program_params(program, &params);
 
     if (status)
         return status;
-    status = module_compile(device, &params, program->subject, only_ready, module);
+    status = module_compile(device, &request, program->subject, module);
     base_free((void *)(uintptr_t)params.headers);
     if (status == POOL_ERR_NO_COMPILER && program->subject) {
         char reason[512];

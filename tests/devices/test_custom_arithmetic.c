@@ -16,6 +16,7 @@
 #include "support/field.h"
 #include "support/pool.h"
 
+#include "arithmetic/header.h"
 #include "base/alloc.h"
 #include "curve/curve.h"
 #include "module/counters.h"
@@ -455,6 +456,60 @@ static void test_key(void **state)
         base_free(got[i]);
 }
 
+/* Headers are generated for a compilation only, not when the binary is found in memory or on disk.
+ */
+static void test_hit_generates_nothing(void **state)
+{
+    static const char source[] =
+        "#include \"fr.cuh\"\n#include \"g1.cuh\"\n"
+        "extern \"C\" __global__ void three(fr *out) { *out = fr_one(); }\n";
+    const pool_module_arithmetic entries[] = {
+        {.prefix = "fr", .field = pool_field_by_name("bn254_fr")},
+        {.prefix = "g1", .curve = pool_curve_by_name("bn254_g1")}};
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = source,
+        .arithmetic = entries,
+        .arithmetic_count = 2};
+    uint64_t compiled = 0, generated = 0;
+
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        pool_module *module = compile(source, entries, 2);
+
+        assert_ok(pool_warm_up(pool, &params, 1));
+        assert_ok(pool_module_destroy(&module));
+        if (round == 0) {
+            compiled = atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]);
+            generated = atomic_load(&arithmetic_generated);
+        } else if (round == 2) {
+            module_image_forget(); /* the next binary is on disk, if that may be used */
+        }
+    }
+    compiled = atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]) - compiled;
+    assert_int_equal(atomic_load(&arithmetic_generated) - generated, 2 * compiled);
+    assert_in_range(compiled, 0, 1);
+}
+
+/* A header with the text that stands for a generated one in the key is not taken for that. */
+static void test_given_header_is_not_generated(void **state)
+{
+    const pool_module_arithmetic entry = {.prefix = "fr", .field = pool_field_by_name("babybear")};
+    pool_module_params params = {.struct_size = sizeof(params),
+        .source = "#include \"fr.cuh\"\n"
+                  "extern \"C\" __global__ void four(fr *out) { *out = fr_one(); }\n",
+        .arithmetic = &entry,
+        .arithmetic_count = 1};
+    struct arithmetic_expansion expansion;
+    pool_module *module;
+
+    (void)state;
+    assert_ok(pool_module_compile(device, &params, &module));
+    assert_ok(pool_module_destroy(&module));
+    assert_ok(arithmetic_expand("test", &params, &expansion));
+    assert_int_equal(pool_module_compile(device, &expansion.params, &module), POOL_ERR_COMPILE);
+    arithmetic_release(&expansion);
+}
+
 /* A warm-up generates the same headers, so a later compilation finds its binary. */
 static void test_warm_up(void **state)
 {
@@ -531,6 +586,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_curves),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_key),
+        cmocka_unit_test(test_hit_generates_nothing),
+        cmocka_unit_test(test_given_header_is_not_generated),
         cmocka_unit_test(test_warm_up),
         cmocka_unit_test(test_refusals),
     };

@@ -133,8 +133,33 @@ static void prepare_empty_cache(struct torture *torture)
     pool_cache_clear(NULL);
 }
 
-/* A field, a curve and a parameter set, whose texts are generated each time, and a name; then an
- * image without a device. */
+/* Headers are generated for this source, which includes none of them, and so compiles fast. */
+static pool_status compile_generated(struct torture *torture)
+{
+    pool_module_arithmetic entries[] = {{.prefix = "fr", .field = pool_field_by_name("babybear")},
+        {.prefix = "g1", .curve = pool_curve_by_name("bn254_g1")}, {.prefix = "h"}};
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = "extern \"C\" __global__ void twice(unsigned *data, unsigned n) {}\n",
+        .arithmetic = entries,
+        .arithmetic_count = 3};
+    pool_module *module = NULL;
+    pool_poseidon *set = NULL;
+    pool_device *device;
+    pool_kernel *kernel;
+    pool_status status = create(torture, &device);
+
+    if (!status)
+        status = pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set);
+    entries[2].poseidon = set;
+    if (!status)
+        status = pool_module_compile(device, &params, &module);
+    pool_poseidon_destroy(&set);
+    torture->objects[MODULE] = module;
+    return status ? status : pool_kernel_get(module, "twice", &kernel);
+}
+
+/* A field, a curve and a parameter set, found in memory, and a name; then an image without a
+ * device. */
 static pool_status compile_arithmetic(struct torture *torture)
 {
     static const char *const names[] = {"twice<3>"};
@@ -184,7 +209,8 @@ static pool_status load_evictable(pool_device *device, pool_module **module)
     const struct module_key digest = {{1}};
     const pool_module_params params = {.struct_size = sizeof(params),
         .source = "extern \"C\" __global__ void twice(unsigned long long a, unsigned n) {}\n"};
-    pool_status status = module_compile(device, &params, NULL, false, module);
+    const struct module_request request = {.params = &params};
+    pool_status status = module_compile(device, &request, NULL, module);
 
     if (!status)
         status = module_registry_add(device, &digest, module);
@@ -273,6 +299,13 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare_empty_cache,
         .run = compile,
+        .finish = finish,
+        .absorbs = cache_absorbed,
+        .spares_driver = 1},
+    {.name = "generate headers",
+        .devices = 1,
+        .prepare = prepare_empty_cache,
+        .run = compile_generated,
         .finish = finish,
         .absorbs = cache_absorbed,
         .spares_driver = 1},
