@@ -370,7 +370,7 @@ static void test_other_processes_free_memory(void **state)
     (void)state;
     assert_ok(pool_mock_set_free_memory(world.mock, 0, 10 * GIB));
     assert_ok(pool_create(&world.pool, &world.params));
-    waiter.request.timeout_ns = 10000 * MS;
+    waiter.request.timeout_ns = POOL_WAIT_FOREVER;
     start_waiter(&waiter, world.pool);
     assert_ok(pool_mock_set_free_memory(world.mock, 0, 120 * GIB));
     pthread_join(waiter.thread, NULL);

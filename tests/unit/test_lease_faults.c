@@ -88,7 +88,7 @@ static void test_drained_device(void **state)
     waiter.request.timeout_ns = POOL_WAIT_FOREVER;
     start_waiter(&waiter, world.pool);
     assert_ok(pool_release(&held));
-    assert_ok(pool_device_wait_drained(device, 1000 * MS));
+    assert_ok(pool_device_wait_drained(device, 60000 * MS));
     assert_int_equal(counts_of(world.pool).waiting, 1);
     assert_ok(pool_device_resume(device));
     pthread_join(waiter.thread, NULL);
