@@ -184,6 +184,9 @@ static void *do_everything(void *arg)
     return NULL;
 }
 
+static atomic_int process_faults, device_faults;
+
+/* Each fault comes when the threads have found the previous one, and a while of work after it. */
 static void *break_things(void *arg)
 {
     struct gang *gang = arg;
@@ -193,15 +196,17 @@ static void *break_things(void *arg)
         usleep(60000);
         pool_mock_fail_on(
             mock, device, "cuMemGetInfo", 1, POOL_CU_DEVICE_UNAVAILABLE, POOL_MOCK_ONCE);
+        while (atomic_load(&device_faults) < device)
+            usleep(1000);
     }
     usleep(60000);
     pool_mock_poison(mock, POOL_CU_LAUNCH_FAILED);
+    while (!atomic_load(&process_faults))
+        usleep(1000);
     usleep(60000);
     atomic_store(&gang->stop, 1);
     return NULL;
 }
-
-static atomic_int process_faults, device_faults;
 
 static void hear(void *user, const pool_fault *fault)
 {
