@@ -108,8 +108,8 @@ static void test_runs_when_due(void **state)
     assert_ok(monitor_schedule(early.monitor, &early.task, 0));
     for (int i = 0; i < 5; i++)
         wait_for_run(&early);
-    assert_true(monitor_remove(early.monitor, &early.task, SECOND));
-    assert_true(monitor_remove(late.monitor, &late.task, SECOND));
+    assert_true(monitor_remove(early.monitor, &early.task, 60 * SECOND));
+    assert_true(monitor_remove(late.monitor, &late.task, 60 * SECOND));
     assert_true(monitor_remove(late.monitor, &late.task, 0)); /* again: no effect */
     start = (uint64_t)atomic_load(&early.runs);
     usleep(5000);
@@ -117,7 +117,8 @@ static void test_runs_when_due(void **state)
     assert_int_equal(atomic_load(&never.runs), 0);
     assert_int_equal(monitor_threads(), 1);
     world_end(&world);
-    assert_int_equal(monitor_threads(), 0);
+    while (monitor_threads()) /* a joined thread is listed in /proc for a while */
+        usleep(1000);
 }
 
 /* Schedules itself, removes another task, and finds itself on the monitor's thread. */
@@ -271,10 +272,8 @@ static void test_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs_when_due),
-        cmocka_unit_test(test_task_acts_on_tasks),
-        cmocka_unit_test(test_many_schedulers),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_runs_when_due), cmocka_unit_test(test_task_acts_on_tasks),
+        cmocka_unit_test(test_many_schedulers), cmocka_unit_test(test_fork),
         cmocka_unit_test(test_hung_task), /* the last one: its mock driver stays open */
     };
 
