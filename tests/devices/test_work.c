@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "driver/work.h"
+#include "pool/pool.h"
 #include "stream/stream.h"
 
 #define BYTES 4096
@@ -115,7 +116,7 @@ static pool_stream *hang(pool_device *device, pool_kernel *kernel)
 /* Allocates on the device until the fault shows there. */
 static void show_on(pool_device *device)
 {
-    uint64_t end = base_clock_ns() + 10 * (uint64_t)SECOND;
+    uint64_t end = base_clock_ns() + 60 * (uint64_t)SECOND;
     pool_buffer *buffer = NULL;
     pool_status status;
 
@@ -379,7 +380,7 @@ static void test_hung_kernel(void **state)
         OK(pool_pinned_destroy(&pinned[i]));
         pool_module_destroy(&idle[i]);
     }
-    assert_true(base_clock_ns() - start < SECOND);
+    assert_true(base_clock_ns() - start < 60 * (uint64_t)SECOND);
     assert_int_equal(deferred_bytes(at(pool, 0)), BYTES);
     assert_int_equal(deferred_bytes(at(pool, 1)), BYTES);
     /* The kernel may still use it, so it is not allocated again. */
@@ -528,7 +529,7 @@ static void test_least_loaded(void **state)
     assert_int_equal(busy[1], 0);
     /* No thread waits for the stream: its completion is queried. */
     OK(pool_sim_resume());
-    for (int i = 0; i < 5000 && busy[0]; i++) {
+    for (int i = 0; i < 30000 && busy[0]; i++) {
         usleep(2000);
         OK(pool_pick_device(pool, &pick, &device));
     }
@@ -566,13 +567,16 @@ static void spread(pool_policy policy)
     pthread_t threads[8];
     pool_buffer *taken[4] = {0};
     int seen[4] = {0};
-    uint64_t began;
     void *failed;
 
     for (size_t i = 0; i < 4; i++)
         OK(pool_buffer_alloc(at(pool, i), (i == 2 ? 1 : 3) << 20, &taken[i]));
+    /* They use one sample of the free memory, however long they take: choices count until the next
+     * one. */
+    atomic_store(&pool->sampled_at, 1);
+    OK(device_pool_sample(pool));
+    atomic_store(&pool->sampled_at, base_clock_ns() + 3600 * (uint64_t)SECOND);
     assert_int_equal(pthread_barrier_init(&start, NULL, 8), 0);
-    began = base_clock_ns();
     for (int i = 0; i < 8; i++) {
         asking[i] = (struct asking){.pool = pool, .policy = policy, .start = &start};
         assert_int_equal(pthread_create(&threads[i], NULL, ask, &asking[i]), 0);
@@ -584,10 +588,7 @@ static void spread(pool_policy policy)
     }
     pthread_barrier_destroy(&start);
     for (size_t i = 0; i < 4; i++) {
-        /* On an overloaded host they may not choose at the same time. */
-        if (base_clock_ns() - began < 10000000)
-            assert_int_equal(seen[i], 2);
-        assert_in_range(seen[i], 1, 3);
+        assert_int_equal(seen[i], 2);
         OK(pool_buffer_destroy(&taken[i]));
     }
     OK(pool_destroy(&pool));
