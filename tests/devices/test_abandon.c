@@ -19,6 +19,7 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
+#include "pool/pool.h"
 #include "support/child.h"
 
 #define BYTES 65536
@@ -249,7 +250,8 @@ static int destroy_beside_blocked_thread(void *unused)
     CHILD_CHECK(set_up(&setting) == 0);
     waiter.stream = setting.of_hung.stream;
     CHILD_CHECK(pthread_create(&thread, NULL, synchronize, &waiter) == 0);
-    while (!atomic_load(&waiter.has_begun))
+    /* The stream is destroyed below: the thread must have found it before. */
+    while (!atomic_load(&setting.hung->calls))
         usleep(100);
     usleep(20000);
     CHILD_CHECK(pool_destroy(&setting.pool) == POOL_ERR_BUSY);
