@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a process has that worker processes could leave behind: children, descriptors, mappings.
+ * What a process has that worker processes could leave behind: children, descriptors, mappings,
+ * threads.
  */
 #ifndef TESTS_WORKERS_LEFT_BEHIND_H
 #define TESTS_WORKERS_LEFT_BEHIND_H
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/assert.h"
 
 struct left_behind {
     unsigned descriptors, mappings, children, threads;
@@ -51,6 +55,22 @@ static inline struct left_behind look(void)
 
     found.children = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
     return found;
+}
+
+/* A joined thread is listed in /proc for a while: threads of an earlier test may be among those
+ * before, and are waited for afterwards. */
+static inline void assert_nothing_left(struct left_behind before)
+{
+    struct left_behind after = look();
+
+    for (int i = 0; i < 60000 && after.threads > before.threads; i++) {
+        usleep(1000);
+        after = look();
+    }
+    assert_int_equal(after.descriptors, before.descriptors);
+    assert_int_equal(after.mappings, before.mappings);
+    assert_int_equal(after.children, before.children);
+    assert_true(after.threads <= before.threads);
 }
 
 #endif
