@@ -4,7 +4,10 @@
  */
 #include "driver.h"
 
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void rules(const char *text)
 {
@@ -253,19 +256,42 @@ static void test_hang_and_resume(void **state)
     sim_close();
 }
 
+static atomic_long waiting_thread;
+
 static void *wait_for_context(void *argument)
 {
     CUcontext context = argument;
 
     cu->CtxSetCurrent(context);
+    atomic_store(&waiting_thread, syscall(SYS_gettid));
     return (void *)(uintptr_t)cu->CtxSynchronize();
 }
 
+static char state_of_thread(long thread)
+{
+    char path[64], line[256] = "", *name_end;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", thread);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    name_end = strrchr(line, ')');
+    assert_non_null(name_end);
+    return name_end[2];
+}
+
+static atomic_int has_copied;
+
+/* Again, as the copy may begin after it. */
 static void *resume_later(void *unused)
 {
     (void)unused;
-    sleep_ms(30);
-    pool_sim_resume();
+    do {
+        sleep_ms(30);
+        pool_sim_resume();
+    } while (!atomic_load(&has_copied));
     return NULL;
 }
 
@@ -281,13 +307,14 @@ static void test_a_synchronous_copy_hangs(void **state)
     rules("cuMemcpyDtoH=hang");
     assert_int_equal(cu->MemAlloc(&memory, 4), 0);
     assert_int_equal(cu->MemcpyHtoD(memory, &value, 4), 0);
-    assert_int_equal(pthread_create(&thread, NULL, resume_later, NULL), 0);
     clock_gettime(CLOCK_MONOTONIC, &from);
+    assert_int_equal(pthread_create(&thread, NULL, resume_later, NULL), 0);
     assert_int_equal(cu->MemcpyDtoH(&back, memory, 4), 0);
     clock_gettime(CLOCK_MONOTONIC, &to);
+    atomic_store(&has_copied, 1);
     pthread_join(thread, NULL);
     assert_int_equal(back, 7);
-    assert_true((to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000 >= 20);
+    assert_true((to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000 >= 30);
     assert_int_equal(cu->MemFree(memory), 0);
     sim_end_context();
 }
@@ -303,7 +330,8 @@ static void test_close_under_a_waiting_thread(void **state)
     rules("cuLaunchHostFunc=hang");
     assert_int_equal(cu->LaunchHostFunc(NULL, gate_function, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_context, context), 0);
-    sleep_ms(30);
+    while (!atomic_load(&waiting_thread) || state_of_thread(atomic_load(&waiting_thread)) != 'S')
+        sleep_ms(1);
     sim_close();
     pthread_join(thread, &code);
     assert_int_equal((uintptr_t)code, 4);
