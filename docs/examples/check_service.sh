@@ -180,14 +180,14 @@ sim*)
     # One device fails and is left out; one kernel hangs, whose request is answered at its deadline
     # and whose device is abandoned.
     export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@300=46; dev1.cuLaunchKernel*@600=hang'
-    start -t 5000
+    start -t 10000
     load 2000
     check_load 2000
     grep -q 'fault of the device' log || fail "no device has failed"
     [ "$refused" -ge 1 ] || fail "no request has missed its deadline"
     [ "$refused" -le 20 ] || fail "$refused requests are refused"
     tries=0
-    until curl -s "$url/healthz" | grep -q '1 of 3 devices' || [ $tries = 100 ]; do
+    until curl -s "$url/healthz" | grep -q '1 of 3 devices' || [ $tries = 600 ]; do
         tries=$((tries + 1))
         sleep 0.1
     done
@@ -233,7 +233,7 @@ curl -s -Z --parallel-max 8 --data-binary @"$vectors/chain_bls12_381.wtns" -o 'a
     -w '%{http_code} %{exitcode}\n' "$url/prove/chain?[1-24]" >codes 2>progress &
 client=$!
 tries=0
-until [ -s answer.1 ] || [ $tries = 300 ]; do
+until [ -s answer.1 ] || [ $tries = 600 ]; do
     tries=$((tries + 1))
     sleep 0.1
 done

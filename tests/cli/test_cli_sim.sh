@@ -34,8 +34,8 @@ expect 3 '^1 .* device .*✗' env LC_ALL=C.UTF-8 \
     DEVICEPOOL_SIM_FAULTS='dev1.cuDevicePrimaryCtxRetain=2' "$tool" selftest --only copy
 expect 0 'elements/s' "$tool" bench ntt -s 64 -r 1 -d sim
 # An unwritable path or a missing gnuplot is detected before anything runs; no file is left.
-expect 1 'cannot be written' timeout 5 "$tool" bench msm -s 2^20 --plot "$scratch/none/x.svg"
-expect 1 'not installed' timeout 5 env PATH=/nowhere "$tool" bench msm -s 2^20 --plot "$scratch/x.svg"
+expect 1 'cannot be written' timeout 60 "$tool" bench msm -s 2^20 --plot "$scratch/none/x.svg"
+expect 1 'not installed' timeout 60 env PATH=/nowhere "$tool" bench msm -s 2^20 --plot "$scratch/x.svg"
 [ -e "$scratch/x.svg" ] && echo "FAILED: an empty plot was written" && failed=1
 # The median of two runs is their mean.
 expect_json "import json, sys
@@ -44,17 +44,19 @@ mean = (row['min_seconds'] + row['max_seconds']) / 2
 assert abs(row['median_seconds'] - mean) < 1e-9 * mean, row" \
     "$tool" bench copy -s 1M -r 2 -d sim --json --what to-host
 # A kernel that never ends: the device is abandoned, the other one is still tested.
+# The kernels are compiled before, as 10 s without a result are a device that hangs.
+expect 0 ntt "$tool" selftest --only ntt
 hung() {
-    timeout 60 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" "$@"
+    timeout 300 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" "$@"
 }
-expect 3 '^devicepool: 0 .*, ntt: .*: no result after 5 s: the device hangs' \
-    hung selftest --only ntt --timeout 5
-expect 3 '^1 .* ntt .*✓' env LC_ALL=C.UTF-8 timeout 60 \
-    env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" selftest --only ntt --timeout 5
-expect 3 'ntt bn254_fr 64 on 0 .*: no result after 5 s: the device hangs' \
-    hung bench ntt -s 64 -r 8 -d sim --timeout 5
-expect 3 '"passed":.*' hung selftest --only ntt --timeout 5 --json -d sim
-expect 3 '^\[\]$' hung bench ntt -s 64 -r 8 -d sim --timeout 5 --json --quiet
+expect 3 '^devicepool: 0 .*, ntt: .*: no result after 10 s: the device hangs' \
+    hung selftest --only ntt --timeout 10
+expect 3 '^1 .* ntt .*✓' env LC_ALL=C.UTF-8 timeout 300 \
+    env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" selftest --only ntt --timeout 10
+expect 3 'ntt bn254_fr 64 on 0 .*: no result after 10 s: the device hangs' \
+    hung bench ntt -s 64 -r 8 -d sim --timeout 10
+expect 3 '"passed":.*' hung selftest --only ntt --timeout 10 --json -d sim
+expect 3 '^\[\]$' hung bench ntt -s 64 -r 8 -d sim --timeout 10 --json --quiet
 if command -v gnuplot >/dev/null; then
     expect 0 'drawn' "$tool" bench pool -s 64..256 --plot "$scratch/x.svg"
     expect 0 '</svg>' cat "$scratch/x.svg"
