@@ -53,22 +53,25 @@ static const char *source_name(size_t index)
 }
 
 static const struct enumeration states = {"state", state_name, METRICS_STATES, sizeof(uint64_t)};
+static const struct enumeration worker_states = {
+    "state", device_worker_state_name, DEVICE_WORKER_STATES, sizeof(uint64_t)};
 static const struct enumeration directions = {"direction", direction_name, COUNTER_COPY_KINDS,
     sizeof(((struct metrics_device *)NULL)->copies[0])};
 static const struct enumeration sources = {
     "source", source_name, MODULE_IMAGE_SOURCES, sizeof(uint64_t)};
 
-enum scope { OF_POOL, OF_DEVICE };
+enum scope { OF_POOL, OF_DEVICE, OF_WORKER };
 
 struct row {
     struct metrics_family family;
     enum scope scope;
-    size_t offset;                     /* of the number in metrics_reading or metrics_device */
+    size_t offset; /* of the number in metrics_reading, else in metrics_device */
     const struct enumeration *samples; /* NULL: one */
 };
 
 #define POOL_MEMBER(member) OF_POOL, offsetof(struct metrics_reading, member)
 #define DEVICE_MEMBER(member) OF_DEVICE, offsetof(struct metrics_device, member)
+#define WORKER_MEMBER(member) OF_WORKER, offsetof(struct metrics_device, member)
 #define GAUGE METRICS_GAUGE, METRICS_NO_UNIT
 #define GAUGE_BYTES METRICS_GAUGE, METRICS_BYTES
 #define GAUGE_SECONDS METRICS_GAUGE, METRICS_SECONDS
@@ -185,6 +188,19 @@ static const struct row rows[] = {
     {{"devicepool_compile_failures_total", COUNTER,
         "Failed calls of the compiler in this process."},
         POOL_MEMBER(compile_failures), NULL},
+
+    {{"devicepool_worker_state", GAUGE,
+        "1 for the state that the device's worker process is in, 0 for the others."},
+        WORKER_MEMBER(worker_states), &worker_states},
+    {{"devicepool_worker_process_id", GAUGE,
+        "The worker process of the device; 0: none is running."},
+        WORKER_MEMBER(worker.pid), NULL},
+    {{"devicepool_worker_generation", GAUGE,
+        "Which one in the sequence of the device's worker processes is the latest; 0: none yet."},
+        WORKER_MEMBER(worker.generation), NULL},
+    {{"devicepool_worker_restarts_total", COUNTER,
+        "Worker processes of the device that replaced another one."},
+        WORKER_MEMBER(worker.restarts), NULL},
 };
 /* clang-format on */
 
@@ -218,9 +234,10 @@ static void write_row(
     if (row->scope == OF_POOL)
         write_samples(writer, row, NULL,
             (const uint64_t *)(const void *)((const char *)reading + row->offset));
-    for (size_t i = 0; row->scope == OF_DEVICE && i < reading->count; i++)
-        write_samples(writer, row, reading->devices[i].index,
-            (const uint64_t *)(const void *)((const char *)&reading->devices[i] + row->offset));
+    for (size_t i = 0; row->scope != OF_POOL && i < reading->count; i++)
+        if (row->scope == OF_DEVICE || reading->devices[i].has_worker)
+            write_samples(writer, row, reading->devices[i].index,
+                (const uint64_t *)(const void *)((const char *)&reading->devices[i] + row->offset));
 }
 
 /* ---- operations and their phases ---------------------------------------------------------------

@@ -35,6 +35,9 @@ static void read_device(pool_device *device, struct metrics_device *reading)
     }
     reading->module_loads = load(&counters->module_loads);
     reading->module_load_ns = load(&counters->module_load_nanoseconds);
+    reading->has_worker = device_read_worker(device, &reading->worker);
+    if (reading->has_worker)
+        reading->worker_states[reading->worker.state] = 1;
 }
 
 static void read_process(struct metrics_reading *reading)

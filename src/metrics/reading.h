@@ -30,6 +30,9 @@ struct metrics_device {
     } copies[COUNTER_COPY_KINDS];
     uint64_t module_loads;
     uint64_t module_load_ns;
+    bool has_worker;
+    struct device_worker worker;
+    uint64_t worker_states[DEVICE_WORKER_STATES]; /* 1 for the state that it is in */
 };
 
 struct metrics_reading {

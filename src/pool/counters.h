@@ -82,6 +82,19 @@ void device_read_load(const pool_device *device, struct device_load *load);
 /* What pool_device_get_info fills in, without a driver call: free memory as it was last sampled. */
 void device_read_info(const pool_device *device, pool_device_info *info);
 
+/* The process that uses a device for this one. */
+enum { DEVICE_WORKER_STATES = 5 };
+struct device_worker {
+    uint64_t pid;        /* 0: none is running */
+    uint64_t generation; /* processes that were ready so far; 0: none yet */
+    uint64_t restarts;   /* those of them that replaced another one */
+    unsigned state;
+    char cause[512]; /* of the last loss or failure, or "" */
+};
+/* False: there is none, this process uses the device itself. No driver call. */
+bool device_read_worker(const pool_device *device, struct device_worker *worker);
+const char *device_worker_state_name(size_t state);
+
 /* pool_set_phase_timing */
 int device_times_phases(const pool_device *device);
 

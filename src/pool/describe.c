@@ -4,6 +4,7 @@
  * problem.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,6 +123,26 @@ static void write_memory(struct text_buffer *buffer, device_pool *pool)
     }
 }
 
+/* The processes that use the devices, if this one does not. */
+static void write_workers(struct text_buffer *buffer, device_pool *pool)
+{
+    struct device_worker worker;
+    bool has_title = false;
+
+    for (size_t i = 0; i < pool->count; i++) {
+        if (!device_read_worker(&pool->devices[i], &worker))
+            continue;
+        if (!has_title)
+            write_text(
+                buffer, "\n  #  worker pid  generation  restarts  state     cause of last loss\n");
+        has_title = true;
+        write_text(buffer, "%3zu  %10llu  %10llu  %8llu  %-8s  %s\n", i,
+            (unsigned long long)worker.pid, (unsigned long long)worker.generation,
+            (unsigned long long)worker.restarts, device_worker_state_name(worker.state),
+            worker.cause[0] ? worker.cause : "-");
+    }
+}
+
 /* "-" is the device itself, "no" no access, else the driver's rank of the link, * with atomics. */
 static void write_peers(struct text_buffer *buffer, const struct pool_snapshot *snapshot)
 {
@@ -188,8 +209,22 @@ static pool_status write_description(
     write_text(&buffer, "\n");
     write_devices(&buffer, snapshot);
     write_memory(&buffer, pool);
+    write_workers(&buffer, pool);
     write_peers(&buffer, snapshot);
     return finish_text(&buffer, "the description of the pool", text);
+}
+
+static void write_worker(struct text_buffer *buffer, const pool_device *device)
+{
+    struct device_worker worker;
+
+    if (!device_read_worker(device, &worker))
+        return;
+    write_text(buffer, "worker    process %llu, generation %llu, %llu restart%s, %s",
+        (unsigned long long)worker.pid, (unsigned long long)worker.generation,
+        (unsigned long long)worker.restarts, base_plural(worker.restarts),
+        device_worker_state_name(worker.state));
+    write_text(buffer, "%s%s\n", worker.cause[0] ? "; cause of the last loss: " : "", worker.cause);
 }
 
 static pool_status write_device_description(
@@ -226,6 +261,7 @@ static pool_status write_device_description(
         info->cooperative_launch ? ", cooperative launches" : "", info->ecc ? ", ECC" : "",
         info->mps ? ", MPS" : "", info->mig ? ", MIG instance" : "",
         info->integrated ? ", integrated" : "");
+    write_worker(&buffer, device);
     return finish_text(&buffer, "the description of a device", text);
 }
 

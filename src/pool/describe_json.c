@@ -121,6 +121,22 @@ static int fill_residents(cJSON *object, const pool_device *device)
     return list.array != NULL;
 }
 
+/* The worker process; null: this process uses the device itself. */
+static int fill_worker(cJSON *object, const pool_device *device)
+{
+    struct device_worker worker;
+    cJSON *member;
+
+    if (!device_read_worker(device, &worker))
+        return cJSON_AddNullToObject(object, "worker") != NULL;
+    member = cJSON_AddObjectToObject(object, "worker");
+    return member && add_number(member, "pid", (double)worker.pid) &&
+           add_number(member, "generation", (double)worker.generation) &&
+           add_number(member, "restarts", (double)worker.restarts) &&
+           add_text(member, "state", device_worker_state_name(worker.state)) &&
+           add_text(member, "cause", worker.cause);
+}
+
 static int fill_devices(cJSON *root, const device_pool *pool, const struct pool_snapshot *snapshot)
 {
     cJSON *devices = cJSON_AddArrayToObject(root, "devices");
@@ -133,7 +149,8 @@ static int fill_devices(cJSON *root, const device_pool *pool, const struct pool_
             return 0;
         }
         if (!fill_device(object, &snapshot->devices[i]) ||
-            !fill_account(object, &pool->devices[i]) || !fill_residents(object, &pool->devices[i]))
+            !fill_account(object, &pool->devices[i]) ||
+            !fill_residents(object, &pool->devices[i]) || !fill_worker(object, &pool->devices[i]))
             return 0;
     }
     return devices != NULL;
@@ -261,6 +278,6 @@ pool_status device_write_json(const pool_device *device, const pool_device_info 
 
     return print_and_delete(root,
         root && fill_device(root, info) && fill_account(root, device) &&
-            fill_residents(root, device),
+            fill_residents(root, device) && fill_worker(root, device),
         "the description of a device", text);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "pool/pool.h"
 #include "worker/worker.h"
 
@@ -55,4 +56,30 @@ void device_end_worker(const pool_device *device, const char *cause)
 {
     if (is_isolated(device->pool))
         worker_end(device->properties.ordinal, cause);
+}
+
+const char *device_worker_state_name(size_t state)
+{
+    static const char *const names[DEVICE_WORKER_STATES] = {[WORKER_STATE_ABSENT] = "absent",
+        [WORKER_STATE_STARTING] = "starting",
+        [WORKER_STATE_RUNNING] = "running",
+        [WORKER_STATE_LOST] = "lost",
+        [WORKER_STATE_FAILED] = "failed"};
+
+    return names[state];
+}
+
+bool device_read_worker(const pool_device *device, struct device_worker *worker)
+{
+    struct worker_status status;
+
+    if (!is_isolated(device->pool) || device->pool->generation != driver_fork_generation() ||
+        !worker_get_status(device->properties.ordinal, &status))
+        return false;
+    *worker = (struct device_worker){.pid = (uint64_t)status.pid,
+        .generation = status.generation,
+        .restarts = status.generation ? status.generation - 1 : 0,
+        .state = status.state};
+    base_text_copy(worker->cause, sizeof(worker->cause), status.cause);
+    return true;
 }
