@@ -48,6 +48,9 @@ must "a program" $compiler -std=c11 "$tree/tests/install/stranger.c" -o "$direct
     $(pkg-config --cflags --libs devicepool)
 must "running it" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFIG_PATH")" "$directory/program"
 cat "$directory/log"
+must "running it in worker processes" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFIG_PATH")" \
+    "$directory/program" workers:sim:2
+echo "worker processes: $(cat "$directory/log")"
 
 must "meson setup, static" env CC="$compiler" "$meson" setup "$directory/static" "$tree" \
     -Ddefault_library=static -Dtests=disabled --prefix="$directory/static-prefix"

@@ -135,6 +135,50 @@ hardened() {
 }
 [ "$kind" = static ] || hardened "$libraries/libdevicepool.so"
 
+# works_in_workers WHAT PROGRAM-AND-ENVIRONMENT...: the program computes in worker processes.
+works_in_workers() {
+    what=$1
+    shift
+    must "worker processes, $what" env "$@" workers:sim:2
+    echo "worker processes, $what: $(tail -n 1 "$directory/log")"
+}
+
+# The program of worker processes: found next to the shared library, also where the whole prefix was moved,
+# and where an environment variable says; not found, the message names it. A program with the archive has
+# no library to look next to.
+worker=$(find "$directory/root" -name devicepool-worker)
+[ -x "$worker" ] || fail "devicepool-worker is not installed"
+hardened "$worker"
+unset DEVICEPOOL_WORKER
+cat >"$directory/wrapper" <<END
+#!/bin/sh
+echo started >>"$directory/started"
+exec "$worker" "\$@"
+END
+chmod +x "$directory/wrapper"
+if [ "$kind" != static ]; then
+    build_and_run "for worker processes" "$c_compiler -std=c11" "$source/tests/install/stranger.c" devicepool ""
+    works_in_workers "next to the library" LD_LIBRARY_PATH="$libraries" "$directory/program"
+    moved=$directory/moved$prefix
+    mkdir -p "$(dirname "$moved")"
+    mv "$directory/root$prefix" "$moved"
+    works_in_workers "prefix moved" \
+        LD_LIBRARY_PATH="$moved${libraries#"$directory/root$prefix"}" "$directory/program"
+    mv "$moved" "$directory/root$prefix"
+    works_in_workers "environment variable" DEVICEPOOL_WORKER="$directory/wrapper" \
+        LD_LIBRARY_PATH="$libraries" "$directory/program"
+else
+    works_in_workers "environment variable" DEVICEPOOL_WORKER="$directory/wrapper" "$directory/program"
+fi
+[ "$(grep -c started "$directory/started")" = 2 ] || fail "the program that DEVICEPOOL_WORKER names was not used"
+mv "$worker" "$directory/worker"
+if [ ! -x "$prefix/libexec/devicepool-worker" ]; then
+    env LD_LIBRARY_PATH="$libraries" "$directory/program" workers:sim:2 >"$directory/log" 2>&1 &&
+        fail "worker processes without devicepool-worker"
+    grep -q "DEVICEPOOL_WORKER" "$directory/log" || fail "no advice where devicepool-worker is missing: $(cat "$directory/log")"
+fi
+mv "$directory/worker" "$worker"
+
 tool=$directory/root$prefix/bin/devicepool
 if [ -x "$tool" ]; then
     hardened "$tool"

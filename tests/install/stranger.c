@@ -2,6 +2,8 @@
 /*
  * A program of a user who has only the installed library. C11 and
  * C++17. A transform there and back on a simulated device gives what went in.
+ *
+ *   stranger [DEVICES]
  */
 #include <devicepool.h>
 
@@ -64,7 +66,7 @@ static int transform(pool_device *device)
     return 0;
 }
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     device_pool *pool;
     pool_device *device;
@@ -74,7 +76,7 @@ int main(void)
     for (int i = 0; i < COUNT; i++)
         input[i] = (uint64_t)i * 0x9e3779b97f4a7c15u >> 1;
     pool_params_init(&params, sizeof(params));
-    params.devices = "sim:2";
+    params.devices = argument_count > 1 ? arguments[1] : "sim:2";
     if (pool_create(&pool, &params) || pool_next_device(pool, &device))
         return failed("pool");
     result = transform(device);
