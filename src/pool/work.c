@@ -48,7 +48,10 @@ pool_status device_poll_work(pool_device *device, int all)
 pool_status device_pool_is_idle(pool_device *device)
 {
     device_pool *pool = device->pool;
+    struct base_error_copy before;
     pool_status first = device_may_block(device) ? POOL_ERR_NOT_READY : POOL_OK;
+
+    base_error_save(&before);
 
     /* Poll all devices even if one is busy: releases may be waiting for work that has finished. */
     for (size_t i = 0; i < pool->count && (!first || first == POOL_ERR_NOT_READY); i++) {
@@ -56,6 +59,11 @@ pool_status device_pool_is_idle(pool_device *device)
 
         if (can_query(&pool->devices[i]))
             status = device_poll_work(&pool->devices[i], 1);
+        /* It is about to become unusable, which is no failure of a call on this device. */
+        if (status == POOL_ERR_DEVICE_LOST && &pool->devices[i] != device) {
+            base_error_restore(&before);
+            status = POOL_ERR_NOT_READY;
+        }
         if (!first || (status && status != POOL_ERR_NOT_READY))
             first = status;
     }
