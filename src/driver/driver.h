@@ -51,7 +51,8 @@ struct driver {
     char path[256];      /* the library file, or "custom table", "simulated" */
     atomic_int poisoned; /* the fault latch */
     struct driver_fault fault;
-    /* With POOL_CUDA_ISOLATED_DEVICES: why the process of a device has ended; may be NULL. */
+    /* With POOL_CUDA_ISOLATED_DEVICES: why the process of a device has ended; device -1: of the one
+     * whose loss made this thread's last call fail. May be NULL. */
     void (*explain_loss)(int device, char *text, size_t size);
     /* private to src/driver; guarded by the state lock unless constant */
     const pool_cuda_api *source; /* the caller's table; NULL: the library */

@@ -216,7 +216,7 @@ static pool_status lost_failure(
     const char *name = code == DRIVER_CODE_LOST ? "POOL_WORKER_LOST" : driver_code_name(code);
     char cause[512] = "";
 
-    if (driver->explain_loss && call->device >= 0)
+    if (driver->explain_loss)
         driver->explain_loss(call->device, cause, sizeof(cause));
     return base_fail_driver(POOL_ERR_DEVICE_LOST, (int)code, name, call->call,
         "%s%s failed: the worker process of the device is lost%s%s", call->call, call->where,

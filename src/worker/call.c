@@ -225,6 +225,11 @@ struct client_thread *client_thread(void)
     return thread;
 }
 
+int client_last_lost(void)
+{
+    return current_thread ? (int)current_thread->last_lost - 1 : -1;
+}
+
 bool client_in_host_function(void)
 {
     return current_thread && current_thread->is_in_host_function;
@@ -268,6 +273,8 @@ static struct client_ring *ring_of_thread(struct client_worker *worker)
 
 pool_cu_result client_lost_code(const struct client_worker *worker)
 {
+    if (current_thread)
+        current_thread->last_lost = (unsigned)worker->ordinal + 1;
     unsigned code = atomic_load(&worker->lost_code);
 
     return code ? code : DRIVER_CODE_LOST;

@@ -215,6 +215,7 @@ struct client_thread {
     unsigned client; /* number of the set of workers that the rings and contexts belong to */
     uint8_t rings[WORKER_MAX_DEVICES]; /* index + 1; 0: none */
     bool is_in_host_function;
+    unsigned last_lost;     /* ordinal + 1 of the worker whose loss made a call fail; 0: none */
     size_t depth, capacity; /* of the stack of contexts */
     CUcontext *contexts;
 };
@@ -226,6 +227,8 @@ void call_unlock_threads(void);
 
 /* The code of calls to a worker that does not run. */
 pool_cu_result client_lost_code(const struct client_worker *worker);
+/* The device whose loss the last such code of this thread was about; -1: there was none. */
+int client_last_lost(void);
 
 /* --- context.c -------------------------------------------------------------------------------- */
 

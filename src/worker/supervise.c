@@ -185,7 +185,7 @@ void worker_explain_loss(int ordinal, char *text, size_t size)
 {
     struct worker_status status;
 
-    if (worker_get_status(ordinal, &status))
+    if (worker_get_status(ordinal >= 0 ? ordinal : client_last_lost(), &status))
         snprintf(text, size, "%s", status.cause);
 }
 

@@ -50,7 +50,8 @@ struct worker_status {
 /* Any thread; false: there is no such worker. */
 bool worker_get_status(int ordinal, struct worker_status *status);
 
-/* The same as text, for struct driver. */
+/* The cause of the last loss, for struct driver; ordinal -1: of the device whose loss made the last
+ * call of this thread fail. */
 void worker_explain_loss(int ordinal, char *text, size_t size);
 
 /* Ends the process of a device, as after a fault, because of `cause`. */
