@@ -43,6 +43,7 @@ static void run_in_client(void *user)
     unsigned state;
 
     base_free(user);
+    server_take_step(SERVER_STEP_HOST_CALL);
     call->token = pending.token;
     atomic_store(&call->state, WORKER_HOST_REQUESTED);
     atomic_fetch_add(&pending.shared->host_requests, 1);
@@ -53,6 +54,7 @@ static void run_in_client(void *user)
         else
             worker_futex_wait(&call->state, state, WORKER_SLEEP_NS);
     }
+    server_take_step(SERVER_STEP_HOST_DONE);
     atomic_store(&call->state, WORKER_HOST_FREE);
 }
 

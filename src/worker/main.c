@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,11 +85,15 @@ static int list_devices(void)
 
 int main(int count, char **arguments)
 {
+    unsigned ordinal = 0, generation = 0;
     struct worker_shared *shared;
+    char reason[512];
+    bool is_valid;
 
     if (count == 3 && strcmp(arguments[1], "--list") == 0)
         return list_devices();
-    if (count < 3 || strcmp(arguments[1], "--of") != 0) {
+    if (count < 4 || strcmp(arguments[1], "--of") != 0 ||
+        sscanf(arguments[3], "device=%9u,generation=%9u", &ordinal, &generation) != 2) {
         fprintf(stderr,
             "devicepool-worker %s: the devicepool library starts this program, one for each device "
             "of a pool with worker processes.\n",
@@ -102,9 +107,16 @@ int main(int count, char **arguments)
         return WORKER_EXIT_PARENT;
     syscall(SYS_close_range, WORKER_FD_FIRST_OTHER, ~0u, 0);
     signal(SIGPIPE, SIG_IGN);
+    is_valid = server_abort_open(ordinal, generation);
+    server_take_step(SERVER_STEP_START);
     shared = map_control();
     if (!shared)
         return WORKER_EXIT_PROTOCOL;
+    server_take_step(SERVER_STEP_CONTROL);
+    if (!is_valid)
+        server_fail(shared, SERVER_ABORT_VARIABLE " is not " SERVER_ABORT_SYNTAX);
+    if (!server_set_limits(reason, sizeof(reason)))
+        server_fail(shared, reason);
     server_run(shared, WORKER_FD_LIFELINE, WORKER_FD_ARENA);
     return 0;
 }

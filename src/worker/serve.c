@@ -22,7 +22,7 @@
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-static void fail(struct worker_shared *shared, const char *text)
+_Noreturn void server_fail(struct worker_shared *shared, const char *text)
 {
     base_text_copy(shared->text, sizeof(shared->text), text);
     atomic_store(&shared->phase, WORKER_FAILED);
@@ -38,14 +38,14 @@ static void map_arena(struct server *server, const struct worker_config *config,
     void *mapped;
 
     if (fstat(descriptor, &status) || (uint64_t)status.st_size < config->arena_bytes)
-        fail(server->shared, "the arena of pinned memory is smaller than the client says");
+        server_fail(server->shared, "the arena of pinned memory is smaller than the client says");
     mapped = mmap(wanted, (size_t)config->arena_bytes, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
     if (mapped == MAP_FAILED)
         mapped = mmap(NULL, (size_t)config->arena_bytes, PROT_READ | PROT_WRITE,
             MAP_SHARED | MAP_NORESERVE, descriptor, 0);
     if (mapped == MAP_FAILED)
-        fail(server->shared, "the arena of pinned memory cannot be mapped");
+        server_fail(server->shared, "the arena of pinned memory cannot be mapped");
     close(descriptor);
     server->arena = mapped;
     server->arena_bytes = config->arena_bytes;
@@ -81,7 +81,8 @@ static const pool_cuda_api *open_driver(
         }
     }
     if (status)
-        fail(shared, pool_last_error()->message);
+        server_fail(shared, pool_last_error()->message);
+    server_take_step(SERVER_STEP_DRIVER);
     return api;
 }
 
@@ -118,16 +119,22 @@ static void *serve_ring(void *user)
         struct worker_header header;
         uint64_t words[WORKER_MESSAGE_BYTES / 8];
     } message;
-    bool has_reply;
+    bool has_reply, is_waited_for;
 
     if (!reply)
         _exit(WORKER_EXIT_START);
     ring_reader_open(&reader, thread->ring, thread->server->shared->config.spin_ns);
     for (;;) {
-        if (ring_receive(&reader, &message.header, is_never_over, NULL) != RING_OK ||
-            !server_execute(thread, &message.header, reply, &has_reply))
+        if (ring_receive(&reader, &message.header, is_never_over, NULL) != RING_OK)
             _exit(WORKER_EXIT_PROTOCOL);
+        is_waited_for = message.header.flags & WORKER_FLAG_WAITS;
+        server_take_step(is_waited_for ? SERVER_STEP_CALL : SERVER_STEP_POSTED);
+        if (!server_execute(thread, &message.header, reply, &has_reply))
+            _exit(WORKER_EXIT_PROTOCOL);
+        server_take_step(is_waited_for ? SERVER_STEP_EXECUTED : SERVER_STEP_DONE);
         ring_complete(&reader, has_reply ? reply : NULL);
+        if (is_waited_for)
+            server_take_step(SERVER_STEP_REPLY);
     }
     return NULL;
 }
@@ -137,6 +144,7 @@ static void start_ring(struct server *server, struct worker_ring *ring)
     struct server_thread *thread = base_calloc(1, sizeof(*thread));
     pthread_t started;
 
+    server_take_step(SERVER_STEP_RING);
     if (!thread)
         _exit(WORKER_EXIT_START);
     thread->server = server;
@@ -178,21 +186,25 @@ void server_run(struct worker_shared *shared, int lifeline, int arena)
 
     config.devices[sizeof(config.devices) - 1] = '\0';
     if (shared->magic != WORKER_MAGIC)
-        fail(shared, "the library and its worker program are of different builds");
+        server_fail(shared, "the library and its worker program are of different builds");
     if (!server)
-        fail(shared, "out of memory");
+        server_fail(shared, "out of memory");
     block_addresses(&config);
     server_init(server, open_driver(shared, &config), config.ordinal);
     server->shared = shared;
     map_arena(server, &config, arena);
     publish_driver(shared, server->api);
+    server_take_step(SERVER_STEP_TABLE);
     if (!base_thread_start(&acceptor, accept_rings, server))
-        fail(shared, "no thread can be started");
+        server_fail(shared, "no thread can be started");
     atomic_store(&shared->phase, WORKER_READY);
+    server_take_step(SERVER_STEP_READY);
     if (write(lifeline, &ready, 1) != 1)
         _exit(WORKER_EXIT_PARENT);
+    server_take_step(SERVER_STEP_NOTIFIED);
     /* The client never writes: the descriptor becomes readable when it ends. */
     while (poll(&end, 1, -1) < 0 && errno == EINTR)
         ;
+    server_take_step(SERVER_STEP_END);
     _exit(WORKER_EXIT_PARENT);
 }

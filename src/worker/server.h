@@ -143,7 +143,56 @@ pool_cu_result execute_UnpinArena(struct execution *execution);
 pool_cu_result server_launch_host_call(
     struct execution *execution, CUstream stream, uint64_t token);
 
-/* --- main.c --- */
+/* --- abort.c --- */
+
+/* Steps of the protocol at which a test can end the process, in the order of a process's life. */
+#define SERVER_STEPS(X)                                                                            \
+    X(SERVER_STEP_START, "start")         /* the program has begun */                              \
+    X(SERVER_STEP_CONTROL, "control")     /* the control block is mapped */                        \
+    X(SERVER_STEP_DRIVER, "driver")       /* the driver is open */                                 \
+    X(SERVER_STEP_TABLE, "table")         /* the driver's functions are published */               \
+    X(SERVER_STEP_READY, "ready")         /* the phase is set, the client not yet notified */      \
+    X(SERVER_STEP_NOTIFIED, "notified")   /* the client is notified that the worker is ready */    \
+    X(SERVER_STEP_RING, "ring")           /* a client's thread has activated a ring */             \
+    X(SERVER_STEP_CALL, "call")           /* a call whose caller waits is taken from its ring */   \
+    X(SERVER_STEP_EXECUTED, "executed")   /* such a call is executed, without reply so far */      \
+    X(SERVER_STEP_REPLY, "reply")         /* such a call has its reply */                          \
+    X(SERVER_STEP_POSTED, "posted")       /* a posted call is taken from its ring */               \
+    X(SERVER_STEP_DONE, "done")           /* a posted call is executed */                          \
+    X(SERVER_STEP_HOST_CALL, "host-call") /* a stream has reached a host function */               \
+    X(SERVER_STEP_HOST_DONE, "host-done") /* the client has executed it */                         \
+    X(SERVER_STEP_END, "end")             /* the client has closed the lifeline */
+enum server_step {
+#define SERVER_STEP(step, name) step,
+    SERVER_STEPS(SERVER_STEP)
+#undef SERVER_STEP
+};
+
+#define SERVER_ABORT_VARIABLE "DEVICEPOOL_WORKER_ABORT"
+#define SERVER_ABORT_SYNTAX "devN[.genG].STEP[@COUNT]"
+
+/* Reads the variable for this process, the generation-th of its device; false: it is malformed. */
+bool server_abort_open(unsigned ordinal, unsigned generation);
+
+extern bool server_has_abort;
+void server_abort_count(enum server_step step);
+
+/* The process takes a step, and ends there if the variable says so. */
+static inline void server_take_step(enum server_step step)
+{
+    if (server_has_abort)
+        server_abort_count(step);
+}
+
+/* --- limits.c --- */
+
+/* Before any thread is started; false: `reason` says which limit cannot be set. */
+bool server_set_limits(char *reason, size_t size);
+
+/* --- serve.c --- */
+
+/* Ends the process before it is ready, because of `text`. */
+_Noreturn void server_fail(struct worker_shared *shared, const char *text);
 
 /* Serves the control block until the client ends. Does not return. */
 void server_run(struct worker_shared *shared, int lifeline, int arena);

@@ -274,7 +274,8 @@ bool client_spawn(struct client *owner, struct client_worker *worker)
     int ends[2], descriptors[3], failure;
 
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    snprintf(what, sizeof(what), "device=%d", worker->ordinal);
+    snprintf(what, sizeof(what), "device=%d,generation=%u", worker->ordinal,
+        atomic_load(&worker->generation) + 1);
     if (!create_control(worker) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
         snprintf(worker->cause, sizeof(worker->cause),
             "no memory or descriptors for a worker process: %s", strerror(errno));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an operator sees of worker processes: in the metrics, in the descriptions of a pool and of a
- * device, as text and as JSON.
+ * device, as text and as JSON; and the limits that an operator can set.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -159,10 +160,83 @@ static void test_none(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
+static long limit_of(pid_t pid, const char *name)
+{
+    char path[64], line[256];
+    long limit = -1;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            limit = strtol(line + strlen(name), NULL, 10);
+    fclose(file);
+    return limit;
+}
+
+static void test_limits(void **state)
+{
+    const struct rlimit core = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
+    struct rlimit before;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
+    if (before.rlim_max == RLIM_INFINITY)
+        assert_int_equal(setrlimit(RLIMIT_CORE, &core), 0);
+    open_pool("workers:sim:1,mem=512M");
+    assert_int_equal(limit_of(status_of(0).pid, "Max core file size"), 1);
+    assert_int_equal(
+        getpriority(PRIO_PROCESS, (id_t)status_of(0).pid), getpriority(PRIO_PROCESS, 0));
+    assert_ok(pool_destroy(&pool));
+    setenv("DEVICEPOOL_WORKER_LIMITS", "core=inherit,files=300,nice=19", 1);
+    open_pool("workers:sim:1,mem=512M");
+    if (before.rlim_max == RLIM_INFINITY)
+        assert_int_equal(limit_of(status_of(0).pid, "Max core file size"), 4096);
+    assert_int_equal(limit_of(status_of(0).pid, "Max open files"), 300);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)status_of(0).pid), 19);
+    assert_ok(pool_destroy(&pool));
+    assert_int_equal(setrlimit(RLIMIT_CORE, &before), 0);
+}
+
+/* A limit that cannot be set is the cause of a device that cannot be used. */
+static void test_wrong_limits(void **state)
+{
+    static const char *const texts[] = {
+        "core", "core=0", "files=0", "files=x", "nice=20", "nice=1x", "nice=1,memory=5", ","};
+    const pool_params params = {.struct_size = sizeof(params), .devices = "workers:sim:1,mem=512M"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        setenv("DEVICEPOOL_WORKER_LIMITS", texts[i], 1);
+        if (!pool_create(&pool, &params)) {
+            pool_device_info info = {.struct_size = sizeof(info)};
+            pool_device *device;
+
+            assert_ok(pool_device_at(pool, 0, &device));
+            assert_ok(pool_device_get_info(device, &info));
+            assert_int_equal(info.state, POOL_DEVICE_UNUSABLE);
+            assert_non_null(strstr(status_of(0).cause, "DEVICEPOOL_WORKER_LIMITS"));
+            assert_ok(pool_destroy(&pool));
+        } else {
+            assert_says("DEVICEPOOL_WORKER_LIMITS");
+        }
+    }
+}
+
+static int clear_limits(void **state)
+{
+    (void)state;
+    return unsetenv("DEVICEPOOL_WORKER_LIMITS");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_metrics), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_text), cmocka_unit_test(test_none)};
+        cmocka_unit_test(test_text), cmocka_unit_test(test_none),
+        cmocka_unit_test_teardown(test_limits, clear_limits),
+        cmocka_unit_test_teardown(test_wrong_limits, clear_limits)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
