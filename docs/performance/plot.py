@@ -153,6 +153,17 @@ def poseidon_table():
     return markdown(["parameter set", "2^20 states, 2^24 leaves", "2^14", "2^10", "best peer", "target"], rows)
 
 
+def predicted_table():
+    """The predictions of tests/unit/test_costs.c; in brackets the speed over that of one device."""
+    with open(f"{HERE}/predicted_h200.json", encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    counts = (1, 2, 4, 8)
+    return markdown(["predicted, ms", *(f"{count} GPU" + "s" * (count > 1) for count in counts)],
+                    [[row["what"]] + [f"{row[f'ms_of_{count}']:g}" + (
+                        f" ({row['ms_of_1'] / row[f'ms_of_{count}']:.2f} ×)" if count > 1 else "") for count in counts]
+                     for row in rows])
+
+
 def with_figures(path, tables):
     """The text of a page as it is, and with those tables in place of its own."""
     with open(path, encoding="utf-8") as file:
@@ -177,7 +188,8 @@ def main():
     table = "".join(f'"{label}" {ratio:.4f}\n' for label, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
     pages = {README: with_figures(README, {"figures": figures()}),
-             PAGE: with_figures(PAGE, {"msm": msm_table(), "ntt": ntt_table(), "poseidon": poseidon_table()})}
+             PAGE: with_figures(PAGE, {"msm": msm_table(), "ntt": ntt_table(), "poseidon": poseidon_table(),
+                                       "predicted": predicted_table()})}
     if "--check" in sys.argv:
         with open(PICTURE, encoding="utf-8") as file:
             if mark not in file.read():

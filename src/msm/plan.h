@@ -20,6 +20,7 @@
 
 #include "msm/args.h"
 #include "pool/chip.h"
+#include "pool/rates.h"
 
 /* ---- plan.c, sort_plan.c: MSMs that are computed together ------------------------------------ */
 
@@ -111,6 +112,16 @@ struct msm_accumulate_bounds {
     uint32_t blocks;  /* per multiprocessor */
 };
 struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words);
+
+/* ---- cost.c ---------------------------------------------------------------------------------- */
+
+/*
+ * The predicted seconds of a call on `devices` equal devices whose bases and scalars are on the
+ * devices: as many MSMs as possible whole, each of the others divided between its points. Infinite
+ * where a part is no single chunk.
+ */
+double msm_cost(const struct chip *chip, const struct chip_rates *rates, const struct msm_job *job,
+    uint32_t devices);
 
 /* ---- plan.c: the chunks of a call ------------------------------------------------------------ */
 

@@ -8,6 +8,7 @@
 #include "memory/devices.h"
 #include "ntt/exchange_args.h"
 #include "ntt/ntt.h"
+#include "pool/rates.h"
 
 /*
  * A distribution of 2^log_size elements over 2^log_devices devices: logical[i] is the bit of an
@@ -65,6 +66,15 @@ uint32_t ntt_split_log_devices(uint32_t log_size, uint32_t devices);
 
 void ntt_split_make(const struct chip *chip, const struct ntt_job *job, uint32_t log_devices,
     bool is_uploaded, bool is_downloaded, struct ntt_split *split);
+
+/* cost.c: the predicted seconds of transforms of 8-word elements on `devices` equal devices, from
+ * and to shards on the devices; at least as many transforms as devices are dealt out. Infinite where
+ * a plan cannot be made. */
+double ntt_cost(const struct chip *chip, const struct chip_rates *rates, const struct ntt_job *job,
+    uint32_t devices);
+/* The same for one transform from and to pinned host memory. */
+double ntt_cost_on_host(const struct chip *chip, const struct chip_rates *rates,
+    const struct ntt_job *job, uint32_t devices);
 
 /* split.c: computes all transforms of the call, one after the other, on the first 2^log_devices of
  * the devices. */

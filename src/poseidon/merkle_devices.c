@@ -9,11 +9,8 @@
 #include "base/status.h"
 #include "memory/devices.h"
 #include "poseidon/merkle.h"
+#include "poseidon/plan.h"
 #include "poseidon/run.h"
-
-/* With so many subtrees per device the devices' parts differ by at most 1/64 and the top, which one
- * device builds, is a small part of a large tree. */
-enum { SUBTREES = 64 };
 
 struct divided_tree {
     const char *call;
@@ -88,7 +85,7 @@ static pool_status choose_cut(struct divided_tree *divided)
     const struct poseidon_tree *tree = divided->tree;
     const uint32_t count = divided->devices.count;
 
-    divided->cut = highest_level(tree, (uint64_t)SUBTREES * count);
+    divided->cut = highest_level(tree, (uint64_t)POSEIDON_SUBTREES * count);
     if (!divided->cut)
         divided->cut = highest_level(tree, base_max(count, 2));
     if (divided->leaves->space == POOL_MEMORY_SHARDED)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "pool/chip.h"
+#include "pool/rates.h"
 
 enum poseidon_kernel {
     POSEIDON_PERMUTE,
@@ -56,6 +57,15 @@ struct poseidon_chunk_plan {
 /* False when the smallest chunk, with which plan->bytes are needed, exceeds `limit`. */
 bool poseidon_plan_chunks(const struct poseidon_tuning *tuning, const struct poseidon_job *job,
     uint64_t limit, struct poseidon_chunk_plan *plan);
+
+/* Subtrees of a tree over several devices, per device: their parts then differ by at most 1/64 and
+ * the top, which one device builds, is a small part of a large tree. */
+enum { POSEIDON_SUBTREES = 64 };
+
+/* cost.c: the predicted seconds in which `devices` equal devices build a tree of circom-bn254-t3
+ * from leaves on the devices. */
+double poseidon_tree_cost(
+    const struct chip_rates *rates, uint64_t leaves, uint32_t arity, uint32_t devices);
 
 struct poseidon_launch_plan {
     enum poseidon_kernel kernel;

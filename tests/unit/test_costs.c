@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Predicted durations: those of one device are within 10 % of the measured ones, those of several
+ * devices are the ones in docs/performance.
+ *
+ *   test_unit_costs --print FILE    writes the file (target predictions)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "msm/plan.h"
+#include "ntt/split.h"
+#include "poseidon/plan.h"
+#include "support/vectors.h"
+
+#define PREDICTED "../../docs/performance/predicted_h200.json"
+
+static const struct chip h200 = {.multiprocessors = 132, .shared_bytes = 232448};
+static const uint32_t device_counts[] = {1, 2, 4, 8};
+enum { COUNTS = 4 };
+
+static double predict_msm(
+    const char *curve, uint32_t log_size, uint64_t batch, uint32_t factor, uint32_t devices)
+{
+    const bool is_bn254 = strcmp(curve, "bn254_g1") == 0;
+    const struct msm_job job = {.coordinate_words = is_bn254 ? 8 : 12,
+        .scalar_words = 8,
+        .order_bits = is_bn254 ? 254 : 255,
+        .count = UINT64_C(1) << log_size,
+        .chunk_count = UINT64_C(1) << log_size,
+        .batch = batch,
+        .precompute_factor = factor};
+
+    return msm_cost(&h200, &chip_rates_h200, &job, devices);
+}
+
+static struct ntt_job ntt_job_of(uint32_t log_size, uint64_t batch, bool is_reversed)
+{
+    return (struct ntt_job){.words = 8,
+        .log_size = log_size,
+        .batch = batch,
+        .order = is_reversed ? POOL_NTT_NR : POOL_NTT_NN};
+}
+
+/* ---- several devices ------------------------------------------------------------------------- */
+
+static double predict_bn254_msm(uint32_t log_size, uint32_t devices)
+{
+    return predict_msm("bn254_g1", log_size, 1, 1, devices);
+}
+
+static double predict_precomputed(uint32_t log_size, uint32_t devices)
+{
+    return predict_msm("bn254_g1", log_size, 1, 12, devices);
+}
+
+static double predict_ntt(uint32_t log_size, uint32_t devices)
+{
+    const struct ntt_job job = ntt_job_of(log_size, 1, true);
+
+    return ntt_cost(&h200, &chip_rates_h200, &job, devices);
+}
+
+static double predict_ntt_on_host(uint32_t log_size, uint32_t devices)
+{
+    const struct ntt_job job = ntt_job_of(log_size, 1, false);
+
+    return ntt_cost_on_host(&h200, &chip_rates_h200, &job, devices);
+}
+
+static double predict_columns(uint32_t log_size, uint32_t devices)
+{
+    const struct ntt_job job = ntt_job_of(log_size, 64, true);
+
+    return ntt_cost(&h200, &chip_rates_h200, &job, devices);
+}
+
+static double predict_tree(uint32_t log_size, uint32_t devices)
+{
+    return poseidon_tree_cost(&chip_rates_h200, UINT64_C(1) << log_size, 2, devices);
+}
+
+static const struct predicted_row {
+    const char *what;
+    uint32_t log_size;
+    double (*predict)(uint32_t log_size, uint32_t devices);
+} predicted_rows[] = {
+    {"MSM BN254 G1, bases and scalars on the devices, 2^22", 22, predict_bn254_msm},
+    {"MSM BN254 G1, bases and scalars on the devices, 2^24", 24, predict_bn254_msm},
+    {"MSM BN254 G1, bases and scalars on the devices, 2^26", 26, predict_bn254_msm},
+    {"the same with precompute factor 12, 2^24", 24, predict_precomputed},
+    {"NTT BN254, shards, NR, 2^22", 22, predict_ntt},
+    {"NTT BN254, shards, NR, 2^24", 24, predict_ntt},
+    {"NTT BN254, shards, NR, 2^26", 26, predict_ntt},
+    {"NTT BN254, pinned host memory, NN, 2^24", 24, predict_ntt_on_host},
+    {"64 NTTs BN254, shards, NR, 2^20", 20, predict_columns},
+    {"Merkle tree, circom-bn254-t3, arity 2, 2^26", 26, predict_tree},
+};
+
+/* The file; the caller frees it. */
+static char *predicted_text(void)
+{
+    const size_t count = sizeof(predicted_rows) / sizeof(*predicted_rows), bytes = 1 << 16;
+    char *text = calloc(1, bytes);
+    size_t at = 0;
+
+    at += (size_t)snprintf(
+        text + at, bytes - at, "{\"device\": \"%s\", \"rows\": [\n", chip_rates_h200.chip);
+    for (size_t i = 0; i < count; i++) {
+        const struct predicted_row *row = &predicted_rows[i];
+
+        at += (size_t)snprintf(text + at, bytes - at, "  {\"what\": \"%s\"", row->what);
+        for (int k = 0; k < COUNTS; k++)
+            at += (size_t)snprintf(text + at, bytes - at, ", \"ms_of_%u\": %.4g", device_counts[k],
+                1e3 * row->predict(row->log_size, device_counts[k]));
+        at += (size_t)snprintf(text + at, bytes - at, "}%s\n", i + 1 < count ? "," : "");
+    }
+    (void)snprintf(text + at, bytes - at, "]}\n");
+    return text;
+}
+
+static void test_several_devices(void **state)
+{
+    char *text = predicted_text(), *written = read_vector_file(PREDICTED);
+
+    (void)state;
+    assert_string_equal(text, written);
+    free(text);
+    free(written);
+}
+
+/* More devices are faster, but never by more than their number. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(predicted_rows) / sizeof(*predicted_rows); i++) {
+        const struct predicted_row *row = &predicted_rows[i];
+        const double one = row->predict(row->log_size, 1);
+
+        for (int k = 1; k < COUNTS; k++) {
+            double now = row->predict(row->log_size, device_counts[k]);
+
+            assert_true(isfinite(now) && now > one / device_counts[k] * 0.99);
+            assert_true(now < row->predict(row->log_size, device_counts[k - 1]));
+        }
+    }
+}
+
+/* Whole MSMs and transforms are dealt out; the rest is split. */
+static void test_batches(void **state)
+{
+    const struct ntt_job three = ntt_job_of(24, 3, true), four = ntt_job_of(24, 4, true),
+                         eight = ntt_job_of(24, 8, true), impossible = ntt_job_of(40, 1, true);
+
+    (void)state;
+    assert_true(predict_msm("bn254_g1", 20, 8, 1, 4) < predict_msm("bn254_g1", 20, 9, 1, 4));
+    assert_true(predict_msm("bn254_g1", 20, 1, 1, 4) < predict_msm("bn254_g1", 20, 2, 1, 4));
+    assert_true(isinf(predict_msm("bn254_g1", 32, 1, 1, 1)));
+    assert_true(ntt_cost(&h200, &chip_rates_h200, &eight, 4) <
+                2.1 * ntt_cost(&h200, &chip_rates_h200, &four, 4));
+    assert_true(ntt_cost(&h200, &chip_rates_h200, &three, 4) <
+                ntt_cost(&h200, &chip_rates_h200, &four, 4) * 1.5);
+    assert_true(isinf(ntt_cost(&h200, &chip_rates_h200, &impossible, 1)));
+}
+
+/* ---- one device, against measurements -------------------------------------------------------- */
+
+static double number_of(const cJSON *row, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(row, name)->valuedouble;
+}
+
+static const char *text_of(const cJSON *row, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(row, name)->valuestring;
+}
+
+static void check_within_tenth(const char *what, double size, double predicted, double measured)
+{
+    if (fabs(predicted / measured - 1) > 0.1)
+        fail_msg("%s of 2^%g: predicted %.3f ms, measured %.3f ms", what, size, 1e3 * predicted,
+            1e3 * measured);
+}
+
+static void test_msm(void **state)
+{
+    cJSON *file = read_vectors("../../docs/performance/msm_h200_2026-11-21.json");
+    const cJSON *row;
+    int checked = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(file, "rows"))
+    {
+        const char *curve = text_of(row, "curve");
+        double size = number_of(row, "log_size"), batch = number_of(row, "batch");
+
+        if (strcmp(curve, "bn254_g2") == 0 || strcmp(text_of(row, "scalars"), "uniform") != 0 ||
+            strcmp(text_of(row, "from"), "device") != 0 || size + log2(batch) < 20)
+            continue;
+        check_within_tenth(curve, size,
+            predict_msm(
+                curve, (uint32_t)size, (uint64_t)batch, (uint32_t)number_of(row, "levels"), 1),
+            1e-3 * number_of(row, "ms"));
+        checked++;
+    }
+    assert_int_equal(checked, 14);
+    check_within_tenth("bn254_g1", 26, predict_bn254_msm(26, 1), 156.7e-3);
+    cJSON_Delete(file);
+}
+
+static void test_ntt(void **state)
+{
+    cJSON *file = read_vectors("../../docs/performance/ntt_h200_2026-11-21.json");
+    const cJSON *row;
+    int checked = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(file, "rows"))
+    {
+        const char *field = text_of(row, "field");
+        double size = number_of(row, "log_size");
+        struct ntt_job job = ntt_job_of((uint32_t)size, (uint64_t)number_of(row, "batch"),
+            strcmp(text_of(row, "order"), "NR") == 0);
+
+        if (!strstr(field, "_fr") || job.batch << job.log_size < 1 << 20)
+            continue;
+        check_within_tenth(field, size, ntt_cost(&h200, &chip_rates_h200, &job, 1),
+            1e-3 * number_of(row, "ms_of_16_in_a_row"));
+        checked++;
+    }
+    assert_int_equal(checked, 11);
+    cJSON_Delete(file);
+}
+
+static void test_tree(void **state)
+{
+    cJSON *file = read_vectors("../../docs/performance/poseidon_h200_2026-11-21.json");
+    const cJSON *row;
+    int checked = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(
+                                file, "rows")) if (strcmp(text_of(row, "what"), "tree 2") == 0)
+    {
+        check_within_tenth("tree", 24, predict_tree(24, 1), number_of(row, "median_s"));
+        checked++;
+    }
+    assert_int_equal(checked, 1);
+    cJSON_Delete(file);
+}
+
+static int print_predictions(const char *path)
+{
+    char *text = predicted_text();
+    FILE *file = fopen(path, "w");
+    bool is_written = file && fputs(text, file) >= 0;
+
+    if (file && fclose(file))
+        is_written = false;
+    if (!is_written)
+        perror(path);
+    free(text);
+    return is_written ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_msm),
+        cmocka_unit_test(test_ntt),
+        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_several_devices),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_batches),
+    };
+
+    if (argc == 3 && strcmp(argv[1], "--print") == 0)
+        return print_predictions(argv[2]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
