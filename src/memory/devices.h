@@ -64,10 +64,11 @@ struct memory_parts {
 };
 
 /*
- * Computes all parts at once: the first one on the calling thread, each other one on a thread of
- * its own, because copies of pageable memory block their thread. Returns when all have ended. The
- * first failure cancels the other parts, is returned and is the calling thread's last error.
- * Progress is that of all parts together, reported on the calling thread.
+ * Computes all parts at once on the calling thread and threads of the pool, because copies of
+ * pageable memory block their thread; on fewer threads where no more can be started, each takes the
+ * next part. Returns when all have ended. The first failure cancels the other parts, is returned
+ * and is the calling thread's last error. Progress is that of all parts together, reported on the
+ * calling thread.
  */
 pool_status memory_parts_run(const struct memory_parts *parts);
 

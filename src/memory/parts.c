@@ -3,18 +3,18 @@
 #include "memory/devices.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/cancel.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/thread.h"
+#include "base/thread_pool.h"
+#include "pool/device.h"
 
 struct part {
     struct group *group;
     uint32_t index;
     pool_exec exec;
-    pthread_t thread;
-    bool is_started;   /* on `thread` */
     uint64_t finished; /* of its progress, in calls that have ended; its own thread's */
     uint64_t done;     /* guarded by group->lock */
 };
@@ -25,9 +25,10 @@ struct group {
     const char *label;   /* of the caller's log records */
     pool_cancel *cancel; /* of all parts */
     uint64_t reported;   /* of the progress; the caller's */
+    atomic_uint next;    /* the first part that no thread has taken */
     pthread_mutex_t lock;
-    pthread_cond_t changed;         /* progress, or a thread ended */
-    uint32_t running;               /* guarded by lock: threads that have not ended */
+    pthread_cond_t changed;         /* progress, or a part ended */
+    uint32_t running;               /* guarded by lock: parts that have not ended */
     pool_status status;             /* guarded by lock: of the first part that failed */
     struct base_error_copy failure; /* guarded by lock: why it did */
     struct part part[MEMORY_MAX_DEVICES];
@@ -74,29 +75,16 @@ static void compute_part(struct part *part)
     struct group *group = part->group;
     pool_status status = group->parts->compute(group->parts->user, part->index, &part->exec);
 
-    if (!status)
-        return;
     pthread_mutex_lock(&group->lock);
-    if (!group->status) {
+    if (status && !group->status) {
         group->status = status;
         base_error_save(&group->failure);
     }
-    pthread_mutex_unlock(&group->lock);
-    pool_cancel_request(group->cancel);
-}
-
-static void *run_thread(void *argument)
-{
-    struct part *part = argument;
-    struct group *group = part->group;
-
-    (void)base_log_set_label(group->label);
-    compute_part(part);
-    pthread_mutex_lock(&group->lock);
     group->running--;
     pthread_cond_signal(&group->changed);
     pthread_mutex_unlock(&group->lock);
-    return NULL;
+    if (status)
+        pool_cancel_request(group->cancel);
 }
 
 static void init_part(struct group *group, uint32_t index)
@@ -112,8 +100,8 @@ static void init_part(struct group *group, uint32_t index)
     part->exec.user = part;
 }
 
-/* Reports the progress of the parts until all threads have ended. */
-static void join_threads(struct group *group)
+/* Reports the progress of the parts until all have ended. */
+static void wait_for_parts(struct group *group)
 {
     pthread_mutex_lock(&group->lock);
     while (group->running) {
@@ -126,29 +114,29 @@ static void join_threads(struct group *group)
         pthread_mutex_lock(&group->lock);
     }
     pthread_mutex_unlock(&group->lock);
-    for (uint32_t i = 1; i < group->parts->devices->count; i++)
-        if (group->part[i].is_started)
-            pthread_join(group->part[i].thread, NULL);
+}
+
+/* On the calling thread and on threads of the pool. */
+static void take_parts(void *context, unsigned index, unsigned count)
+{
+    struct group *group = context;
+
+    BASE_LOG_LABEL(group->label);
+    (void)count;
+    for (uint32_t i; (i = atomic_fetch_add(&group->next, 1)) < group->parts->devices->count;)
+        compute_part(&group->part[i]);
+    if (index == 0)
+        wait_for_parts(group);
 }
 
 static void run_parts(struct group *group)
 {
-    const uint32_t count = group->parts->devices->count;
+    const struct memory_devices *devices = group->parts->devices;
 
-    for (uint32_t i = 0; i < count; i++)
+    group->running = devices->count;
+    for (uint32_t i = 0; i < devices->count; i++)
         init_part(group, i);
-    for (uint32_t i = 1; i < count; i++) {
-        struct part *part = &group->part[i];
-
-        pthread_mutex_lock(&group->lock);
-        part->is_started = base_thread_start(&part->thread, run_thread, part);
-        group->running += part->is_started;
-        pthread_mutex_unlock(&group->lock);
-    }
-    for (uint32_t i = 0; i < count; i++) /* and those for which no thread could be started */
-        if (!group->part[i].is_started)
-            compute_part(&group->part[i]);
-    join_threads(group);
+    base_thread_pool_run(device_threads(devices->device[0]), devices->count, take_parts, group);
 }
 
 pool_status memory_parts_run(const struct memory_parts *parts)
