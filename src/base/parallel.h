@@ -25,16 +25,10 @@ struct base_parallel {
 };
 
 /*
-<<<<<<< HEAD
- * Runs tasks 0 to count - 1, started in that order by the calling thread and as many helper threads
- * as `threads` and the number of tasks allow; fewer if threads cannot be created. Helpers log with
- * the calling thread's label (log.h). Returns when all helpers have ended, with the status of the
- * first failed task, which is then the calling thread's last error.
-=======
  * Runs tasks 0 to count - 1, started in that order by the calling thread and threads of the pool,
- * on base_parallel_threads() threads at most. Returns when all started tasks have ended, with the
- * status of the first failed one, which is then the calling thread's last error.
->>>>>>> da86eee (base: compilations and staged copies share the pool's threads)
+ * on base_parallel_threads() threads at most, which log with the calling thread's label (log.h).
+ * Returns when all started tasks have ended, with the status of the first failed one, which is then
+ * the calling thread's last error.
  */
 pool_status base_parallel_run(struct base_thread_pool *threads, const struct base_parallel *job);
 
