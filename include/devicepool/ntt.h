@@ -165,7 +165,9 @@ POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const poo
 /*
  * Compiles the kernels of the domain's field and computes its tables on a device, so that no later
  * call waits for them: for both directions, for single transforms and for batches, which may use
- * different kernels. Blocks. `device` NULL: the one that the calling thread has bound.
+ * different kernels. In a pool of several devices it compiles the kernel of transforms over several
+ * of them as well, whose other tables the first call computes. Blocks. `device` NULL: the one that
+ * the calling thread has bound.
  */
 POOL_API pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device);
 

@@ -19,6 +19,8 @@ struct msm_call {
     pool_span points; /* all zeros with a handle */
     pool_span scalars;
     pool_span results;
+    uint64_t first_point;  /* indices of the first point and scalar in the data of a call on */
+    uint64_t first_scalar; /* several devices */
     bool enqueues_results;        /* copies results to the host in stream order */
     struct msm_input_bases input; /* the span of points */
     struct msm_chunk_job job;
@@ -34,6 +36,19 @@ struct msm_call {
 pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *params,
     const pool_exec *exec, const pool_span *points, const pool_span *scalars,
     const pool_span *results);
+
+/* An MSM or a batch of them on one device, whose points and scalars are those from the given ones
+ * on of another call. */
+struct msm_part {
+    pool_msm_params params;
+    pool_span points;
+    pool_span scalars;
+    pool_span results;
+    uint64_t first_point;
+    uint64_t first_scalar;
+};
+pool_status msm_compute_part(
+    const struct msm_tuning *tuning, const struct msm_part *part, const pool_exec *exec);
 
 /* run.c: enqueues all chunks on the call's stream. */
 pool_status msm_call_run(struct msm_call *call);

@@ -170,14 +170,6 @@ static pool_status read_division(const struct msm_call *call, struct divided_msm
 
 /* ---- calls of one device --------------------------------------------------------------------- */
 
-/* An MSM, or a batch of them, on one device. */
-struct device_call {
-    pool_msm_params params;
-    pool_span points;
-    pool_span scalars;
-    pool_span results;
-};
-
 static pool_span slice(const pool_span *span, uint64_t bytes, uint64_t first, uint64_t count)
 {
     const uint64_t ends[] = {first, first + count};
@@ -185,8 +177,8 @@ static pool_span slice(const pool_span *span, uint64_t bytes, uint64_t first, ui
     return memory_devices_part(span, bytes, 0, ends);
 }
 
-static void set_bases(const struct divided_msm *divided, uint32_t index, uint64_t first_base,
-    struct device_call *made)
+static void set_bases(
+    const struct divided_msm *divided, uint32_t index, uint64_t first_base, struct msm_part *made)
 {
     made->params.device_bases = NULL;
     made->params.replicated_bases = 0;
@@ -198,17 +190,20 @@ static void set_bases(const struct divided_msm *divided, uint32_t index, uint64_
         first_base - (has_shards_of_bases(divided) ? divided->first_base[index] : 0);
 }
 
-static struct device_call call_of_whole(const struct divided_msm *divided, uint32_t index)
+static struct msm_part call_of_whole(const struct divided_msm *divided, uint32_t index)
 {
     const struct msm_call *call = divided->call;
     const uint64_t first = divided->first_msm[index], end = divided->first_msm[index + 1];
     const uint64_t n = divided->count;
-    struct device_call made = {.params = call->params, .points = call->points};
+    struct msm_part made = {.params = call->params, .points = call->points};
 
     made.params.batch = end - first;
+    made.first_scalar = first * n;
     set_bases(divided, index, base_of_msm(divided, first), &made);
-    if (!call->params.device_bases && !call->params.shared_bases)
+    if (!call->params.device_bases && !call->params.shared_bases) {
         made.points = slice(&call->points, point_bytes(divided), first * n, (end - first) * n);
+        made.first_point = first * n;
+    }
     made.scalars = slice(&call->scalars, scalar_bytes(divided), first * n, (end - first) * n);
     made.results = slice(&call->results, pool_point_bytes(call->curve, call->params.result_layout),
         first, end - first);
@@ -229,18 +224,20 @@ static void find_points(
     *end = base_min(base_max(divided->first_base[index + 1], base), last) - base;
 }
 
-static struct device_call call_of_part(
+static struct msm_part call_of_part(
     const struct divided_msm *divided, uint32_t index, uint64_t msm, uint8_t *partial)
 {
     const struct msm_call *call = divided->call;
     const uint64_t at = msm * divided->count, at_point = call->params.shared_bases ? 0 : at;
-    struct device_call made = {.params = call->params};
+    struct msm_part made = {.params = call->params};
     uint64_t first, end;
 
     find_points(divided, index, msm, &first, &end);
     made.params.batch = 1;
     made.params.shared_bases = 0;
     made.params.result_layout = partial_format.layout;
+    made.first_scalar = at + first;
+    made.first_point = at_point + first;
     set_bases(divided, index,
         first < end ? base_of_msm(divided, msm) + first : divided->first_base[index], &made);
     made.scalars = call->scalars.space == POOL_MEMORY_SHARDED
@@ -252,13 +249,6 @@ static struct device_call call_of_part(
         made.points = slice(&call->points, point_bytes(divided), at_point + first, end - first);
     made.results = (pool_span){.data = partial, .count = 1, .form = partial_format.form};
     return made;
-}
-
-static pool_status run_call(
-    const struct divided_msm *divided, const struct device_call *made, const pool_exec *exec)
-{
-    return msm_compute(divided->call->tuning, &made->params, exec,
-        divided->call->params.device_bases ? NULL : &made->points, &made->scalars, &made->results);
 }
 
 static uint8_t *partial_of(const struct divided_msm *divided, uint64_t msm, uint32_t index)
@@ -274,15 +264,15 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     pool_status status = POOL_OK;
 
     if (divided->first_msm[index + 1] > divided->first_msm[index]) {
-        const struct device_call whole = call_of_whole(divided, index);
+        const struct msm_part whole = call_of_whole(divided, index);
 
-        status = run_call(divided, &whole, exec);
+        status = msm_compute_part(divided->call->tuning, &whole, exec);
     }
     for (uint64_t msm = divided->whole; msm < divided->call->params.batch && !status; msm++) {
-        const struct device_call part =
+        const struct msm_part part =
             call_of_part(divided, index, msm, partial_of(divided, msm, index));
 
-        status = run_call(divided, &part, exec);
+        status = msm_compute_part(divided->call->tuning, &part, exec);
     }
     return status;
 }
@@ -351,7 +341,7 @@ pool_status msm_devices_workspace(const struct msm_call *call, uint64_t *bytes)
 
         for (uint64_t msm = divided.whole; !status && msm <= call->params.batch; msm++) {
             bool is_whole = msm == call->params.batch;
-            struct device_call made;
+            struct msm_part made;
             uint64_t one = 0;
 
             if (is_whole && divided.first_msm[i + 1] == divided.first_msm[i])

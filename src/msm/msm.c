@@ -438,26 +438,46 @@ static pool_status run_entered(struct msm_call *call)
     return exec_target_end(&call->site, call->exec.is_async, status);
 }
 
+static pool_status run_on_device(struct msm_call *call)
+{
+    struct device_operation operation;
+    struct device_scope scope;
+    pool_status status = device_enter(call->site.device, &scope);
+
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call->site.device, "msm", call->curve->name, call->scalars.count);
+    status = device_operation_end(&operation, run_entered(call));
+    return device_leave(&scope, status);
+}
+
 pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *params,
     const pool_exec *exec, const pool_span *points, const pool_span *scalars,
     const pool_span *results)
 {
-    struct device_operation operation;
-    struct device_scope scope;
     struct msm_call call;
     pool_status status = read_call("pool_msm", params, exec, points, scalars, results, &call);
 
-    call.tuning = tuning;
-    if (!status && call.exec.device_count)
-        return msm_devices_run(&call);
-    if (!status)
-        status = device_enter(call.site.device, &scope);
     if (status)
         return status;
-    device_operation_begin(
-        &operation, call.site.device, "msm", call.curve->name, call.scalars.count);
-    status = device_operation_end(&operation, run_entered(&call));
-    return device_leave(&scope, status);
+    call.tuning = tuning;
+    return call.exec.device_count ? msm_devices_run(&call) : run_on_device(&call);
+}
+
+pool_status msm_compute_part(
+    const struct msm_tuning *tuning, const struct msm_part *part, const pool_exec *exec)
+{
+    struct msm_call call;
+    pool_status status = read_call("pool_msm", &part->params, exec,
+        part->params.bases ? NULL : &part->points, &part->scalars, &part->results, &call);
+
+    if (status)
+        return status;
+    call.tuning = tuning;
+    call.first_point = part->first_point;
+    call.first_scalar = part->first_scalar;
+    return run_on_device(&call);
 }
 
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,

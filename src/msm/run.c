@@ -285,7 +285,7 @@ static pool_status prepare_span(
 {
     const struct msm_chunk *chunk = &call->chunk;
     struct msm_input_bases input = call->input;
-    const struct msm_check_result result = check_result(call, first_base(call, chunk));
+    const struct msm_check_result result = check_result(call, call->first_point + first_base(call, chunk));
     bool converts = call->job.converts_bases;
     pool_status status = POOL_OK;
 
@@ -321,7 +321,7 @@ static void use_handle(const struct msm_call *call, struct msm_chunk_operands *o
 static pool_status prepare_scalars(
     struct msm_call *call, const struct memory_chunk *slot, struct msm_chunk_operands *operands)
 {
-    const struct msm_check_result result = check_result(call, slot->first);
+    const struct msm_check_result result = check_result(call, call->first_scalar + slot->first);
 
     operands->scalars =
         call->job.scalars_on_host

@@ -136,9 +136,12 @@ static struct part part_of(const struct divided_call *divided, uint32_t index)
 
 static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
 {
-    const struct part part = part_of(user, index);
+    const struct divided_call *divided = user;
+    const struct part part = part_of(divided, index);
 
-    return part.params.batch ? pool_ntt(&part.params, exec, &part.in, &part.out) : POOL_OK;
+    return part.params.batch
+               ? ntt_compute(&part.params, exec, &part.in, &part.out, divided->first[index])
+               : POOL_OK;
 }
 
 pool_status ntt_run_on_devices(const struct ntt_call *call)

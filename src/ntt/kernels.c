@@ -97,6 +97,11 @@ static struct module_program_key tables_key(const pool_field *field)
     return module_key_for(&tables_program, field->fingerprint);
 }
 
+static struct module_program_key exchange_key(const pool_field *field)
+{
+    return module_key_for(&exchange_program, field->fingerprint);
+}
+
 /* Forward and inverse transforms use the same program unless roots of unity are shifts. */
 static pool_status visit_passes(const pool_field *field, const struct ntt_tuning *tuning,
     module_program_visit visit, void *user)
@@ -120,8 +125,8 @@ static pool_status visit_passes(const pool_field *field, const struct ntt_tuning
 pool_status ntt_each_program(
     const pool_field *field, const struct chip *chip, module_program_visit visit, void *user)
 {
-    const struct module_program_key keys[] = {tables_key(field), vector_key(field),
-        module_key_for(&exchange_program, field->fingerprint)};
+    const struct module_program_key keys[] = {
+        tables_key(field), vector_key(field), exchange_key(field)};
     struct ntt_tuning tunings[NTT_TUNINGS];
     pool_status status = POOL_OK;
     uint32_t count = ntt_tunings(field->words, chip, tunings);
@@ -139,6 +144,8 @@ pool_status ntt_load_programs(
     struct module_program_key keys[MODULE_MAX_KEYS] = {tables_key(field), vector_key(field)};
     size_t key_count = 2;
 
+    if (pool_device_count(device_pool_of(device)) > 1)
+        keys[key_count++] = exchange_key(field);
     for (size_t i = 0; i < count; i++) {
         size_t same = 0;
 
@@ -168,7 +175,7 @@ pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
 
 pool_status ntt_exchange_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel)
 {
-    const struct module_program_key key = module_key_for(&exchange_program, field->fingerprint);
+    const struct module_program_key key = exchange_key(field);
 
     return module_find_kernel(device, field, &key, "ntt_exchange", kernel);
 }

@@ -219,6 +219,16 @@ static pool_status run_on_device(struct ntt_call *call)
     return device_leave(&scope, status);
 }
 
+pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
+    const pool_span *out, uint64_t first)
+{
+    struct ntt_call call;
+    pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
+
+    call.first = first;
+    return status ? status : run_on_device(&call);
+}
+
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {

@@ -216,8 +216,8 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel);
 
-/* Compiles and loads the given pass kernels, at most 8, and the tables and vector programs, in
- * parallel. */
+/* Compiles and loads the given pass kernels, at most 8, the tables and vector programs and, where
+ * the pool has several devices, the exchange program, in parallel. */
 pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count);
 
@@ -252,6 +252,7 @@ struct ntt_call {
     pool_exec exec;
     pool_span in;
     pool_span out;
+    uint64_t first; /* index of the first element in the data of a call on several devices */
     struct exec_target target;
     struct ntt_job job;
     struct ntt_operands operands;
@@ -261,6 +262,10 @@ struct ntt_call {
 
 /* Streams the chunks through the device and waits unless the call is asynchronous. */
 pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks);
+
+/* ntt.c: pool_ntt on one device, whose elements are those from `first` on of another call. */
+pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
+    const pool_span *out, uint64_t first);
 
 /* ntt.c: what pool_ntt supports; the number of elements of the `input` or `output`. */
 extern const struct memory_exec_rules ntt_exec_rules;

@@ -131,7 +131,7 @@ static pool_status check_input(const struct ntt_call *call, const struct memory_
         .stride = memory_span_stride(&chunk->in[0], field->bytes),
         .count = chunk->count,
         .elements = 1,
-        .first = chunk->first,
+        .first = call->first + chunk->first,
         .what = "input"};
 
     return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;

@@ -244,6 +244,40 @@ static void test_refused(void **state)
     msm_problem_free(&problem);
 }
 
+/* Messages count scalars and points of the whole call: of split MSMs and of those dealt out. */
+static void test_indices(void **state)
+{
+    enum { N = 12 };
+    struct msm_problem problem = msm_problem_random(curve_of("bn254_g1"), 3 * N, 4);
+    pool_exec exec = several_exec(2);
+    pool_span points = msm_span(problem.points, 3 * N), scalars = msm_span(problem.scalars, 3 * N);
+    uint8_t sums[3 * 64];
+    pool_span results = msm_span(sums, 3);
+    pool_msm_params params = {.struct_size = sizeof(params), .curve = problem.curve, .batch = 3};
+    static const uint32_t bad[] = {N + 1, 3 * N - 1}; /* MSMs 0 and 1 are dealt out, 2 is split */
+    char says[32];
+
+    (void)state;
+    exec.checks = POOL_CHECK_CANONICAL | POOL_CHECK_ON_CURVE;
+    for (size_t i = 0; i < 2; i++) {
+        uint8_t *scalar = problem.scalars + 32 * bad[i], *point = problem.points + 64 * bad[i];
+        uint8_t scalar_before = scalar[31], point_before = point[0];
+
+        scalar[31] = 0xff;
+        assert_status(pool_msm(&params, &exec, &points, &scalars, &results), POOL_ERR_BAD_DATA);
+        snprintf(says, sizeof(says), "scalar %u ", bad[i]);
+        assert_says(says);
+        scalar[31] = scalar_before;
+        point[0] ^= 1;
+        assert_status(pool_msm(&params, &exec, &points, &scalars, &results), POOL_ERR_BAD_DATA);
+        snprintf(says, sizeof(says), "point %u ", bad[i]);
+        assert_says(says);
+        point[0] = point_before;
+    }
+    assert_ok(pool_msm(&params, &exec, &points, &scalars, &results));
+    msm_problem_free(&problem);
+}
+
 /* A failure on either device is the call's, leaves nothing behind, and writes no result. */
 static void test_failures(void **state)
 {
@@ -285,7 +319,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_batches), cmocka_unit_test(test_one),
         cmocka_unit_test(test_bases), cmocka_unit_test(test_sharded),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_failures)};
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_indices)};
 
     if (argc > 1)
         several_text = argv[1];

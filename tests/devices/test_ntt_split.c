@@ -265,6 +265,26 @@ static void test_refused(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* Split transforms load no program on devices that are warm. */
+static void test_warm_up(void **state)
+{
+    const pool_field *field = ntt_field("koalabear"); /* which no other test uses */
+    pool_ntt_params params = {.struct_size = sizeof(params), .domain = ntt_domain(field, 8)};
+    const pool_exec exec = several_exec(2);
+    uint32_t data[256] = {0};
+    pool_span host = ntt_host(data, 256);
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++)
+        assert_ok(pool_ntt_warm_up(params.domain, several[i]));
+    if (strncmp(several_text, "sim", 3) == 0)
+        assert_ok(pool_sim_set_faults("cuModuleLoad*=2"));
+    assert_ok(pool_ntt(&params, &exec, &host, &host));
+    if (strncmp(several_text, "sim", 3) == 0)
+        assert_ok(pool_sim_set_faults(NULL));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
 /* Under a lease of exactly what the forecast says each device allocates exactly that. */
 static void test_memory(void **state)
 {
@@ -369,8 +389,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_sizes), cmocka_unit_test(test_many_passes),
         cmocka_unit_test(test_forms), cmocka_unit_test(test_few_transforms),
         cmocka_unit_test(test_sharded_few), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_cancel)};
+        cmocka_unit_test(test_warm_up), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_cancel)};
 
     if (argc > 1)
         several_text = argv[1];

@@ -277,6 +277,29 @@ static void test_index_of_bad_element(void **state)
     pool_poseidon_destroy(&set);
 }
 
+static void test_index_of_bad_ntt_element(void **state)
+{
+    const uint64_t first[] = {0, 24, 64};
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = ntt_domain(ntt_field("babybear"), 3),
+        .batch = 8};
+    pool_exec exec = several_exec(2);
+    uint32_t data[64] = {0};
+    pool_span host = ntt_host(data, 64);
+    struct several_shards *shards = several_allocate(2, 4, POOL_FORM_STANDARD, first);
+
+    (void)state;
+    exec.checks = POOL_CHECK_CANONICAL;
+    data[61] = 0xffffffff;
+    several_upload(shards, (const uint8_t *)data, false);
+    assert_status(pool_ntt(&params, &exec, &host, &host), POOL_ERR_BAD_DATA);
+    assert_says("61");
+    assert_status(pool_ntt(&params, &exec, &shards->span, &shards->span), POOL_ERR_BAD_DATA);
+    assert_says("61");
+    several_free(shards);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 static pool_ntt_params small_batch(void)
@@ -543,6 +566,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
         cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
+        cmocka_unit_test(test_index_of_bad_ntt_element),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_wrong_shards),
         cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
         cmocka_unit_test(test_lease)};
