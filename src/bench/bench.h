@@ -115,6 +115,7 @@ struct bench_run {
     /* One job over the devices that this names, from and to pinned host memory, blocking; `device`
      * is the first of them. NULL: on `device`. Operations with the option "together". */
     const pool_exec *together;
+    bool is_sharded; /* together: from and to shards on the devices instead */
     uint64_t warm_ups;
     uint64_t repeat;
     void (*on_stage)(struct bench_run *run, const char *stage); /* may be NULL */
@@ -166,6 +167,7 @@ struct bench_operation {
 extern const struct bench_operation bench_msm;
 extern const struct bench_operation bench_ntt;      /* in device memory */
 extern const struct bench_operation bench_poseidon; /* in device memory */
+extern const struct bench_operation bench_tree;     /* binary; levels in pinned host memory */
 extern const struct bench_operation bench_copy;
 extern const struct bench_operation bench_pool;
 
@@ -184,7 +186,8 @@ struct bench_msm_state {
     uint8_t *results;
     pool_pinned *pinned;       /* with from_host */
     pool_bases **device_bases; /* together */
-    pool_pinned *pinned_copy;  /* of the scalars, together */
+    pool_pinned *pinned_copy;  /* of the scalars, together; or: */
+    struct bench_shards *shards;
     pool_buffer *scalar_buffer;
     pool_buffer *workspace;
     pool_span scalar_span;
@@ -204,8 +207,26 @@ struct bench_ntt_state {
     pool_buffer *workspace;
     pool_span input_span;
     pool_span output_span;
-    pool_pinned *pinned[2]; /* of input and output, together */
+    pool_pinned *pinned[2]; /* of input and output, together; or: */
+    struct bench_shards *shards[2];
 };
+
+/* Items on the devices of a job. Shard i has consecutive items or, cyclic, items i, i + count … */
+enum { BENCH_MAX_DEVICES = 64 };
+struct bench_shards {
+    uint32_t count;
+    uint64_t item_bytes;
+    bool is_cyclic;
+    pool_buffer *buffers[BENCH_MAX_DEVICES];
+    pool_span shards[BENCH_MAX_DEVICES];
+};
+/* Copies `count` items, or zeros where `from` is NULL, to equal shards of whole `unit`s of items on
+ * the devices of run->together. After a failure, too, the caller destroys the shards. */
+pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_bytes, uint64_t unit,
+    uint64_t count, pool_form form, bool is_cyclic, struct bench_shards **shards, pool_span *span);
+/* Copies all items to host memory. */
+pool_status bench_gather(struct bench_shards *shards, void *to);
+void bench_shards_destroy(struct bench_shards **shards);
 
 /* A copy of host memory in pinned memory, or zeros where `from` is NULL, as a span. */
 pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,

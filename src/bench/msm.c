@@ -111,8 +111,8 @@ static pool_status create_bases(struct bench_run *run, struct bench_msm_state *m
     return status;
 }
 
-/* Equal shards of the bases on the devices, scalars in pinned memory. */
-static pool_status pin_msm(struct bench_run *run, struct bench_msm_state *msm)
+/* Equal shards of the bases on the devices, scalars in pinned memory or in equal shards. */
+static pool_status place_msm(struct bench_run *run, struct bench_msm_state *msm)
 {
     const uint64_t count = run->spec.size * run->spec.batch;
     const uint32_t devices = run->together->device_count;
@@ -133,6 +133,9 @@ static pool_status pin_msm(struct bench_run *run, struct bench_msm_state *msm)
         .shared_bases = 1,
         .device_bases = msm->device_bases};
     msm->result_span = (pool_span){.data = msm->results, .count = run->spec.batch};
+    if (!status && run->is_sharded)
+        return bench_shard(run, msm->scalars, msm->scalar_bytes, 1, count, POOL_FORM_STANDARD,
+            false, &msm->shards, &msm->scalar_span);
     return status ? status
                   : bench_pin(run, msm->scalars, count * msm->scalar_bytes, count,
                         POOL_FORM_STANDARD, &msm->pinned_copy, &msm->scalar_span);
@@ -146,7 +149,7 @@ static pool_status upload_msm(struct bench_run *run)
     pool_status status;
 
     if (run->together)
-        return pin_msm(run, msm);
+        return place_msm(run, msm);
     msm->exec = (pool_exec){.struct_size = sizeof(msm->exec), .device = run->device};
     status = create_bases(run, msm, &msm->exec, 0, run->spec.size, &msm->params.bases);
     msm->exec.stream = run->stream;
@@ -216,6 +219,7 @@ static void destroy_msm(struct bench_run *run)
         pool_bases_destroy(&msm->device_bases[i]);
     free(msm->device_bases);
     pool_pinned_destroy(&msm->pinned_copy);
+    bench_shards_destroy(&msm->shards);
     pool_bases_destroy(&msm->params.bases);
     pool_buffer_destroy(&msm->scalar_buffer);
     pool_buffer_destroy(&msm->workspace);
@@ -230,7 +234,7 @@ static void destroy_msm(struct bench_run *run)
 
 const struct bench_operation bench_msm = {
     .name = "msm",
-    .options = "batch precompute together",
+    .options = "batch precompute together sharded",
     .unit = "points",
     .option = "curve",
     .default_subjects = "bn254_g1",

@@ -64,6 +64,22 @@ static pool_status pin_ntt(struct bench_run *run, struct bench_ntt_state *ntt, u
                         &ntt->output_span);
 }
 
+/* Transforms are dealt out whole, or each is split: then natural order is cyclic. */
+static pool_status shard_ntt(struct bench_run *run, struct bench_ntt_state *ntt, uint64_t count)
+{
+    const bool is_split = run->spec.batch < run->together->device_count;
+    const bool takes_natural = run->spec.order == POOL_NTT_NN || run->spec.order == POOL_NTT_NR;
+    const bool gives_natural = run->spec.order == POOL_NTT_NN || run->spec.order == POOL_NTT_RN;
+    const uint64_t bytes = ntt->bytes / count, unit = is_split ? 1 : run->spec.size;
+    pool_status status = bench_shard(run, ntt->input, bytes, unit, count, POOL_FORM_STANDARD,
+        is_split && takes_natural, &ntt->shards[0], &ntt->input_span);
+
+    ntt->exec = *run->together;
+    return status ? status
+                  : bench_shard(run, NULL, bytes, unit, count, POOL_FORM_STANDARD,
+                        is_split && gives_natural, &ntt->shards[1], &ntt->output_span);
+}
+
 static pool_status upload_ntt(struct bench_run *run)
 {
     struct bench_ntt_state *ntt = run->state;
@@ -71,7 +87,7 @@ static pool_status upload_ntt(struct bench_run *run)
     uint64_t workspace_bytes = 0;
 
     if (run->together)
-        return pin_ntt(run, ntt, count);
+        return run->is_sharded ? shard_ntt(run, ntt, count) : pin_ntt(run, ntt, count);
     pool_status status = pool_buffer_alloc(run->device, ntt->bytes, &ntt->output_buffer);
 
     if (!status)
@@ -104,7 +120,9 @@ static pool_status check_ntt(struct bench_run *run, bool *is_correct)
     uint8_t *output = bench_alloc(1, ntt->bytes);
     pool_status status = POOL_OK;
 
-    if (run->together)
+    if (ntt->shards[1])
+        status = bench_gather(ntt->shards[1], output);
+    else if (run->together)
         memcpy(output, ntt->output_span.data, ntt->bytes);
     else
         status = pool_copy_to_host(output, ntt->output_buffer, 0, ntt->bytes, NULL);
@@ -127,6 +145,8 @@ static void destroy_ntt(struct bench_run *run)
     pool_buffer_destroy(&ntt->workspace);
     pool_pinned_destroy(&ntt->pinned[0]);
     pool_pinned_destroy(&ntt->pinned[1]);
+    bench_shards_destroy(&ntt->shards[0]);
+    bench_shards_destroy(&ntt->shards[1]);
     pool_ntt_domain_destroy(&ntt->params.domain);
     free(ntt->input);
     free(ntt);
@@ -134,7 +154,7 @@ static void destroy_ntt(struct bench_run *run)
 
 const struct bench_operation bench_ntt = {
     .name = "ntt",
-    .options = "batch order inverse coset together",
+    .options = "batch order inverse coset together sharded",
     .unit = "elements",
     .option = "field",
     .default_subjects = "bn254_fr",

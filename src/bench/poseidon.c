@@ -22,7 +22,8 @@ struct poseidon_state {
     pool_buffer *result_buffer;
     pool_span input_span;
     pool_span result_span;
-    pool_pinned *pinned[2]; /* of inputs and results, together */
+    pool_pinned *pinned[2]; /* of inputs and results, together; or: */
+    struct bench_shards *shards[2];
 };
 
 static bool has_set(const char *subject)
@@ -56,6 +57,18 @@ static pool_status pin_poseidon(struct bench_run *run, struct poseidon_state *po
                         &poseidon->pinned[1], &poseidon->result_span);
 }
 
+static pool_status shard_poseidon(struct bench_run *run, struct poseidon_state *poseidon)
+{
+    const uint64_t size = run->spec.size;
+    pool_status status = bench_shard(run, poseidon->inputs, poseidon->input_bytes, 1, size,
+        run->spec.form, false, &poseidon->shards[0], &poseidon->input_span);
+
+    poseidon->exec = *run->together;
+    return status ? status
+                  : bench_shard(run, NULL, poseidon->result_bytes, 1, size, run->spec.form, false,
+                        &poseidon->shards[1], &poseidon->result_span);
+}
+
 static pool_status create_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = bench_alloc(1, sizeof(*poseidon));
@@ -83,7 +96,7 @@ static pool_status create_poseidon(struct bench_run *run)
     status = pool_random_scalars(pool_poseidon_field(set), 1,
         run->spec.size * poseidon->input_elements, run->spec.form, poseidon->inputs);
     if (!status && run->together)
-        return pin_poseidon(run, poseidon);
+        return run->is_sharded ? shard_poseidon(run, poseidon) : pin_poseidon(run, poseidon);
     if (!status)
         status = pool_buffer_from_host(run->device, poseidon->inputs,
             run->spec.size * poseidon->input_bytes, &poseidon->input_buffer);
@@ -128,7 +141,9 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
     const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
     uint8_t *results = bench_alloc(2, poseidon->result_bytes);
     uint8_t *expected = results + poseidon->result_bytes;
-    pool_status status = POOL_OK;
+    uint8_t *gathered =
+        poseidon->shards[1] ? bench_alloc(run->spec.size, poseidon->result_bytes) : NULL;
+    pool_status status = gathered ? bench_gather(poseidon->shards[1], gathered) : POOL_OK;
 
     *is_correct = true;
     for (uint64_t i = 0; i < samples && !status; i++) {
@@ -141,7 +156,8 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
         status = permute_or_hash(run, &host, &input, &output);
         if (run->together)
             memcpy(results,
-                (const uint8_t *)poseidon->result_span.data + index * poseidon->result_bytes,
+                (gathered ? gathered : (const uint8_t *)poseidon->result_span.data) +
+                    index * poseidon->result_bytes,
                 poseidon->result_bytes);
         else if (!status)
             status = pool_copy_to_host(results, poseidon->result_buffer,
@@ -149,6 +165,7 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
         if (!status && memcmp(results, expected, poseidon->result_bytes) != 0)
             *is_correct = false;
     }
+    free(gathered);
     free(results);
     return status;
 }
@@ -163,6 +180,8 @@ static void destroy_poseidon(struct bench_run *run)
     pool_buffer_destroy(&poseidon->result_buffer);
     pool_pinned_destroy(&poseidon->pinned[0]);
     pool_pinned_destroy(&poseidon->pinned[1]);
+    bench_shards_destroy(&poseidon->shards[0]);
+    bench_shards_destroy(&poseidon->shards[1]);
     pool_poseidon_destroy(&poseidon->set);
     free(poseidon->inputs);
     free(poseidon);
@@ -170,7 +189,7 @@ static void destroy_poseidon(struct bench_run *run)
 
 const struct bench_operation bench_poseidon = {
     .name = "poseidon",
-    .options = "together",
+    .options = "together sharded",
     .unit = "hashes",
     .option = "set",
     .default_subjects = "circom-bn254-t3",

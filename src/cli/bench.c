@@ -12,7 +12,7 @@
 enum { MAX_REPEAT = 10000 };
 
 static const struct bench_operation *const operations[] = {
-    &bench_msm, &bench_ntt, &bench_poseidon, &bench_copy, &bench_pool};
+    &bench_msm, &bench_ntt, &bench_poseidon, &bench_tree, &bench_copy, &bench_pool};
 
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
@@ -27,10 +27,12 @@ struct bench {
     int direction;
     int is_coset;
     int is_together;
+    int is_sharded;
     const char *plot;
     uint64_t timeout; /* seconds */
     device_pool *pool;
     struct cli_target target; /* all devices, with --together */
+    double alone;             /* seconds of the row of one device, with --together; 0: none */
     cJSON *rows;
     int wrong_count; /* rows with a wrong result */
 };
@@ -42,6 +44,18 @@ struct job {
     char title[256];
     pool_status status;
 };
+
+/* Rows of several devices have the speed over that of the first one alone, which is measured just
+ * before. */
+static void add_speedup(struct bench *bench, const struct bench_run *run, cJSON *row)
+{
+    if (!run->together)
+        return;
+    if (run->together->device_count == 1)
+        bench->alone = run->timing.median;
+    else if (bench->alone > 0 && run->timing.median > 0)
+        cJSON_AddNumberToObject(row, "speedup", bench->alone / run->timing.median);
+}
 
 static void add_row(struct bench *bench, const char *device, const struct bench_run *run)
 {
@@ -66,6 +80,7 @@ static void add_row(struct bench *bench, const char *device, const struct bench_
         cJSON_AddNumberToObject(row, "units_per_second", run->units / timing->median);
     snprintf(rate, sizeof(rate), "%s/s", run->operation->unit);
     cJSON_AddStringToObject(row, "unit", rate);
+    add_speedup(bench, run, row);
     cJSON_AddBoolToObject(row, "checked", run->is_correct);
     bench->wrong_count += !run->is_correct;
 }
@@ -103,6 +118,7 @@ static int run_job(
         .pool = bench->pool,
         .device = device->device,
         .together = bench->is_together ? &bench->target.exec : NULL,
+        .is_sharded = bench->is_sharded,
         .warm_ups = bench->warm_ups,
         .repeat = bench->repeat,
         .on_stage = show_stage,
@@ -123,19 +139,39 @@ static int run_job(
     return code;
 }
 
+/* Measures one size as one job over the first `count` devices. */
+static int measure_over(struct bench *bench, const char *subject, uint64_t size, uint32_t count)
+{
+    struct cli_device shown = {.device = bench->target.devices[0]};
+
+    bench->target.exec.device_count = count;
+    snprintf(shown.label, sizeof(shown.label), count == 1 ? "%u alone" : "%u together", count);
+    return run_job(bench, subject, size, &shown);
+}
+
+/* Measures all sizes of a subject on the first device alone and on all devices together. */
+static int measure_together(struct bench *bench, const char *subject)
+{
+    const uint32_t count = bench->target.exec.device_count;
+    int code = CLI_OK;
+
+    for (size_t i = 0; i < bench->sizes.count && !code; i++) {
+        bench->alone = 0;
+        code = measure_over(bench, subject, bench->sizes.at[i], 1);
+        if (!code && count > 1)
+            code = measure_over(bench, subject, bench->sizes.at[i], count);
+    }
+    return code;
+}
+
 /* Measures all sizes of a subject on all devices; unusable ones are omitted. */
 static int measure_subject(struct bench *bench, const char *subject)
 {
     struct cli_device next = {0};
     int code = CLI_OK;
 
-    if (bench->is_together) {
-        next.device = bench->target.devices[0];
-        snprintf(next.label, sizeof(next.label), "%u together", bench->target.exec.device_count);
-        for (size_t i = 0; i < bench->sizes.count && !code; i++)
-            code = run_job(bench, subject, bench->sizes.at[i], &next);
-        return code;
-    }
+    if (bench->is_together)
+        return measure_together(bench, subject);
     while (!code && cli_next_device(bench->pool, &next))
         for (size_t i = 0; next.is_usable && i < bench->sizes.count && !code; i++)
             code = run_job(bench, subject, bench->sizes.at[i], &next);
@@ -192,6 +228,7 @@ static const struct cli_column columns[] = {
     {"max_seconds", "max", CLI_SHOW_DURATION},
     {"units_per_second", "rate", CLI_SHOW_AMOUNT},
     {"unit", "", CLI_SHOW_STRING},
+    {"speedup", "speed-up", CLI_SHOW_AMOUNT},
     {"checked", "checked", CLI_SHOW_CHECK},
 };
 
@@ -241,6 +278,7 @@ static int check_options(
         {"coset", bench->is_coset},
         {"precompute", bench->precompute_factor != 1},
         {"together", bench->is_together},
+        {"sharded", bench->is_sharded},
     };
 
     bench->subjects = operation->default_subjects;
@@ -266,6 +304,8 @@ static int check_options(
     for (size_t i = 0; i < CLI_COUNT_OF(options); i++)
         if (options[i].is_given && !strstr(operation->options, options[i].name))
             return cli_usage(self, "bench %s does not take --%s", operation->name, options[i].name);
+    if (bench->is_sharded && !bench->is_together)
+        return cli_usage(self, "--sharded needs --together");
     bench->spec.order = (pool_ntt_order)bench->order;
     bench->spec.direction = (pool_ntt_direction)bench->direction;
     bench->spec.is_coset = bench->is_coset;
@@ -304,9 +344,12 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &bench.precompute_factor, NULL},
         {0, "together", NULL,
-            "msm, ntt, poseidon: one job over all devices, from and to pinned\n"
-            "host memory, MSMs over sharded bases; timed by the host's clock",
+            "msm, ntt, poseidon, tree: one job over all devices, from and to\n"
+            "pinned host memory, MSMs over sharded bases; timed by the host's\n"
+            "clock, after the same job on the first device alone",
             CLI_SWITCH, &bench.is_together, NULL},
+        {0, "sharded", NULL, "with --together: from and to shards on the devices", CLI_SWITCH,
+            &bench.is_sharded, NULL},
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &bench.repeat, NULL},
         {'w', "warm-ups", "COUNT", "untimed runs before those (default 2)", CLI_COUNT,
             &bench.warm_ups, NULL},

@@ -49,6 +49,8 @@ expect 2 "help takes no argument 'x'" "$tool" help bench x
 expect 2 "takes no argument 'x'" "$tool" --help x
 expect 2 "takes no argument 'x'" "$tool" --version x
 expect 2 'bench copy does not take --together' "$tool" bench copy --together
+expect 2 'bench copy does not take --sharded' "$tool" bench copy --sharded
+expect 2 'sharded needs --together' "$tool" bench ntt --sharded
 expect 2 'no curve .x' "$tool" msm --curve x a b
 expect 2 'needs POINTS SCALARS' "$tool" msm a
 expect 2 'must be one of affine, affine-flag' "$tool" msm --layout x a b

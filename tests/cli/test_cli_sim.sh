@@ -22,6 +22,20 @@ every_row "$tool" bench ntt -s 2^7 -r 1 -b 3 -o nr --inverse --coset --json --fi
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
 every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
 every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve bls12_381_g1
+every_row "$tool" bench tree -s 1,100 -r 1 --json
+# One job over the devices: in host memory and in shards, with the speed over that of one of them.
+for job in "ntt -s 2^5 -o nn" "ntt -s 2^5 -o rr" "poseidon -s 100" "tree -s 64"; do
+    # shellcheck disable=SC2086
+    every_row "$tool" bench $job -r 1 --json --together
+    # shellcheck disable=SC2086
+    every_row "$tool" bench $job -r 1 --json --together --sharded
+done
+expect_json "import json, sys
+rows = sum(json.load(sys.stdin), [])
+assert len(rows) == 14 and all(row['checked'] for row in rows), rows
+assert [row['device'] for row in rows] == ['1 alone', '2 together'] * 7, rows
+assert all(row['speedup'] > 0 for row in rows[1::2]), rows" \
+    sh "$(dirname "$0")/../bench/several.sh" "$tool" sim:2 small
 every_row "$tool" bench copy -s 1000,64K -r 2 --json \
     --what to-device,to-device-pinned,to-host,to-host-pinned,on-device,peer
 every_row "$tool" bench pool -s 64 -r 2 --json

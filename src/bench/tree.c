@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures building binary Merkle trees, whose levels are written to pinned host memory; the size
+ * is the number of leaves. A sample of the leaves is verified against the root on the host.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { SAMPLES = 16 };
+
+struct tree_state {
+    pool_poseidon *set;
+    pool_merkle_params params;
+    pool_merkle_shape shape;
+    pool_exec exec;
+    size_t digest_bytes;
+    uint8_t *leaves;
+    pool_buffer *leaf_buffer; /* on one device; or together: */
+    pool_pinned *leaf_pinned;
+    struct bench_shards *shards;
+    pool_pinned *level_pinned;
+    pool_span leaf_span;
+    pool_span level_span;
+};
+
+static bool has_set(const char *subject)
+{
+    pool_poseidon *set = NULL;
+    pool_status status = pool_poseidon_by_name(subject, &set);
+
+    pool_poseidon_destroy(&set);
+    return !status;
+}
+
+static pool_status create_tree(struct bench_run *run)
+{
+    struct tree_state *tree = bench_alloc(1, sizeof(*tree));
+    const uint64_t size = run->spec.size;
+    const pool_field *field;
+    pool_status status;
+
+    run->state = tree;
+    run->units = (double)size;
+    status = pool_poseidon_by_name(run->spec.subject, &tree->set);
+    if (status)
+        return status;
+    field = pool_poseidon_field(tree->set);
+    tree->params = (pool_merkle_params){.struct_size = sizeof(tree->params), .arity = 2};
+    tree->shape.struct_size = sizeof(tree->shape);
+    tree->digest_bytes = pool_poseidon_digest_elements(tree->set) * pool_field_element_bytes(field);
+    tree->leaves = bench_alloc(size, tree->digest_bytes);
+    status = pool_random_scalars(field, 1, size * pool_poseidon_digest_elements(tree->set),
+        POOL_FORM_STANDARD, tree->leaves);
+    return status ? status : pool_merkle_get_shape(tree->set, &tree->params, size, &tree->shape);
+}
+
+static pool_status warm_up_tree(struct bench_run *run)
+{
+    struct tree_state *tree = run->state;
+
+    return pool_poseidon_warm_up(tree->set, run->device);
+}
+
+static pool_status place_leaves(struct bench_run *run, struct tree_state *tree)
+{
+    const uint64_t size = run->spec.size, bytes = size * tree->digest_bytes;
+    pool_status status;
+
+    if (run->together && run->is_sharded)
+        return bench_shard(run, tree->leaves, tree->digest_bytes, 1, size, POOL_FORM_STANDARD,
+            false, &tree->shards, &tree->leaf_span);
+    if (run->together)
+        return bench_pin(run, tree->leaves, bytes, size, POOL_FORM_STANDARD, &tree->leaf_pinned,
+            &tree->leaf_span);
+    status = pool_buffer_from_host(run->device, tree->leaves, bytes, &tree->leaf_buffer);
+    return status
+               ? status
+               : pool_buffer_span(tree->leaf_buffer, 0, size, POOL_FORM_STANDARD, &tree->leaf_span);
+}
+
+static pool_status upload_tree(struct bench_run *run)
+{
+    struct tree_state *tree = run->state;
+    pool_status status = place_leaves(run, tree);
+
+    if (run->together)
+        tree->exec = *run->together;
+    else
+        tree->exec = (pool_exec){.struct_size = sizeof(tree->exec), .device = run->device};
+    return status ? status
+                  : bench_pin(run, NULL, tree->shape.bytes, tree->shape.digest_count,
+                        POOL_FORM_STANDARD, &tree->level_pinned, &tree->level_span);
+}
+
+static pool_status call_tree(struct bench_run *run)
+{
+    struct tree_state *tree = run->state;
+
+    return pool_poseidon_merkle_build(
+        tree->set, &tree->exec, &tree->params, &tree->leaf_span, &tree->level_span);
+}
+
+static pool_status check_leaf(struct bench_run *run, uint64_t index, uint8_t *path, bool *is_member)
+{
+    const struct tree_state *tree = run->state;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    const pool_span siblings = {.data = path, .count = tree->shape.path_count};
+    const uint8_t *levels = tree->level_span.data;
+    pool_merkle_params params = tree->params;
+    int32_t found = 0;
+    pool_status status = pool_poseidon_merkle_open(
+        tree->set, &exec, &params, run->spec.size, NULL, &tree->level_span, index, &siblings);
+
+    params.height = tree->shape.height;
+    if (!status && params.height)
+        status = pool_poseidon_merkle_verify(tree->set, &params, POOL_FORM_STANDARD,
+            levels + (tree->shape.digest_count - 1) * tree->digest_bytes,
+            tree->leaves + index * tree->digest_bytes, index, path, &found);
+    *is_member = found || !params.height;
+    return status;
+}
+
+static pool_status check_tree(struct bench_run *run, bool *is_correct)
+{
+    const struct tree_state *tree = run->state;
+    const uint64_t samples = run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
+    uint8_t *path = bench_alloc(tree->shape.path_count, tree->digest_bytes);
+    pool_status status = POOL_OK;
+
+    *is_correct = true;
+    for (uint64_t i = 0; i < samples && !status; i++) {
+        uint64_t index = samples > 1 ? i * (run->spec.size - 1) / (samples - 1) : 0;
+        bool is_member = false;
+
+        status = check_leaf(run, index, path, &is_member);
+        *is_correct = *is_correct && is_member;
+    }
+    free(path);
+    return status;
+}
+
+static void destroy_tree(struct bench_run *run)
+{
+    struct tree_state *tree = run->state;
+
+    if (!tree)
+        return;
+    pool_buffer_destroy(&tree->leaf_buffer);
+    pool_pinned_destroy(&tree->leaf_pinned);
+    bench_shards_destroy(&tree->shards);
+    pool_pinned_destroy(&tree->level_pinned);
+    pool_poseidon_destroy(&tree->set);
+    free(tree->leaves);
+    free(tree);
+}
+
+const struct bench_operation bench_tree = {
+    .name = "tree",
+    .options = "together sharded",
+    .unit = "leaves",
+    .option = "set",
+    .default_subjects = "circom-bn254-t3",
+    .default_sizes = "2^8,2^10,2^12",
+    .is_blocking = true,
+    .has_subject = has_set,
+    .create = create_tree,
+    .warm_up = warm_up_tree,
+    .upload = upload_tree,
+    .call = call_tree,
+    .check = check_tree,
+    .destroy = destroy_tree,
+};
