@@ -171,6 +171,73 @@ POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const poo
  */
 POOL_API pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device);
 
+/* ---- low-degree extensions ------------------------------------------------------------------- */
+
+/* The maximum log_blowup of an extension. */
+#define POOL_NTT_MAX_LOG_BLOWUP 4
+
+/* Zero is the default of every member but struct_size and domain. */
+typedef struct pool_ntt_extend_params {
+    size_t struct_size;
+    pool_ntt_domain *domain; /* of the results: root w of order N = 2^log_size and generator g */
+    /* b: a column has n = N / 2^b elements; at most log_size and POOL_NTT_MAX_LOG_BLOWUP. */
+    uint32_t log_blowup;
+    /* 1: the input has coefficients; 0: values at the powers of w^(2^b). */
+    int32_t from_coefficients;
+    pool_ntt_order order;   /* of the n elements of the input and the N of the output */
+    pool_ntt_layout layout; /* of input, coefficients and output */
+    uint64_t batch;         /* number of columns; 0: 1 */
+} pool_ntt_extend_params;
+
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t struct_size);
+
+/*
+ * The low-degree extension of a batch of columns, as STARK provers commit to it: for each column
+ * the polynomial of degree below n whose values at 1, v, v^2, ... with v = w^(2^b) are the column,
+ * evaluated at g w^k for all k < N. These points are the 2^b cosets g w^c <v>. In bit-reversed
+ * order the results of a coset are adjacent: those of coset c begin at n times c bit-reversed, and
+ * are in bit-reversed order themselves.
+ *
+ * `in` has batch * n elements, `out` batch * N. `coefficients`, NULL or batch * n elements, takes
+ * the coefficients in natural order; with from_coefficients it must be NULL. All three are packed,
+ * in host or device memory, in either form, on the device aligned to an element or 16 bytes.
+ * `out` may begin with the input (the same device memory), which is then overwritten; the
+ * coefficients may be exactly the input. Any other overlap is an error.
+ *
+ * The coefficients are computed as by pool_ntt; one pass reads each of them once and writes it,
+ * multiplied, to all 2^b cosets; the passes of a transform of n elements follow. POOL_NTT_NR is the
+ * fastest order: natural results need memory for another batch * N elements.
+ *
+ * Of `exec` all members but on_host, workspace and devices are used. Checks: POOL_CHECK_CANONICAL.
+ * Batches of rows pass through the device in chunks where the input, the output and the
+ * coefficients, if they are kept, are in host memory; the smallest chunk is one column. Other calls
+ * need device memory for everything. Progress counts results. What blocks at the first use, and the
+ * errors, are those of pool_ntt; besides, POOL_ERR_UNSUPPORTED for a span that is not packed or
+ * aligned. Any thread.
+ */
+POOL_API pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *coefficients, const pool_span *out);
+
+/*
+ * The exact number of device bytes that pool_ntt_extend allocates for these arguments: at most
+ * exec->memory_limit, unless that is 0. Of the spans' data only the addresses are compared, as in
+ * pool_ntt_workspace, but spans without data are never the same memory. Requires exec->device, or a
+ * device that the calling thread has bound.
+ */
+POOL_API pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params,
+    const pool_exec *exec, const pool_span *in, const pool_span *coefficients, const pool_span *out,
+    uint64_t *bytes);
+
+/*
+ * Compiles the kernels and computes the tables of extensions with these params, of any order,
+ * layout and batch, so that no later call waits for them: those of the domain forward, and those of
+ * the columns' domain, which belongs to it, in the other direction. Blocks. `device` NULL: the one
+ * that the calling thread has bound.
+ */
+POOL_API pool_status pool_ntt_extend_warm_up(
+    const pool_ntt_extend_params *params, pool_device *device);
+
 #ifdef __cplusplus
 }
 #endif

@@ -98,6 +98,7 @@ struct bench_case {
     pool_ntt_order order;
     pool_ntt_direction direction;
     bool is_coset;
+    uint32_t log_blowup; /* of extensions; 0: 1 */
     uint32_t precompute_factor;
     uint32_t window_bits;
     const char *scalars; /* of an MSM, see bench_msm; NULL: uniform */
@@ -166,6 +167,7 @@ struct bench_operation {
  */
 extern const struct bench_operation bench_msm;
 extern const struct bench_operation bench_ntt;      /* in device memory */
+extern const struct bench_operation bench_extend;   /* likewise */
 extern const struct bench_operation bench_poseidon; /* in device memory */
 extern const struct bench_operation bench_tree;     /* binary; levels in pinned host memory */
 extern const struct bench_operation bench_copy;

@@ -12,7 +12,7 @@
 enum { MAX_REPEAT = 10000 };
 
 static const struct bench_operation *const operations[] = {
-    &bench_msm, &bench_ntt, &bench_poseidon, &bench_tree, &bench_copy, &bench_pool};
+    &bench_msm, &bench_ntt, &bench_extend, &bench_poseidon, &bench_tree, &bench_copy, &bench_pool};
 
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
@@ -26,6 +26,7 @@ struct bench {
     int order;
     int direction;
     int is_coset;
+    uint64_t log_blowup;
     int is_together;
     int is_sharded;
     const char *plot;
@@ -276,6 +277,7 @@ static int check_options(
         {"order", bench->order},
         {"inverse", bench->direction},
         {"coset", bench->is_coset},
+        {"blowup", bench->log_blowup != 0},
         {"precompute", bench->precompute_factor != 1},
         {"together", bench->is_together},
         {"sharded", bench->is_sharded},
@@ -294,6 +296,8 @@ static int check_options(
     for (size_t i = 0; i < bench->sizes.count && operation->needs_powers; i++)
         if (bench->sizes.at[i] & (bench->sizes.at[i] - 1))
             return cli_usage(self, "sizes of %s must be powers of two", operation->name);
+    if (bench->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
+        return cli_usage(self, "--blowup must be 1 to %d", POOL_NTT_MAX_LOG_BLOWUP);
     if (bench->precompute_factor > UINT32_MAX)
         return cli_usage(self, "--precompute must be at most 2^32 - 1");
     if (!bench->repeat || bench->repeat > MAX_REPEAT || bench->warm_ups > MAX_REPEAT ||
@@ -309,6 +313,7 @@ static int check_options(
     bench->spec.order = (pool_ntt_order)bench->order;
     bench->spec.direction = (pool_ntt_direction)bench->direction;
     bench->spec.is_coset = bench->is_coset;
+    bench->spec.log_blowup = (uint32_t)bench->log_blowup;
     bench->spec.precompute_factor = (uint32_t)bench->precompute_factor;
     return CLI_GO;
 }
@@ -326,7 +331,8 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             NULL},
         {'c', "curve", "NAMES", "msm: curves, separated by commas (default bn254_g1)", CLI_STRING,
             &given[0], NULL},
-        {'f', "field", "NAMES", "ntt: fields (default bn254_fr)", CLI_STRING, &given[1], NULL},
+        {'f', "field", "NAMES", "ntt, extend: fields (default bn254_fr, koalabear)", CLI_STRING,
+            &given[1], NULL},
         {0, "set", "NAMES", "poseidon: parameter sets (default circom-bn254-t3)", CLI_STRING,
             &given[2], NULL},
         {0, "what", "NAMES",
@@ -334,13 +340,15 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             "on-device, peer (the next device);\n"
             "pool: next, best, bind, alloc, event",
             CLI_STRING, &given[3], NULL},
-        {'b', "batch", "COUNT", "ntt, msm: operations per run (default 1)", CLI_COUNT,
+        {'b', "batch", "COUNT", "ntt, extend, msm: operations per run (default 1)", CLI_COUNT,
             &bench.spec.batch, NULL},
-        {'o', "order", "ORDER", "ntt: nn (default), nr, rn, rr; n natural, r bit-reversed",
+        {'o', "order", "ORDER", "ntt, extend: nn (default), nr, rn, rr; n natural, r bit-reversed",
             CLI_CHOICE, &bench.order, cli_orders},
         {'i', "inverse", NULL, "ntt: the inverse transform", CLI_SWITCH, &bench.direction, NULL},
         {0, "coset", NULL, "ntt: on the coset of the field's generator", CLI_SWITCH,
             &bench.is_coset, NULL},
+        {0, "blowup", "BITS", "extend: 2^BITS results per element (default 1)", CLI_COUNT,
+            &bench.log_blowup, NULL},
         {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &bench.precompute_factor, NULL},
         {0, "together", NULL,

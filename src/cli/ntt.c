@@ -16,7 +16,32 @@ struct request {
     int order;
     uint64_t batch;
     int is_together;
+    uint64_t log_blowup; /* of an extension; 0: a transform */
 };
+
+static pool_status compute_extension(const struct request *request,
+    const pool_file_section *section, const struct cli_target *target, uint8_t *results)
+{
+    uint64_t n = section->span.count / request->batch;
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = section->field,
+        .log_size = (uint32_t)__builtin_ctzll(n) + (uint32_t)request->log_blowup};
+    pool_ntt_extend_params params = {.struct_size = sizeof(params),
+        .log_blowup = (uint32_t)request->log_blowup,
+        .order = (pool_ntt_order)request->order,
+        .batch = request->batch};
+    pool_exec exec = target->exec;
+    pool_span out = {.data = results,
+        .count = section->span.count << request->log_blowup,
+        .form = section->span.form};
+    pool_status status = pool_ntt_domain_create(&domain, &params.domain);
+
+    exec.checks = POOL_CHECK_CANONICAL;
+    if (!status)
+        status = pool_ntt_extend(&params, &exec, &section->span, NULL, &out);
+    pool_ntt_domain_destroy(&params.domain);
+    return status;
+}
 
 static pool_status compute_ntt(const struct request *request, const pool_file_section *section,
     const struct cli_target *target, uint8_t *results)
@@ -41,11 +66,12 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
     return status;
 }
 
-static void print_results(const pool_file_section *section, const uint8_t *results, int as_json)
+static void print_results(
+    const pool_file_section *section, const uint8_t *results, uint64_t count, int as_json)
 {
     cJSON *list = as_json ? cJSON_CreateArray() : NULL;
 
-    cli_print_elements(section->field, section->span.form, results, section->span.count, list);
+    cli_print_elements(section->field, section->span.form, results, count, list);
     if (as_json)
         cli_print_json(list);
 }
@@ -54,7 +80,8 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     struct cli_output *output, const struct cli_line *line)
 {
     const pool_file_section *section = &source->section;
-    size_t bytes = section->span.count * pool_field_element_bytes(section->field);
+    uint64_t count = section->span.count << request->log_blowup;
+    size_t bytes = count * pool_field_element_bytes(section->field);
     uint8_t *results;
     struct cli_target target;
     pool_status status;
@@ -67,18 +94,31 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     results = bench_alloc(1, bytes);
     cli_progress("transforming %s elements of %s",
         cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
-    status = compute_ntt(request, section, &target, results);
+    status = request->log_blowup ? compute_extension(request, section, &target, results)
+                                 : compute_ntt(request, section, &target, results);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
-        cli_to_big_endian(section->field, section->span.form, results, section->span.count);
+        cli_to_big_endian(section->field, section->span.form, results, count);
     if (status)
         code = cli_fail_on(line->operands[0], status, line->as_json);
     else if (output->path)
         code = cli_output_write(output, results, bytes);
     else
-        print_results(section, results, line->as_json);
+        print_results(section, results, count, line->as_json);
     free(results);
     return cli_close_pool(&target.pool, code, 0);
+}
+
+/* Returns CLI_GO or an exit code. */
+static int check_request(const struct cli_command *self, const struct request *request)
+{
+    if (!request->batch)
+        return cli_usage(self, "--batch must be at least 1");
+    if (request->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
+        return cli_usage(self, "--extend must be 1 to %d", POOL_NTT_MAX_LOG_BLOWUP);
+    if (request->log_blowup && (request->direction || request->is_coset || request->is_together))
+        return cli_usage(self, "--extend does not go with --inverse, --coset or --together");
+    return CLI_GO;
 }
 
 /* Returns CLI_GO or an exit code. */
@@ -111,6 +151,10 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
             &request.order, cli_orders},
         {'b', "batch", "COUNT", "the file has this many transforms, one after another", CLI_COUNT,
             &request.batch, NULL},
+        {0, "extend", "BITS",
+            "the values at 2^BITS times as many points, on the coset of the\n"
+            "field's generator, of the polynomials with these values",
+            CLI_COUNT, &request.log_blowup, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write raw elements, in form and byte order of the input",
             CLI_STRING, &request.output, NULL},
@@ -124,8 +168,8 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
         code = cli_find_field(self, request.field, &raw.field);
     if (code == CLI_GO)
         code = cli_check_byte_order(self, request.is_big_endian, request.form);
-    if (code == CLI_GO && !request.batch)
-        code = cli_usage(self, "--batch must be at least 1");
+    if (code == CLI_GO)
+        code = check_request(self, &request);
     if (code != CLI_GO)
         return code;
     raw.form = (pool_form)request.form;

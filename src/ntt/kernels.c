@@ -23,6 +23,8 @@ static const struct module_program_type tables_program = {
     .file = "ntt/tables.cu", .subject = &vector_subject};
 static const struct module_program_type exchange_program = {
     .file = "ntt/exchange.cu", .subject = &vector_subject};
+static const struct module_program_type extend_program = {
+    .file = "ntt/extend.cu", .subject = &vector_subject};
 
 /* Bound of ptx/ntt/butterfly_goldilocks.cuh. */
 enum { MAX_SHIFT_LOG_RADIX = 5 };
@@ -125,15 +127,15 @@ static pool_status visit_passes(const pool_field *field, const struct ntt_tuning
 pool_status ntt_each_program(
     const pool_field *field, const struct chip *chip, module_program_visit visit, void *user)
 {
-    const struct module_program_key keys[] = {
-        tables_key(field), vector_key(field), exchange_key(field)};
+    const struct module_program_key keys[] = {tables_key(field), vector_key(field),
+        exchange_key(field), module_key_for(&extend_program, field->fingerprint)};
     struct ntt_tuning tunings[NTT_TUNINGS];
     pool_status status = POOL_OK;
     uint32_t count = ntt_tunings(field->words, chip, tunings);
 
     for (uint32_t i = 0; i < count && !status; i++)
         status = visit_passes(field, &tunings[i], visit, user);
-    for (int i = 0; i < 3 && !status; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !status; i++)
         status = module_program_generate(field, &keys[i], visit, user);
     return status;
 }
@@ -178,4 +180,11 @@ pool_status ntt_exchange_kernel(pool_device *device, const pool_field *field, po
     const struct module_program_key key = exchange_key(field);
 
     return module_find_kernel(device, field, &key, "ntt_exchange", kernel);
+}
+
+pool_status ntt_extend_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel)
+{
+    const struct module_program_key key = module_key_for(&extend_program, field->fingerprint);
+
+    return module_find_kernel(device, field, &key, "ntt_extend", kernel);
 }

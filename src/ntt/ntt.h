@@ -39,6 +39,7 @@ struct ntt_tuning {
 struct ntt_job {
     uint32_t words; /* of an element, 32 bits each */
     uint32_t log_size;
+    uint32_t log_done; /* index bits that are transformed already; then the order is NN or NR */
     uint64_t batch;
     pool_ntt_order order;
     pool_ntt_layout layout;
@@ -186,6 +187,9 @@ pool_status ntt_domain_check_forked(const pool_ntt_domain *domain);
 /* Of the stream's device; compiled and made on the stream at the first call, which then blocks. */
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning, struct ntt_tables **tables);
+/* pool_ntt_warm_up in the directions whose bits are set. */
+enum { NTT_FORWARD_BIT = 1 << POOL_NTT_FORWARD, NTT_INVERSE_BIT = 1 << POOL_NTT_INVERSE };
+pool_status ntt_tables_warm_up(pool_ntt_domain *domain, pool_stream *stream, uint32_t directions);
 /* Once the work that uses the tables is enqueued: from then on they may be evicted, in the order of
  * the device's streams. NULL: no-op. */
 void ntt_tables_release(struct ntt_tables *tables);
@@ -227,6 +231,8 @@ pool_status ntt_tables_kernel(
 
 /* The kernel of transforms over several devices, see split.h. */
 pool_status ntt_exchange_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel);
+/* The kernel of extensions, see extend.h. */
+pool_status ntt_extend_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 

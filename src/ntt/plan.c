@@ -121,7 +121,7 @@ static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct 
 static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
     struct ntt_pass *pass = &plan->pass[index];
-    bool is_first = index == 0;
+    bool is_first = index == 0 && job->log_done == 0;
     bool is_last = index + 1 == plan->count;
     bool input_is_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
     bool output_is_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
@@ -203,22 +203,24 @@ pool_status ntt_plan_fail(const struct ntt_job *job)
 bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan)
 {
-    uint32_t done = 0;
+    uint32_t bits = job->log_size - job->log_done, done = job->log_done;
+    bool is_one_pass;
 
     memset(plan, 0, sizeof(*plan));
-    plan->count = count_passes(tuning, job->log_size);
+    plan->count = count_passes(tuning, bits);
+    is_one_pass = plan->count == 1 && job->log_done == 0;
     for (uint32_t i = 0; i < plan->count; i++) {
         struct ntt_pass *pass = &plan->pass[i];
 
         pass->log_done = done;
-        pass->log_length = job->log_size / plan->count + (i < job->log_size % plan->count);
+        pass->log_length = bits / plan->count + (i < bits % plan->count);
         done += pass->log_length;
         if (!plan_pass(tuning, chip, job, plan, i))
             return false;
     }
-    plan->first_is_out_of_place = plan->count > 1 && (plan->pass[0].flags & NTT_REVERSED_INPUT);
+    plan->first_is_out_of_place = !is_one_pass && (plan->pass[0].flags & NTT_REVERSED_INPUT);
     plan->last_is_out_of_place =
-        plan->count > 1 && (plan->pass[plan->count - 1].flags & NTT_NATURAL_OUTPUT);
+        !is_one_pass && (plan->pass[plan->count - 1].flags & NTT_NATURAL_OUTPUT);
     return true;
 }
 

@@ -398,7 +398,7 @@ static void find_tunings(
     }
 }
 
-static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
+pool_status ntt_tables_warm_up(pool_ntt_domain *domain, pool_stream *stream, uint32_t directions)
 {
     struct ntt_tuning tunings[WARM_TUNINGS];
     struct ntt_tables *tables;
@@ -407,6 +407,8 @@ static pool_status warm_up_on(pool_ntt_domain *domain, pool_stream *stream)
     find_tunings(domain, pool_stream_device(stream), tunings);
     status = compile_tunings(domain, pool_stream_device(stream), tunings);
     for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++) {
+        if (!(directions >> i % 2 & 1))
+            continue;
         status =
             ntt_tables_get(domain, stream, (pool_ntt_direction)(i % 2), &tunings[i / 2], &tables);
         if (!status)
@@ -426,7 +428,7 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     status = device_or_bound(device, &found);
     if (!status)
         status = pool_stream_default(found, &stream);
-    return status ? status : warm_up_on(domain, stream);
+    return status ? status : ntt_tables_warm_up(domain, stream, NTT_FORWARD_BIT | NTT_INVERSE_BIT);
 }
 
 pool_status pool_ntt_domain_bytes(

@@ -42,6 +42,12 @@ if sys.argv[1] == "input":
     sys.stdout.buffer.write(b"".join(v.to_bytes(32, sys.argv[2]) for v in x))
 elif sys.argv[1] == "montgomery":
     sys.stdout.buffer.write(b"".join((v * 2**256 % p).to_bytes(32, "little") for v in x))
+elif sys.argv[1] == "extension":
+    w = pow(5, (p - 1) // 32, p)
+    for k in range(32):
+        at = 5 * pow(w, k, p)
+        terms = (v * pow(root, i, p) * pow(at - pow(root, i, p), -1, p) for i, v in enumerate(x))
+        print("0x%064x" % ((pow(at, 8, p) - 1) * pow(8, -1, p) * sum(terms) % p))
 else:
     shift = int(sys.argv[2])
     for k in range(8):
@@ -52,6 +58,7 @@ python3 "$scratch/ntt.py" input big >"$scratch/big"
 python3 "$scratch/ntt.py" montgomery >"$scratch/montgomery"
 python3 "$scratch/ntt.py" values 1 >"$scratch/values"
 python3 "$scratch/ntt.py" values 5 >"$scratch/coset"
+python3 "$scratch/ntt.py" extension >"$scratch/extension"
 
 "$tool" ntt "$scratch/little" >"$scratch/got"
 same "ntt" "$scratch/got" "$scratch/values"
@@ -74,6 +81,12 @@ same "ntt there and back, big-endian" "$scratch/got" "$scratch/big"
 "$tool" ntt --form montgomery "$scratch/reversed" -o "$scratch/got"
 same "ntt there and back, Montgomery form" "$scratch/got" "$scratch/montgomery"
 expect 2 'not montgomery' "$tool" ntt --big-endian --form montgomery "$scratch/big"
+"$tool" ntt --extend 2 "$scratch/little" >"$scratch/got"
+same "ntt --extend" "$scratch/got" "$scratch/extension"
+"$tool" ntt --extend 2 --big-endian "$scratch/big" >"$scratch/got"
+same "ntt --extend --big-endian" "$scratch/got" "$scratch/extension"
+expect 2 'extend must be 1 to 4' "$tool" ntt --extend 5 "$scratch/little"
+expect 2 'does not go with --inverse' "$tool" ntt --extend 1 --inverse "$scratch/little"
 expect 2 'batch must be at least 1' "$tool" ntt --batch 0 "$scratch/little"
 # An unwritable path is detected before the work, and a file may be both input and output.
 expect 1 'cannot be written' "$tool" ntt "$scratch/little" -o "$scratch/none/out" -v

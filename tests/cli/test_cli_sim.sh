@@ -19,6 +19,8 @@ assert all(row['median_seconds'] > 0 and row['size'] for row in rows), rows" "$@
 
 every_row "$tool" bench ntt --sizes 1,2^6..2^8 --repeat 2 --json --field goldilocks,bn254_fr
 every_row "$tool" bench ntt -s 2^7 -r 1 -b 3 -o nr --inverse --coset --json --field babybear
+every_row "$tool" bench extend -s 1,2^6 -r 1 --json --field koalabear,bn254_fr
+every_row "$tool" bench extend -s 2^7 -r 1 -b 3 -o rr --blowup 3 --json --field goldilocks
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
 every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
 every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve bls12_381_g1

@@ -171,6 +171,7 @@ def test_bench():
     # Operation: subject, options, unit, whether its first use is timed, batch.
     operations = {
         "ntt": ("babybear", ["--field", "babybear", "-b", "3"], "elements/s", True, 3),
+        "extend": ("koalabear", ["--batch", "2", "--blowup", "2"], "elements/s", True, 2),
         "msm": ("bn254_g1", ["--batch", "2"], "points/s", True, 2),
         "poseidon": ("circom-bn254-t3", [], "hashes/s", True, 1),
         "copy": ("to-host", ["--what", "to-host"], "bytes/s", False, 1),

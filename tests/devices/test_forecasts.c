@@ -543,6 +543,68 @@ static void test_ntt(void **state)
     }
 }
 
+static pool_ntt_extend_params extension;
+static bool keeps_coefficients; /* in call.in[1] */
+
+static pool_status run_extension(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = output(results);
+    pool_status status = pool_ntt_extend(
+        &extension, &with, &call.in[0], keeps_coefficients ? &call.in[1] : NULL, &out);
+
+    read_back(call.out_buffer, results);
+    return status;
+}
+
+static pool_status forecast_extension(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span in = without_data(call.in[0]), kept = without_data(call.in[1]);
+    const pool_span out = without_data(call.out);
+
+    return pool_ntt_extend_workspace(
+        &extension, &with, &in, keeps_coefficients ? &kept : NULL, &out, bytes);
+}
+
+/* Bits of `way`: input and output on the device, coefficients, those on the device, a check. */
+static void check_extension(uint64_t batch, int way)
+{
+    const uint64_t count = batch << pool_ntt_domain_log_size(extension.domain);
+    const uint64_t points = count >> extension.log_blowup;
+    const struct operation operation = {"extension", run_extension, forecast_extension,
+        batch > 1 && !(way & 11) ? DIVIDED : EITHER};
+    uint8_t *data = ntt_random(field, 9, points), *kept = calloc(points, field->bytes);
+    uint8_t *none = calloc(count, field->bytes);
+
+    keeps_coefficients = way & 4;
+    extension.batch = batch;
+    call.checks = way & 16 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+    call.in[0] = operand(data, points, field->bytes, 0, way & 1, &call.in_buffer[0]);
+    call.in[1] = operand(kept, points, field->bytes, 0, way & 8, &call.in_buffer[1]);
+    call.out = operand(none, count, field->bytes, 0, way & 2, &call.out_buffer);
+    for (int order = 0; order < 4; order++) {
+        extension.order = (pool_ntt_order)order;
+        check_operation(&operation);
+    }
+    free_call();
+    free(kept);
+    free(data);
+    free(none);
+}
+
+static void test_extensions(void **state)
+{
+    (void)state;
+    for (uint32_t b = 0; b < 3; b += 2) {
+        extension = (pool_ntt_extend_params){
+            .struct_size = sizeof(extension), .domain = ntt_domain(field, 7), .log_blowup = b};
+        for (int way = 0; way < 32; way++)
+            check_extension(way % 3 ? 5 : 1, way);
+        assert_ok(pool_ntt_domain_destroy(&extension.domain));
+    }
+}
+
 /* ---- domains --------------------------------------------------------------------------------- */
 
 static void test_domain_tables(void **state)
@@ -760,6 +822,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vector_arguments),
         cmocka_unit_test(test_ntt),
+        cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_domain_tables),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_bases),

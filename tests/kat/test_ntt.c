@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms with known answers: natural order over five fields, plain and on a coset, and the
- * cells of a KZG blob (inverse from bit-reversed input, forward to bit-reversed output). The
- * reference and a simulated device must both give these answers.
+ * Transforms with known answers: natural order over five fields, plain and on a coset, low-degree
+ * extensions, and the cells of a KZG blob (inverse from bit-reversed input, forward to bit-reversed
+ * output). The reference and a simulated device must both give these answers.
  */
 #include "support/ntt.h"
 
@@ -109,6 +109,50 @@ static void test_natural_order(void **state)
     cJSON_Delete(json);
 }
 
+/* Extensions of one column, in natural order, from the input "random" of as many points. */
+static void check_extension(const cJSON *json)
+{
+    const pool_field *field = ntt_field(json_text(json, "field"));
+    const uint32_t log_points = (uint32_t)cJSON_GetObjectItem(json, "lg")->valueint;
+    pool_ntt_extend_params params = {.struct_size = sizeof(params),
+        .log_blowup = (uint32_t)cJSON_GetObjectItem(json, "blowup")->valueint};
+    const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = field,
+        .log_size = log_points + params.log_blowup,
+        .root = json_text(json, "omega"),
+        .coset = json_text(json, "coset")};
+    const pool_exec exec = exec_here();
+    const uint64_t count = UINT64_C(1) << domain.log_size;
+    uint8_t *in = input_of(field, "random", log_points), *out = calloc(count, field->bytes);
+    const pool_span from = ntt_host(in, UINT64_C(1) << log_points), to = ntt_host(out, count);
+
+    assert_ok(pool_ntt_domain_create(&domain, &params.domain));
+    pool_status status = pool_ntt_extend(&params, &exec, &from, NULL, &to);
+    if (status != POOL_ERR_NO_COMPILER || !ntt_needs_compiler(field->name)) {
+        assert_ok(status);
+        assert_digest(out, count * field->bytes, json_text(json, "sha256"));
+    }
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    free(in);
+    free(out);
+}
+
+static void test_extensions(void **state)
+{
+    cJSON *json = read_vectors("generated/ntt_extend.json");
+    const cJSON *one;
+    size_t count = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(json, "cases"))
+    {
+        check_extension(one);
+        count++;
+    }
+    assert_int_equal(count, 125);
+    cJSON_Delete(json);
+}
+
 /* The text behind `key` in a file of lines. */
 static char *line_of(const char *text, const char *key)
 {
@@ -204,7 +248,8 @@ static void test_cells_of_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_natural_order),
-        cmocka_unit_test(test_cells), cmocka_unit_test(test_cells_of_runs)};
+        cmocka_unit_test(test_extensions), cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_cells_of_runs)};
 
     return cmocka_run_group_tests(tests, open_pool, close_pool);
 }

@@ -4,8 +4,9 @@
  * decimation-in-frequency stages log_done to log_done + log_length - 1; the first one may load from
  * bit-reversed positions and multiply by powers of the coset generator, the last one may store to
  * bit-reversed positions, multiply by inverse powers and scale. The references are those stages.
+ * The kernel of extensions computes the first stages of columns that are padded with zeros.
  */
-#include "ntt/ntt.h"
+#include "ntt/extend.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,6 +244,132 @@ static void check_subject(struct harness *harness, const struct ntt_subject *sub
     pool_field_destroy(&custom);
 }
 
+/* ---- extensions ------------------------------------------------------------------------------ */
+
+struct extend_case {
+    pool_kernel *kernel;
+    struct ntt_extend_args args;
+};
+
+static pool_status launch_extend(struct harness *harness, void *user)
+{
+    struct extend_case *one = user;
+    void *arguments[] = {&one->args};
+    static const size_t sizes[] = {sizeof(one->args)};
+    const struct module_launch launch = {.kernel = one->kernel,
+        .blocks = (one->args.count - 1) / NTT_EXTEND_THREADS + 1,
+        .threads = NTT_EXTEND_THREADS,
+        .count = 1,
+        .arguments = arguments,
+        .sizes = sizes,
+        .stream = harness->stream};
+
+    return module_launch_enqueue(&launch);
+}
+
+/* The first log_blowup stages of a transform on the coset, of columns padded with zeros. */
+static void reference_extend(
+    const struct ntt_case *one, uint32_t log_blowup, const uint64_t *in, uint64_t *out)
+{
+    const pool_field *field = one->domain->field;
+    const struct ntt_job *job = &one->run.job;
+    const uint32_t log_points = job->log_size - log_blowup;
+    uint64_t *x = harness_memory(UINT64_C(1) << job->log_size, field->limbs * sizeof(*x));
+
+    for (uint64_t t = 0; t < job->batch; t++) {
+        memset(x, 0, (field->limbs * sizeof(*x)) << job->log_size);
+        for (uint64_t i = 0; i < UINT64_C(1) << log_points; i++) {
+            const uint64_t at = job->order == POOL_NTT_RN ? bit_reverse(i, log_points) : i;
+            const uint64_t from = job->layout == POOL_NTT_COLUMNS ? at * job->batch + t
+                                                                  : (t << log_points) + at;
+
+            field_copy(field, x + i * field->limbs, in + from * field->limbs);
+        }
+        multiply_by_powers(one, x, false);
+        for (uint32_t stage = 0; stage < log_blowup; stage++)
+            radix_2_stage(one, x, stage);
+        for (uint64_t i = 0; i < UINT64_C(1) << job->log_size; i++)
+            field_copy(field, out + index_of(one, t, i) * field->limbs, x + i * field->limbs);
+    }
+    free(x);
+}
+
+static void check_extend(struct ntt_case *one, uint32_t log_blowup)
+{
+    const struct ntt_job *job = &one->run.job;
+    const pool_field *field = one->domain->field;
+    const struct chip chip = chip_of(one->harness->device);
+    const struct ntt_tuning tuning = ntt_tuning_for(job, &chip);
+    const uint64_t count = job->batch << job->log_size, points = count >> log_blowup;
+    const uint64_t bytes = field->bytes;
+    struct extend_case launch = {0};
+    struct ntt_tables *tables;
+    struct stage stage;
+
+    if (!stage_begin(one->harness, &stage, "ntt extend", "%s, 2^%u from 2^%u, batch %u, %s, %s",
+            field->name, job->log_size, job->log_size - log_blowup, (unsigned)job->batch,
+            job->order == POOL_NTT_RN ? "reversed" : "natural",
+            job->layout == POOL_NTT_COLUMNS ? "columns" : "rows"))
+        return;
+    uint64_t *elements = elements_random(field, 11, points);
+    uint64_t *expected = harness_memory(count, field->limbs * sizeof(*expected));
+    uint8_t *packed = elements_pack(field, elements, points, bytes);
+
+    MUST(ntt_tables_get(one->domain, one->harness->stream, POOL_NTT_FORWARD, &tuning, &tables));
+    MUST(ntt_extend_kernel(one->harness->device, field, &launch.kernel));
+    const struct ntt_table_layout *layout = &tables->layout;
+    const bool has_low = layout->low_bits != 0;
+    launch.args = (struct ntt_extend_args){.in = stage_upload(&stage, packed, points * bytes),
+        .out = stage_alloc(&stage, count * bytes),
+        .twiddles_high = tables->address + layout->twiddles_high * bytes,
+        .twiddles_low = has_low ? tables->address + layout->twiddles_low * bytes : 0,
+        .coset_high = tables->address + layout->coset_high * bytes,
+        .coset_low = has_low ? tables->address + layout->coset_low * bytes : 0,
+        .batch = job->batch,
+        .count = points,
+        .log_points = job->log_size - log_blowup,
+        .log_blowup = log_blowup,
+        .low_bits = layout->low_bits,
+        .flags = (job->order == POOL_NTT_RN ? NTT_REVERSED_INPUT : 0) |
+                 (job->layout == POOL_NTT_COLUMNS ? NTT_INTERLEAVED : 0)};
+    stage_run(&stage, launch_extend, &launch);
+    reference_extend(one, log_blowup, elements, expected);
+    stage_compare_elements(&stage, "element", field, launch.args.out, bytes, expected, count, true);
+    stage_time(&stage, launch_extend, &launch, (double)count);
+    ntt_tables_release(tables);
+    stage_end(&stage);
+    free(elements);
+    free(expected);
+    free(packed);
+}
+
+static void check_extensions(struct harness *harness)
+{
+    static const char *const names[] = {"babybear", "koalabear", "goldilocks", "bn254_fr"};
+    static const struct ntt_tuning short_tables = {4, 5, 2, 4, 4, 2};
+
+    for (uint32_t way = 0; way < 32; way++) {
+        const pool_field *field = pool_field_by_name(names[way % 4]);
+        const uint32_t log_size = (uint32_t)harness_size(harness, 4 + way / 4, 18 + way / 16);
+        const pool_ntt_domain_params params = {
+            .struct_size = sizeof(params), .field = field, .log_size = log_size};
+        struct ntt_case one = {.harness = harness};
+
+        MUST(pool_ntt_domain_create(&params, &one.domain));
+        if (way >= 28 && harness->is_simulated)
+            one.domain->tuning = &short_tables;
+        one.run.direction = POOL_NTT_FORWARD;
+        one.run.job = (struct ntt_job){.words = field->words,
+            .log_size = log_size,
+            .batch = 1 + way % 3,
+            .order = way & 4 ? POOL_NTT_RN : POOL_NTT_NN,
+            .layout = way & 8 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS,
+            .tuning = one.domain->tuning};
+        check_extend(&one, 1 + way / 4 % POOL_NTT_MAX_LOG_BLOWUP);
+        MUST(pool_ntt_domain_destroy(&one.domain));
+    }
+}
+
 /* 750 bits and two-adicity 24: elements of 24 words. */
 #define LONG_MODULUS                                                                               \
     "0x204f1bbcdcbfa53e0a800000000000000000000000000000000000000000000000000000000000000000"       \
@@ -274,4 +401,5 @@ void check_ntt_stages(struct harness *harness)
 
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)
         check_subject(harness, &subjects[i]);
+    check_extensions(harness);
 }

@@ -12,9 +12,9 @@
 
 enum { POOL, DOMAIN };
 
-static const uint32_t pass_sizes[] = {120}, powers_sizes[] = {8, 8, 8, 8, 8, 4},
-                      levels_sizes[] = {8, 8, 4, 4}, check_sizes[] = {16, 8, 8},
-                      combine_sizes[] = {4, 16, 16, 16, 8, 8, 8, 8},
+static const uint32_t pass_sizes[] = {120}, extend_sizes[] = {80},
+                      powers_sizes[] = {8, 8, 8, 8, 8, 4}, levels_sizes[] = {8, 8, 4, 4},
+                      check_sizes[] = {16, 8, 8}, combine_sizes[] = {4, 16, 16, 16, 8, 8, 8, 8},
                       invert_sizes[] = {16, 16, 8, 8, 8};
 
 static void add(struct torture *torture, const char *name, const uint32_t *sizes, uint32_t count)
@@ -30,6 +30,7 @@ static void add(struct torture *torture, const char *name, const uint32_t *sizes
 static void prepare(struct torture *torture)
 {
     add(torture, "ntt_pass", pass_sizes, 1);
+    add(torture, "ntt_extend", extend_sizes, 1);
     add(torture, "ntt_powers", powers_sizes, 6);
     add(torture, "ntt_stage_twiddles", levels_sizes, 4);
     add(torture, "vector_check", check_sizes, 3);
@@ -107,6 +108,25 @@ static pool_status transform_limited(struct torture *torture)
     return status ? status : pool_ntt(&params, &exec, &span, &span);
 }
 
+/* One column at a time, checked, with coefficients in host memory. */
+static pool_status extend(struct torture *torture)
+{
+    static uint32_t data[3 << 4], kept[3 << 4], result[3 << 6];
+    pool_ntt_extend_params params = {.struct_size = sizeof(params), .log_blowup = 2, .batch = 3};
+    pool_exec exec = {.struct_size = sizeof(exec),
+        .checks = POOL_CHECK_CANONICAL,
+        .memory_limit = 2 * sizeof(uint32_t) * (16 + 16 + 64) + sizeof(uint64_t)};
+    const pool_span in = {.data = data, .count = 3 << 4}, coefficients = {kept, 3 << 4, 0, 0, 0};
+    const pool_span out = {.data = result, .count = 3 << 6};
+    pool_status status = create(torture, &exec.device);
+
+    params.order = POOL_NTT_NR;
+    if (!status)
+        status = domain_of(torture, "babybear", 6);
+    params.domain = torture->objects[DOMAIN];
+    return status ? status : pool_ntt_extend(&params, &exec, &in, &coefficients, &out);
+}
+
 static pool_status warm_up(struct torture *torture)
 {
     pool_device *device = NULL;
@@ -159,6 +179,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = transform_limited,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "extension",
+        .devices = 1,
+        .prepare = prepare,
+        .run = extend,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "warming up",

@@ -506,6 +506,7 @@ static void call_ntt(void)
     pool_ntt_domain *domain = h.domain;
     const pool_field *field = pool_field_by_name("goldilocks");
     pool_ntt_params params;
+    pool_ntt_extend_params extension;
     pool_exec exec = {.struct_size = sizeof(exec)};
     uint64_t bytes;
 
@@ -515,6 +516,11 @@ static void call_ntt(void)
     REFUSED(pool_ntt(&params, &exec, &in, &out));
     REFUSED(pool_ntt_workspace(&params, &exec, &in, &out, &bytes));
     REFUSED(pool_ntt_warm_up(h.domain, h.device));
+    pool_ntt_extend_params_init(&extension, sizeof(extension));
+    extension.domain = h.domain;
+    REFUSED(pool_ntt_extend(&extension, &exec, &in, NULL, &out));
+    ANSWERS(pool_ntt_extend_workspace(&extension, &exec, &in, NULL, &out, &bytes));
+    REFUSED(pool_ntt_extend_warm_up(&extension, h.device));
     ANSWERS(pool_ntt_domain_bytes(h.domain, h.device, &bytes));
     ANSWERS(pool_vector_workspace(field, &exec, POOL_VECTOR_SUB, &in, &in, &out, &bytes));
     REFUSED(pool_vector_warm_up(field, h.device));

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ntt/ntt.h"
+#include "ntt/extend.h"
 
 static const struct chip chips[] = {
     {.multiprocessors = 1, .shared_bytes = 48 << 10},
@@ -49,7 +49,7 @@ static void check_plan(
     const struct ntt_tuning *tuning, const struct chip *chip, const struct ntt_job *job)
 {
     struct ntt_plan plan;
-    uint32_t done = 0, gathers = 0, scatters = 0;
+    uint32_t done = job->log_done, gathers = 0, scatters = 0;
     int takes_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
     int gives_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
 
@@ -68,8 +68,8 @@ static void check_plan(
     assert_int_equal((plan.pass[0].flags & NTT_COSET_INPUT) != 0, job->coset_in);
     assert_int_equal((plan.pass[plan.count - 1].flags & NTT_COSET_OUTPUT) != 0, job->coset_out);
     /* In place and out of place: a workspace exactly where a pass would read what it wrote. */
-    assert_int_equal(
-        ntt_plan_needs_workspace(&plan, 1, 0), plan.count > 1 && (takes_reversed || gives_natural));
+    assert_int_equal(ntt_plan_needs_workspace(&plan, 1, 0),
+        (plan.count > 1 || job->log_done) && (takes_reversed || gives_natural));
     if (job->order == POOL_NTT_NR)
         assert_false(ntt_plan_needs_workspace(&plan, 0, 0));
 }
@@ -94,6 +94,83 @@ static void test_plans(void **state)
                     check_plan(&tuning, &chips[c], &job);
                 }
         }
+}
+
+/* Passes behind bits that are transformed already. */
+static void test_rest(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof(chips) / sizeof(chips[0]); c++)
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
+            for (uint32_t way = 0; way < 16; way++)
+                for (uint32_t log_size = 1; log_size <= 30; log_size++) {
+                    const struct ntt_job job = {.words = words[w],
+                        .log_size = log_size,
+                        .log_done = 1 + way % 4 % log_size,
+                        .batch = way & 8 ? 1 + 3 * way : 1,
+                        .order = way & 1 ? POOL_NTT_NR : POOL_NTT_NN,
+                        .layout = (pool_ntt_layout)(way >> 2 & 1)};
+                    struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[c]);
+
+                    check_plan(&tuning, &chips[c], &job);
+                }
+}
+
+/* The properties that every extension must have, with the operands that the bits of `way` give. */
+static void check_extension(const struct chip *chip, const struct ntt_extend_job *job, uint32_t way)
+{
+    const struct ntt_extend_operands operands = {.element_bytes = 4 * job->words,
+        .in_is_on_host = way & 1,
+        .out_is_on_host = way & 2,
+        .keeps_coefficients = way & 4 && !job->from_coefficients,
+        .coefficients_are_on_host = way & 8,
+        .out_begins_with_in = way & 16 && !(way & 3),
+        .coefficients_are_in = way & 32 && !(way & 25) && way & 4};
+    const uint64_t results = (job->batch << job->log_size) * operands.element_bytes;
+    struct ntt_extend_plan plan;
+
+    assert_true(ntt_extend_plan_make(chip, job, &operands, &plan));
+    assert_int_equal(plan.inverse.log_size + job->log_blowup, plan.forward.log_size);
+    assert_int_equal(plan.forward.log_done, job->log_blowup);
+    if (operands.keeps_coefficients)
+        assert_int_equal(plan.coefficients, NTT_EXTEND_KEPT);
+    if (plan.spreads) { /* the kernel does not write where it reads */
+        assert_int_not_equal(plan.coefficients, plan.spread);
+        if (operands.out_begins_with_in && plan.spread == NTT_EXTEND_OUT)
+            assert_int_not_equal(plan.coefficients, NTT_EXTEND_IN);
+        assert_int_equal(plan.workspace[POOL_NTT_FORWARD], NTT_EXTEND_NOWHERE);
+    }
+    if (plan.workspace[POOL_NTT_INVERSE]) {
+        assert_int_not_equal(plan.workspace[POOL_NTT_INVERSE], plan.coefficients);
+        if (operands.out_begins_with_in)
+            assert_int_not_equal(plan.workspace[POOL_NTT_INVERSE], NTT_EXTEND_OUT);
+    }
+    if (plan.workspace[POOL_NTT_INVERSE] == NTT_EXTEND_OUT_TAIL)
+        assert_true(plan.spreads);
+    /* Bit-reversed results need memory for the coefficients besides, natural ones for themselves. */
+    if (plan.spreads && (job->order & 1))
+        assert_in_range(plan.scratch_bytes, 0, (results >> job->log_blowup) + 255);
+    assert_in_range(plan.scratch_bytes, 0, results + 255);
+}
+
+static void test_extensions(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof(chips) / sizeof(chips[0]); c++)
+        for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
+            for (uint32_t log_size = 0; log_size <= 28; log_size++)
+                for (uint32_t way = 0; way < 1024; way += 1 + log_size % 3) {
+                    const uint32_t b = (way + log_size) % (POOL_NTT_MAX_LOG_BLOWUP + 1);
+                    const struct ntt_extend_job job = {.words = words[w],
+                        .log_size = log_size,
+                        .log_blowup = b < log_size ? b : log_size,
+                        .batch = 1 + way % 5,
+                        .order = (pool_ntt_order)(way >> 6 & 3),
+                        .layout = (pool_ntt_layout)(way >> 8 & 1),
+                        .from_coefficients = way >> 9 & 1};
+
+                    check_extension(&chips[c], &job, way);
+                }
 }
 
 /* More blocks than a grid has. */
@@ -204,7 +281,8 @@ static void test_chunks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_tunings),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_extensions), cmocka_unit_test(test_tunings),
         cmocka_unit_test(test_too_many), cmocka_unit_test(test_tables),
         cmocka_unit_test(test_chunks)};
 

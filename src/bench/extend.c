@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures low-degree extensions in device memory, of one column or a batch of rows. Every result
+ * is checked by evaluation at a random point, from coefficients that are checked against the input
+ * in the same way.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+/* The inputs of a measurement. */
+struct extend_state {
+    const pool_field *field;
+    pool_ntt_extend_params params;
+    pool_exec exec;
+    uint8_t *input;
+    uint64_t count; /* elements of the input */
+    pool_buffer *input_buffer;
+    pool_buffer *output_buffer;
+    pool_span input_span;
+    pool_span output_span;
+};
+
+static bool has_field(const char *subject)
+{
+    return pool_field_by_name(subject) != NULL;
+}
+
+/* Without a blow-up; a domain that is too large for one is refused when it is created. */
+static uint64_t max_elements(const char *subject)
+{
+    const uint32_t most = pool_field_two_adicity(pool_field_by_name(subject));
+
+    return UINT64_C(1) << (most < POOL_NTT_MAX_LOG_SIZE ? most : POOL_NTT_MAX_LOG_SIZE);
+}
+
+static pool_status create_domain(const pool_field *field, uint64_t size, pool_ntt_domain **domain)
+{
+    const pool_ntt_domain_params params = {
+        .struct_size = sizeof(params), .field = field, .log_size = (uint32_t)__builtin_ctzll(size)};
+
+    return pool_ntt_domain_create(&params, domain);
+}
+
+static pool_status create_extend(struct bench_run *run)
+{
+    const struct bench_case *spec = &run->spec;
+    struct extend_state *extend = bench_alloc(1, sizeof(*extend));
+    const uint32_t log_blowup = spec->log_blowup ? spec->log_blowup : 1;
+    pool_status status;
+
+    run->state = extend;
+    run->units = (double)(spec->size * spec->batch);
+    extend->field = pool_field_by_name(spec->subject);
+    extend->count = spec->size * spec->batch;
+    extend->params = (pool_ntt_extend_params){.struct_size = sizeof(extend->params),
+        .log_blowup = log_blowup,
+        .order = spec->order,
+        .batch = spec->batch};
+    extend->exec = (pool_exec){.struct_size = sizeof(extend->exec),
+        .device = run->device,
+        .stream = run->stream,
+        .is_async = 1};
+    extend->input = bench_alloc(extend->count, pool_field_element_bytes(extend->field));
+    status = create_domain(extend->field, spec->size << log_blowup, &extend->params.domain);
+    return status ? status
+                  : pool_random_scalars(
+                        extend->field, 1, extend->count, POOL_FORM_STANDARD, extend->input);
+}
+
+static pool_status warm_up_extend(struct bench_run *run)
+{
+    struct extend_state *extend = run->state;
+
+    return pool_ntt_extend_warm_up(&extend->params, run->device);
+}
+
+static pool_status upload_extend(struct bench_run *run)
+{
+    struct extend_state *extend = run->state;
+    const uint64_t bytes = extend->count * pool_field_element_bytes(extend->field);
+    const uint64_t results = extend->count << extend->params.log_blowup;
+    pool_status status =
+        pool_buffer_alloc(run->device, bytes << extend->params.log_blowup, &extend->output_buffer);
+
+    if (!status)
+        status = pool_buffer_from_host(run->device, extend->input, bytes, &extend->input_buffer);
+    if (!status)
+        status = pool_buffer_span(
+            extend->input_buffer, 0, extend->count, POOL_FORM_STANDARD, &extend->input_span);
+    if (!status)
+        status = pool_buffer_span(
+            extend->output_buffer, 0, results, POOL_FORM_STANDARD, &extend->output_span);
+    return status;
+}
+
+static pool_status call_extend(struct bench_run *run)
+{
+    struct extend_state *extend = run->state;
+
+    return pool_ntt_extend(
+        &extend->params, &extend->exec, &extend->input_span, NULL, &extend->output_span);
+}
+
+/* The coefficients of the input's columns, each followed by zeros. */
+static pool_status pad_coefficients(
+    const struct extend_state *extend, pool_ntt_params *inverse, uint8_t *padded, bool *is_correct)
+{
+    const uint64_t element = pool_field_element_bytes(extend->field);
+    const uint64_t column = extend->count / extend->params.batch * element;
+    uint8_t *coefficients = bench_alloc(extend->count, element);
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = extend->exec.device};
+    const pool_span in = {.data = extend->input, .count = extend->count};
+    const pool_span out = {.data = coefficients, .count = extend->count};
+    pool_status status = pool_ntt(inverse, &exec, &in, &out);
+
+    if (!status)
+        *is_correct = bench_check_ntt(inverse, extend->input, coefficients);
+    for (uint64_t t = 0; t < extend->params.batch; t++)
+        memcpy(
+            padded + (t * column << extend->params.log_blowup), coefficients + t * column, column);
+    free(coefficients);
+    return status;
+}
+
+static pool_status check_extend(struct bench_run *run, bool *is_correct)
+{
+    struct extend_state *extend = run->state;
+    const uint64_t results = extend->count << extend->params.log_blowup;
+    const uint64_t bytes = results * pool_field_element_bytes(extend->field);
+    const bool is_reversed =
+        extend->params.order == POOL_NTT_RN || extend->params.order == POOL_NTT_RR;
+    uint8_t *output = bench_alloc(1, bytes), *padded = bench_alloc(1, bytes);
+    pool_ntt_params inverse = {.struct_size = sizeof(inverse),
+        .direction = POOL_NTT_INVERSE,
+        .order = is_reversed ? POOL_NTT_RN : POOL_NTT_NN,
+        .batch = extend->params.batch};
+    const pool_ntt_params forward = {.struct_size = sizeof(forward),
+        .domain = extend->params.domain,
+        .coset = 1,
+        .order = (extend->params.order & 1) ? POOL_NTT_NR : POOL_NTT_NN,
+        .batch = extend->params.batch};
+    pool_status status = pool_copy_to_host(output, extend->output_buffer, 0, bytes, NULL);
+
+    if (!status)
+        status = create_domain(extend->field, run->spec.size, &inverse.domain);
+    if (!status)
+        status = pad_coefficients(extend, &inverse, padded, is_correct);
+    if (!status)
+        *is_correct = *is_correct && !pool_field_check(extend->field, output, results, NULL) &&
+                      bench_check_ntt(&forward, padded, output);
+    pool_ntt_domain_destroy(&inverse.domain);
+    free(output);
+    free(padded);
+    return status;
+}
+
+static void destroy_extend(struct bench_run *run)
+{
+    struct extend_state *extend = run->state;
+
+    if (!extend)
+        return;
+    pool_buffer_destroy(&extend->input_buffer);
+    pool_buffer_destroy(&extend->output_buffer);
+    pool_ntt_domain_destroy(&extend->params.domain);
+    free(extend->input);
+    free(extend);
+}
+
+const struct bench_operation bench_extend = {
+    .name = "extend",
+    .options = "batch order blowup",
+    .unit = "elements",
+    .option = "field",
+    .default_subjects = "koalabear",
+    .default_sizes = "2^10,2^12,2^14",
+    .needs_powers = true,
+    .has_subject = has_field,
+    .max_size = max_elements,
+    .create = create_extend,
+    .warm_up = warm_up_extend,
+    .upload = upload_extend,
+    .call = call_extend,
+    .check = check_extend,
+    .destroy = destroy_extend,
+};

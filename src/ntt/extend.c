@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_ntt_extend: validation, and the steps of a chunk's extension; plan_extend.c says where their
+ * results are.
+ */
+#include "ntt/extend.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/math.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "memory/pipeline.h"
+#include "pool/counters.h"
+#include "stream/phase.h"
+#include "vector/check.h"
+#include "vector/vector.h"
+
+static const struct base_struct ntt_extend_params_type = BASE_STRUCT(pool_ntt_extend_params);
+
+void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t struct_size)
+{
+    base_struct_init(params, struct_size);
+}
+
+/* A call, validated. */
+struct extend_call {
+    pool_ntt_extend_params params;
+    pool_exec exec;
+    pool_span in;
+    pool_span coefficients; /* count 0: not kept */
+    pool_span out;
+    pool_ntt_domain *columns_domain; /* of order n */
+    struct exec_target target;
+    struct ntt_extend_job job;
+    struct ntt_extend_operands operands;
+    struct ntt_extend_chunks chunks;
+    pool_buffer *kept[MEMORY_PIPELINE_SLOTS]; /* copies of coefficients for host memory */
+};
+
+/* ---- validation ------------------------------------------------------------------------------ */
+
+static pool_status read_params(
+    const char *call, const pool_ntt_extend_params *given, pool_ntt_extend_params *params)
+{
+    pool_status status = base_struct_read(&ntt_extend_params_type, call, "params", given, params);
+
+    if (!status && !params->domain)
+        status = base_fail_null(call, "params->domain");
+    if (!status)
+        status = base_check_ranges(call, {"order", params->order, 0, POOL_NTT_RR},
+            {"layout", params->layout, 0, POOL_NTT_COLUMNS},
+            {"from_coefficients", params->from_coefficients, 0, 1},
+            {"log_blowup", params->log_blowup, 0,
+                (int64_t)base_min(POOL_NTT_MAX_LOG_BLOWUP, params->domain->log_size)});
+    if (!params->batch)
+        params->batch = 1;
+    return status;
+}
+
+/* The domain whose root is the 2^log_blowup-th power of the results' root. */
+static pool_status find_columns_domain(
+    const pool_ntt_extend_params *params, pool_ntt_domain **domain)
+{
+    *domain = params->domain;
+    if (params->log_blowup == 0)
+        return POOL_OK;
+    return ntt_domain_power(params->domain, params->domain->log_size - params->log_blowup, domain);
+}
+
+static pool_status check_count(
+    const struct extend_call *call, const pool_span *span, uint32_t log_size, const char *what)
+{
+    if (call->params.batch > UINT64_MAX >> log_size)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt_extend: %llu columns of 2^%u elements are too many",
+            (unsigned long long)call->params.batch, log_size);
+    if (span->count == call->params.batch << log_size)
+        return POOL_OK;
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "pool_ntt_extend: the %s has %llu elements: %llu columns of 2^%u have %llu", what,
+        (unsigned long long)span->count, (unsigned long long)call->params.batch, log_size,
+        (unsigned long long)(call->params.batch << log_size));
+}
+
+static pool_status check_packed(
+    const struct extend_call *call, const pool_span *span, const char *what)
+{
+    if (memory_elements_are_packed(call->target.field, span))
+        return POOL_OK;
+    return base_fail(POOL_ERR_UNSUPPORTED,
+        "pool_ntt_extend: the %s at 0x%llx with a stride of %llu bytes is not packed and aligned",
+        what, (unsigned long long)(uintptr_t)span->data, (unsigned long long)span->stride);
+}
+
+/* With `checks_data` also its address. */
+static pool_status check_span(const struct extend_call *call, const pool_span *span,
+    uint32_t log_size, const char *what, bool checks_data)
+{
+    const pool_field *field = call->target.field;
+    const struct memory_item item = {field->bytes, "elements", field->name};
+    pool_status status = checks_data ? memory_elements_check(&call->target, span, what)
+                                     : memory_span_check_shape(span, &item, what);
+
+    if (!status)
+        status = check_count(call, span, log_size, what);
+    return status ? status : check_packed(call, span, what);
+}
+
+static bool is_same_device_memory(const pool_span *a, const pool_span *b)
+{
+    return a->data && a->data == b->data && a->space == POOL_MEMORY_DEVICE &&
+           b->space == POOL_MEMORY_DEVICE;
+}
+
+static pool_status check_overlaps(const struct extend_call *call)
+{
+    const uint64_t bytes = call->target.field->bytes;
+
+    if (memory_spans_overlap(&call->in, bytes, &call->out, bytes) &&
+        !is_same_device_memory(&call->in, &call->out))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt_extend: input and output overlap in memory, and the output does not begin "
+            "with the input in device memory");
+    if (memory_spans_overlap(&call->coefficients, bytes, &call->out, bytes))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt_extend: `coefficients` and output overlap in memory");
+    if (memory_spans_overlap(&call->coefficients, bytes, &call->in, bytes) &&
+        call->coefficients.data != call->in.data)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_ntt_extend: `coefficients` and input overlap in memory and are not the same "
+            "elements");
+    return POOL_OK;
+}
+
+static pool_status check_spans(const struct extend_call *call, bool checks_data)
+{
+    const uint32_t log_size = call->job.log_size, log_points = log_size - call->job.log_blowup;
+    pool_status status = check_span(call, &call->in, log_points, "input", checks_data);
+
+    if (!status && call->operands.keeps_coefficients)
+        status = check_span(call, &call->coefficients, log_points, "`coefficients`", checks_data);
+    if (!status)
+        status = check_span(call, &call->out, log_size, "output", checks_data);
+    return status ? status : check_overlaps(call);
+}
+
+static void init_job(struct extend_call *call)
+{
+    const pool_ntt_extend_params *params = &call->params;
+    const pool_field *field = params->domain->field;
+
+    call->job = (struct ntt_extend_job){.words = field->words,
+        .log_size = params->domain->log_size,
+        .log_blowup = params->log_blowup,
+        .batch = params->batch,
+        .order = params->order,
+        .layout = params->layout,
+        .from_coefficients = params->from_coefficients,
+        .tuning = params->domain->tuning};
+    call->operands = (struct ntt_extend_operands){.element_bytes = field->bytes,
+        .in_is_on_host = call->in.space == POOL_MEMORY_HOST,
+        .out_is_on_host = call->out.space == POOL_MEMORY_HOST,
+        .keeps_coefficients = call->coefficients.count != 0,
+        .coefficients_are_on_host = call->coefficients.space == POOL_MEMORY_HOST,
+        .out_begins_with_in = is_same_device_memory(&call->in, &call->out),
+        .coefficients_are_in = is_same_device_memory(&call->in, &call->coefficients),
+        .has_checks = call->exec.checks != 0};
+}
+
+static pool_status prepare(const char *name, const pool_ntt_extend_params *params,
+    const pool_exec *exec, const pool_span *in, const pool_span *coefficients, const pool_span *out,
+    struct extend_call *call)
+{
+    static const struct memory_exec_rules rules = {
+        .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
+    pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
+
+    memset(call, 0, sizeof(*call));
+    if (!status)
+        status = read_params(name, params, &call->params);
+    if (!status)
+        status = memory_exec_read(name, exec, &rules, &call->exec);
+    if (!status && coefficients && call->params.from_coefficients)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `coefficients` must be NULL with `from_coefficients`", name);
+    if (!status && coefficients && !coefficients->count)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `coefficients` has no elements", name);
+    if (status)
+        return status;
+    call->in = *in;
+    call->out = *out;
+    if (coefficients)
+        call->coefficients = *coefficients;
+    call->target.field = call->params.domain->field;
+    init_job(call);
+    return exec_target_init(&call->target, &call->exec);
+}
+
+static pool_status plan_chunks(struct extend_call *call)
+{
+    const struct chip chip = chip_of(call->target.device);
+
+    return ntt_extend_plan_chunks(
+        &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), &call->chunks);
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* The extension of a chunk. */
+struct extension {
+    const struct extend_call *call;
+    const struct memory_chunk *chunk;
+    struct ntt_extend_plan plan;
+};
+
+static CUdeviceptr device_address(const pool_span *span)
+{
+    return (CUdeviceptr)(uintptr_t)span->data;
+}
+
+static CUdeviceptr address_of(const struct extension *extension, enum ntt_extend_place place)
+{
+    const struct extend_call *call = extension->call;
+    const struct memory_chunk *chunk = extension->chunk;
+    const uint64_t points = chunk->count << (call->job.log_size - call->job.log_blowup);
+    CUdeviceptr kept = device_address(&call->coefficients);
+
+    switch (place) {
+    case NTT_EXTEND_NOWHERE:
+        break;
+    case NTT_EXTEND_IN:
+        return device_address(&chunk->in[0]);
+    case NTT_EXTEND_KEPT:
+        /* Its buffer has been allocated, so that it has an address. */
+        if (call->operands.coefficients_are_on_host)
+            (void)pool_buffer_address(call->kept[chunk->slot], &kept);
+        return kept;
+    case NTT_EXTEND_OUT:
+        return device_address(&chunk->out);
+    case NTT_EXTEND_OUT_TAIL:
+        return device_address(&chunk->out) + points * call->target.field->bytes;
+    case NTT_EXTEND_COEFFICIENTS:
+        return chunk->scratch;
+    case NTT_EXTEND_WORKSPACE:
+        return chunk->scratch + extension->plan.coefficients_bytes;
+    }
+    return 0;
+}
+
+static pool_form coefficients_form(const struct extend_call *call)
+{
+    return call->operands.keeps_coefficients ? call->coefficients.form : call->in.form;
+}
+
+static pool_status check_input(const struct extension *extension)
+{
+    const struct extend_call *call = extension->call;
+    const pool_field *field = call->target.field;
+    const struct memory_chunk *chunk = extension->chunk;
+    const uint32_t log_points = call->job.log_size - call->job.log_blowup;
+    const struct vector_items items = {.address = device_address(&chunk->in[0]),
+        .stride = field->bytes,
+        .count = chunk->count << log_points,
+        .elements = 1,
+        .first = chunk->first << log_points,
+        .what = "input"};
+
+    return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
+}
+
+/* Coefficients of the caller's whose memory the results take. */
+static pool_status copy_coefficients(const struct extension *extension)
+{
+    const struct extend_call *call = extension->call;
+    const uint64_t points = extension->chunk->count << (call->job.log_size - call->job.log_blowup);
+    const pool_span from = {
+        .data = extension->chunk->in[0].data, .count = points, .space = POOL_MEMORY_DEVICE};
+    pool_span to = from;
+
+    to.data = (void *)(uintptr_t)address_of(extension, NTT_EXTEND_COEFFICIENTS);
+    return vector_copy(&extension->chunk->target, &from, &to);
+}
+
+static pool_status enqueue_inverse(const struct extension *extension)
+{
+    const struct extend_call *call = extension->call;
+    const struct ntt_extend_plan *plan = &extension->plan;
+    const struct ntt_run run = {.target = extension->chunk->target,
+        .domain = call->columns_domain,
+        .direction = POOL_NTT_INVERSE,
+        .job = plan->inverse,
+        .form_change = (int)coefficients_form(call) - (int)call->in.form,
+        .in = address_of(extension, NTT_EXTEND_IN),
+        .out = address_of(extension, plan->coefficients),
+        .workspace = address_of(extension, plan->workspace[POOL_NTT_INVERSE]),
+        .in_may_be_overwritten = call->operands.in_is_on_host || call->operands.out_begins_with_in};
+
+    return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_INVERSE]);
+}
+
+static pool_status launch_spread(const struct extension *extension, const struct ntt_tables *tables)
+{
+    const struct extend_call *call = extension->call;
+    const struct ntt_extend_plan *plan = &extension->plan;
+    const struct ntt_table_layout *layout = &tables->layout;
+    const CUdeviceptr base = tables->address;
+    const uint64_t bytes = call->target.field->bytes;
+    const bool has_low = layout->low_bits != 0;
+    struct ntt_extend_args args = {.in = address_of(extension, plan->coefficients),
+        .out = address_of(extension, plan->spread),
+        .twiddles_high = base + layout->twiddles_high * bytes,
+        .twiddles_low = has_low ? base + layout->twiddles_low * bytes : 0,
+        .coset_high = base + layout->coset_high * bytes,
+        .coset_low = has_low ? base + layout->coset_low * bytes : 0,
+        .batch = extension->chunk->count,
+        .log_points = call->job.log_size - call->job.log_blowup,
+        .log_blowup = call->job.log_blowup,
+        .low_bits = layout->low_bits};
+    void *arguments[] = {&args};
+    static const size_t sizes[] = {sizeof(args)};
+    struct module_launch launch = {.threads = NTT_EXTEND_THREADS,
+        .count = 1,
+        .arguments = arguments,
+        .sizes = sizes,
+        .stream = extension->chunk->target.stream};
+    pool_status status = ntt_extend_kernel(call->target.device, call->target.field, &launch.kernel);
+
+    args.count = args.batch << args.log_points;
+    if (call->job.layout == POOL_NTT_COLUMNS)
+        args.flags |= NTT_INTERLEAVED;
+    if (!plan->inverts && plan->inverse.order == POOL_NTT_RN)
+        args.flags |= NTT_REVERSED_INPUT;
+    launch.blocks = base_ceil_div(args.count, NTT_EXTEND_THREADS);
+    return status ? status : module_launch_enqueue(&launch);
+}
+
+static pool_status enqueue_spread(const struct extension *extension)
+{
+    const struct extend_call *call = extension->call;
+    const struct exec_target *target = &extension->chunk->target;
+    const struct chip chip = chip_of(target->device);
+    const struct ntt_tuning tuning = ntt_tuning_for(&extension->plan.forward, &chip);
+    struct ntt_tables *tables = NULL;
+    struct phase phase;
+    pool_status status =
+        ntt_tables_get(call->params.domain, target->stream, POOL_NTT_FORWARD, &tuning, &tables);
+
+    if (status)
+        return status;
+    phase_begin(&phase, target->device, target->stream, "ntt", "extend");
+    status = phase_end(&phase, launch_spread(extension, tables));
+    ntt_tables_release(tables);
+    return status;
+}
+
+static pool_status enqueue_forward(const struct extension *extension)
+{
+    const struct extend_call *call = extension->call;
+    const struct ntt_extend_plan *plan = &extension->plan;
+    const struct ntt_run run = {.target = extension->chunk->target,
+        .domain = call->params.domain,
+        .direction = POOL_NTT_FORWARD,
+        .job = plan->forward,
+        .form_change = (int)call->out.form - (int)coefficients_form(call),
+        .in = address_of(extension, plan->spread),
+        .out = address_of(extension, NTT_EXTEND_OUT),
+        .workspace = address_of(extension, plan->workspace[POOL_NTT_FORWARD]),
+        .in_may_be_overwritten =
+            plan->spreads || (plan->coefficients == NTT_EXTEND_IN && call->operands.in_is_on_host)};
+
+    return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_FORWARD]);
+}
+
+static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+{
+    const struct extend_call *call = user;
+    const struct chip chip = chip_of(chunk->target.device);
+    struct extension extension = {.call = call, .chunk = chunk};
+    struct ntt_extend_job job = call->job;
+    pool_status status;
+
+    job.batch = chunk->count;
+    if (!ntt_extend_plan_make(&chip, &job, &call->operands, &extension.plan))
+        return ntt_plan_fail(&extension.plan.forward);
+    status = check_input(&extension);
+    if (!status && extension.plan.copies)
+        status = copy_coefficients(&extension);
+    if (!status && extension.plan.inverts)
+        status = enqueue_inverse(&extension);
+    if (!status && extension.plan.spreads)
+        status = enqueue_spread(&extension);
+    return status ? status : enqueue_forward(&extension);
+}
+
+/* Memory for the coefficients of the slot's chunks, which are downloaded from there. */
+static pool_status allocate_kept(void *user, struct memory_chunk *chunk)
+{
+    struct extend_call *call = user;
+    const uint64_t points = call->chunks.columns << (call->job.log_size - call->job.log_blowup);
+    CUdeviceptr address;
+
+    if (call->kept[chunk->slot])
+        return POOL_OK;
+    return memory_scratch(
+        &chunk->target, points * call->target.field->bytes, &call->kept[chunk->slot], &address);
+}
+
+static pool_status download_kept(void *user, struct memory_chunk *chunk)
+{
+    const struct extend_call *call = user;
+    const uint64_t column = (uint64_t)call->target.field->bytes
+                            << (call->job.log_size - call->job.log_blowup);
+
+    return pool_copy_to_host((uint8_t *)call->coefficients.data + chunk->first * column,
+        call->kept[chunk->slot], 0, chunk->count * column, chunk->target.stream);
+}
+
+/* The columns are the pipeline's items. */
+static pool_span columns_of(const struct extend_call *call, const pool_span *span)
+{
+    pool_span columns = *span;
+
+    columns.count = call->params.batch;
+    columns.stride = 0;
+    return columns;
+}
+
+static pool_status run_chunks(struct extend_call *call)
+{
+    const uint64_t column = (uint64_t)call->target.field->bytes << call->job.log_size;
+    const bool downloads =
+        call->operands.keeps_coefficients && call->operands.coefficients_are_on_host;
+    const pool_span in = columns_of(call, &call->in), out = columns_of(call, &call->out);
+    struct memory_progress progress = {
+        .call = "pool_ntt_extend", .exec = &call->exec, .total = call->out.count};
+    const struct memory_pipeline pipeline = {.target = call->target,
+        .progress = &progress,
+        .weight = UINT64_C(1) << call->job.log_size,
+        .count = call->params.batch,
+        .chunk_items = call->chunks.columns,
+        .slots = call->chunks.slots,
+        .in = {{&in, column >> call->job.log_blowup, false}},
+        .out = {&out, column, false},
+        .scratch_bytes = call->chunks.scratch_bytes,
+        .upload = downloads ? allocate_kept : NULL,
+        .compute = compute_chunk,
+        .download = downloads ? download_kept : NULL,
+        .user = call};
+    pool_status status = memory_pipeline_run(&pipeline);
+
+    for (uint32_t i = 0; i < MEMORY_PIPELINE_SLOTS; i++)
+        status = memory_scratch_free(&call->target, &call->kept[i], status);
+    return exec_target_end(&call->target, call->exec.is_async, status);
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+static pool_status run_inside(struct extend_call *call)
+{
+    pool_status status = check_spans(call, true);
+
+    if (!status)
+        status = plan_chunks(call);
+    if (!status)
+        status = find_columns_domain(&call->params, &call->columns_domain);
+    return status ? status : run_chunks(call);
+}
+
+pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *coefficients, const pool_span *out)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct device_operation operation;
+    struct device_scope scope;
+    struct extend_call call;
+    pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
+
+    if (!status)
+        status = device_enter(call.target.device, &scope);
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call.target.device, "ntt", call.target.field->name, call.out.count);
+    status = device_operation_end(&operation, run_inside(&call));
+    return device_leave(&scope, status);
+}
+
+pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *coefficients, const pool_span *out, uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(exec));
+    struct extend_call call;
+    pool_status status;
+
+    if (!bytes)
+        return base_fail_null("pool_ntt_extend_workspace", "bytes");
+    status = prepare("pool_ntt_extend_workspace", params, exec, in, coefficients, out, &call);
+    if (!status)
+        status = check_spans(&call, false);
+    if (!status)
+        status = plan_chunks(&call);
+    if (!status)
+        *bytes = call.chunks.bytes;
+    return status;
+}
+
+pool_status pool_ntt_extend_warm_up(const pool_ntt_extend_params *given, pool_device *device)
+{
+    pool_ntt_extend_params params;
+    pool_ntt_domain *columns = NULL;
+    pool_stream *stream = NULL;
+    pool_kernel *kernel;
+    pool_status status = read_params("pool_ntt_extend_warm_up", given, &params);
+
+    if (!status)
+        status = device_or_bound(device, &device);
+    if (!status)
+        status = find_columns_domain(&params, &columns);
+    if (!status)
+        status = pool_stream_default(device, &stream);
+    if (!status)
+        status = ntt_tables_warm_up(params.domain, stream, NTT_FORWARD_BIT);
+    if (!status && !params.from_coefficients)
+        status = ntt_tables_warm_up(columns, stream, NTT_INVERSE_BIT);
+    if (!status && params.log_blowup)
+        status = ntt_extend_kernel(device, params.domain->field, &kernel);
+    return status;
+}
