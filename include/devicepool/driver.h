@@ -87,12 +87,14 @@ typedef struct pool_cu_copy_2d {
 
 /* CUlaunchAttribute. */
 typedef struct pool_cu_launch_attribute {
-    pool_cu_enum id; /* 2: cooperative, 6: programmatic stream serialization, 8: priority */
+    pool_cu_enum id; /* 2: cooperative, 4: cluster dimension, 6: programmatic stream
+                      * serialization, 8: priority */
     char padding[4];
     union {
         char bytes[64];
         void *pointer;
-        int number; /* of the ids above: 0 or 1, or the priority */
+        int number;              /* ids 2 and 6: 0 or 1; 8: the priority */
+        unsigned int cluster[3]; /* id 4: blocks in x, y, z */
     } value;
 } pool_cu_launch_attribute;
 
@@ -502,7 +504,11 @@ typedef enum pool_cu_attribute {
     X(ProfilerStart, "cuProfilerStart", "", 4000, EXTRA, (void))                                   \
     X(ProfilerStop, "cuProfilerStop", "", 4000, EXTRA, (void))                                     \
     X(Memcpy2DAsync, "cuMemcpy2DAsync", "_v2", 3020, EXTRA,                                        \
-        (const pool_cu_copy_2d *copy, CUstream stream))
+        (const pool_cu_copy_2d *copy, CUstream stream))                                            \
+    X(OccupancyMaxPotentialClusterSize, "cuOccupancyMaxPotentialClusterSize", "", 11070, EXTRA,    \
+        (int *blocks, CUfunction function, const pool_cu_launch_config *config))                   \
+    X(OccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", "", 11070, EXTRA,                \
+        (int *clusters, CUfunction function, const pool_cu_launch_config *config))
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u

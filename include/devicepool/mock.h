@@ -226,6 +226,7 @@ typedef struct pool_mock_launch {
     uint32_t argument_count;
     const void *const *arguments; /* each points to a copy of the argument's value */
     const uint32_t *argument_bytes;
+    uint32_t cluster[3]; /* zeros: none */
 } pool_mock_launch;
 
 /*

@@ -146,7 +146,8 @@ POOL_API pool_status pool_module_variable(
 POOL_API pool_status pool_module_handle(pool_module *module, CUmodule *handle);
 POOL_API pool_status pool_kernel_handle(pool_kernel *kernel, CUfunction *handle);
 
-/* Finds a kernel by its name or name expression; the same name returns the same object. POOL_ERR_NOT_FOUND. */
+/* Finds a kernel by its name or name expression; the same name returns the same object.
+ * POOL_ERR_NOT_FOUND. */
 POOL_API pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel **kernel);
 
 /* Properties of a kernel on its device, as the driver reports them. Sizes are bytes. */
@@ -214,7 +215,22 @@ typedef struct pool_launch_shape {
     /* The priority of this launch's blocks, as pool_stream_params has it; 0: that of the stream.
      * Drivers since CUDA 11.7 (POOL_ERR_UNSUPPORTED); no effect on simulated devices. */
     int32_t priority;
+    /* Blocks per thread-block cluster in x, y, z; all zero: no clusters. The grid is a multiple of
+     * it in every dimension. More than 8 blocks, which not every device can run, are opted in
+     * automatically. Compute capability 9.0 and CUDA 11.8; POOL_ERR_UNSUPPORTED elsewhere and on
+     * simulated devices, which execute neither barriers nor distributed shared memory of clusters.
+     */
+    uint32_t cluster[3];
 } pool_launch_shape;
+
+/*
+ * Clusters of a launch with this block and these bytes of shared memory, whatever the grid: the
+ * number of blocks of the largest possible cluster, and how many clusters of `shape->cluster` are
+ * resident on the whole device at once (0: such a launch cannot start). Either output may be NULL.
+ * POOL_ERR_UNSUPPORTED as for pool_launch_shape.cluster. Any thread.
+ */
+POOL_API pool_status pool_kernel_get_clusters(
+    pool_kernel *kernel, const pool_launch_shape *shape, uint32_t *largest, uint32_t *resident);
 
 /*
  * Fills `shape`, whose struct_size must be set, for one thread per item: blocks of 256 threads in

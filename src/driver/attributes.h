@@ -27,7 +27,8 @@
     X(FUNC_ATTRIBUTE_BINARY_VERSION, 6)                                                            \
     X(FUNC_ATTRIBUTE_CACHE_MODE_CA, 7)                                                             \
     X(FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                             \
-    X(FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)
+    X(FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)                                          \
+    X(FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 14)
 
 /* cuFuncSetCacheConfig. */
 #define DRIVER_FUNC_CACHES(X)                                                                      \
@@ -97,6 +98,7 @@
 #define DRIVER_LAUNCH_ATTRIBUTES(X)                                                                \
     X(LAUNCH_ATTRIBUTE_IGNORE, 0)                                                                  \
     X(LAUNCH_ATTRIBUTE_COOPERATIVE, 2)                                                             \
+    X(LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                                                       \
     X(LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                                       \
     X(LAUNCH_ATTRIBUTE_PRIORITY, 8)
 

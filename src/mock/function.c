@@ -14,7 +14,8 @@ enum {
     FUNC_BINARY_VERSION = 6,
     FUNC_CACHE_MODE = 7,
     FUNC_MAX_DYNAMIC_SHARED = 8,
-    FUNC_CARVEOUT = 9
+    FUNC_CARVEOUT = 9,
+    FUNC_LARGE_CLUSTERS = 14
 };
 
 const int *mock_function_device(const struct mock_call *call, const struct mock_function *function)
@@ -39,7 +40,8 @@ pool_cu_result mock_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfu
     int binary = device[75] * 10 + device[76];
     const int values[] = {(int)function->kernel->max_threads, (int)function->kernel->shared_bytes,
         0, (int)function->kernel->local_bytes, (int)function->kernel->registers, binary, binary, 0,
-        function->max_dynamic_shared, function->carveout};
+        function->max_dynamic_shared, function->carveout, 0, 0, 0, 0,
+        function->allows_large_clusters};
     if (attribute >= sizeof(values) / sizeof(values[0]))
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     *value = values[attribute];
@@ -61,6 +63,8 @@ pool_cu_result mock_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribut
         function->max_dynamic_shared = value;
     else if (attribute == FUNC_CARVEOUT && value >= -1 && value <= 100)
         function->carveout = value;
+    else if (attribute == FUNC_LARGE_CLUSTERS && (value == 0 || value == 1))
+        function->allows_large_clusters = value;
     else
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     return mock_leave(&call, POOL_CU_SUCCESS);
@@ -177,4 +181,63 @@ pool_cu_result mock_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *b
     *block_size = best_threads;
     *min_grid_size = best_blocks * device[16];
     return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+int mock_largest_cluster(const struct mock_function *function)
+{
+    return function->allows_large_clusters ? 16 : 8;
+}
+
+/* The clusters of `config`: of `*largest` blocks at most, and how many are resident at once. */
+static pool_cu_result count_clusters(struct mock_call *call, CUfunction handle,
+    const pool_cu_launch_config *config, int *largest, int *resident)
+{
+    const struct mock_function *function = mock_object_of_kind(call->mock, handle, MOCK_FUNCTION);
+    pool_mock_launch launch = {0};
+    uint64_t blocks = 1, threads = 1;
+    pool_cu_result code;
+
+    if (!function)
+        return POOL_CU_INVALID_HANDLE;
+    code = config ? mock_read_launch_attributes(config, &launch) : POOL_CU_INVALID_VALUE;
+    if (code)
+        return code;
+    const int *device = mock_function_device(call, function);
+    for (int i = 0; i < 3; i++) {
+        blocks *= launch.cluster[i] ? launch.cluster[i] : 1;
+        threads *= config->block[i];
+    }
+    int fit = threads > 1024 ? 0
+                             : mock_blocks_that_fit(
+                                   device, function, (int)threads, config->dynamic_shared_bytes);
+    *largest = fit ? mock_largest_cluster(function) : 0;
+    *resident =
+        blocks > (uint64_t)*largest ? 0 : (int)((uint64_t)fit * (uint64_t)device[16] / blocks);
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result mock_cu_OccupancyMaxPotentialClusterSize(
+    int *blocks, CUfunction handle, const pool_cu_launch_config *config)
+{
+    struct mock_call call;
+    int resident;
+
+    if (!mock_enter(
+            &call, MOCK_FN_OccupancyMaxPotentialClusterSize, MOCK_INSIDE, -1, "hp", handle, config))
+        return call.code;
+    return mock_leave(&call,
+        blocks ? count_clusters(&call, handle, config, blocks, &resident) : POOL_CU_INVALID_VALUE);
+}
+
+pool_cu_result mock_cu_OccupancyMaxActiveClusters(
+    int *clusters, CUfunction handle, const pool_cu_launch_config *config)
+{
+    struct mock_call call;
+    int largest;
+
+    if (!mock_enter(
+            &call, MOCK_FN_OccupancyMaxActiveClusters, MOCK_INSIDE, -1, "hp", handle, config))
+        return call.code;
+    return mock_leave(&call, clusters ? count_clusters(&call, handle, config, &largest, clusters)
+                                      : POOL_CU_INVALID_VALUE);
 }

@@ -8,10 +8,34 @@
 #include <string.h>
 
 /* Attributes of cuLaunchKernelEx. */
-enum { LAUNCH_IGNORE = 0, LAUNCH_COOPERATIVE = 2, LAUNCH_EARLY = 6, LAUNCH_PRIORITY = 8 };
+enum {
+    LAUNCH_IGNORE = 0,
+    LAUNCH_COOPERATIVE = 2,
+    LAUNCH_CLUSTER = 4,
+    LAUNCH_EARLY = 6,
+    LAUNCH_PRIORITY = 8
+};
 
 #define LAUNCH_PARAM_BUFFER_POINTER 1u
 #define LAUNCH_PARAM_BUFFER_SIZE 2u
+
+static pool_cu_result check_cluster(
+    const int *device, const struct mock_function *function, const pool_mock_launch *launch)
+{
+    uint64_t blocks = 1;
+
+    if (!launch->cluster[0])
+        return POOL_CU_SUCCESS;
+    if (!device[120])
+        return POOL_CU_NOT_SUPPORTED;
+    for (int i = 0; i < 3; i++) {
+        if (launch->cluster[i] == 0 || launch->grid[i] % launch->cluster[i])
+            return POOL_CU_INVALID_CLUSTER_SIZE;
+        blocks *= launch->cluster[i];
+    }
+    return blocks > (uint64_t)mock_largest_cluster(function) ? POOL_CU_INVALID_CLUSTER_SIZE
+                                                             : POOL_CU_SUCCESS;
+}
 
 static pool_cu_result check_shape(
     const int *device, const struct mock_function *function, const pool_mock_launch *launch)
@@ -37,7 +61,7 @@ static pool_cu_result check_shape(
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     if (launch->cooperative && blocks > (uint64_t)fit * (uint64_t)device[16])
         return POOL_CU_COOPERATIVE_LAUNCH_TOO_LARGE;
-    return POOL_CU_SUCCESS;
+    return check_cluster(device, function, launch);
 }
 
 /* Copies the argument values from the array of pointers or from the packed buffer of `extra`. */
@@ -210,7 +234,8 @@ pool_cu_result mock_cu_LaunchCooperativeKernel(CUfunction function, unsigned int
     return mock_leave(&call, launch_on(&call, function, stream, &launch, arguments, NULL));
 }
 
-static pool_cu_result read_attributes(const pool_cu_launch_config *config, pool_mock_launch *launch)
+pool_cu_result mock_read_launch_attributes(
+    const pool_cu_launch_config *config, pool_mock_launch *launch)
 {
     if (config->attribute_count && !config->attributes)
         return POOL_CU_INVALID_VALUE;
@@ -221,6 +246,8 @@ static pool_cu_result read_attributes(const pool_cu_launch_config *config, pool_
             launch->cooperative = attribute->value.number;
         else if (attribute->id == LAUNCH_EARLY)
             launch->pdl = attribute->value.number;
+        else if (attribute->id == LAUNCH_CLUSTER)
+            memcpy(launch->cluster, attribute->value.cluster, sizeof(launch->cluster));
         else if (attribute->id != LAUNCH_IGNORE && attribute->id != LAUNCH_PRIORITY)
             return POOL_CU_INVALID_VALUE;
     }
@@ -242,7 +269,7 @@ pool_cu_result mock_cu_LaunchKernelEx(
             given->grid[0], given->grid[1], given->grid[2], given->block[0], given->block[1],
             given->block[2], given->dynamic_shared_bytes, given->stream, given->attribute_count))
         return call.code;
-    code = config ? read_attributes(config, &launch) : POOL_CU_INVALID_VALUE;
+    code = config ? mock_read_launch_attributes(config, &launch) : POOL_CU_INVALID_VALUE;
     if (!code)
         code = launch_on(&call, function, given->stream, &launch, arguments, extra);
     return mock_leave(&call, code);

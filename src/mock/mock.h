@@ -194,6 +194,7 @@ struct mock_function {
     struct mock_kernel *kernel;
     int max_dynamic_shared;
     int carveout;
+    int allows_large_clusters;
 };
 
 struct mock_global {
@@ -380,6 +381,10 @@ bool mock_is_stalled(const pool_mock *mock, uint64_t stall_number);
 
 /* The attributes of the device that the function was loaded on. */
 const int *mock_function_device(const struct mock_call *call, const struct mock_function *function);
+/* The most blocks that a cluster of the function may have. */
+int mock_largest_cluster(const struct mock_function *function);
+pool_cu_result mock_read_launch_attributes(
+    const pool_cu_launch_config *config, pool_mock_launch *launch);
 /* Number of blocks that fit on one of its multiprocessors at once. */
 int mock_blocks_that_fit(
     const int *device, const struct mock_function *function, int threads, size_t dynamic);

@@ -68,6 +68,7 @@ static pool_status read_attributes(struct device_scope *scope, struct pool_kerne
     kernel->max_dynamic_shared_bytes =
         optin > kernel->static_shared_bytes ? optin - kernel->static_shared_bytes : 0;
     atomic_init(&kernel->allowed_dynamic_shared_bytes, (uint64_t)dynamic_shared);
+    atomic_init(&kernel->allows_large_clusters, false);
     return read_parameters(scope->driver, kernel);
 }
 

@@ -17,6 +17,9 @@
  */
 #define SHAPE_BLOCK 256u
 
+/* Clusters of at most this many blocks run on every device that has clusters. */
+#define PORTABLE_CLUSTER 8u
+
 static const struct base_struct shape_type = BASE_STRUCT(pool_launch_shape);
 
 pool_status pool_launch_shape_for(uint64_t n, pool_launch_shape *shape)
@@ -63,6 +66,18 @@ static pool_status check_arguments(
     return POOL_OK;
 }
 
+static pool_status check_cluster(const struct pool_kernel *kernel, const pool_launch_shape *shape)
+{
+    for (int i = 0; i < 3; i++)
+        if (shape->grid[i] % shape->cluster[i])
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_launch: kernel \"%s\": the grid, %u x %u x %u blocks, is no multiple of the "
+                "cluster, %u x %u x %u blocks",
+                kernel->name, shape->grid[0], shape->grid[1], shape->grid[2], shape->cluster[0],
+                shape->cluster[1], shape->cluster[2]);
+    return POOL_OK;
+}
+
 static pool_status check_shape(const struct pool_kernel *kernel, const pool_launch_shape *shape)
 {
     uint64_t threads = (uint64_t)shape->block[0] * shape->block[1];
@@ -88,7 +103,7 @@ static pool_status check_shape(const struct pool_kernel *kernel, const pool_laun
             "device, the shape asks for %llu",
             kernel->name, (unsigned long long)kernel->max_dynamic_shared_bytes,
             (unsigned long long)shape->dynamic_shared_bytes);
-    return POOL_OK;
+    return shape->cluster[0] ? check_cluster(kernel, shape) : POOL_OK;
 }
 
 /* Raises the kernel's limit of dynamic shared memory, which by default is 48 KiB. */
@@ -111,28 +126,88 @@ static pool_status raise_shared_limit(
     return status;
 }
 
-/* A launch with attributes. */
+/* Whether the device has clusters, for the public function `call`. */
+static pool_status check_clusters_exist(struct device_scope *scope, const char *call)
+{
+    CUdevice handle = 0;
+    int has_clusters = 0;
+    pool_status status = pool_device_handle(scope->device, &handle);
+
+    if (!status && !scope->driver->api.LaunchKernelEx)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: thread-block clusters need cuLaunchKernelEx, which this driver lacks", call);
+    if (!status)
+        status = DRIVER_CALL(scope->driver,
+            DeviceGetAttribute(&has_clusters, POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, handle));
+    if (!status && !has_clusters)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: device %d (%s) has no thread-block clusters: GPUs of compute capability 9.0 and "
+            "newer have them; simulated devices execute neither cluster barriers nor distributed "
+            "shared memory",
+            call, pool_device_ordinal(scope->device), device_properties(scope->device)->name);
+    return status;
+}
+
+/* Allows clusters of a size that not every device can run. */
+static pool_status allow_cluster(
+    struct driver *driver, struct pool_kernel *kernel, const pool_launch_shape *shape)
+{
+    uint64_t blocks = (uint64_t)shape->cluster[0] * shape->cluster[1];
+    pool_status status;
+
+    if ((blocks <= PORTABLE_CLUSTER && blocks * shape->cluster[2] <= PORTABLE_CLUSTER) ||
+        atomic_load_explicit(&kernel->allows_large_clusters, memory_order_relaxed))
+        return POOL_OK;
+    status = DRIVER_CALL_FOR(driver,
+        FuncSetAttribute(
+            kernel->function, DRIVER_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+        "kernel \"%s\", clusters of more than %u blocks", kernel->name, PORTABLE_CLUSTER);
+    if (!status)
+        atomic_store_explicit(&kernel->allows_large_clusters, true, memory_order_relaxed);
+    return status;
+}
+
+/* A launch as cuLaunchKernelEx takes it. */
+struct extended_launch {
+    pool_cu_launch_config config;
+    pool_cu_launch_attribute attributes[4];
+};
+
+static void fill_extended(struct extended_launch *launch, const struct pool_kernel *kernel,
+    const pool_launch_shape *shape, CUstream stream)
+{
+    pool_cu_launch_config *config = &launch->config;
+    pool_cu_launch_attribute *attributes = launch->attributes;
+
+    *launch = (struct extended_launch){
+        .config = {.grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
+            .block = {shape->block[0], shape->block[1], shape->block[2]},
+            .dynamic_shared_bytes = (unsigned)shape->dynamic_shared_bytes,
+            .stream = stream,
+            .attributes = attributes}};
+    if (shape->pdl && kernel->supports_pdl)
+        attributes[config->attribute_count++] = (pool_cu_launch_attribute){
+            .id = DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
+    if (shape->cooperative)
+        attributes[config->attribute_count++] = (pool_cu_launch_attribute){
+            .id = DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.number = 1};
+    if (shape->priority)
+        attributes[config->attribute_count++] = (pool_cu_launch_attribute){
+            .id = DRIVER_LAUNCH_ATTRIBUTE_PRIORITY, .value.number = shape->priority};
+    if (shape->cluster[0])
+        attributes[config->attribute_count++] =
+            (pool_cu_launch_attribute){.id = DRIVER_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                .value.cluster = {shape->cluster[0], shape->cluster[1], shape->cluster[2]}};
+}
+
 static pool_cu_result enqueue_extended(const struct driver *driver,
     const struct pool_kernel *kernel, const pool_launch_shape *shape, void **arguments,
     CUstream stream)
 {
-    pool_cu_launch_attribute attributes[3] = {{.id = DRIVER_LAUNCH_ATTRIBUTE_IGNORE}};
-    pool_cu_launch_config config = {.grid = {shape->grid[0], shape->grid[1], shape->grid[2]},
-        .block = {shape->block[0], shape->block[1], shape->block[2]},
-        .dynamic_shared_bytes = (unsigned)shape->dynamic_shared_bytes,
-        .stream = stream,
-        .attributes = attributes};
+    struct extended_launch launch;
 
-    if (shape->pdl && kernel->supports_pdl)
-        attributes[config.attribute_count++] = (pool_cu_launch_attribute){
-            .id = DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value.number = 1};
-    if (shape->cooperative)
-        attributes[config.attribute_count++] = (pool_cu_launch_attribute){
-            .id = DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.number = 1};
-    if (shape->priority)
-        attributes[config.attribute_count++] = (pool_cu_launch_attribute){
-            .id = DRIVER_LAUNCH_ATTRIBUTE_PRIORITY, .value.number = shape->priority};
-    return driver->api.LaunchKernelEx(&config, kernel->function, arguments, NULL);
+    fill_extended(&launch, kernel, shape, stream);
+    return driver->api.LaunchKernelEx(&launch.config, kernel->function, arguments, NULL);
 }
 
 static pool_cu_result enqueue(const struct driver *driver, const struct pool_kernel *kernel,
@@ -141,7 +216,7 @@ static pool_cu_result enqueue(const struct driver *driver, const struct pool_ker
     unsigned shared = (unsigned)shape->dynamic_shared_bytes;
 
     *call = "cuLaunchKernelEx";
-    if (shape->priority || (shape->pdl && kernel->supports_pdl))
+    if (shape->priority || shape->cluster[0] || (shape->pdl && kernel->supports_pdl))
         return enqueue_extended(driver, kernel, shape, arguments, stream);
     *call = "cuLaunchCooperativeKernel";
     if (shape->cooperative)
@@ -152,6 +227,17 @@ static pool_cu_result enqueue(const struct driver *driver, const struct pool_ker
     return driver->api.LaunchKernel(kernel->function, shape->grid[0], shape->grid[1],
         shape->grid[2], shape->block[0], shape->block[1], shape->block[2], shared, stream,
         arguments, NULL);
+}
+
+static pool_status raise_limits(
+    struct device_scope *scope, struct pool_kernel *kernel, const pool_launch_shape *shape)
+{
+    pool_status status = raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
+
+    if (status || !shape->cluster[0])
+        return status;
+    status = check_clusters_exist(scope, "pool_launch");
+    return status ? status : allow_cluster(scope->driver, kernel, shape);
 }
 
 /* The launch is recorded before it is made, because its kernel may fault immediately. */
@@ -166,7 +252,7 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
 
     if (status)
         return status;
-    status = raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
+    status = raise_limits(scope, kernel, shape);
     if (status) {
         module_end_use(kernel->module);
         return status;
@@ -182,16 +268,20 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
         shape->grid[1], shape->grid[2], shape->block[0], shape->block[1], shape->block[2]);
 }
 
-static pool_status copy_shape(const pool_launch_shape *given, pool_launch_shape *shape)
+static pool_status copy_shape(
+    const char *call, const pool_launch_shape *given, pool_launch_shape *shape)
 {
-    pool_status status = base_struct_read(&shape_type, "pool_launch", "shape", given, shape);
+    pool_status status = base_struct_read(&shape_type, call, "shape", given, shape);
+    bool has_clusters;
 
     if (!status)
         status = base_check_ranges(
-            "pool_launch", {"cooperative", shape->cooperative, 0, 1}, {"pdl", shape->pdl, 0, 1});
+            call, {"cooperative", shape->cooperative, 0, 1}, {"pdl", shape->pdl, 0, 1});
     if (status)
         return status;
+    has_clusters = shape->cluster[0] || shape->cluster[1] || shape->cluster[2];
     for (int i = 0; i < 3; i++) {
+        shape->cluster[i] += has_clusters && !shape->cluster[i];
         shape->grid[i] += !shape->grid[i];
         shape->block[i] += !shape->block[i];
     }
@@ -208,7 +298,7 @@ pool_status pool_launch(
 
     if (!kernel)
         return base_fail_null("pool_launch", "kernel");
-    status = copy_shape(shape, &copy);
+    status = copy_shape("pool_launch", shape, &copy);
     if (!status)
         status = check_shape(kernel, &copy);
     if (!status)
@@ -220,4 +310,79 @@ pool_status pool_launch(
     if (status)
         return status;
     return device_leave(&scope, launch_inside(&scope, kernel, &copy, arguments, stream));
+}
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+/* Asks as if clusters of every size were to be launched: pool_launch allows them too. */
+static pool_status ask_clusters(struct device_scope *scope, struct pool_kernel *kernel,
+    const pool_launch_shape *shape, int *largest, int *resident)
+{
+    const pool_launch_shape large = {.cluster = {UINT32_MAX, 1, 1}};
+    struct driver *driver = scope->driver;
+    struct extended_launch launch;
+    pool_status status = check_clusters_exist(scope, "pool_kernel_get_clusters");
+
+    if (!status &&
+        !(driver->api.OccupancyMaxPotentialClusterSize && driver->api.OccupancyMaxActiveClusters))
+        status = base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_kernel_get_clusters: this driver lacks cuOccupancyMaxActiveClusters");
+    if (!status)
+        status = raise_shared_limit(driver, kernel, shape->dynamic_shared_bytes);
+    if (!status)
+        status = allow_cluster(driver, kernel, &large);
+    fill_extended(&launch, kernel, shape, NULL);
+    if (shape->cluster[0])
+        memcpy(launch.config.grid, shape->cluster, sizeof(launch.config.grid));
+    if (!status && largest)
+        status = DRIVER_CALL_FOR(driver,
+            OccupancyMaxPotentialClusterSize(largest, kernel->function, &launch.config),
+            "kernel \"%s\"", kernel->name);
+    if (!status && resident)
+        status = DRIVER_CALL_FOR(driver,
+            OccupancyMaxActiveClusters(resident, kernel->function, &launch.config),
+            "kernel \"%s\", clusters of %u x %u x %u blocks", kernel->name, shape->cluster[0],
+            shape->cluster[1], shape->cluster[2]);
+    return status;
+}
+
+static pool_status ask_clusters_in_use(struct device_scope *scope, struct pool_kernel *kernel,
+    const pool_launch_shape *shape, int *largest, int *resident)
+{
+    pool_status status = module_begin_use(scope, kernel->module);
+
+    if (status)
+        return status;
+    status = ask_clusters(scope, kernel, shape, largest, resident);
+    module_end_use(kernel->module);
+    return status;
+}
+
+pool_status pool_kernel_get_clusters(
+    pool_kernel *kernel, const pool_launch_shape *shape, uint32_t *largest, uint32_t *resident)
+{
+    static const char call[] = "pool_kernel_get_clusters";
+    struct device_scope scope;
+    pool_launch_shape copy;
+    int most = 0, count = 0;
+    pool_status status = base_check_pointers(call, {"kernel", kernel});
+
+    if (!status)
+        status = copy_shape(call, shape, &copy);
+    if (!status && resident && !copy.cluster[0])
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `shape->cluster` must be set to count resident clusters", call);
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, ask_clusters_in_use(&scope, kernel, &copy, largest ? &most : NULL,
+                                      resident ? &count : NULL));
+    if (status)
+        return status;
+    if (largest)
+        *largest = (uint32_t)most;
+    if (resident)
+        *resident = (uint32_t)count;
+    return POOL_OK;
 }

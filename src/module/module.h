@@ -28,6 +28,7 @@ struct pool_kernel {
     uint64_t static_shared_bytes;
     uint64_t max_dynamic_shared_bytes;
     _Atomic uint64_t allowed_dynamic_shared_bytes; /* the present limit of a launch */
+    atomic_bool allows_large_clusters;             /* of more than PORTABLE_CLUSTER blocks */
     int parameter_count;                           /* -1: the driver does not report it */
     size_t parameter_bytes[MODULE_MAX_PARAMETERS];
     size_t parameter_offset[MODULE_MAX_PARAMETERS];

@@ -78,6 +78,7 @@ static pool_status find_functions(struct device_scope *scope, pool_module *modul
                 &kernel->function, module->handle, module_symbol_of(module, kernel->name)),
             "\"%s\"", kernel->name);
         atomic_store_explicit(&kernel->allowed_dynamic_shared_bytes, 0, memory_order_relaxed);
+        atomic_store_explicit(&kernel->allows_large_clusters, false, memory_order_relaxed);
     }
     return status;
 }

@@ -98,17 +98,22 @@ pool_cu_result execute_LaunchCooperativeKernel(struct execution *execution)
 
 #define ATTRIBUTES 8u
 
-pool_cu_result execute_LaunchKernelEx(struct execution *execution)
+/* A launch with attributes, as cuLaunchKernelEx takes it. */
+struct extended {
+    struct launch launch;
+    pool_cu_launch_config config;
+    pool_cu_launch_attribute attributes[ATTRIBUTES];
+    const pool_cu_launch_config *given; /* NULL: the caller passed none */
+};
+
+static void read_extended(struct execution *execution, struct extended *extended)
 {
     uint64_t has_config = execution_word(execution), count = execution_word(execution);
     uint64_t has_attributes = execution_word(execution);
-    pool_cu_launch_attribute attributes[ATTRIBUTES];
-    pool_cu_launch_config config = {.attribute_count = (unsigned)count};
-    const pool_cuda_api *api = execution->server->api;
-    struct launch launch;
-    pool_cu_result code;
+    pool_cu_launch_attribute *attributes = extended->attributes;
+    pool_cu_launch_config *config = &extended->config;
 
-    memset(attributes, 0, sizeof(attributes));
+    memset(extended, 0, sizeof(*extended));
     for (uint64_t i = 0; has_attributes && i < count && !execution->is_malformed; i++) {
         uint64_t bytes;
         const void *value;
@@ -124,18 +129,57 @@ pool_cu_result execute_LaunchKernelEx(struct execution *execution)
         else
             memcpy(&attributes[i].value, value, sizeof(attributes[i].value));
     }
-    config.attributes = has_attributes ? attributes : NULL;
-    read_launch(execution, &launch);
-    memcpy(config.grid, launch.grid, sizeof(config.grid));
-    memcpy(config.block, launch.block, sizeof(config.block));
-    config.dynamic_shared_bytes = launch.dynamic_shared_bytes;
-    config.stream = launch.stream;
+    read_launch(execution, &extended->launch);
+    config->attribute_count = (unsigned)count;
+    config->attributes = has_attributes ? attributes : NULL;
+    memcpy(config->grid, extended->launch.grid, sizeof(config->grid));
+    memcpy(config->block, extended->launch.block, sizeof(config->block));
+    config->dynamic_shared_bytes = extended->launch.dynamic_shared_bytes;
+    config->stream = extended->launch.stream;
+    extended->given = has_config ? config : NULL;
+}
+
+pool_cu_result execute_LaunchKernelEx(struct execution *execution)
+{
+    const pool_cuda_api *api = execution->server->api;
+    struct extended extended;
+    pool_cu_result code;
+
+    read_extended(execution, &extended);
     code = execution_check(execution);
     if (code)
         return code;
-    return api->LaunchKernelEx ? api->LaunchKernelEx(has_config ? &config : NULL, launch.function,
-                                     launch.given, launch.given_extra)
+    return api->LaunchKernelEx ? api->LaunchKernelEx(extended.given, extended.launch.function,
+                                     extended.launch.given, extended.launch.given_extra)
                                : POOL_CU_NOT_SUPPORTED;
+}
+
+static pool_cu_result ask_clusters(struct execution *execution,
+    pool_cu_result (*ask)(int *, CUfunction, const pool_cu_launch_config *))
+{
+    uint64_t has_value = execution_word(execution);
+    struct extended extended;
+    pool_cu_result code;
+    int value = 0;
+
+    read_extended(execution, &extended);
+    code = execution_check(execution);
+    if (code)
+        return code;
+    code = ask ? ask(has_value ? &value : NULL, extended.launch.function, extended.given)
+               : POOL_CU_NOT_SUPPORTED;
+    execution_reply(execution, (uint64_t)value);
+    return code;
+}
+
+pool_cu_result execute_OccupancyMaxPotentialClusterSize(struct execution *execution)
+{
+    return ask_clusters(execution, execution->server->api->OccupancyMaxPotentialClusterSize);
+}
+
+pool_cu_result execute_OccupancyMaxActiveClusters(struct execution *execution)
+{
+    return ask_clusters(execution, execution->server->api->OccupancyMaxActiveClusters);
 }
 
 /* The driver may ask for any block size; the message has the sizes for multiples of 32. */

@@ -404,8 +404,9 @@ pool_cu_result client_cu_LaunchCooperativeKernel(CUfunction function, unsigned i
     return code ? code : run_launch(WORKER_LaunchCooperativeKernel, &launch);
 }
 
-pool_cu_result client_cu_LaunchKernelEx(
-    const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
+/* A launch with attributes, of which a message has at most 8. */
+static pool_cu_result write_extended(struct client_call *call, const pool_cu_launch_config *config,
+    CUfunction function, void **arguments, void **extra)
 {
     static const pool_cu_launch_config none;
     const pool_cu_launch_config *given = config ? config : &none;
@@ -415,25 +416,70 @@ pool_cu_result client_cu_LaunchKernelEx(
         .arguments = arguments,
         .extra = extra};
     unsigned count = given->attributes ? given->attribute_count : 0;
-    struct client_call call;
+
+    memcpy(launch.grid, given->grid, sizeof(launch.grid));
+    memcpy(launch.block, given->block, sizeof(launch.block));
+    call_word(call, config != NULL);
+    call_word(call, given->attribute_count);
+    call_word(call, given->attributes != NULL);
+    for (unsigned i = 0; i < count; i++) {
+        call_word(call, given->attributes[i].id);
+        call_bytes(call, &given->attributes[i].value, sizeof(given->attributes[i].value));
+    }
+    return write_launch(call, &launch);
+}
+
+static pool_cu_result check_extended(const pool_cu_launch_config *config)
+{
     pool_cu_result code = call_check();
 
     if (code)
         return code;
-    if (count > 8)
-        return POOL_CU_NOT_SUPPORTED;
-    memcpy(launch.grid, given->grid, sizeof(launch.grid));
-    memcpy(launch.block, given->block, sizeof(launch.block));
+    return config && config->attributes && config->attribute_count > 8 ? POOL_CU_NOT_SUPPORTED
+                                                                       : POOL_CU_SUCCESS;
+}
+
+pool_cu_result client_cu_LaunchKernelEx(
+    const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
+{
+    struct client_call call;
+    pool_cu_result code = check_extended(config);
+
+    if (code)
+        return code;
     call_begin(&call, WORKER_LaunchKernelEx, CLIENT_POST);
-    call_word(&call, config != NULL);
-    call_word(&call, given->attribute_count);
-    call_word(&call, given->attributes != NULL);
-    for (unsigned i = 0; i < count; i++) {
-        call_word(&call, given->attributes[i].id);
-        call_bytes(&call, &given->attributes[i].value, sizeof(given->attributes[i].value));
-    }
-    code = write_launch(&call, &launch);
+    code = write_extended(&call, config, function, arguments, extra);
     return code ? code : call_run(&call);
+}
+
+static pool_cu_result ask_clusters(
+    enum worker_function name, int *value, CUfunction function, const pool_cu_launch_config *config)
+{
+    struct client_call call;
+    pool_cu_result code = check_extended(config);
+
+    if (code)
+        return code;
+    call_begin(&call, name, CLIENT_WAIT);
+    call_word(&call, value != NULL);
+    code = write_extended(&call, config, function, NULL, NULL);
+    if (!code)
+        code = call_run(&call);
+    if (!code)
+        *value = (int)call_result(&call);
+    return code;
+}
+
+pool_cu_result client_cu_OccupancyMaxPotentialClusterSize(
+    int *blocks, CUfunction function, const pool_cu_launch_config *config)
+{
+    return ask_clusters(WORKER_OccupancyMaxPotentialClusterSize, blocks, function, config);
+}
+
+pool_cu_result client_cu_OccupancyMaxActiveClusters(
+    int *clusters, CUfunction function, const pool_cu_launch_config *config)
+{
+    return ask_clusters(WORKER_OccupancyMaxActiveClusters, clusters, function, config);
 }
 
 pool_cu_result client_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,

@@ -214,7 +214,11 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
         PFN_cuDevicePrimaryCtxSetFlags_v11000)                                                     \
     X(ProfilerStart, cuProfilerStart, PFN_cuProfilerStart_v4000)                                   \
     X(ProfilerStop, cuProfilerStop, PFN_cuProfilerStop_v4000)                                      \
-    X(Memcpy2DAsync, cuMemcpy2DAsync_v2, PFN_cuMemcpy2DAsync_v3020)
+    X(Memcpy2DAsync, cuMemcpy2DAsync_v2, PFN_cuMemcpy2DAsync_v3020)                                \
+    X(OccupancyMaxPotentialClusterSize, cuOccupancyMaxPotentialClusterSize,                        \
+        PFN_cuOccupancyMaxPotentialClusterSize_v11070)                                             \
+    X(OccupancyMaxActiveClusters, cuOccupancyMaxActiveClusters,                                    \
+        PFN_cuOccupancyMaxActiveClusters_v11070)
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

@@ -240,6 +240,46 @@ static void test_attributes(void **state)
     assert_ok(pool_module_destroy(&module));
 }
 
+/* Blocks know their rank in the cluster; devices without clusters say so before anything runs. */
+static void test_clusters(void **state)
+{
+    const pool_module_params clusters = {.struct_size = sizeof(clusters),
+        .source = "extern \"C\" __global__ void ranks(unsigned *out)\n{\n    unsigned rank = 9;\n"
+                  "#if __CUDA_ARCH__ >= 900\n"
+                  "    asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(rank));\n#endif\n"
+                  "    out[blockIdx.x] = rank;\n}\n"};
+    pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {8}, .argument_count = 1, .cluster = {4}};
+    uint32_t ranks[8], largest = 0, resident = 0;
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_buffer *buffer;
+    CUdeviceptr address;
+    pool_status status;
+
+    (void)state;
+    assert_ok(pool_module_compile(device, &clusters, &module));
+    assert_ok(pool_kernel_get(module, "ranks", &kernel));
+    assert_ok(pool_buffer_alloc(device, sizeof(ranks), &buffer));
+    assert_ok(pool_buffer_address(buffer, &address));
+    status = pool_launch(kernel, &shape, (void *[]){&address}, NULL);
+    if (status) {
+        assert_int_equal(status, POOL_ERR_UNSUPPORTED);
+        assert_non_null(strstr(pool_last_error()->message, "has no thread-block clusters"));
+        assert_int_equal(
+            pool_kernel_get_clusters(kernel, &shape, &largest, NULL), POOL_ERR_UNSUPPORTED);
+    } else {
+        assert_ok(pool_copy_to_host(ranks, buffer, 0, sizeof(ranks), NULL));
+        for (uint32_t i = 0; i < 8; i++)
+            assert_int_equal(ranks[i], i % 4);
+        assert_ok(pool_kernel_get_clusters(kernel, &shape, &largest, &resident));
+        assert_true(largest >= 8);
+        assert_true(resident > 0);
+    }
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_module_destroy(&module));
+}
+
 static void test_files(void **state)
 {
     char path[] = "/tmp/devicepool-image-XXXXXX";
@@ -272,6 +312,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_build),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_clusters),
     };
 
     device_text = count > 1 ? arguments[1] : NULL;

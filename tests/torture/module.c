@@ -82,6 +82,12 @@ static pool_status launch(pool_module *module)
     void *arguments[] = {&address, &n};
     if (!status)
         status = pool_launch(kernel, &shape, arguments, NULL);
+    shape.cluster[0] = shape.grid[0] = 16; /* has to be opted in */
+    if (!status)
+        status = pool_kernel_get_clusters(kernel, &shape, &n, &n);
+    if (!status)
+        status = pool_launch(kernel, &shape, arguments, NULL);
+    shape.cluster[0] = 0;
     shape.cooperative = 1;
     if (!status)
         status = pool_launch(kernel, &shape, arguments, NULL);

@@ -451,6 +451,7 @@ static void call_modules(void)
     ANSWERS(pool_kernel_get_parameter(h.kernel, 0, &bytes, &bytes));
     REFUSED(pool_kernel_get_occupancy(h.kernel, 32, 0, &blocks));
     REFUSED(pool_kernel_get_best_block(h.kernel, 0, &threads, &blocks));
+    REFUSED(pool_kernel_get_clusters(h.kernel, &shape, &blocks, NULL));
     REFUSED(pool_launch(h.kernel, &shape, NULL, h.stream));
     REFUSED(pool_warm_up(h.pool, &params, 1));
 }

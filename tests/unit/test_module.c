@@ -256,6 +256,82 @@ static void test_priority(void **state)
     pool_module_destroy(&module);
 }
 
+static void refuse_clusters(pool_kernel *kernel, const pool_launch_shape *shape, void **arguments,
+    pool_status expected, const char *message)
+{
+    assert_int_equal(pool_launch(kernel, shape, arguments, NULL), expected);
+    if (!strstr(pool_last_error()->message, message))
+        fail_msg("\"%s\" is not in: %s", message, pool_last_error()->message);
+}
+
+/* Clusters are an attribute of the launch; those of more than 8 blocks are opted in once. */
+static void test_clusters(void **state)
+{
+    pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {32, 2}, .argument_count = 2, .cluster = {4, 2}};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5, largest = 0, resident = 0;
+    void *arguments[] = {&pointer, &number};
+    pool_mock_launch seen;
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernelEx"), 1);
+    assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(seen.cluster[i], i == 0 ? 4 : i == 1 ? 2 : 1);
+    assert_int_equal(pool_mock_calls(mock, "cuFuncSetAttribute"), 0);
+    shape.cluster[0] = 8;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuFuncSetAttribute"), 1);
+    shape.cluster[0] = 16;
+    refuse_clusters(kernel, &shape, arguments, POOL_ERR_INVALID_ARGUMENT, "cuLaunchKernelEx");
+    shape.cluster[0] = 3;
+    refuse_clusters(kernel, &shape, arguments, POOL_ERR_INVALID_ARGUMENT, "is no multiple of");
+
+    shape.cluster[0] = 2;
+    assert_int_equal(pool_kernel_get_clusters(kernel, &shape, &largest, &resident), POOL_OK);
+    assert_int_equal(largest, 16);
+    assert_true(resident > 0);
+    assert_int_equal(pool_kernel_get_clusters(kernel, &shape, NULL, NULL), POOL_OK);
+    shape.cluster[0] = shape.cluster[1] = 0;
+    assert_int_equal(pool_kernel_get_clusters(kernel, &shape, &largest, NULL), POOL_OK);
+    assert_int_equal(
+        pool_kernel_get_clusters(kernel, &shape, NULL, &resident), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_kernel_get_clusters(NULL, &shape, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_kernel_get_clusters(kernel, NULL, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
+
+    shape.cluster[0] = 2;
+    pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, 0);
+    refuse_clusters(
+        kernel, &shape, arguments, POOL_ERR_UNSUPPORTED, "has no thread-block clusters");
+    assert_int_equal(
+        pool_kernel_get_clusters(kernel, &shape, &largest, NULL), POOL_ERR_UNSUPPORTED);
+    pool_module_destroy(&module);
+}
+
+static void test_clusters_need_a_newer_driver(void **state)
+{
+    pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2, .cluster = {1}};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    refuse_clusters(kernel, &shape, arguments, POOL_ERR_UNSUPPORTED, "which this driver lacks");
+    assert_int_equal(pool_kernel_get_clusters(kernel, &shape, &number, NULL), POOL_ERR_UNSUPPORTED);
+    pool_module_destroy(&module);
+}
+
 static void test_priority_needs_a_newer_driver(void **state)
 {
     pool_launch_shape shape = {.struct_size = sizeof(shape), .priority = -2};
@@ -517,6 +593,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_priority, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             test_priority_needs_a_newer_driver, set_up_older_driver, tear_down),
+        cmocka_unit_test_setup_teardown(test_clusters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_clusters_need_a_newer_driver, set_up_older_driver, tear_down),
         CASE(test_streams_of_other_devices_are_refused),
         CASE(test_pool_waits_for_modules),
         CASE(test_warm_up),

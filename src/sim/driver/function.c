@@ -256,3 +256,30 @@ pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *bl
     *block_size = block;
     return POOL_CU_SUCCESS;
 }
+
+/* Clusters are not simulated. */
+pool_cu_result sim_cu_OccupancyMaxPotentialClusterSize(
+    int *blocks, CUfunction handle, const pool_cu_launch_config *config)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_function_enter(&call, SIM_CU_OccupancyMaxPotentialClusterSize, handle, &function);
+
+    (void)blocks;
+    (void)config;
+    return code ? code : sim_leave(POOL_CU_NOT_SUPPORTED);
+}
+
+pool_cu_result sim_cu_OccupancyMaxActiveClusters(
+    int *clusters, CUfunction handle, const pool_cu_launch_config *config)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_function_enter(&call, SIM_CU_OccupancyMaxActiveClusters, handle, &function);
+
+    (void)clusters;
+    (void)config;
+    return code ? code : sim_leave(POOL_CU_NOT_SUPPORTED);
+}

@@ -160,8 +160,8 @@ pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int 
 }
 
 /* Kernels execute one after another, so programmatic dependent launch and priorities have no
- * effect.
- */
+ * effect. Clusters of one block are what launches without clusters have; larger ones would need
+ * barriers and distributed shared memory between blocks, which the executor does not have. */
 static pool_cu_result read_attributes(
     const pool_cu_launch_config *config, struct sim_launch_request *shape)
 {
@@ -170,6 +170,13 @@ static pool_cu_result read_attributes(
     for (unsigned i = 0; i < config->attribute_count; i++) {
         const pool_cu_launch_attribute *attribute = &config->attributes[i];
 
+        if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+            const unsigned *cluster = attribute->value.cluster;
+
+            if (cluster[0] != 1 || cluster[1] != 1 || cluster[2] != 1)
+                return POOL_CU_NOT_SUPPORTED;
+            continue;
+        }
         if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE)
             shape->is_cooperative = attribute->value.number != 0;
         else if (attribute->id != DRIVER_LAUNCH_ATTRIBUTE_IGNORE &&
