@@ -89,12 +89,28 @@ static void destroy_cache(pool_device *device, void *object, int driver_alive)
     base_free(cache);
 }
 
+static pool_status renew_cache(pool_device *device, void **object)
+{
+    struct stream_cache *cache = *object;
+
+    (void)device;
+    pthread_mutex_lock(&cache->lock);
+    while (cache->count) {
+        stream_forget(pop_stream(cache));
+        cache->created--;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return POOL_OK;
+}
+
 /* The device's cache; inside device_enter, after the registry of its streams, which has to outlive
  * it. */
 static pool_status cache_of(pool_device *device, struct stream_cache **cache)
 {
-    static const struct device_resource_type type = {
-        .name = "streams of leases", .create = create_cache, .destroy = destroy_cache};
+    static const struct device_resource_type type = {.name = "streams of leases",
+        .create = create_cache,
+        .destroy = destroy_cache,
+        .renew = renew_cache};
     struct stream_registry *registry;
     void *object;
     pool_status status = stream_registry_of(device, &registry);

@@ -377,6 +377,10 @@ static void free_quarantined_list(struct device_memory *memory)
         memory->quarantined_list = entry->next;
         base_free(entry);
     }
+}
+
+static void destroy_locks(struct device_memory *memory)
+{
     device_lock_destroy(memory->device, &memory->limit_lock);
     device_lock_destroy(memory->device, &memory->quarantined_lock);
 }
@@ -443,11 +447,49 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
         (void)DRIVER_CLEANUP(memory->driver, StreamDestroy(memory->alloc_order));
     }
     free_quarantined_list(memory);
+    destroy_locks(memory);
     base_free(memory);
 }
 
+/* Blocks whose secrets could not be overwritten have ended with the process. */
+static void forget_quarantined(struct device_memory *memory)
+{
+    pthread_mutex_lock(&memory->quarantined_lock);
+    for (const struct memory_quarantined *at = memory->quarantined_list; at; at = at->next) {
+        memory_gauge_sub(&memory->quarantined, at->request.bytes);
+        device_account_subtract(memory->device, at->request.bytes, false);
+    }
+    free_quarantined_list(memory);
+    pthread_mutex_unlock(&memory->quarantined_lock);
+}
+
+/* A pool of the caller's has ended, too: the library's own takes its place. */
+static pool_status renew_memory(pool_device *device, void **object)
+{
+    struct device_memory *memory = *object;
+    uint64_t threshold = atomic_load(&memory->threshold);
+    pool_status status;
+
+    (void)device;
+    forget_quarantined(memory);
+    memory_staging_renew(memory);
+    status = DRIVER_CALL(memory->driver, CtxGetCurrent(&memory->context));
+    if (!status)
+        status = DRIVER_CALL(memory->driver,
+            StreamCreateWithPriority(&memory->alloc_order, DRIVER_STREAM_NON_BLOCKING, 0));
+    if (!status)
+        status = create_pool(memory);
+    if (!status && memory->own_pool)
+        status =
+            DRIVER_CALL(memory->driver, MemPoolSetAttribute(memory->own_pool,
+                                            DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+    if (!status)
+        atomic_store(&memory->threshold, threshold);
+    return status;
+}
+
 static const struct device_resource_type memory_type = {
-    .name = "memory", .create = create_memory, .destroy = destroy_memory};
+    .name = "memory", .create = create_memory, .destroy = destroy_memory, .renew = renew_memory};
 
 struct device_memory *memory_find(pool_device *device)
 {

@@ -231,6 +231,8 @@ void memory_host_release(
 pool_status memory_staging_init(struct memory_staging *staging);
 void memory_staging_free(struct device_memory *memory, int driver_alive);
 pool_status memory_staging_trim(struct device_memory *memory);
+/* Frees the rings of a lost device, whose events have ended with its process. */
+void memory_staging_renew(struct device_memory *memory);
 
 /* One copy of pageable memory. */
 struct memory_transfer {

@@ -77,7 +77,7 @@ static void free_object(pool_pinned *pinned)
 {
     device_deferred_free(pinned->block.record);
     memory_gauge_sub(&pinned->memory->pinned, pinned->bytes);
-    device_dependent_removed(pinned->device, DEVICE_DEPENDENT_BUFFER);
+    device_dependent_removed(pinned->device, DEVICE_DEPENDENT_PINNED);
     atomic_store_explicit(&pinned->magic, MEMORY_DEAD, memory_order_relaxed);
     base_free(pinned);
 }
@@ -126,7 +126,7 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     }
     atomic_init(&created->magic, MEMORY_PINNED_MAGIC);
     memory_gauge_add(&created->memory->pinned, created->bytes);
-    device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
+    device_dependent_added(device, DEVICE_DEPENDENT_PINNED);
     status = device_leave(&scope, POOL_OK);
     if (status)
         discard(created);

@@ -64,10 +64,15 @@ static void each_entry(void *object, device_resident_visitor visit, void *user)
     pthread_mutex_unlock(&list->lock);
 }
 
+static void lose_entries(pool_device *device, void *object);
+static pool_status renew_entries(pool_device *device, void **object);
+
 static const struct device_resource_type list_type = {.name = "resident objects",
     .create = create_list,
     .destroy = destroy_list,
-    .each_resident = each_entry};
+    .each_resident = each_entry,
+    .lose = lose_entries,
+    .renew = renew_entries};
 
 static struct resident_list *list_of(pool_device *device)
 {
@@ -241,15 +246,25 @@ static bool claim_code(struct resident_list *list, struct memory_resident *entry
     return atomic_compare_exchange_strong(&entry->launches, &none, MEMORY_RESIDENT_EVICTED);
 }
 
+/* Which objects are evicted. */
+enum victims { VICTIMS_DATA, VICTIMS_DATA_AND_CODE, VICTIMS_LOST };
+
+static bool is_victim(const struct memory_resident *entry, enum victims victims)
+{
+    if (victims == VICTIMS_LOST) /* pinned ones are lost, too */
+        return !entry->users && !entry->is_code;
+    return is_idle(entry) && (!entry->is_code || victims == VICTIMS_DATA_AND_CODE);
+}
+
 /* With the lock held: the least recently used object without users; NULL: none. */
-static struct memory_resident *find_victim(struct resident_list *list, bool with_code)
+static struct memory_resident *find_victim(struct resident_list *list, enum victims victims)
 {
     struct memory_resident *at = list->first, *next;
 
     /* Entries that move to the end are examined a second time. */
     for (uint64_t looks = 2 * list->counts.objects; at && looks; at = next, looks--) {
         next = at->next;
-        if (!is_idle(at) || (at->is_code && !with_code))
+        if (!is_victim(at, victims))
             continue;
         if (!at->is_code || claim_code(list, at))
             return at;
@@ -258,16 +273,14 @@ static struct memory_resident *find_victim(struct resident_list *list, bool with
     return NULL;
 }
 
-uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_code)
+static uint64_t evict(
+    pool_device *device, struct resident_list *list, uint64_t bytes, enum victims victims)
 {
-    struct resident_list *list = list_of(device);
     uint64_t released = 0;
 
-    if (!list)
-        return 0;
     pthread_mutex_lock(&list->lock);
     while (released < bytes) {
-        struct memory_resident *victim = find_victim(list, with_code);
+        struct memory_resident *victim = find_victim(list, victims);
 
         if (!victim)
             break;
@@ -287,6 +300,26 @@ uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_co
     }
     pthread_mutex_unlock(&list->lock);
     return released;
+}
+
+uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_code)
+{
+    struct resident_list *list = list_of(device);
+
+    return list ? evict(device, list, bytes, with_code ? VICTIMS_DATA_AND_CODE : VICTIMS_DATA) : 0;
+}
+
+/* Copies that nobody uses are restored from their sources at their next use. */
+static void lose_entries(pool_device *device, void *object)
+{
+    (void)evict(device, object, UINT64_MAX, VICTIMS_LOST);
+}
+
+/* Code is loaded again at its next launch. Where one was recent, it is found the second time. */
+static pool_status renew_entries(pool_device *device, void **object)
+{
+    (void)evict(device, *object, UINT64_MAX, VICTIMS_DATA_AND_CODE);
+    return POOL_OK;
 }
 
 void memory_resident_read(pool_device *device, struct memory_resident_counts *counts)

@@ -147,6 +147,13 @@ pool_status memory_staging_trim(struct device_memory *memory)
     return first;
 }
 
+void memory_staging_renew(struct device_memory *memory)
+{
+    for (struct memory_ring *ring = memory->staging.rings; ring; ring = ring->next)
+        ring->in_flight = 0;
+    (void)memory_staging_trim(memory);
+}
+
 /* POOL_OK when no copy of the ring is in flight, else NOT_READY. */
 static pool_status check_idle(struct device_memory *memory, const struct memory_ring *ring)
 {

@@ -178,8 +178,10 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
         (void)DRIVER_CLEANUP(device_driver(device), MemFree((CUdeviceptr)(uintptr_t)object));
 }
 
-static const struct device_resource_type memory_type = {
-    .name = "the memory of probes", .create = create_memory, .destroy = destroy_memory};
+static const struct device_resource_type memory_type = {.name = "the memory of probes",
+    .create = create_memory,
+    .destroy = destroy_memory,
+    .renew = create_memory};
 
 /* Every result gets a value that it will not have, the sum its start. */
 static pool_status fill(pool_device *device, CUdeviceptr address, uint32_t count, uint32_t value)

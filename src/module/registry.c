@@ -61,10 +61,52 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
     base_free(registry);
 }
 
+static void remove_aliases(struct registry *registry, const pool_module *module)
+{
+    for (struct alias **at = &registry->aliases; *at;) {
+        struct alias *alias = *at;
+
+        if (alias->module != module) {
+            at = &alias->next;
+            continue;
+        }
+        *at = alias->next;
+        base_free(alias);
+    }
+}
+
+/* The code has ended with the process that had the device. Modules with an image are evicted by the
+ * list of resident objects and stay; the others, such as that of probes, are loaded again by those
+ * who look for them. */
+static pool_status renew_registry(pool_device *device, void **object)
+{
+    struct registry *registry = *object;
+
+    (void)device;
+    pthread_mutex_lock(&registry->lock);
+    for (struct resident **at = &registry->residents; *at;) {
+        struct resident *resident = *at;
+
+        if (resident->module->image) {
+            at = &resident->next;
+            continue;
+        }
+        *at = resident->next;
+        remove_aliases(registry, resident->module);
+        module_remove_resident(resident->module);
+        (void)module_free(resident->module, 0);
+        base_free(resident);
+    }
+    pthread_mutex_unlock(&registry->lock);
+    return POOL_OK;
+}
+
 static pool_status registry_of(pool_device *device, struct registry **registry)
 {
-    static const struct device_resource_type kind = {
-        .name = "modules", .create = create_registry, .destroy = destroy_registry};
+    static const struct device_resource_type kind = {.name = "modules",
+        .create = create_registry,
+        .destroy = destroy_registry,
+        .renew = renew_registry};
     void *object;
     pool_status status = device_resource_get(device, &kind, &object);
 

@@ -146,15 +146,12 @@ static void pop_entry(void)
     atomic_store_explicit(&thread_stack->depth, depth_of(thread_stack) - 1, memory_order_release);
 }
 
-pool_status pool_bind(pool_device *device)
+static pool_status bind(pool_device *device)
 {
     CUcontext context;
     pool_cu_result code;
-    pool_status status;
+    pool_status status = device_context_get(device, &context);
 
-    if (!device)
-        return base_fail_null("pool_bind", "device");
-    status = device_context_get(device, &context);
     if (status)
         return status;
     if (__builtin_expect(!thread_stack || depth_of(thread_stack) == thread_stack->capacity ||
@@ -170,6 +167,19 @@ pool_status pool_bind(pool_device *device)
                                            "device %d", device->properties.ordinal));
     push_entry(thread_stack, device);
     return POOL_OK;
+}
+
+pool_status pool_bind(pool_device *device)
+{
+    pool_status status;
+    int is_inside;
+
+    if (!device)
+        return base_fail_null("pool_bind", "device");
+    is_inside = device_count_inside(device);
+    status = bind(device);
+    device_count_outside(device, is_inside);
+    return status;
 }
 
 /* In a poisoned process the driver's results are ignored; the record is updated all the same. */

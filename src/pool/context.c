@@ -270,11 +270,38 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device must not be NULL");
     scope->device = device;
     scope->driver = device->driver;
+    scope->is_inside = device_count_inside(device);
     status = device_context_get(device, &scope->context);
+    if (!status) {
+        status = push_context(scope);
+        if (status)
+            status = device_classify(device, status);
+    }
+    if (status)
+        device_count_outside(device, scope->is_inside);
+    return status;
+}
+
+pool_status device_enter_again(pool_device *device, struct device_scope *scope)
+{
+    pool_status status = device_pool_check(device->pool);
+
     if (status)
         return status;
+    pthread_mutex_lock(&device->context_lock);
+    /* Not released: it has ended with its process, and another pool may use its successor. */
+    atomic_store(&device->context, NULL);
+    status = create_locked(device, &scope->context);
+    pthread_mutex_unlock(&device->context_lock);
+    if (status)
+        return status;
+    scope->device = device;
+    scope->driver = device->driver;
+    scope->is_inside = device_count_inside(device);
     status = push_context(scope);
-    return status ? device_classify(device, status) : POOL_OK;
+    if (status)
+        device_count_outside(device, scope->is_inside);
+    return status;
 }
 
 /* One call of the library may enter the device several times; it is counted once. */
@@ -299,13 +326,17 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
         return device_unusable(device);
     scope->device = device;
     scope->driver = device->driver;
+    scope->is_inside = device_count_inside(device);
     scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
-    if (!scope->context)
-        return base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
-            device->properties.ordinal, device->properties.uuid);
-    status = push_context(scope);
-    if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
+    if (scope->context)
         status = push_context(scope);
+    else
+        status = base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
+            device->properties.ordinal, device->properties.uuid);
+    if (status && scope->context && pool_status_class(status) != POOL_CLASS_PROCESS)
+        status = push_context(scope);
+    if (status)
+        device_count_outside(device, scope->is_inside);
     return status;
 }
 
@@ -333,7 +364,9 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
     acting = scope->outer;
     if (scope->is_counted)
         atomic_fetch_sub_explicit(&scope->device->calls, 1, memory_order_relaxed);
-    return device_classify(scope->device, status);
+    status = device_classify(scope->device, status);
+    device_count_outside(scope->device, scope->is_inside);
+    return status;
 }
 
 int device_alive(const pool_device *device)

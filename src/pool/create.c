@@ -132,6 +132,8 @@ static pool_status allocate_pool(const pool_params *params,
     status = pool->devices ? device_set_allocate(pool) : base_fail_memory("the pool's devices");
     if (!status)
         status = monitor_create(&pool->monitor);
+    if (!status)
+        status = monitor_create(&pool->readmission);
     if (!status && !base_thread_pool_create(UINT_MAX, &pool->threads))
         status = base_fail_memory("the pool's threads");
     if (status) {
@@ -178,6 +180,7 @@ void device_pool_free(device_pool *pool)
     }
     base_thread_pool_forget(&pool->threads);
     monitor_free(pool->monitor);
+    monitor_free(pool->readmission);
     device_set_free(pool);
     base_free(pool->devices);
     base_free(pool);

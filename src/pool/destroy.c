@@ -68,10 +68,12 @@ static pool_status destroy_all_resources(device_pool *pool)
     return status;
 }
 
-/* The monitor's tasks use the devices, so it ends before them. No-op once it has ended. */
+/* The monitors' tasks use the devices, so they end before them. No-op once they have ended. */
 static void stop_monitor(device_pool *pool)
 {
-    if (monitor_stop(pool->monitor, STOP_NS))
+    bool is_ended = monitor_stop(pool->readmission, STOP_NS);
+
+    if (monitor_stop(pool->monitor, STOP_NS) && is_ended)
         return;
     base_log(POOL_LOG_WARN,
         "pool_destroy: the monitor thread has not returned from a driver call or a callback for "
@@ -107,19 +109,25 @@ void device_pool_stop(device_pool *pool)
     device_pool_free(pool);
 }
 
+/* The owner of an abandoned device's objects may be a thread that never returns; the probe of a
+ * replaced worker process is the pool's own. */
+static unsigned count_dependents(const pool_device *device, enum device_dependent kind)
+{
+    if (device_is_abandoned(device) ||
+        (kind == DEVICE_DEPENDENT_PROBE && atomic_load(&device->is_readmitting)))
+        return 0;
+    return atomic_load_explicit(&device->dependents[kind], memory_order_acquire);
+}
+
 /* POOL_ERR_BUSY with the number of each kind of dependent, or POOL_OK. */
 static pool_status check_idle(const device_pool *pool)
 {
     unsigned bindings = device_pool_bindings(pool, NULL), dependents[DEVICE_DEPENDENT_KINDS] = {0},
              all = 0;
 
-    /* The owner of an abandoned device's objects may be a thread that never returns. */
     for (size_t i = 0; i < pool->count; i++)
         for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
-            dependents[kind] += device_is_abandoned(&pool->devices[i])
-                                    ? 0
-                                    : atomic_load_explicit(
-                                          &pool->devices[i].dependents[kind], memory_order_acquire);
+            dependents[kind] += count_dependents(&pool->devices[i], (enum device_dependent)kind);
     for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
         all += dependents[kind];
     if (!bindings && !all)
@@ -127,8 +135,9 @@ static pool_status check_idle(const device_pool *pool)
     return base_fail(POOL_ERR_BUSY,
         "the pool is in use: %u bindings held by threads, %u buffers, %u streams or events, %u "
         "modules, %u probes",
-        bindings, dependents[DEVICE_DEPENDENT_BUFFER], dependents[DEVICE_DEPENDENT_STREAM],
-        dependents[DEVICE_DEPENDENT_MODULE], dependents[DEVICE_DEPENDENT_PROBE]);
+        bindings, dependents[DEVICE_DEPENDENT_BUFFER] + dependents[DEVICE_DEPENDENT_PINNED],
+        dependents[DEVICE_DEPENDENT_STREAM], dependents[DEVICE_DEPENDENT_MODULE],
+        dependents[DEVICE_DEPENDENT_PROBE]);
 }
 
 device_pool *pool_retain(device_pool *pool)
@@ -158,7 +167,7 @@ static pool_status check_can_destroy(device_pool *pool)
 
     if (pool->generation != driver_fork_generation())
         return POOL_OK;
-    if (monitor_is_current(pool->monitor))
+    if (monitor_is_current(pool->monitor) || monitor_is_current(pool->readmission))
         return base_fail(POOL_ERR_BUSY,
             "pool_destroy was called by a callback of the pool's own monitor thread, which has to "
             "end first");
@@ -232,8 +241,10 @@ pool_status pool_destroy(device_pool **pool)
         struct base_error_copy first;
 
         base_error_save(&first);
-        if (!(*pool)->is_leaked)
+        if (!(*pool)->is_leaked) {
             (void)monitor_restart((*pool)->monitor);
+            (void)monitor_restart((*pool)->readmission);
+        }
         base_error_restore(&first);
         return status;
     }

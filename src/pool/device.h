@@ -22,6 +22,7 @@ struct device_scope {
     CUcontext context;
     int is_pushed;
     int is_counted;     /* in the device's number of calls in progress */
+    int is_inside;      /* in the number of threads inside a device that can be lost */
     pool_device *outer; /* the device that the thread had entered before */
 };
 
@@ -132,6 +133,7 @@ void device_end_probe(pool_device *device);
 /* Objects that keep a pool from being destroyed while they exist. */
 enum device_dependent {
     DEVICE_DEPENDENT_BUFFER,
+    DEVICE_DEPENDENT_PINNED,
     DEVICE_DEPENDENT_STREAM,
     DEVICE_DEPENDENT_MODULE,
     DEVICE_DEPENDENT_PROBE,
@@ -164,6 +166,15 @@ struct device_resource_type {
     /* Visits objects, with a lock held: the visitor must not call the library. NULL: it has none.
      */
     void (*each_resident)(void *object, device_resident_visitor visit, void *user);
+    /*
+     * The next two are for devices that are lost with their process and come back with another one;
+     * NULL: no-op. `lose`: the driver's objects are gone; objects that can be restored and that
+     * nobody uses are released, without a driver call. It is called again while others are left.
+     * `renew`: creates the driver's objects of the resource, which stays where it is, again; inside
+     * the new context, while no thread is inside the device and nobody has an object on it.
+     */
+    void (*lose)(pool_device *device, void *object);
+    pool_status (*renew)(pool_device *device, void **object);
 };
 pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools with worker processes: the end of a worker makes its device unusable, and no other one.
+ * Pools with worker processes: the end of a worker makes its device unusable, and no other one,
+ * until a replacement has taken over (readmit.c).
  */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -13,9 +15,8 @@ static bool is_isolated(const device_pool *pool)
     return pool->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES;
 }
 
-/* What the device had is gone with its process, so it stays unusable for this pool although a
- * replacement starts, which the next pool uses. */
-static void lose_device(pool_device *device)
+/* What the device had is gone with its process. */
+void device_lose(pool_device *device)
 {
     char cause[512] = "";
 
@@ -31,18 +32,20 @@ static void worker_changed(void *user, int ordinal, enum worker_state state)
     device_pool *pool = user;
     struct base_error_copy before;
 
-    if (state != WORKER_STATE_LOST && state != WORKER_STATE_FAILED)
-        return;
     base_error_save(&before);
-    for (size_t i = 0; i < pool->count; i++)
+    for (size_t i = 0; i < pool->count && state != WORKER_STATE_RUNNING; i++)
         if (pool->devices[i].properties.ordinal == ordinal &&
             device_accepts_calls(&pool->devices[i]))
-            lose_device(&pool->devices[i]);
+            device_lose(&pool->devices[i]);
+    if (monitor_schedule(pool->readmission, &pool->readmission_task, base_clock_ns()))
+        base_log(POOL_LOG_WARN, "device %d: its worker process is not taken into service again: %s",
+            ordinal, pool_last_error()->message);
     base_error_restore(&before);
 }
 
 pool_status device_pool_start_isolation(device_pool *pool)
 {
+    pool->readmission_task = (struct monitor_task){.run = device_pool_readmit, .user = pool};
     return is_isolated(pool) ? worker_listen(worker_changed, pool) : POOL_OK;
 }
 

@@ -82,6 +82,9 @@ struct pool_device {
     bool is_probed;              /* a probe has succeeded since */
     bool is_probing;             /* a probe is in progress */
     atomic_bool is_lost;         /* its worker process has ended */
+    bool needs_resume;           /* guarded by state_lock: it was not in service when it was lost */
+    atomic_bool is_readmitting;  /* a replacement of its worker process is being probed */
+    atomic_uint inside;          /* threads that have entered it; counted where it can be lost */
     atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
 
     _Alignas(CACHE_LINE) struct device_account account;
@@ -118,6 +121,8 @@ struct device_pool {
     struct status_socket *status_socket; /* NULL: none; constant */
     uint64_t stall_timeout_ns;           /* 0: devices without overdue leases are not watched */
     struct monitor_task watch_task;
+    struct monitor *readmission; /* its thread takes lost devices into service again */
+    struct monitor_task readmission_task;
     atomic_uint references;    /* pool_create's and pool_retain's; the last one destroys */
     uint32_t slots;            /* of each device, for leases */
     _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */
@@ -139,6 +144,7 @@ struct device_pool {
      * memory. */
     struct device_set *sets; /* all that were ever published */
     struct device_set *reserve;
+    struct device_set *spares; /* more of the reserve, for devices that came back */
     pool_device **reserve_devices;
     size_t reserve_used;
     device_state_listener state_listener;
@@ -163,6 +169,8 @@ void device_set_free(device_pool *pool);
  * once at creation and once for each device that is lost; with `may_allocate` memory is taken. */
 void device_set_publish(device_pool *pool);
 pool_status device_set_publish_locked(device_pool *pool, bool may_allocate);
+/* Adds to the reserve what the loss of one more device needs. Called with state_lock held. */
+pool_status device_set_replenish_locked(device_pool *pool);
 
 /* --- policy.c --- */
 
@@ -208,6 +216,15 @@ pool_status device_mark_unusable(pool_device *device);
 int device_set_unusable(pool_device *device);
 pool_status device_notify_unusable(pool_device *device, int is_first);
 
+/*
+ * A lost device that has been given new driver objects accepts calls again: it is quarantined for
+ * `reason`. POOL_ERR_BUSY if it is not lost, or was abandoned.
+ */
+pool_status device_set_returned(pool_device *device, const char *reason);
+/* Whether it was being drained or was quarantined when it was lost. */
+bool device_needs_resume(const pool_device *device);
+bool device_is_probing(const pool_device *device);
+
 /* Returns `status`; if its class is DEVICE, the device is marked unusable first. */
 pool_status device_classify(pool_device *device, pool_status status);
 
@@ -218,6 +235,24 @@ void device_pool_fault(void *user, const struct driver_fault *fault);
 
 /* The device's context, created now if necessary. Pushes nothing. */
 pool_status device_context_create(pool_device *device, CUcontext *context);
+/* Forgets the context of a device that was lost, creates another one and enters it. */
+pool_status device_enter_again(pool_device *device, struct device_scope *scope);
+/*
+ * Around whatever uses the context, in pools whose devices can be lost: while threads are inside, a
+ * lost device does not come back. To be counted before the state is read.
+ */
+static inline int device_count_inside(pool_device *device)
+{
+    if (!(device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
+        return 0;
+    atomic_fetch_add(&device->inside, 1);
+    return 1;
+}
+static inline void device_count_outside(pool_device *device, int is_inside)
+{
+    if (is_inside)
+        atomic_fetch_sub(&device->inside, 1);
+}
 /* Refuses a primary context that is in use with other flags than pool_params.context_flags. */
 pool_status device_context_check_flags(pool_device *device);
 /* Releases the context; failures are only logged. */
@@ -273,6 +308,14 @@ void device_report_stall(pool_device *device, const struct driver_fault *fault);
 /* Notices the end of worker processes; no-op for a pool without them. */
 pool_status device_pool_start_isolation(device_pool *pool);
 void device_pool_stop_isolation(device_pool *pool);
+/* The device is lost: its worker process has ended. */
+void device_lose(pool_device *device);
+
+/* --- readmit.c --- */
+
+/* The task that takes lost devices into service again, on the thread of pool->readmission. */
+uint64_t device_pool_readmit(void *user, uint64_t now_ns);
+
 /* Ends the device's worker process, which makes no progress; no-op without one. */
 void device_end_worker(const pool_device *device, const char *cause);
 
@@ -287,6 +330,9 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device);
 int device_uuid_starts_with(const char *whole, const char *start);
 /* Destroys the resources attached to the device, in reverse order of creation. */
 void device_destroy_resources(pool_device *device, int driver_alive);
+/* For devices that are lost: see struct device_resource_type. */
+void device_lose_resources(pool_device *device);
+pool_status device_renew_resources(pool_device *device);
 
 /* --- deferred.c --- */
 

@@ -103,6 +103,27 @@ void device_destroy_resources(pool_device *device, int driver_alive)
     }
 }
 
+void device_lose_resources(pool_device *device)
+{
+    struct device_resource *at = atomic_load_explicit(&device->resources, memory_order_acquire);
+
+    for (; at; at = at->next)
+        if (at->type->lose)
+            at->type->lose(device, at->object);
+}
+
+pool_status device_renew_resources(pool_device *device)
+{
+    pool_status status = POOL_OK;
+
+    pthread_mutex_lock(&device->resource_lock);
+    for (struct device_resource *at = atomic_load(&device->resources); at && !status; at = at->next)
+        if (at->type->renew)
+            status = at->type->renew(device, &at->object);
+    pthread_mutex_unlock(&device->resource_lock);
+    return status;
+}
+
 void device_dependent_added(pool_device *device, enum device_dependent kind)
 {
     atomic_fetch_add_explicit(&device->dependents[kind], 1, memory_order_relaxed);

@@ -6,7 +6,9 @@
  *   READY, DRAINING -> QUARANTINED  pool_device_quarantine, or a probe with a wrong result
  *   DRAINING    -> READY        pool_device_resume
  *   QUARANTINED -> READY        pool_device_resume, after a probe that succeeded since
- *   any of these -> UNUSABLE    a driver call says that the device is lost; for good
+ *   any of these -> UNUSABLE    a driver call says that the device is lost; for good, unless it was
+ *                               lost with its worker process
+ *   UNUSABLE    -> QUARANTINED  another worker process has its context and resources (readmit.c)
  *   any of these, UNUSABLE -> ABANDONED  pool_device_abandon; for good
  *
  * POISONED is a state of the process and belongs to the driver. A device that is being drained or
@@ -149,11 +151,55 @@ int device_set_unusable(pool_device *device)
 
     pthread_mutex_lock(&pool->state_lock);
     is_first = device_accepts_calls(device);
+    if (is_first && !atomic_load(&device->is_readmitting))
+        device->needs_resume = atomic_load(&device->state) != POOL_DEVICE_READY;
     if (is_first)
         (void)set_state_locked(
             device, POOL_DEVICE_UNUSABLE, pool_last_error()->message, false /* cannot fail */);
     pthread_mutex_unlock(&pool->state_lock);
     return is_first;
+}
+
+pool_status device_set_returned(pool_device *device, const char *reason)
+{
+    pool_status status = POOL_OK;
+
+    pthread_mutex_lock(&device->pool->state_lock);
+    if (atomic_load(&device->state) != POOL_DEVICE_UNUSABLE || !atomic_load(&device->is_lost))
+        status = base_fail(POOL_ERR_BUSY, "the device is not lost");
+    if (!status)
+        status = device_set_replenish_locked(device->pool);
+    if (!status)
+        status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);
+    if (!status) {
+        atomic_store(&device->is_lost, false);
+        device->quarantines++;
+        device->is_probed = false;
+    }
+    pthread_mutex_unlock(&device->pool->state_lock);
+    if (!status)
+        device_notify_state(device);
+    return status;
+}
+
+bool device_needs_resume(const pool_device *device)
+{
+    bool needs_resume;
+
+    pthread_mutex_lock(&device->pool->state_lock);
+    needs_resume = device->needs_resume;
+    pthread_mutex_unlock(&device->pool->state_lock);
+    return needs_resume;
+}
+
+bool device_is_probing(const pool_device *device)
+{
+    bool is_probing;
+
+    pthread_mutex_lock(&device->pool->state_lock);
+    is_probing = device->is_probing;
+    pthread_mutex_unlock(&device->pool->state_lock);
+    return is_probing;
 }
 
 /* Fails for a poisoned process, a forked child and a device that is lost or abandoned for good. */

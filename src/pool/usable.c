@@ -36,6 +36,10 @@ void device_set_free(device_pool *pool)
         if (!is_of_reserve(pool, at))
             base_free(at);
     }
+    for (struct device_set *at = pool->spares, *next; at; at = next) {
+        next = at->next;
+        base_free(at);
+    }
     base_free(pool->reserve);
     base_free(pool->reserve_devices);
 }
@@ -59,19 +63,45 @@ static struct device_set *find_set(const device_pool *pool, uint32_t count)
     return NULL;
 }
 
-static struct device_set *new_set(device_pool *pool, uint32_t count, bool may_allocate)
+static struct device_set *allocate_set(size_t count)
 {
-    struct device_set *set;
+    struct device_set *set = base_calloc(1, sizeof(*set) + count * sizeof(*set->devices));
 
-    if (!may_allocate) {
-        set = &pool->reserve[pool->reserve_used];
-        set->devices = pool->reserve_devices + pool->reserve_used++ * pool->count;
-        return set;
-    }
-    set = base_calloc(1, sizeof(*set) + count * sizeof(*set->devices));
     if (set)
         set->devices = (pool_device **)(set + 1);
     return set;
+}
+
+static struct device_set *take_from_reserve(device_pool *pool)
+{
+    struct device_set *set = pool->spares;
+
+    if (set) {
+        pool->spares = set->next;
+        return set;
+    }
+    set = &pool->reserve[pool->reserve_used];
+    set->devices = pool->reserve_devices + pool->reserve_used++ * pool->count;
+    return set;
+}
+
+pool_status device_set_replenish_locked(device_pool *pool)
+{
+    size_t left = pool->count + 1 - pool->reserve_used, needed = 1;
+    struct device_set *set;
+
+    for (set = pool->spares; set; set = set->next)
+        left++;
+    for (size_t i = 0; i < pool->count; i++)
+        needed += device_accepts_calls(&pool->devices[i]);
+    if (left >= needed)
+        return POOL_OK;
+    set = allocate_set(pool->count);
+    if (!set)
+        return base_fail_memory("the pool's set of ready devices");
+    set->next = pool->spares;
+    pool->spares = set;
+    return POOL_OK;
 }
 
 static void fill_set(device_pool *pool, struct device_set *set)
@@ -100,7 +130,7 @@ pool_status device_set_publish_locked(device_pool *pool, bool may_allocate)
     if (!pool->is_poisoned && count) {
         set = find_set(pool, count);
         if (!set) {
-            set = new_set(pool, count, may_allocate);
+            set = may_allocate ? allocate_set(count) : take_from_reserve(pool);
             if (!set)
                 return base_fail_memory("the pool's set of ready devices");
             fill_set(pool, set);

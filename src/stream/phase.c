@@ -55,10 +55,25 @@ static void destroy_ring(pool_device *device, void *object, int driver_alive)
     base_free(ring);
 }
 
+/* The events have ended with the process that had the device. */
+static pool_status renew_ring(pool_device *device, void **object)
+{
+    struct phase_ring *ring = *object;
+
+    (void)device;
+    pthread_mutex_lock(&ring->lock);
+    for (unsigned i = 0; i < SAMPLES; i++)
+        ring->samples[i] = (struct phase_sample){.state = SAMPLE_FREE};
+    pthread_mutex_unlock(&ring->lock);
+    return POOL_OK;
+}
+
 static struct phase_ring *ring_of(pool_device *device)
 {
-    static const struct device_resource_type type = {
-        .name = "phase timers", .create = create_ring, .destroy = destroy_ring};
+    static const struct device_resource_type type = {.name = "phase timers",
+        .create = create_ring,
+        .destroy = destroy_ring,
+        .renew = renew_ring};
     struct base_error_copy before;
     void *object = NULL;
 

@@ -57,10 +57,29 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
     base_free(registry);
 }
 
+static pool_status renew_registry(pool_device *device, void **object)
+{
+    struct driver *driver = device_driver(device);
+    struct stream_registry *registry = *object;
+    pool_status status;
+
+    pthread_mutex_lock(&registry->lock);
+    registry->renewals++;
+    stream_sets_forget_locked(registry);
+    status = DRIVER_CALL(
+        driver, StreamCreateWithPriority(&registry->reclaim, DRIVER_STREAM_NON_BLOCKING, 0));
+    if (!status)
+        status = DRIVER_CALL(driver, EventCreate(&registry->join, DRIVER_EVENT_DISABLE_TIMING));
+    pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry)
 {
-    static const struct device_resource_type kind = {
-        .name = "streams", .create = create_registry, .destroy = destroy_registry};
+    static const struct device_resource_type kind = {.name = "streams",
+        .create = create_registry,
+        .destroy = destroy_registry,
+        .renew = renew_registry};
     void *object;
     pool_status status = device_resource_get(device, &kind, &object);
 

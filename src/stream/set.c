@@ -35,12 +35,14 @@ pool_status stream_set_take(
 {
     struct stream_registry *registry;
     struct stream_set *taken;
+    unsigned renewals;
     pool_status status = stream_registry_of(device, &registry);
 
     if (status)
         return status;
     pthread_mutex_lock(&registry->lock);
     taken = registry->idle_sets;
+    renewals = registry->renewals;
     if (taken)
         registry->idle_sets = taken->next;
     pthread_mutex_unlock(&registry->lock);
@@ -49,6 +51,7 @@ pool_status stream_set_take(
     if (!taken)
         return base_fail_memory("a set of streams");
     taken->registry = registry;
+    taken->renewals = renewals;
     status = complete(device, taken, streams, events);
     if (status)
         stream_set_return(taken);
@@ -57,14 +60,38 @@ pool_status stream_set_take(
     return status;
 }
 
+static void forget_set_locked(struct stream_set *set)
+{
+    for (int i = 0; i < STREAM_SET_EVENTS; i++)
+        stream_free_event(NULL, set->event[i], 0);
+    for (int i = 0; i < STREAM_SET_STREAMS; i++)
+        if (set->stream[i])
+            stream_forget_locked(set->stream[i]);
+    base_free(set);
+}
+
 void stream_set_return(struct stream_set *set)
 {
     struct stream_registry *registry = set->registry;
 
     pthread_mutex_lock(&registry->lock);
-    set->next = registry->idle_sets;
-    registry->idle_sets = set;
+    if (set->renewals == registry->renewals) {
+        set->next = registry->idle_sets;
+        registry->idle_sets = set;
+    } else { /* the device was lost during the operation, and has come back */
+        forget_set_locked(set);
+    }
     pthread_mutex_unlock(&registry->lock);
+}
+
+void stream_sets_forget_locked(struct stream_registry *registry)
+{
+    while (registry->idle_sets) {
+        struct stream_set *set = registry->idle_sets;
+
+        registry->idle_sets = set->next;
+        forget_set_locked(set);
+    }
 }
 
 void stream_sets_destroy(struct driver *driver, struct stream_registry *registry, int driver_alive)

@@ -264,6 +264,23 @@ static void unlink_stream(pool_stream *stream)
         stream->next->previous = stream->previous;
 }
 
+void stream_forget_locked(pool_stream *stream)
+{
+    driver_queue_release(device_work(stream->device), stream->queue, NULL, 1);
+    unlink_stream(stream);
+    atomic_store_explicit(&stream->magic, STREAM_DEAD, memory_order_relaxed);
+    base_free(stream);
+}
+
+void stream_forget(pool_stream *stream)
+{
+    struct stream_registry *registry = stream->registry;
+
+    pthread_mutex_lock(&registry->lock);
+    stream_forget_locked(stream);
+    pthread_mutex_unlock(&registry->lock);
+}
+
 static void free_object(pool_stream *stream)
 {
     device_dependent_removed(stream->device, DEVICE_DEPENDENT_STREAM);

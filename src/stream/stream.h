@@ -44,6 +44,7 @@ struct stream_registry {
     CUstream reclaim;
     CUevent join;                 /* guarded by lock */
     struct stream_set *idle_sets; /* guarded by lock */
+    unsigned renewals; /* how often the device has come back with new driver objects; likewise */
 };
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry);
@@ -65,6 +66,11 @@ pool_status stream_handle_on(
  * thread's error detail stays as it was. */
 void stream_discard(pool_stream *stream);
 
+/* Frees the object of a stream that belongs to the library; its driver object has ended with the
+ * process that had the device. The registry's lock is held. */
+void stream_forget_locked(pool_stream *stream);
+void stream_forget(pool_stream *stream);
+
 /*
  * Streams and events for one operation at a time. A set is taken with at least the given numbers of
  * them and returned for the next operation, whatever is still enqueued there. A stream of a set
@@ -74,6 +80,7 @@ enum { STREAM_SET_STREAMS = 3, STREAM_SET_EVENTS = STREAM_SET_STREAMS + 1 };
 struct stream_set {
     struct stream_set *next;
     struct stream_registry *registry;
+    unsigned renewals; /* of the registry when the set was created */
     pool_stream *stream[STREAM_SET_STREAMS];
     pool_event *event[STREAM_SET_EVENTS];
 };
@@ -81,6 +88,9 @@ pool_status stream_set_take(
     pool_device *device, uint32_t streams, uint32_t events, struct stream_set **set);
 void stream_set_return(struct stream_set *set);
 
+/* Frees the objects of the idle sets, whose driver objects have ended. The registry's lock is held.
+ */
+void stream_sets_forget_locked(struct stream_registry *registry);
 /* For the destruction of the registry: destroys its idle sets; an event of one of them, or NULL. */
 void stream_sets_destroy(struct driver *driver, struct stream_registry *registry, int driver_alive);
 void stream_free_event(struct driver *driver, pool_event *event, int driver_alive);

@@ -436,7 +436,8 @@ static void destroy_thing(pool_device *device, void *object, int driver_alive)
         destroyed++;
 }
 
-static const struct device_resource_type thing = {"a thing", make_thing, destroy_thing, NULL};
+static const struct device_resource_type thing = {
+    .name = "a thing", .create = make_thing, .destroy = destroy_thing};
 
 static pool_status make_on_top(pool_device *device, void **object)
 {
@@ -452,7 +453,7 @@ static void destroy_on_top(pool_device *device, void *object, int driver_alive)
 }
 
 static const struct device_resource_type on_top = {
-    "on top of it", make_on_top, destroy_on_top, NULL};
+    .name = "on top of it", .create = make_on_top, .destroy = destroy_on_top};
 
 static void test_kept(void **state)
 {

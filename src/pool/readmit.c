@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lost devices come back: when a replacement of the worker process runs and nothing of the ended
+ * process is in use any more, the device gets a context and new driver objects for its resources,
+ * is quarantined, probed, and put into service.
+ *
+ * Nothing is in use when no thread is inside the device and no lease, binding, buffer, stream,
+ * event or module of it exists. As its state is UNUSABLE, none can be added meanwhile, so that no
+ * object of the ended process can be mistaken for one of the replacement.
+ */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "pool/pool.h"
+#include "worker/worker.h"
+
+/* Between two looks whether the objects of a lost device have been destroyed: a job that fails
+ * releases its own within milliseconds. */
+#define RETRY_NS 10000000u
+/* A probe takes milliseconds; the first one also loads its kernel. */
+#define PROBE_NS UINT64_C(30000000000)
+
+static bool is_bound(const pool_device *device)
+{
+    const device_pool *pool = device->pool;
+    uint32_t *bindings = base_calloc(pool->count, sizeof(*bindings));
+    bool is_bound = true;
+
+    if (bindings) {
+        device_pool_bindings(pool, bindings);
+        is_bound = bindings[device - pool->devices] != 0;
+    }
+    base_free(bindings);
+    return is_bound;
+}
+
+/* Pinned memory belongs to the pool's process and stays. */
+static bool is_in_use(const pool_device *device)
+{
+    unsigned dependents = atomic_load(&device->dependents[DEVICE_DEPENDENT_BUFFER]) +
+                          atomic_load(&device->dependents[DEVICE_DEPENDENT_STREAM]) +
+                          atomic_load(&device->dependents[DEVICE_DEPENDENT_MODULE]) +
+                          atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]);
+
+    return dependents || atomic_load(&device->inside) || device_leases(device) || is_bound(device);
+}
+
+static pool_status renew(pool_device *device)
+{
+    struct device_scope scope;
+    pool_status status = device_enter_again(device, &scope);
+
+    if (status)
+        return status;
+    driver_work_end(&device->work); /* what had been enqueued has ended */
+    atomic_store(&device->watch.is_stalled, 0);
+    device->watch.since_ns = 0;
+    status = device_leave(&scope, device_renew_resources(device));
+    return status;
+}
+
+static bool runs(const pool_device *device, struct worker_status *worker)
+{
+    return worker_get_status(device->properties.ordinal, worker) &&
+           worker->state == WORKER_STATE_RUNNING;
+}
+
+/* A process that cannot serve the device is replaced, with pauses, until too many have failed. One
+ * that has ended already has perhaps been replaced, and the successor must not be ended. */
+static void give_up_process(pool_device *device, pool_status status, const char *what)
+{
+    char cause[512];
+
+    if (status == POOL_ERR_DEVICE_LOST)
+        return;
+    snprintf(cause, sizeof(cause), "%s: %.400s", what, pool_last_error()->message);
+    device_end_worker(device, cause);
+}
+
+/* POOL_ERR_DEVICE_UNUSABLE: it has computed wrong results and stays quarantined. */
+static pool_status probe(pool_device *device)
+{
+    pool_status status;
+
+    while ((status = pool_device_probe(device, PROBE_NS)) == POOL_ERR_BUSY)
+        base_sleep_ns(1000000); /* another thread probes it */
+    if (status && status != POOL_ERR_DEVICE_UNUSABLE)
+        give_up_process(device, status, "the probe of the new process failed");
+    while (status == POOL_ERR_TIMEOUT && device_is_probing(device))
+        base_sleep_ns(1000000); /* it returns, as its process has ended */
+    return status;
+}
+
+/* The device accepts calls from here on, so that its next loss is noticed by the listener. */
+static void put_into_service(pool_device *device, unsigned generation)
+{
+    struct worker_status worker;
+    pool_status status;
+
+    /* It may have ended before the state was changed. */
+    if (!runs(device, &worker) || worker.generation != generation) {
+        if (device_accepts_calls(device))
+            device_lose(device);
+        return;
+    }
+    status = probe(device);
+    if (!status && !device_needs_resume(device))
+        status = pool_device_resume(device);
+    /* Here rather than by the listener, for whom the device would have been quarantined by its
+     * user. */
+    else if (status && status != POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
+        device_lose(device);
+    if (status)
+        base_log(POOL_LOG_WARN, "device %d (%s) is not in service again: %s",
+            device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
+}
+
+/* false: it is to be tried again. */
+static bool readmit(pool_device *device)
+{
+    struct worker_status worker;
+    pool_status status;
+    char reason[sizeof(device->reason.text)];
+
+    device_lose_resources(device);
+    if (!runs(device, &worker))
+        return true; /* the listener is called when one does */
+    if (is_in_use(device))
+        return false;
+    status = renew(device);
+    if (status) {
+        give_up_process(device, status, "the new process could not be prepared");
+        return true;
+    }
+    snprintf(reason, sizeof(reason), "worker process %d has replaced a lost one", (int)worker.pid);
+    atomic_store(&device->is_readmitting, true);
+    status = device_set_returned(device, reason);
+    if (!status) {
+        base_log(POOL_LOG_INFO, "device %d (%s): %s", device->properties.ordinal,
+            device->properties.uuid, reason);
+        put_into_service(device, worker.generation);
+    }
+    atomic_store(&device->is_readmitting, false);
+    return !status || device_is_abandoned(device);
+}
+
+uint64_t device_pool_readmit(void *user, uint64_t now_ns)
+{
+    device_pool *pool = user;
+    bool is_done = true;
+
+    (void)now_ns;
+    for (size_t i = 0; i < pool->count; i++) {
+        pool_device *device = &pool->devices[i];
+
+        if (device_pool_is_usable(pool) && atomic_load(&device->is_lost) &&
+            !device_is_abandoned(device))
+            is_done = readmit(device) && is_done;
+    }
+    return is_done ? MONITOR_NEVER : base_clock_ns() + RETRY_NS;
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devices come back into service of the same pool after their worker process was killed: operations
+ * then give right answers there, and until then nothing of the ended process is in use.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "left_behind.h"
+#include "support/assert.h"
+#include "support/msm_reference.h"
+#include "support/ntt_reference.h"
+#include "worker/worker.h"
+
+enum { LOG_COUNT = 6, COUNT = 1 << LOG_COUNT, ELEMENT = 32, POINT = 64, DEVICES = 4 };
+
+/* Far more than any of this takes. */
+enum { PATIENCE_S = 100 };
+
+/* Problems and their answers, computed by the host. */
+static struct {
+    const pool_curve *curve;
+    pool_poseidon *set;
+    pool_ntt_domain *domain;
+    unsigned char points[COUNT * POINT], scalars[COUNT * ELEMENT];
+    unsigned char sum[POINT], transform[COUNT * ELEMENT], digests[COUNT * ELEMENT];
+} work;
+
+static pool_span span_of(const void *data, uint64_t count)
+{
+    return (pool_span){.data = (void *)(uintptr_t)data, .count = count};
+}
+
+/* Its tables belong to a pool. */
+static void create_domain(void)
+{
+    const pool_ntt_domain_params params = {.struct_size = sizeof(params),
+        .field = pool_curve_scalar_field(work.curve),
+        .log_size = LOG_COUNT};
+
+    assert_ok(pool_ntt_domain_create(&params, &work.domain));
+}
+
+static int create_work(void **state)
+{
+    const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
+    const pool_field *field;
+    pool_span in, out;
+
+    (void)state;
+    work.curve = pool_curve_by_name("bn254_g1");
+    field = pool_curve_scalar_field(work.curve);
+    assert_int_equal(pool_point_bytes(work.curve, POOL_POINT_AFFINE), POINT);
+    assert_ok(pool_random_points(work.curve, 1, COUNT, NULL, work.points, NULL));
+    assert_ok(pool_random_scalars(field, 2, COUNT, POOL_FORM_STANDARD, work.scalars));
+    assert_ok(msm_reference_buckets(work.curve, COUNT, work.points, work.scalars, work.sum));
+    create_domain();
+    assert_ok(ntt_reference_run(
+        &(struct ntt_reference){.domain = work.domain, .batch = 1}, work.scalars, work.transform));
+    pool_ntt_domain_destroy(&work.domain);
+    assert_ok(pool_poseidon_by_name("circom-bn254-t2", &work.set));
+    in = span_of(work.scalars, COUNT);
+    out = span_of(work.digests, COUNT);
+    assert_ok(pool_poseidon_hash(work.set, &on_host, &in, 1, &out));
+    return 0;
+}
+
+static int destroy_work(void **state)
+{
+    (void)state;
+    pool_poseidon_destroy(&work.set);
+    return 0;
+}
+
+static pool_status compare(pool_status status, const void *got, const void *wanted, size_t bytes)
+{
+    if (!status && memcmp(got, wanted, bytes) != 0) {
+        fprintf(stderr, "a result is wrong\n");
+        abort();
+    }
+    return status;
+}
+
+/* An MSM, over the resident bases if there are any, a transform and hashes. */
+static pool_status compute(const pool_exec *exec, pool_resident *resident)
+{
+    unsigned char result[COUNT * ELEMENT] = {0};
+    pool_msm_params msm = {.struct_size = sizeof(msm), .curve = work.curve};
+    const pool_ntt_params ntt = {.struct_size = sizeof(ntt), .domain = work.domain};
+    const pool_span points = span_of(work.points, COUNT), in = span_of(work.scalars, COUNT);
+    const pool_span out = span_of(result, COUNT), sum = span_of(result, 1);
+    pool_resident_use *use = NULL;
+    pool_status status = POOL_OK, closed;
+
+    if (resident)
+        status = pool_resident_open(resident, exec, &use);
+    if (use) {
+        msm.curve = NULL;
+        msm.bases = pool_resident_bases(use);
+    }
+    if (!status)
+        status = pool_msm(&msm, exec, use ? NULL : &points, &in, &sum);
+    closed = pool_resident_close(&use);
+    status = compare(status ? status : closed, result, work.sum, sizeof(work.sum));
+    if (!status)
+        status = compare(
+            pool_ntt(&ntt, exec, &in, &out), result, work.transform, sizeof(work.transform));
+    if (!status)
+        status = compare(pool_poseidon_hash(work.set, exec, &in, 1, &out), result, work.digests,
+            sizeof(work.digests));
+    return status;
+}
+
+static pool_status compute_on(pool_device *device, pool_resident *resident)
+{
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+
+    return compute(&exec, resident);
+}
+
+/* ---- pools -------------------------------------------------------------------------------------
+ */
+
+static device_pool *create_pool(const char *devices)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = devices};
+    device_pool *pool = NULL;
+
+    assert_ok(pool_create(&pool, &params));
+    create_domain();
+    return pool;
+}
+
+static void destroy_pool(device_pool *pool)
+{
+    pool_ntt_domain_destroy(&work.domain);
+    assert_ok(pool_destroy(&pool));
+}
+
+static pool_device *device_at(device_pool *pool, uint32_t index)
+{
+    pool_device *device = NULL;
+
+    assert_ok(pool_device_at(pool, index, &device));
+    return device;
+}
+
+static pool_resident *create_resident(device_pool *pool, uint32_t flags)
+{
+    const pool_bases_params bases = {.struct_size = sizeof(bases), .curve = work.curve};
+    const pool_span points = span_of(work.points, COUNT);
+    const pool_resident_params params = {.struct_size = sizeof(params),
+        .name = "key",
+        .flags = flags,
+        .bases = &bases,
+        .points = &points};
+    pool_resident *resident = NULL;
+
+    assert_ok(pool_resident_create(pool, &params, &resident));
+    return resident;
+}
+
+static struct worker_status worker_of(int ordinal)
+{
+    struct worker_status status;
+
+    assert_true(worker_get_status(ordinal, &status));
+    return status;
+}
+
+static void kill_worker(int ordinal)
+{
+    pid_t pid = worker_of(ordinal).pid;
+
+    if (pid > 0)
+        kill(pid, SIGKILL);
+}
+
+static pool_device_state state_of(pool_device *device)
+{
+    pool_device_info info = {.struct_size = sizeof(info)};
+    pool_status status = pool_device_get_info(device, &info);
+
+    if (status == POOL_ERR_DEVICE_LOST) /* while it read the free memory */
+        return POOL_DEVICE_UNUSABLE;
+    assert_ok(status);
+    return info.state;
+}
+
+/* Until the device is in service, in a process after `generation`. */
+static void wait_for_service(pool_device *device, unsigned generation)
+{
+    time_t end = time(NULL) + PATIENCE_S;
+
+    while (worker_of(pool_device_ordinal(device)).generation <= generation ||
+           state_of(device) != POOL_DEVICE_READY) {
+        if (time(NULL) > end) {
+            pool_device_info info = {.struct_size = sizeof(info)};
+
+            assert_ok(pool_device_get_info(device, &info));
+            fail_msg("the device is not in service: state %d: %s", info.state, info.reason);
+        }
+        usleep(2000);
+    }
+}
+
+static void wait_for_process(int ordinal, unsigned generation)
+{
+    time_t end = time(NULL) + PATIENCE_S;
+
+    while (worker_of(ordinal).generation <= generation) {
+        if (time(NULL) > end)
+            fail_msg("no process replaces the worker: %s", worker_of(ordinal).cause);
+        usleep(100);
+    }
+}
+
+static void kill_and_wait(pool_device *device)
+{
+    int ordinal = pool_device_ordinal(device);
+    unsigned generation = worker_of(ordinal).generation;
+
+    kill_worker(ordinal);
+    wait_for_service(device, generation);
+}
+
+/* ---- tests -------------------------------------------------------------------------------------
+ */
+
+static void test_comes_back(void **state)
+{
+    struct left_behind before = look(), after;
+    device_pool *pool = create_pool("workers:sim:4,mem=1G");
+    pool_health_info health = {.struct_size = sizeof(health)};
+    pool_resident *pinned = create_resident(pool, POOL_RESIDENT_PINNED);
+    pool_resident *resident = create_resident(pool, 0);
+
+    (void)state;
+    for (uint32_t i = 0; i < DEVICES; i++)
+        assert_ok(compute_on(device_at(pool, i), i % 2 ? pinned : resident));
+    /* More often than there are devices: each loss publishes another set of ready ones. */
+    for (uint32_t i = 0; i < 2 * DEVICES; i++) {
+        pool_device *device = device_at(pool, i % DEVICES);
+
+        kill_and_wait(device);
+        assert_ok(compute_on(device, i % 2 ? pinned : resident));
+        assert_ok(compute_on(device, NULL));
+    }
+    assert_ok(pool_get_health(pool, &health));
+    assert_int_equal(health.harmed, POOL_CLASS_NONE);
+    assert_int_equal(health.usable_devices, DEVICES);
+    assert_ok(pool_resident_destroy(&pinned));
+    assert_ok(pool_resident_destroy(&resident));
+    destroy_pool(pool);
+    after = look();
+    assert_memory_equal(&before, &after, sizeof(before));
+}
+
+static void wait_for_loss(pool_device *device)
+{
+    time_t end = time(NULL) + PATIENCE_S;
+
+    while (state_of(device) != POOL_DEVICE_UNUSABLE) {
+        assert_true(time(NULL) <= end);
+        usleep(1000);
+    }
+}
+
+/* Objects of the ended process answer that it is lost, can be destroyed, and keep the device out of
+ * service until then. Pinned memory stays. */
+static void test_objects(void **state)
+{
+    device_pool *pool = create_pool("workers:sim:2,mem=1G");
+    pool_device *device = device_at(pool, 1);
+    unsigned char data[4096], back[4096] = {0};
+    pool_buffer *buffer = NULL, *other = NULL;
+    pool_pinned *pinned = NULL;
+    pool_stream *stream = NULL;
+    pool_event *event = NULL;
+    unsigned generation = worker_of(1).generation;
+
+    (void)state;
+    memset(data, 0x5a, sizeof(data));
+    assert_ok(pool_buffer_from_host(device, data, sizeof(data), &buffer));
+    assert_ok(pool_pinned_create(device, sizeof(data), 0, &pinned));
+    memcpy(pool_pinned_data(pinned), data, sizeof(data));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_event_create(device, 0, &event));
+    assert_ok(pool_event_record(event, stream));
+    assert_ok(pool_bind(device));
+    kill_worker(1);
+    wait_for_loss(device);
+    wait_for_process(1, generation);
+    assert_status(pool_copy_to_host(back, buffer, 0, sizeof(back), NULL), POOL_ERR_DEVICE_LOST);
+    assert_status(pool_stream_synchronize(stream), POOL_ERR_DEVICE_LOST);
+    assert_status(pool_event_synchronize(event), POOL_ERR_DEVICE_LOST);
+    assert_status(compute_on(device, NULL), POOL_ERR_DEVICE_LOST);
+    assert_says("signal 9");
+    assert_ok(compute_on(device_at(pool, 0), NULL));
+    assert_ok(pool_event_destroy(&event));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_int_equal(state_of(device), POOL_DEVICE_UNUSABLE); /* it is still bound */
+    assert_ok(pool_unbind(device));
+    wait_for_service(device, generation);
+    assert_ok(pool_buffer_alloc(device, sizeof(data), &other));
+    assert_ok(pool_copy_to_device(other, 0, pool_pinned_data(pinned), sizeof(data), NULL));
+    assert_ok(pool_copy_to_host(back, other, 0, sizeof(back), NULL));
+    assert_memory_equal(back, data, sizeof(data));
+    assert_ok(pool_buffer_destroy(&other));
+    assert_ok(pool_pinned_destroy(&pinned));
+    destroy_pool(pool);
+}
+
+/* Replacements are killed as soon as they run, wherever the device's return is by then. */
+static void test_dies_again(void **state)
+{
+    device_pool *pool = create_pool("workers:sim:2,mem=1G");
+    pool_device *device = device_at(pool, 0);
+    unsigned generation = 0;
+
+    (void)state;
+    assert_ok(compute_on(device, NULL));
+    for (int i = 0; i < 4; i++) {
+        generation = worker_of(0).generation;
+        kill_worker(0);
+        wait_for_process(0, generation);
+        usleep((useconds_t)i * 3000);
+    }
+    kill_worker(0);
+    wait_for_service(device, generation + 1);
+    assert_ok(compute_on(device, NULL));
+    assert_ok(compute_on(device_at(pool, 1), NULL));
+    /* A pool can be destroyed while a device comes back. */
+    kill_worker(0);
+    destroy_pool(pool);
+}
+
+/* Each process faults at its first launch: the probe finds that out, and no other is started after
+ * some of them. */
+static void test_crash_loop(void **state)
+{
+    device_pool *pool;
+    pool_device_info info = {.struct_size = sizeof(info)};
+    time_t end = time(NULL) + PATIENCE_S;
+
+    (void)state;
+    setenv("DEVICEPOOL_SIM_FAULTS", "dev0.cuLaunchKernel*@1=700", 1);
+    pool = create_pool("workers:sim:2,mem=1G");
+    assert_status(compute_on(device_at(pool, 0), NULL), POOL_ERR_DEVICE_LOST);
+    while (worker_of(0).state != WORKER_STATE_FAILED) {
+        assert_true(time(NULL) <= end);
+        usleep(2000);
+    }
+    wait_for_loss(device_at(pool, 0));
+    assert_ok(pool_device_get_info(device_at(pool, 0), &info));
+    assert_non_null(strstr(info.reason, "ILLEGAL_ADDRESS"));
+    assert_ok(compute_on(device_at(pool, 1), NULL));
+    destroy_pool(pool);
+    unsetenv("DEVICEPOOL_SIM_FAULTS");
+}
+
+/* A device that was not in service does not get there by a loss. */
+static void test_quarantined(void **state)
+{
+    device_pool *pool = create_pool("workers:sim:2,mem=1G");
+    pool_device *device = device_at(pool, 1);
+    time_t end = time(NULL) + PATIENCE_S;
+
+    (void)state;
+    assert_ok(pool_device_quarantine(device, "under suspicion"));
+    kill_worker(1);
+    wait_for_loss(device);
+    while (state_of(device) != POOL_DEVICE_QUARANTINED || pool_device_resume(device)) {
+        assert_true(time(NULL) <= end);
+        usleep(2000);
+    }
+    assert_ok(compute_on(device, NULL));
+    destroy_pool(pool);
+}
+
+/* Jobs with leases on all devices while workers are killed. */
+struct jobs {
+    device_pool *pool;
+    pool_resident *resident;
+    atomic_bool stops;
+    atomic_uint done[DEVICES];
+    atomic_uint lost, other;
+};
+
+static void run_job(struct jobs *jobs)
+{
+    const pool_request request = {
+        .struct_size = sizeof(request), .bytes = 64 << 20, .timeout_ns = POOL_WAIT_FOREVER};
+    pool_device *device = NULL;
+    pool_lease *lease = NULL;
+    pool_exec exec = {.struct_size = sizeof(exec)};
+    pool_status status = pool_acquire(jobs->pool, &request, &lease);
+
+    if (!status)
+        status = pool_lease_device(lease, 0, &device);
+    exec.lease = lease;
+    exec.device = device;
+    if (!status)
+        status = pool_lease_stream(lease, 0, &exec.stream);
+    if (!status)
+        status = compute(&exec, jobs->resident);
+    if (!status)
+        atomic_fetch_add(&jobs->done[pool_device_index(device)], 1);
+    else if (status == POOL_ERR_DEVICE_LOST)
+        atomic_fetch_add(&jobs->lost, 1);
+    else if (atomic_fetch_add(&jobs->other, 1) == 0)
+        fprintf(stderr, "%s: %s\n", pool_status_name(status), pool_last_error()->message);
+    (void)pool_release(&lease);
+}
+
+static void *run_jobs(void *user)
+{
+    struct jobs *jobs = user;
+
+    while (!atomic_load(&jobs->stops))
+        run_job(jobs);
+    return NULL;
+}
+
+static void test_under_load(void **state)
+{
+    enum { THREADS = 6, ROUNDS = 6 };
+    struct left_behind before = look(), after;
+    device_pool *pool = create_pool("workers:sim:4,mem=1G");
+    struct jobs jobs = {.pool = pool, .resident = create_resident(pool, 0)};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_jobs, &jobs), 0);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        time_t end = time(NULL) + PATIENCE_S;
+        pool_device *device = device_at(pool, i % DEVICES);
+        unsigned done;
+
+        kill_and_wait(device);
+        done = atomic_load(&jobs.done[i % DEVICES]);
+        while (atomic_load(&jobs.done[i % DEVICES]) == done) {
+            assert_true(time(NULL) <= end);
+            usleep(1000);
+        }
+    }
+    atomic_store(&jobs.stops, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&jobs.other), 0);
+    assert_ok(pool_resident_destroy(&jobs.resident));
+    destroy_pool(pool);
+    after = look();
+    assert_memory_equal(&before, &after, sizeof(before));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
+        cmocka_unit_test(test_objects), cmocka_unit_test(test_dies_again),
+        cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
+        cmocka_unit_test(test_under_load)};
+
+    setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
+    return cmocka_run_group_tests(tests, create_work, destroy_work);
+}
