@@ -243,8 +243,9 @@ static void test_progress_elsewhere(void **state)
 {
     const uint64_t timeout = 400 * MS;
     struct setting setting;
+    uint32_t stalled = 1;
     uint64_t last = 0;
-    int calls = 0;
+    int calls = 0, later_calls = 0;
 
     (void)state;
     set_up(&setting, timeout);
@@ -255,11 +256,15 @@ static void test_progress_elsewhere(void **state)
         while (health_of(&setting).stalled_devices);
         calls = atomic_load(&heard.calls);
         longest = progress_for(&setting, 3 * timeout, &last);
+        stalled = health_of(&setting).stalled_devices;
+        later_calls = atomic_load(&heard.calls);
+        if (base_clock_ns() - last > timeout / 2)
+            longest = timeout;
     }
-    assert_int_equal(health_of(&setting).stalled_devices, 0);
-    assert_int_equal(atomic_load(&heard.calls), calls);
+    assert_int_equal(stalled, 0);
+    assert_int_equal(later_calls, calls);
     wait_for_stalled(&setting, 1);
-    wait_for_calls(calls + 1);
+    wait_for_calls(later_calls + 1);
     assert_ok(pool_sim_resume());
     tear_down(&setting);
 }
