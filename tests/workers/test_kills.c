@@ -2,7 +2,7 @@
 /*
  * Worker processes are killed at random times while jobs run on all devices: no answer is wrong,
  * every failed job names its cause, the other devices continue, and nothing is left behind. A round
- * ends when only one device is left that was not shot; the next pool has all of them again.
+ * kills workers of all devices but one, six times at most; the next pool has all devices again.
  *
  *   test_kills SECONDS [SEED]
  */
