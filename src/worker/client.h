@@ -99,7 +99,7 @@ struct client_worker {
      * that an address of an ended one is recognised. */
     uint64_t region_base, region_bytes;
     pthread_mutex_t lock;
-    /* guarded by lock */
+    /* Guarded by lock; the supervisor reads without it what only it writes. */
     pid_t pid;
     int process, lifeline; /* descriptors, -1: none */
     unsigned losses;
@@ -294,7 +294,7 @@ void client_host_forget(struct client_worker *worker);
 pool_status client_find_program(char *path, size_t size);
 /* A copy of the descriptor above those that a worker inherits; closes the original. -1: failed. */
 int client_move_up(int descriptor);
-/* Starts the process; called with the worker's lock held, on the supervisor's thread. */
+/* Starts the process; called on the supervisor's thread, without the worker's lock. */
 bool client_spawn(struct client *owner, struct client_worker *worker);
 pool_status client_supervise(struct client *opened);
 void client_supervise_end(struct client *closing);

@@ -208,8 +208,10 @@ static bool create_control(struct client_worker *worker)
     }
     /* A child of fork() could delay the end of nobody, but would keep the memory. */
     (void)madvise(shared, sizeof(*shared), MADV_DONTFORK);
+    pthread_mutex_lock(&worker->lock);
     worker->control = control;
     worker->shared = shared;
+    pthread_mutex_unlock(&worker->lock);
     return true;
 }
 
@@ -267,46 +269,55 @@ static void reset_rings(struct client *owner, struct client_worker *worker)
     }
 }
 
+/* For worker_get_status, which any thread may call. */
+static bool set_failed(struct client_worker *worker, const char *what, int failure)
+{
+    pthread_mutex_lock(&worker->lock);
+    snprintf(worker->cause, sizeof(worker->cause), "%.200s: %s", what, strerror(failure));
+    pthread_mutex_unlock(&worker->lock);
+    return false;
+}
+
 bool client_spawn(struct client *owner, struct client_worker *worker)
 {
-    char parent[16], what[64];
+    char parent[16], what[64], failed[256];
     char *arguments[] = {owner->program, (char *)(uintptr_t) "--of", parent, what, NULL};
-    int ends[2], descriptors[3], failure;
+    int ends[2], descriptors[3], process = -1, failure;
+    pid_t pid;
 
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     snprintf(what, sizeof(what), "device=%d,generation=%u", worker->ordinal,
         atomic_load(&worker->generation) + 1);
-    if (!create_control(worker) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
-        snprintf(worker->cause, sizeof(worker->cause),
-            "no memory or descriptors for a worker process: %s", strerror(errno));
-        return false;
-    }
+    if (!create_control(worker) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return set_failed(worker, "no memory or descriptors for a worker process", errno);
     reset_rings(owner, worker);
     fill_config(owner, worker);
     ends[1] = client_move_up(ends[1]);
     descriptors[0] = ends[1];
     descriptors[1] = worker->control;
     descriptors[2] = owner->arena;
-    failure = ends[1] < 0 ? errno
-                          : spawn_program(owner->program, worker->uuid, arguments, descriptors, 3,
-                                &worker->pid);
+    failure = ends[1] < 0
+                  ? errno
+                  : spawn_program(owner->program, worker->uuid, arguments, descriptors, 3, &pid);
     if (ends[1] >= 0)
         close(ends[1]);
     if (!failure) {
-        worker->process = (int)syscall(SYS_pidfd_open, worker->pid, 0);
-        failure = worker->process < 0 ? errno : 0;
+        process = (int)syscall(SYS_pidfd_open, pid, 0);
+        failure = process < 0 ? errno : 0;
         if (failure) {
-            kill(worker->pid, SIGKILL);
-            (void)waitpid(worker->pid, NULL, 0);
+            kill(pid, SIGKILL);
+            (void)waitpid(pid, NULL, 0);
         }
     }
     if (failure) {
         close(ends[0]);
-        worker->pid = 0;
-        snprintf(worker->cause, sizeof(worker->cause), "%.200s cannot be started: %s",
-            owner->program, strerror(failure));
-        return false;
+        snprintf(failed, sizeof(failed), "%.200s cannot be started", owner->program);
+        return set_failed(worker, failed, failure);
     }
+    pthread_mutex_lock(&worker->lock);
+    worker->pid = pid;
+    worker->process = process;
     worker->lifeline = ends[0];
+    pthread_mutex_unlock(&worker->lock);
     return true;
 }
