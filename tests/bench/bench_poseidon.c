@@ -207,7 +207,7 @@ static void measure_tree(
         has_target ? row->target : 0);
 }
 
-static void measure_tree(const struct tree_row *row, pool_stream *stream)
+static void measure_tree_row(const struct tree_row *row, pool_stream *stream)
 {
     uint64_t count = UINT64_C(1) << most;
     struct tree tree = {.exec = {.struct_size = sizeof(tree.exec),
@@ -284,7 +284,7 @@ static void bench_all(const char *prefix)
             bench_set(&rows[i]);
     for (size_t i = 0; i < BENCH_COUNT_OF(trees); i++)
         if (!length || strncmp(trees[i].set, prefix, length) == 0)
-            measure_tree(&trees[i], stream);
+            measure_tree_row(&trees[i], stream);
     MUST(pool_stream_destroy(&stream));
 }
 
