@@ -60,7 +60,7 @@ static void test_refused_launches(void **state)
     attribute.id = 8;
     assert_int_equal(cu->LaunchKernelEx(&config, add, arguments, NULL), 0);
     attribute.id = 4; /* clusters are not simulated */
-    assert_int_equal(cu->LaunchKernelEx(&config, add, arguments, NULL), 1);
+    assert_int_equal(cu->LaunchKernelEx(&config, add, arguments, NULL), 801);
     assert_int_equal(cu->CtxSynchronize(), 0);
     assert_int_equal(cu->ModuleUnload(module), 0);
     sim_end_context();
