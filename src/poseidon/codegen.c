@@ -244,6 +244,15 @@ static size_t count_array_elements(const pool_poseidon *set)
     return count + 4 * t * t + 2 * (t - 1) * (recurrence->is_scaled ? set->partial_rounds : 1);
 }
 
+/* The name is the caller's and part of no fingerprint: it must not end the comment. */
+static const char *title_of(const pool_poseidon *set)
+{
+    static const char safe[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ";
+
+    return set->name[strspn(set->name, safe)] ? "of the caller" : set->name;
+}
+
 static void emit_numbers(struct field_emit_writer *writer, const pool_poseidon *set)
 {
     const pool_field *field = set->field;
@@ -268,7 +277,7 @@ static void emit_numbers(struct field_emit_writer *writer, const pool_poseidon *
         {"EXTERNAL_DENSE", DENSE}, {"EXTERNAL_SUM", SUM}, {"EXTERNAL_M4_5713", M4_5713},
         {"EXTERNAL_M4_2311", M4_2311}};
 
-    field_emit(writer, "/* The Poseidon parameter set %s, generated. */\n", set->name);
+    field_emit(writer, "/* The Poseidon parameter set %s, generated. */\n", title_of(set));
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         field_emit(writer, "#define POSEIDON_%s %d\n", numbers[i].name, (int)numbers[i].value);
     field_emit(writer, "#define POSEIDON_CONSTANTS __device__ %sconst\n",
