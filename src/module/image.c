@@ -4,7 +4,6 @@
  */
 #include "module/image.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -58,41 +57,10 @@ static void add_string(struct base_sha256 *digest, const char *text)
     base_sha256_add(digest, text, strlen(text));
 }
 
-static int compare_strings(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/*
- * Options are hashed in sorted order, which does not change the compilation, unless one has a
- * detached value ("-D", "X"): then their order is preserved.
- */
-static pool_status add_options(struct base_sha256 *digest, const char *const *strings, size_t count)
-{
-    const char **sorted = base_calloc(count, sizeof(*sorted));
-    int detached = 0;
-
-    if (!sorted)
-        return base_fail_memory("sorting the compile options");
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = strings[i];
-        detached |= strings[i][0] != '-';
-    }
-    if (!detached)
-        qsort(sorted, count, sizeof(*sorted), compare_strings);
-    add_number(digest, count);
-    for (size_t i = 0; i < count; i++)
-        add_string(digest, sorted[i]);
-    base_free(sorted);
-    return POOL_OK;
-}
-
 pool_status module_text_key_of(const struct module_request *request, struct module_key *key)
 {
     const pool_module_params *params = request->params;
     struct base_sha256 *digest = base_sha256_begin();
-    pool_status status;
-    pool_status ended;
 
     if (!digest)
         return base_fail_memory("the key of a module");
@@ -112,9 +80,11 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
         add_number(digest, params->name_count);
     for (size_t i = 0; i < params->name_count; i++)
         add_string(digest, params->names[i]);
-    status = add_options(digest, params->options, params->option_count);
-    ended = base_sha256_end(digest, key->bytes);
-    return status ? status : ended;
+    /* In their order: of repeated options the last one counts. */
+    add_number(digest, params->option_count);
+    for (size_t i = 0; i < params->option_count; i++)
+        add_string(digest, params->options[i]);
+    return base_sha256_end(digest, key->bytes);
 }
 
 pool_status module_key_of(const struct module_request *request, int compiler_version,

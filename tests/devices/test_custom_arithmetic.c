@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "curve/curve.h"
 #include "module/counters.h"
+#include "poseidon/poseidon.h"
 
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
@@ -456,6 +457,50 @@ static void test_key(void **state)
         base_free(got[i]);
 }
 
+/* Of repeated options the last one counts, so that their order is part of the key. */
+static void test_order_of_options(void **state)
+{
+    static const char *const options[2][2] = {{"-DN=111", "-DN=222"}, {"-DN=222", "-DN=111"}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const pool_module_params params = {.struct_size = sizeof(params),
+            .source = "extern \"C\" __global__ void last(unsigned *out, const unsigned *,\n"
+                      "    const unsigned *, unsigned n) { if (threadIdx.x < n) *out = N; }\n",
+            .options = options[i],
+            .option_count = 2};
+        pool_module *module;
+        uint32_t in = 0, *got;
+
+        assert_ok(pool_module_compile(device, &params, &module));
+        got = run(module, "last", &in, 4, &in, 4, 1, 4);
+        assert_int_equal(*got, i == 0 ? 222 : 111);
+        base_free(got);
+        assert_ok(pool_module_destroy(&module));
+    }
+}
+
+/* The name of a set, which is part of no key, adds nothing to the generated text. */
+static void test_name_of_a_set(void **state)
+{
+    pool_module_arithmetic entry = {.prefix = "h"};
+    char name[sizeof(entry.poseidon->name)];
+    pool_poseidon *set;
+    pool_module *module;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("plonky2-goldilocks-t12", &set));
+    memcpy(name, set->name, sizeof(name));
+    snprintf(set->name, sizeof(set->name), "*/\n#define ADDED 1\n/*");
+    entry.poseidon = set;
+    module = compile("#include \"h.cuh\"\n#ifdef ADDED\n#error added\n#endif\n"
+                     "extern \"C\" __global__ void named(void) {}\n",
+        &entry, 1);
+    memcpy(set->name, name, sizeof(name));
+    assert_ok(pool_module_destroy(&module));
+    pool_poseidon_destroy(&set);
+}
+
 /* Headers are generated for a compilation only, not when the binary is found in memory or on disk.
  */
 static void test_hit_generates_nothing(void **state)
@@ -586,6 +631,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_curves),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_key),
+        cmocka_unit_test(test_order_of_options),
+        cmocka_unit_test(test_name_of_a_set),
         cmocka_unit_test(test_hit_generates_nothing),
         cmocka_unit_test(test_given_header_is_not_generated),
         cmocka_unit_test(test_warm_up),
