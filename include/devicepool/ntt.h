@@ -80,9 +80,10 @@ POOL_API pool_status pool_ntt_domain_coset(
 
 /*
  * The device memory that the domain's tables take on a device after pool_ntt_warm_up: an upper
- * bound for calls without it, which compute only the tables that they use. They are not charged to
- * leases, and are evicted when their memory is needed and no call uses them. `device` NULL: the one
- * that the calling thread has bound.
+ * bound for calls without it, which compute only the tables that they use. Smaller domains that
+ * pool_ntt_extend and transforms over several devices derive from this one do not count. Tables are
+ * not charged to leases, and are evicted when their memory is needed and no call uses them.
+ * `device` NULL: the one that the calling thread has bound.
  */
 POOL_API pool_status pool_ntt_domain_bytes(
     const pool_ntt_domain *domain, pool_device *device, uint64_t *bytes);

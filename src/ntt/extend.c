@@ -521,9 +521,9 @@ pool_status pool_ntt_extend_warm_up(const pool_ntt_extend_params *given, pool_de
     if (!status)
         status = pool_stream_default(device, &stream);
     if (!status)
-        status = ntt_tables_warm_up(params.domain, stream, NTT_FORWARD_BIT);
+        status = ntt_tables_warm_up(params.domain, params.log_blowup, stream, NTT_FORWARD_BIT);
     if (!status && !params.from_coefficients)
-        status = ntt_tables_warm_up(columns, stream, NTT_INVERSE_BIT);
+        status = ntt_tables_warm_up(columns, 0, stream, NTT_INVERSE_BIT);
     if (!status && params.log_blowup)
         status = ntt_extend_kernel(device, params.domain->field, &kernel);
     return status;

@@ -187,9 +187,10 @@ pool_status ntt_domain_check_forked(const pool_ntt_domain *domain);
 /* Of the stream's device; compiled and made on the stream at the first call, which then blocks. */
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning, struct ntt_tables **tables);
-/* pool_ntt_warm_up in the directions whose bits are set. */
+/* pool_ntt_warm_up in the directions whose bits are set, for passes that begin at log_done. */
 enum { NTT_FORWARD_BIT = 1 << POOL_NTT_FORWARD, NTT_INVERSE_BIT = 1 << POOL_NTT_INVERSE };
-pool_status ntt_tables_warm_up(pool_ntt_domain *domain, pool_stream *stream, uint32_t directions);
+pool_status ntt_tables_warm_up(
+    pool_ntt_domain *domain, uint32_t log_done, pool_stream *stream, uint32_t directions);
 /* Once the work that uses the tables is enqueued: from then on they may be evicted, in the order of
  * the device's streams. NULL: no-op. */
 void ntt_tables_release(struct ntt_tables *tables);

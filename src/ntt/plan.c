@@ -93,6 +93,7 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
 {
     struct ntt_tuning tunings[NTT_TUNINGS];
     const struct ntt_tuning *usual = &tunings[0], *other = &tunings[1];
+    const uint32_t bits = job->log_size - job->log_done;
     bool is_other;
 
     if (job->tuning)
@@ -100,7 +101,7 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
     if (ntt_tunings(job->words, chip, tunings) == 1)
         return *usual;
     is_other = other->log_radix > usual->log_radix
-                   ? count_passes(other, job->log_size) < count_passes(usual, job->log_size)
+                   ? count_passes(other, bits) < count_passes(usual, bits)
                    : has_few_warps(job, chip, usual);
     return is_other ? *other : *usual;
 }
@@ -195,8 +196,8 @@ static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
 pool_status ntt_plan_fail(const struct ntt_job *job)
 {
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
-        "pool_ntt: %llu transforms of 2^%u points need more blocks than a launch can have; use "
-        "a smaller batch",
+        "%llu transforms of 2^%u points need more blocks than a launch can have; use a smaller "
+        "batch",
         (unsigned long long)job->batch, job->log_size);
 }
 

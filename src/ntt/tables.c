@@ -383,8 +383,8 @@ static pool_status compile_tunings(const pool_ntt_domain *domain, pool_device *d
     return ntt_load_programs(device, domain->field, builds, 2 * WARM_TUNINGS);
 }
 
-static void find_tunings(
-    const pool_ntt_domain *domain, pool_device *device, struct ntt_tuning tunings[WARM_TUNINGS])
+static void find_tunings(const pool_ntt_domain *domain, uint32_t log_done, pool_device *device,
+    struct ntt_tuning tunings[WARM_TUNINGS])
 {
     const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
     const struct chip chip = chip_of(device);
@@ -392,19 +392,21 @@ static void find_tunings(
     for (int i = 0; i < WARM_TUNINGS; i++) {
         const struct ntt_job job = {.words = domain->field->words,
             .log_size = domain->log_size,
+            .log_done = log_done,
             .batch = batches[i],
             .tuning = domain->tuning};
         tunings[i] = ntt_tuning_for(&job, &chip);
     }
 }
 
-pool_status ntt_tables_warm_up(pool_ntt_domain *domain, pool_stream *stream, uint32_t directions)
+pool_status ntt_tables_warm_up(
+    pool_ntt_domain *domain, uint32_t log_done, pool_stream *stream, uint32_t directions)
 {
     struct ntt_tuning tunings[WARM_TUNINGS];
     struct ntt_tables *tables;
     pool_status status;
 
-    find_tunings(domain, pool_stream_device(stream), tunings);
+    find_tunings(domain, log_done, pool_stream_device(stream), tunings);
     status = compile_tunings(domain, pool_stream_device(stream), tunings);
     for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++) {
         if (!(directions >> i % 2 & 1))
@@ -428,7 +430,9 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
     status = device_or_bound(device, &found);
     if (!status)
         status = pool_stream_default(found, &stream);
-    return status ? status : ntt_tables_warm_up(domain, stream, NTT_FORWARD_BIT | NTT_INVERSE_BIT);
+    if (!status)
+        status = ntt_tables_warm_up(domain, 0, stream, NTT_FORWARD_BIT | NTT_INVERSE_BIT);
+    return status;
 }
 
 pool_status pool_ntt_domain_bytes(
@@ -443,7 +447,7 @@ pool_status pool_ntt_domain_bytes(
         status = device_or_bound(device, &device);
     if (status)
         return status;
-    find_tunings(domain, device, tunings);
+    find_tunings(domain, 0, device, tunings);
     for (int i = 0; i < WARM_TUNINGS; i++) {
         if (i && memcmp(&tunings[i], &tunings[0], sizeof(tunings[i])) == 0)
             continue; /* they share the tables */
