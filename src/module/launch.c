@@ -66,44 +66,45 @@ static pool_status check_arguments(
     return POOL_OK;
 }
 
-static pool_status check_cluster(const struct pool_kernel *kernel, const pool_launch_shape *shape)
+static pool_status check_cluster(
+    const char *call, const struct pool_kernel *kernel, const pool_launch_shape *shape)
 {
     for (int i = 0; i < 3; i++)
         if (shape->grid[i] % shape->cluster[i])
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "pool_launch: kernel \"%s\": the grid, %u x %u x %u blocks, is no multiple of the "
-                "cluster, %u x %u x %u blocks",
-                kernel->name, shape->grid[0], shape->grid[1], shape->grid[2], shape->cluster[0],
-                shape->cluster[1], shape->cluster[2]);
+                "%s: kernel \"%s\": the grid, %u x %u x %u blocks, is no multiple of the cluster, "
+                "%u x %u x %u blocks",
+                call, kernel->name, shape->grid[0], shape->grid[1], shape->grid[2],
+                shape->cluster[0], shape->cluster[1], shape->cluster[2]);
     return POOL_OK;
 }
 
-static pool_status check_shape(const struct pool_kernel *kernel, const pool_launch_shape *shape)
+static pool_status check_shape(
+    const char *call, const struct pool_kernel *kernel, const pool_launch_shape *shape)
 {
     uint64_t threads = (uint64_t)shape->block[0] * shape->block[1];
 
     if (shape->cooperative && shape->pdl)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_launch: kernel \"%s\" cannot be cooperative and use programmatic dependent "
-            "launch",
+            "%s: kernel \"%s\" cannot be cooperative and use programmatic dependent launch", call,
             kernel->name);
     if (shape->priority && !device_driver(kernel->module->device)->api.LaunchKernelEx)
         return base_fail(POOL_ERR_UNSUPPORTED,
-            "pool_launch: a priority of a launch needs cuLaunchKernelEx, which this driver lacks");
+            "%s: a priority of a launch needs cuLaunchKernelEx, which this driver lacks", call);
     if (threads > UINT32_MAX)
         threads = UINT32_MAX;
     threads *= shape->block[2];
     if (threads > (uint64_t)kernel->max_threads)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_launch: kernel \"%s\" allows %d threads per block, the shape has %u x %u x %u",
+            "%s: kernel \"%s\" allows %d threads per block, the shape has %u x %u x %u", call,
             kernel->name, kernel->max_threads, shape->block[0], shape->block[1], shape->block[2]);
     if (shape->dynamic_shared_bytes > kernel->max_dynamic_shared_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_launch: kernel \"%s\" can have %llu bytes of dynamic shared memory on this "
-            "device, the shape asks for %llu",
-            kernel->name, (unsigned long long)kernel->max_dynamic_shared_bytes,
+            "%s: kernel \"%s\" can have %llu bytes of dynamic shared memory on this device, the "
+            "shape asks for %llu",
+            call, kernel->name, (unsigned long long)kernel->max_dynamic_shared_bytes,
             (unsigned long long)shape->dynamic_shared_bytes);
-    return shape->cluster[0] ? check_cluster(kernel, shape) : POOL_OK;
+    return shape->cluster[0] ? check_cluster(call, kernel, shape) : POOL_OK;
 }
 
 /* Raises the kernel's limit of dynamic shared memory, which by default is 48 KiB. */
@@ -300,7 +301,7 @@ pool_status pool_launch(
         return base_fail_null("pool_launch", "kernel");
     status = copy_shape("pool_launch", shape, &copy);
     if (!status)
-        status = check_shape(kernel, &copy);
+        status = check_shape("pool_launch", kernel, &copy);
     if (!status)
         status = check_arguments(kernel, &copy, arguments);
     if (!status)
@@ -332,8 +333,6 @@ static pool_status ask_clusters(struct device_scope *scope, struct pool_kernel *
     if (!status)
         status = allow_cluster(driver, kernel, &large);
     fill_extended(&launch, kernel, shape, NULL);
-    if (shape->cluster[0])
-        memcpy(launch.config.grid, shape->cluster, sizeof(launch.config.grid));
     if (!status && largest)
         status = DRIVER_CALL_FOR(driver,
             OccupancyMaxPotentialClusterSize(largest, kernel->function, &launch.config),
@@ -372,6 +371,10 @@ pool_status pool_kernel_get_clusters(
     if (!status && resident && !copy.cluster[0])
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `shape->cluster` must be set to count resident clusters", call);
+    if (!status && copy.cluster[0]) /* the grid does not matter */
+        memcpy(copy.grid, copy.cluster, sizeof(copy.grid));
+    if (!status)
+        status = check_shape(call, kernel, &copy);
     if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)

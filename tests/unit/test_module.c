@@ -306,6 +306,14 @@ static void test_clusters(void **state)
         pool_kernel_get_clusters(NULL, &shape, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(
         pool_kernel_get_clusters(kernel, NULL, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
+    shape.dynamic_shared_bytes = (UINT64_C(1) << 32) + 1024;
+    assert_int_equal(
+        pool_kernel_get_clusters(kernel, &shape, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
+    shape.dynamic_shared_bytes = 0;
+    shape.block[0] = 2048;
+    assert_int_equal(
+        pool_kernel_get_clusters(kernel, &shape, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
+    shape.block[0] = 1;
 
     shape.cluster[0] = 2;
     pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, 0);
