@@ -98,7 +98,7 @@ struct bench_case {
     pool_ntt_order order;
     pool_ntt_direction direction;
     bool is_coset;
-    uint32_t log_blowup; /* of extensions; 0: 1 */
+    uint32_t log_blowup; /* of extensions */
     uint32_t precompute_factor;
     uint32_t window_bits;
     const char *scalars; /* of an MSM, see bench_msm; NULL: uniform */

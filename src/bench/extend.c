@@ -47,7 +47,7 @@ static pool_status create_extend(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
     struct extend_state *extend = bench_alloc(1, sizeof(*extend));
-    const uint32_t log_blowup = spec->log_blowup ? spec->log_blowup : 1;
+    const uint32_t log_blowup = spec->log_blowup;
     pool_status status;
 
     run->state = extend;

@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "source.h"
 
-enum { MAX_REPEAT = 10000 };
+enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1 };
 
 static const struct bench_operation *const operations[] = {
     &bench_msm, &bench_ntt, &bench_extend, &bench_poseidon, &bench_tree, &bench_copy, &bench_pool};
@@ -277,7 +277,7 @@ static int check_options(
         {"order", bench->order},
         {"inverse", bench->direction},
         {"coset", bench->is_coset},
-        {"blowup", bench->log_blowup != 0},
+        {"blowup", bench->log_blowup != DEFAULT_BLOWUP},
         {"precompute", bench->precompute_factor != 1},
         {"together", bench->is_together},
         {"sharded", bench->is_sharded},
@@ -296,7 +296,7 @@ static int check_options(
     for (size_t i = 0; i < bench->sizes.count && operation->needs_powers; i++)
         if (bench->sizes.at[i] & (bench->sizes.at[i] - 1))
             return cli_usage(self, "sizes of %s must be powers of two", operation->name);
-    if (bench->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
+    if (!bench->log_blowup || bench->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
         return cli_usage(self, "--blowup must be 1 to %d", POOL_NTT_MAX_LOG_BLOWUP);
     if (bench->precompute_factor > UINT32_MAX)
         return cli_usage(self, "--precompute must be at most 2^32 - 1");
@@ -310,6 +310,8 @@ static int check_options(
             return cli_usage(self, "bench %s does not take --%s", operation->name, options[i].name);
     if (bench->is_sharded && !bench->is_together)
         return cli_usage(self, "--sharded needs --together");
+    if (bench->is_sharded && operation == &bench_msm && bench->spec.batch > 1)
+        return cli_usage(self, "bench msm --sharded computes one MSM: --batch must be 1");
     bench->spec.order = (pool_ntt_order)bench->order;
     bench->spec.direction = (pool_ntt_direction)bench->direction;
     bench->spec.is_coset = bench->is_coset;
@@ -323,6 +325,7 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
     const char *given[4] = {0};
     struct bench bench = {.spec.batch = 1,
         .precompute_factor = 1,
+        .log_blowup = DEFAULT_BLOWUP,
         .repeat = 9,
         .warm_ups = 2,
         .timeout = CLI_TIMEOUT};

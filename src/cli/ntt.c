@@ -109,12 +109,17 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     return cli_close_pool(&target.pool, code, 0);
 }
 
+/* Of --extend, for which 0 is an error. */
+#define NOT_GIVEN UINT64_MAX
+
 /* Returns CLI_GO or an exit code. */
-static int check_request(const struct cli_command *self, const struct request *request)
+static int check_request(const struct cli_command *self, struct request *request)
 {
     if (!request->batch)
         return cli_usage(self, "--batch must be at least 1");
-    if (request->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
+    if (request->log_blowup == NOT_GIVEN)
+        request->log_blowup = 0;
+    else if (!request->log_blowup || request->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
         return cli_usage(self, "--extend must be 1 to %d", POOL_NTT_MAX_LOG_BLOWUP);
     if (request->log_blowup && (request->direction || request->is_coset || request->is_together))
         return cli_usage(self, "--extend does not go with --inverse, --coset or --together");
@@ -136,7 +141,7 @@ static int check_count(
 
 int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
 {
-    struct request request = {.field = "bn254_fr", .batch = 1};
+    struct request request = {.field = "bn254_fr", .batch = 1, .log_blowup = NOT_GIVEN};
     const struct cli_option options[] = {
         {'f', "field", "NAME", "field of a raw file's elements (default bn254_fr)", CLI_STRING,
             &request.field, NULL},

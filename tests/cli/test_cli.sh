@@ -39,6 +39,8 @@ expect 2 'repeat must be 1' "$tool" bench ntt --repeat 0
 expect 2 'only must be one of copy' "$tool" selftest --only all
 expect 2 'bench ntt does not take --blowup' "$tool" bench ntt --blowup 2
 expect 2 'blowup must be 1 to 4' "$tool" bench extend --blowup 5
+expect 2 'blowup must be 1 to 4' "$tool" bench extend --blowup 0
+expect 2 'batch must be 1' "$tool" bench msm --together --sharded --batch 2
 expect 2 'bench ntt does not take --precompute' "$tool" bench ntt --precompute 2
 expect 2 'bench pool does not take --inverse' "$tool" bench pool --inverse
 expect 2 'bench copy does not take --batch' "$tool" bench copy --batch 2

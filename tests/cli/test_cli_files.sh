@@ -86,6 +86,7 @@ same "ntt --extend" "$scratch/got" "$scratch/extension"
 "$tool" ntt --extend 2 --big-endian "$scratch/big" >"$scratch/got"
 same "ntt --extend --big-endian" "$scratch/got" "$scratch/extension"
 expect 2 'extend must be 1 to 4' "$tool" ntt --extend 5 "$scratch/little"
+expect 2 'extend must be 1 to 4' "$tool" ntt --extend 0 "$scratch/little"
 expect 2 'does not go with --inverse' "$tool" ntt --extend 1 --inverse "$scratch/little"
 expect 2 'batch must be at least 1' "$tool" ntt --batch 0 "$scratch/little"
 # An unwritable path is detected before the work, and a file may be both input and output.
