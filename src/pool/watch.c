@@ -91,7 +91,7 @@ static void watch_device(pool_device *device, uint64_t timeout_ns)
         watch->since_ns = 0;
         clear_stall(device);
     } else if (!watch->since_ns || finished != watch->finished) {
-        watch->since_ns = now;
+        watch->since_ns = base_clock_ns(); /* not `now`: the thread may have been delayed since */
         clear_stall(device);
     } else if (now - watch->since_ns >= timeout_ns) {
         report_stall(device, now - watch->since_ns);
