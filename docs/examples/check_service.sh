@@ -211,7 +211,7 @@ sim*)
     export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@300=46; dev1.cuLaunchKernel*@600=hang'
     start -t 10000
     load 2000
-    check_load 600
+    check_load 2000
     grep -q 'fault of the device' log || fail "no device has failed"
     [ "$refused" -ge 1 ] || fail "no request has missed its deadline"
     [ "$refused" -le 20 ] || fail "$refused requests are refused"
@@ -243,7 +243,7 @@ sim*)
 *)
     start
     load 2000
-    check_load 600
+    check_load 2000
     [ "$refused" = 0 ] || fail "$refused requests are refused"
     stop 0
     ;;

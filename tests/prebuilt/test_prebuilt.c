@@ -5,7 +5,7 @@
  *   test_prebuilt [--device DEVICES]     (default: sim:2,cc=75; "0" is a GPU)
  */
 #include "support/msm_reference.h"
-#include "support/ntt.h"
+#include "support/ntt_extend.h"
 
 #include "module/prebuilt.h"
 #include "msm/msm.h"
@@ -63,6 +63,27 @@ static void check_split(const pool_field *field, uint32_t log_size)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* With the kernel that multiplies coefficients by powers of all cosets' generators. */
+static void check_extension(const pool_field *field, uint32_t log_size)
+{
+    pool_ntt_extend_params params = {.struct_size = sizeof(params),
+        .domain = ntt_domain(field, log_size),
+        .log_blowup = 1,
+        .batch = 1};
+    const uint64_t size = UINT64_C(1) << log_size;
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    uint8_t *in = ntt_random(field, 7, size / 2), *got = calloc(size, field->bytes);
+    pool_span from = ntt_host(in, size / 2), to = ntt_host(got, size);
+    struct ntt_extend_answer expected = ntt_extend_expected(&params, in);
+
+    assert_ok(pool_ntt_extend(&params, &exec, &from, NULL, &to));
+    assert_memory_equal(got, expected.out, size * field->bytes);
+    ntt_extend_free(&expected);
+    free(in);
+    free(got);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
 static void check_ntt(const char *name)
 {
     enum { COUNT = 300 };
@@ -75,6 +96,7 @@ static void check_ntt(const char *name)
     check_transforms(field, 9);
     check_transforms(field, 12);
     check_split(field, 12);
+    check_extension(field, 10);
     assert_ok(pool_vector_add(field, &vector, &from, &from, &to));
     assert_ok(pool_vector_sub(field, &vector, &to, &from, &to));
     assert_memory_equal(sum, in, (size_t)COUNT * field->bytes);
