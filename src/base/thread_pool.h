@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pool of threads that several callers share: compilations, staged copies, parts of jobs over
- * several devices; another one for launches of simulated devices. A run takes idle threads or starts new ones, and its caller works as well.
+ * several devices; another one for launches of simulated devices. A run takes idle threads or
+ * starts new ones, and its caller works as well.
  */
 #ifndef BASE_THREAD_POOL_H
 #define BASE_THREAD_POOL_H
