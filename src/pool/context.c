@@ -131,6 +131,7 @@ static pool_status create_locked(pool_device *device, CUcontext *context)
     if (*context)
         return POOL_OK;
     acting = device;
+    device_note_worker(device);
     status = create_or_retain(device, context);
     acting = outer;
     if (status)

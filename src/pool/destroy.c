@@ -102,7 +102,10 @@ void device_pool_stop(device_pool *pool)
         (void)destroy_resource(&pool->devices[i], driver_alive);
         /* The release itself may detect that the process is poisoned. */
         driver_alive = driver_alive && device_pool_is_usable(pool);
-        if (driver_alive && !device_is_abandoned(&pool->devices[i]))
+        /* A context that has ended with its worker process is not released: the call names only the
+         * device, and another pool may use the context of the successor. */
+        if (driver_alive && !device_is_abandoned(&pool->devices[i]) &&
+            device_has_same_worker(&pool->devices[i]))
             device_context_release(&pool->devices[i]);
     }
     driver_unlisten(pool->driver, device_pool_fault, pool);

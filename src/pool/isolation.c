@@ -26,6 +26,24 @@ void device_lose(pool_device *device)
     (void)device_mark_unusable(device);
 }
 
+void device_note_worker(pool_device *device)
+{
+    struct worker_status worker;
+
+    if (is_isolated(device->pool) && worker_get_status(device->properties.ordinal, &worker))
+        atomic_store(&device->worker_generation, worker.generation);
+}
+
+bool device_has_same_worker(const pool_device *device)
+{
+    struct worker_status worker;
+
+    return !is_isolated(device->pool) ||
+           (worker_get_status(device->properties.ordinal, &worker) &&
+               worker.state == WORKER_STATE_RUNNING &&
+               worker.generation == atomic_load(&device->worker_generation));
+}
+
 /* On the supervisor's thread. */
 static void worker_changed(void *user, int ordinal, enum worker_state state)
 {

@@ -84,6 +84,7 @@ struct pool_device {
     atomic_bool is_lost;         /* its worker process has ended */
     bool needs_resume;           /* guarded by state_lock: it was not in service when it was lost */
     atomic_bool is_readmitting;  /* a replacement of its worker process is being probed */
+    atomic_uint worker_generation; /* of the worker process that has its context */
     atomic_uint inside;          /* threads that have entered it; counted where it can be lost */
     atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
 
@@ -310,6 +311,10 @@ pool_status device_pool_start_isolation(device_pool *pool);
 void device_pool_stop_isolation(device_pool *pool);
 /* The device is lost: its worker process has ended. */
 void device_lose(pool_device *device);
+/* Stores which worker process the device's driver objects will belong to. */
+void device_note_worker(pool_device *device);
+/* Whether that process still serves the device; true without workers. */
+bool device_has_same_worker(const pool_device *device);
 
 /* --- readmit.c --- */
 

@@ -384,6 +384,29 @@ static void test_quarantined(void **state)
     destroy_pool(pool);
 }
 
+/* A pool that ends while a device of it is lost leaves the successor's context to other pools. */
+static void test_other_pool_ends(void **state)
+{
+    const pool_params params = {
+        .struct_size = sizeof(params), .devices = "workers:sim:2,mem=1G"};
+    device_pool *pool = create_pool(params.devices), *other = NULL;
+    pool_device *device = device_at(pool, 1);
+    unsigned generation = worker_of(1).generation;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    assert_ok(pool_create(&other, &params));
+    assert_ok(pool_stream_create(device_at(other, 1), NULL, &stream));
+    assert_ok(compute_on(device, NULL));
+    kill_worker(1);
+    wait_for_service(device, generation);
+    assert_int_equal(state_of(device_at(other, 1)), POOL_DEVICE_UNUSABLE);
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_destroy(&other));
+    assert_ok(compute_on(device, NULL));
+    destroy_pool(pool);
+}
+
 /* Jobs with leases on all devices while workers are killed. */
 struct jobs {
     device_pool *pool;
@@ -466,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_dies_again),
         cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
+        cmocka_unit_test(test_other_pool_ends),
         cmocka_unit_test(test_under_load)};
 
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
