@@ -148,7 +148,9 @@ static pool_status create_locked(pool_device *device, CUcontext *context)
 pool_status device_context_create(pool_device *device, CUcontext *context)
 {
     pool_status status = device_pool_check(device->pool);
+    struct base_error_copy cause;
     int is_first = 0;
+    bool is_lost;
     CUcontext created = NULL;
 
     if (status)
@@ -159,11 +161,20 @@ pool_status device_context_create(pool_device *device, CUcontext *context)
         return device_unusable(device);
     }
     status = create_locked(device, &created);
+    is_lost = status == POOL_ERR_DEVICE_LOST;
+    if (is_lost)
+        atomic_store(&device->is_lost, true);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
         is_first = device_set_unusable(device);
     pthread_mutex_unlock(&device->context_lock);
-    if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
-        return device_notify_unusable(device, is_first);
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
+        status = device_notify_unusable(device, is_first);
+        base_error_save(&cause);
+        if (is_lost)
+            (void)device_pool_start_readmission(device->pool);
+        base_error_restore(&cause);
+        return status;
+    }
     if (!status)
         *context = created;
     return status;

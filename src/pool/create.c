@@ -186,23 +186,41 @@ void device_pool_free(device_pool *pool)
     base_free(pool);
 }
 
+/* Worker processes that end meanwhile have left nothing behind: their replacement is queried. */
+static pool_status read_device(pool_device *device)
+{
+    enum { TRIES = 4 };
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < TRIES; i++) {
+        status = device_read_identity(device);
+        if (!status)
+            status = device_read_properties(device);
+        if (status != POOL_ERR_DEVICE_LOST || !device_wait_worker(device))
+            break;
+    }
+    if (!status)
+        device_note_worker(device);
+    return status;
+}
+
 /* Reads the properties and creates the context unless the pool is lazy. Fails only if the process
  * is poisoned. */
 static pool_status prepare_device(pool_device *device, const pool_params *params)
 {
     CUcontext context;
-    pool_status status = device_read_identity(device);
+    pool_status status = read_device(device);
 
-    if (!status)
-        status = device_read_properties(device);
     if (!status)
         device_account_init(
             &device->account, &device->pool->account_rules, device->properties.total_bytes);
     if (!status)
         status = driver_work_open(
             &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
-    if (!status)
+    if (!status) {
         status = device_context_check_flags(device);
+        atomic_store(&device->is_lost, status == POOL_ERR_DEVICE_LOST);
+    }
     if (status == POOL_ERR_BUSY || status == POOL_ERR_UNSUPPORTED)
         return status; /* not a fault of the device: the flags cannot be had */
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT)

@@ -34,6 +34,16 @@ void device_note_worker(pool_device *device)
         atomic_store(&device->worker_generation, worker.generation);
 }
 
+bool device_wait_worker(const pool_device *device)
+{
+    struct worker_status worker;
+
+    while (is_isolated(device->pool) && worker_get_status(device->properties.ordinal, &worker) &&
+           (worker.state == WORKER_STATE_LOST || worker.state == WORKER_STATE_STARTING))
+        base_sleep_ns(1000000);
+    return is_isolated(device->pool) && worker.state == WORKER_STATE_RUNNING;
+}
+
 bool device_has_same_worker(const pool_device *device)
 {
     struct worker_status worker;
@@ -55,16 +65,37 @@ static void worker_changed(void *user, int ordinal, enum worker_state state)
         if (pool->devices[i].properties.ordinal == ordinal &&
             device_accepts_calls(&pool->devices[i]))
             device_lose(&pool->devices[i]);
-    if (monitor_schedule(pool->readmission, &pool->readmission_task, base_clock_ns()))
+    if (device_pool_start_readmission(pool))
         base_log(POOL_LOG_WARN, "device %d: its worker process is not taken into service again: %s",
             ordinal, pool_last_error()->message);
     base_error_restore(&before);
 }
 
+/* Worker processes may have ended while the devices were prepared, before anyone listened. */
 pool_status device_pool_start_isolation(device_pool *pool)
 {
+    pool_status status;
+
     pool->readmission_task = (struct monitor_task){.run = device_pool_readmit, .user = pool};
-    return is_isolated(pool) ? worker_listen(worker_changed, pool) : POOL_OK;
+    if (!is_isolated(pool))
+        return POOL_OK;
+    status = worker_listen(worker_changed, pool);
+    if (status)
+        return status;
+    for (size_t i = 0; i < pool->count; i++)
+        if (device_accepts_calls(&pool->devices[i]) && !device_has_same_worker(&pool->devices[i]))
+            device_lose(&pool->devices[i]);
+    for (size_t i = 0; i < pool->count && !status; i++)
+        if (atomic_load(&pool->devices[i].is_lost))
+            status = device_pool_start_readmission(pool);
+    return status;
+}
+
+pool_status device_pool_start_readmission(device_pool *pool)
+{
+    return pool->readmission_task.run
+               ? monitor_schedule(pool->readmission, &pool->readmission_task, base_clock_ns())
+               : POOL_OK;
 }
 
 void device_pool_stop_isolation(device_pool *pool)

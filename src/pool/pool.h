@@ -209,7 +209,8 @@ int device_pool_has_abandoned(const device_pool *pool);
 
 /*
  * Marks the device unusable for good with the calling thread's last error as the reason, publishes
- * the new set and calls the hook. Returns POOL_ERR_DEVICE_UNUSABLE; the detail has the reason.
+ * the new set and calls the hook. Returns POOL_ERR_DEVICE_UNUSABLE, or POOL_ERR_DEVICE_LOST if its
+ * worker has ended; the detail has the reason.
  */
 pool_status device_mark_unusable(pool_device *device);
 /* Its two halves, for callers that hold a lock over the first, which returns 1 when the device was
@@ -309,10 +310,14 @@ void device_report_stall(pool_device *device, const struct driver_fault *fault);
 /* Notices the end of worker processes; no-op for a pool without them. */
 pool_status device_pool_start_isolation(device_pool *pool);
 void device_pool_stop_isolation(device_pool *pool);
+/* Takes lost devices into service again, as far as possible; no-op before device_pool_start_isolation. */
+pool_status device_pool_start_readmission(device_pool *pool);
 /* The device is lost: its worker process has ended. */
 void device_lose(pool_device *device);
 /* Stores which worker process the device's driver objects will belong to. */
 void device_note_worker(pool_device *device);
+/* Waits for the replacement of a worker process that has ended; false: there will be none. */
+bool device_wait_worker(const pool_device *device);
 /* Whether that process still serves the device; true without workers. */
 bool device_has_same_worker(const pool_device *device);
 

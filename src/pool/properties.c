@@ -19,7 +19,8 @@ static pool_status read_attribute(
     if (code == POOL_CU_SUCCESS)
         return POOL_OK;
     *value = fallback;
-    if (driver_code_class(code) == POOL_CLASS_CALL && code != POOL_CU_UNKNOWN)
+    if (driver_code_class(code) == POOL_CLASS_CALL && code != POOL_CU_UNKNOWN &&
+        code != DRIVER_CODE_LOST)
         return POOL_OK;
     return DRIVER_CHECK_FOR(device->driver, code, "cuDeviceGetAttribute",
         "attribute %d of device %d", (int)attribute, device->handle);

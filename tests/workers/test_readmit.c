@@ -407,6 +407,30 @@ static void test_other_pool_ends(void **state)
     destroy_pool(pool);
 }
 
+/* A worker that ends while the pool is created, at whatever call, is noticed and replaced. */
+static void test_dies_in_create(void **state)
+{
+    static const char *const steps[] = {"executed", "reply"};
+    static const unsigned counts[] = {1, 2, 14, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+    char text[64];
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(counts) / sizeof(counts[0]); i++) {
+        device_pool *pool;
+        pool_device *device;
+
+        snprintf(text, sizeof(text), "dev0.%s@%u", steps[i % 2], counts[i / 2]);
+        setenv("DEVICEPOOL_WORKER_ABORT", text, 1);
+        pool = create_pool("workers:sim:2,mem=1G");
+        device = device_at(pool, 0);
+        (void)compute_on(device, NULL); /* it ends there at the latest */
+        wait_for_service(device, 1);
+        assert_ok(compute_on(device, NULL));
+        destroy_pool(pool);
+    }
+    unsetenv("DEVICEPOOL_WORKER_ABORT");
+}
+
 /* Jobs with leases on all devices while workers are killed. */
 struct jobs {
     device_pool *pool;
@@ -489,7 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_dies_again),
         cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
-        cmocka_unit_test(test_other_pool_ends),
+        cmocka_unit_test(test_other_pool_ends), cmocka_unit_test(test_dies_in_create),
         cmocka_unit_test(test_under_load)};
 
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
