@@ -84,6 +84,8 @@ struct pool_device {
     atomic_bool is_lost;         /* its worker process has ended */
     bool needs_resume;           /* guarded by state_lock: it was not in service when it was lost */
     atomic_bool is_readmitting;  /* a replacement of its worker process is being probed */
+    atomic_bool is_renewing;     /* the thread of pool->readmission uses it */
+    struct monitor_task return_task; /* ends a replacement that does not answer */
     atomic_uint worker_generation; /* of the worker process that has its context */
     atomic_uint inside;          /* threads that have entered it; counted where it can be lost */
     atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
@@ -124,6 +126,7 @@ struct device_pool {
     struct monitor_task watch_task;
     struct monitor *readmission; /* its thread takes lost devices into service again */
     struct monitor_task readmission_task;
+    atomic_bool is_ending; /* no other device is taken into service: the pool is being destroyed */
     atomic_uint references;    /* pool_create's and pool_retain's; the last one destroys */
     uint32_t slots;            /* of each device, for leases */
     _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */

@@ -22,6 +22,9 @@
 #define RETRY_NS 10000000u
 /* A probe takes milliseconds; the first one also loads its kernel. */
 #define PROBE_NS UINT64_C(30000000000)
+/* New driver objects and the probe, also one that another thread has begun. A process that needs
+ * longer is replaced, as other devices wait meanwhile. */
+#define RETURN_NS (2 * PROBE_NS)
 
 static bool is_bound(const pool_device *device)
 {
@@ -118,32 +121,52 @@ static void put_into_service(pool_device *device, unsigned generation)
             device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
 }
 
+/* The calls in progress on the device then fail. On the thread of pool->monitor. */
+static uint64_t end_slow_process(void *user, uint64_t now_ns)
+{
+    (void)now_ns;
+    device_end_worker(user, "the new process does not answer");
+    return MONITOR_NEVER;
+}
+
+static pool_status return_into_service(pool_device *device, const struct worker_status *worker)
+{
+    char reason[sizeof(device->reason.text)];
+    pool_status status = renew(device);
+
+    if (status) {
+        give_up_process(device, status, "the new process could not be prepared");
+        return POOL_OK;
+    }
+    snprintf(reason, sizeof(reason), "worker process %d has replaced a lost one", (int)worker->pid);
+    atomic_store(&device->is_readmitting, true);
+    status = device_set_returned(device, reason);
+    if (!status) {
+        base_log(POOL_LOG_INFO, "device %d (%s): %s", device->properties.ordinal,
+            device->properties.uuid, reason);
+        put_into_service(device, worker->generation);
+    }
+    atomic_store(&device->is_readmitting, false);
+    return status;
+}
+
 /* false: it is to be tried again. */
 static bool readmit(pool_device *device)
 {
+    struct monitor *monitor = device->pool->monitor;
     struct worker_status worker;
     pool_status status;
-    char reason[sizeof(device->reason.text)];
 
     device_lose_resources(device);
     if (!runs(device, &worker))
         return true; /* the listener is called when one does */
     if (is_in_use(device))
         return false;
-    status = renew(device);
-    if (status) {
-        give_up_process(device, status, "the new process could not be prepared");
-        return true;
-    }
-    snprintf(reason, sizeof(reason), "worker process %d has replaced a lost one", (int)worker.pid);
-    atomic_store(&device->is_readmitting, true);
-    status = device_set_returned(device, reason);
-    if (!status) {
-        base_log(POOL_LOG_INFO, "device %d (%s): %s", device->properties.ordinal,
-            device->properties.uuid, reason);
-        put_into_service(device, worker.generation);
-    }
-    atomic_store(&device->is_readmitting, false);
+    device->return_task = (struct monitor_task){.run = end_slow_process, .user = device};
+    if (monitor_schedule(monitor, &device->return_task, base_clock_ns() + RETURN_NS))
+        return false;
+    status = return_into_service(device, &worker);
+    monitor_remove(monitor, &device->return_task, UINT64_MAX);
     return !status || device_is_abandoned(device);
 }
 
