@@ -30,6 +30,13 @@ static int is_driver_alive(const device_pool *pool)
     return code != POOL_CU_DEINITIALIZED && device_pool_is_usable(pool);
 }
 
+/* The thread that takes lost devices into service again has not returned in time: it still uses this
+ * device, which is left as it is. */
+static bool is_renewing(const pool_device *device)
+{
+    return device->pool->is_leaked && atomic_load(&device->is_renewing);
+}
+
 /* Fails, and changes nothing, if the driver works but the device's context cannot be entered. */
 static pool_status destroy_resource(pool_device *device, int driver_alive)
 {
@@ -37,6 +44,8 @@ static pool_status destroy_resource(pool_device *device, int driver_alive)
     pool_status status = POOL_OK;
     int is_inside = 0;
 
+    if (is_renewing(device))
+        return POOL_OK;
     if (device_is_abandoned(device)) {
         /* Its resources may be in use by a thread that does not return; secrets are overwritten. */
         device_release_all_deferred(device, 0);
@@ -71,8 +80,10 @@ static pool_status destroy_all_resources(device_pool *pool)
 /* The monitors' tasks use the devices, so they end before them. No-op once they have ended. */
 static void stop_monitor(device_pool *pool)
 {
-    bool is_ended = monitor_stop(pool->readmission, STOP_NS);
+    bool is_ended;
 
+    atomic_store(&pool->is_ending, true);
+    is_ended = monitor_stop(pool->readmission, STOP_NS);
     if (monitor_stop(pool->monitor, STOP_NS) && is_ended)
         return;
     base_log(POOL_LOG_WARN,
@@ -105,6 +116,7 @@ void device_pool_stop(device_pool *pool)
         /* A context that has ended with its worker process is not released: the call names only the
          * device, and another pool may use the context of the successor. */
         if (driver_alive && !device_is_abandoned(&pool->devices[i]) &&
+            !is_renewing(&pool->devices[i]) &&
             device_has_same_worker(&pool->devices[i]))
             device_context_release(&pool->devices[i]);
     }
@@ -245,6 +257,7 @@ pool_status pool_destroy(device_pool **pool)
 
         base_error_save(&first);
         if (!(*pool)->is_leaked) {
+            atomic_store(&(*pool)->is_ending, false);
             (void)monitor_restart((*pool)->monitor);
             (void)monitor_restart((*pool)->readmission);
         }

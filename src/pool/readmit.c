@@ -151,7 +151,7 @@ static pool_status return_into_service(pool_device *device, const struct worker_
 }
 
 /* false: it is to be tried again. */
-static bool readmit(pool_device *device)
+static bool try_readmit(pool_device *device)
 {
     struct monitor *monitor = device->pool->monitor;
     struct worker_status worker;
@@ -168,6 +168,17 @@ static bool readmit(pool_device *device)
     status = return_into_service(device, &worker);
     monitor_remove(monitor, &device->return_task, UINT64_MAX);
     return !status || device_is_abandoned(device);
+}
+
+/* pool_destroy sets is_ending before it looks at is_renewing. */
+static bool readmit(pool_device *device)
+{
+    bool is_done;
+
+    atomic_store(&device->is_renewing, true);
+    is_done = !atomic_load(&device->pool->is_ending) && try_readmit(device);
+    atomic_store(&device->is_renewing, false);
+    return is_done;
 }
 
 uint64_t device_pool_readmit(void *user, uint64_t now_ns)
