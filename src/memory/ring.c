@@ -149,8 +149,22 @@ pool_status memory_staging_trim(struct device_memory *memory)
 
 void memory_staging_renew(struct device_memory *memory)
 {
-    for (struct memory_ring *ring = memory->staging.rings; ring; ring = ring->next)
+    struct memory_staging *staging = &memory->staging;
+
+    pthread_mutex_lock(&staging->lock);
+    /* The process that could access them has ended. Their bytes stay subtracted. */
+    while (staging->abandoned) {
+        struct memory_ring *ring = staging->abandoned;
+
+        staging->abandoned = ring->next;
+        ring->in_use = 0;
+        ring->next = staging->rings;
+        staging->rings = ring;
+        staging->count++;
+    }
+    for (struct memory_ring *ring = staging->rings; ring; ring = ring->next)
         ring->in_flight = 0;
+    pthread_mutex_unlock(&staging->lock);
     (void)memory_staging_trim(memory);
 }
 

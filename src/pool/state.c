@@ -59,6 +59,11 @@ int device_is_abandoned(const pool_device *device)
     return atomic_load_explicit(&device->state, memory_order_acquire) == POOL_DEVICE_ABANDONED;
 }
 
+bool device_is_lost(const pool_device *device)
+{
+    return atomic_load(&device->is_lost) && !device_is_abandoned(device);
+}
+
 int device_pool_has_abandoned(const device_pool *pool)
 {
     return atomic_load_explicit(&pool->abandoned, memory_order_acquire) != 0;

@@ -365,6 +365,33 @@ static void test_crash_loop(void **state)
     unsetenv("DEVICEPOOL_SIM_FAULTS");
 }
 
+/* Pinned memory that is destroyed while its device is lost is used again after the return. */
+static void test_pinned_of_lost(void **state)
+{
+    enum { BYTES = 5 << 20 };
+    device_pool *pool = create_pool("workers:sim:2,mem=1G");
+    pool_device *device = device_at(pool, 1);
+    unsigned generation = worker_of(1).generation;
+    pool_memory_info before = {.struct_size = sizeof(before)}, after = before;
+    pool_pinned *pinned = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    assert_ok(pool_pinned_create(device, BYTES, 0, &pinned));
+    assert_ok(pool_stream_create(device, NULL, &stream)); /* keeps the device out of service */
+    assert_ok(pool_memory_get_info(device, &before));
+    kill_worker(1);
+    wait_for_loss(device);
+    assert_ok(pool_pinned_destroy(&pinned));
+    assert_ok(pool_stream_destroy(&stream));
+    wait_for_service(device, generation);
+    assert_ok(pool_pinned_create(device, BYTES, 0, &pinned));
+    assert_ok(pool_memory_get_info(device, &after));
+    assert_int_equal(after.pinned_reuses, before.pinned_reuses + 1);
+    assert_ok(pool_pinned_destroy(&pinned));
+    destroy_pool(pool);
+}
+
 /* A device that was not in service does not get there by a loss. */
 static void test_quarantined(void **state)
 {
@@ -513,6 +540,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_dies_again),
         cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
+        cmocka_unit_test(test_pinned_of_lost),
         cmocka_unit_test(test_other_pool_ends), cmocka_unit_test(test_dies_in_create),
         cmocka_unit_test(test_under_load)};
 
