@@ -67,6 +67,7 @@ static pool_status renew(pool_device *device)
 
 static bool runs(const pool_device *device, struct worker_status *worker)
 {
+    *worker = (struct worker_status){0};
     return worker_get_status(device->properties.ordinal, worker) &&
            worker->state == WORKER_STATE_RUNNING;
 }
@@ -158,8 +159,14 @@ static bool try_readmit(pool_device *device)
     pool_status status;
 
     device_lose_resources(device);
-    if (!runs(device, &worker))
+    if (!runs(device, &worker)) {
+        if (worker.state == WORKER_STATE_FAILED && !worker.pid)
+            driver_work_end(&device->work);
         return true; /* the listener is called when one does */
+    }
+    /* Its process ended before this one was started. Pinned memory, also of other devices, may wait
+     * for what had been enqueued. */
+    driver_work_end(&device->work);
     if (is_in_use(device))
         return false;
     device->return_task = (struct monitor_task){.run = end_slow_process, .user = device};
