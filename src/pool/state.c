@@ -174,10 +174,14 @@ pool_status device_set_returned(pool_device *device, const char *reason)
         status = base_fail(POOL_ERR_BUSY, "the device is not lost");
     if (!status)
         status = device_set_replenish_locked(device->pool);
-    if (!status)
-        status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);
     if (!status) {
+        /* Before the state: a loss after it sets is_lost again. */
         atomic_store(&device->is_lost, false);
+        status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);
+        if (status)
+            atomic_store(&device->is_lost, true);
+    }
+    if (!status) {
         device->quarantines++;
         device->is_probed = false;
     }
