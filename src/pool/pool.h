@@ -221,6 +221,8 @@ pool_status device_mark_unusable(pool_device *device);
 int device_set_unusable(pool_device *device);
 pool_status device_notify_unusable(pool_device *device, int is_first);
 
+/* Allocates what device_set_returned needs, in advance. */
+pool_status device_reserve_return(pool_device *device);
 /*
  * A lost device that has been given new driver objects accepts calls again: it is quarantined for
  * `reason`. POOL_ERR_BUSY if it is not lost, or was abandoned.

@@ -130,14 +130,14 @@ static uint64_t end_slow_process(void *user, uint64_t now_ns)
     return MONITOR_NEVER;
 }
 
-static pool_status return_into_service(pool_device *device, const struct worker_status *worker)
+static void return_into_service(pool_device *device, const struct worker_status *worker)
 {
     char reason[sizeof(device->reason.text)];
     pool_status status = renew(device);
 
     if (status) {
         give_up_process(device, status, "the new process could not be prepared");
-        return POOL_OK;
+        return;
     }
     snprintf(reason, sizeof(reason), "worker process %d has replaced a lost one", (int)worker->pid);
     atomic_store(&device->is_readmitting, true);
@@ -146,9 +146,11 @@ static pool_status return_into_service(pool_device *device, const struct worker_
         base_log(POOL_LOG_INFO, "device %d (%s): %s", device->properties.ordinal,
             device->properties.uuid, reason);
         put_into_service(device, worker->generation);
+    } else if (!device_is_abandoned(device)) {
+        /* Not tried again: the process would keep the objects of each attempt. */
+        give_up_process(device, status, "the new process could not be taken into service");
     }
     atomic_store(&device->is_readmitting, false);
-    return status;
 }
 
 /* false: it is to be tried again. */
@@ -156,7 +158,6 @@ static bool try_readmit(pool_device *device)
 {
     struct monitor *monitor = device->pool->monitor;
     struct worker_status worker;
-    pool_status status;
 
     device_lose_resources(device);
     if (!runs(device, &worker)) {
@@ -167,14 +168,14 @@ static bool try_readmit(pool_device *device)
     /* Its process ended before this one was started. Pinned memory, also of other devices, may wait
      * for what had been enqueued. */
     driver_work_end(&device->work);
-    if (is_in_use(device))
+    if (is_in_use(device) || device_reserve_return(device))
         return false;
     device->return_task = (struct monitor_task){.run = end_slow_process, .user = device};
     if (monitor_schedule(monitor, &device->return_task, base_clock_ns() + RETURN_NS))
         return false;
-    status = return_into_service(device, &worker);
+    return_into_service(device, &worker);
     monitor_remove(monitor, &device->return_task, UINT64_MAX);
-    return !status || device_is_abandoned(device);
+    return true;
 }
 
 /* pool_destroy sets is_ending before it looks at is_renewing. */

@@ -165,6 +165,16 @@ int device_set_unusable(pool_device *device)
     return is_first;
 }
 
+pool_status device_reserve_return(pool_device *device)
+{
+    pool_status status;
+
+    pthread_mutex_lock(&device->pool->state_lock);
+    status = device_set_replenish_locked(device->pool);
+    pthread_mutex_unlock(&device->pool->state_lock);
+    return status;
+}
+
 pool_status device_set_returned(pool_device *device, const char *reason)
 {
     pool_status status = POOL_OK;
