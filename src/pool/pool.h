@@ -48,8 +48,9 @@ struct device_resource {
 
 /* What the watchdog knows of a device; written by the monitor's thread, atomics read by all. */
 struct device_watch {
-    uint64_t finished;  /* driver_work_finished at the last check */
-    uint64_t since_ns;  /* when progress was seen last; 0: nothing was unfinished */
+    uint64_t finished; /* driver_work_finished at the last check */
+    /* When progress was seen last; 0: nothing was unfinished. Reset when a lost device returns. */
+    atomic_uint_least64_t since_ns;
     atomic_int overdue; /* leases on the device */
     atomic_uint_least64_t query_began_ns; /* the query that is in progress; 0: none */
     atomic_int is_stalled;
@@ -82,7 +83,7 @@ struct pool_device {
     bool is_probed;              /* a probe has succeeded since */
     bool is_probing;             /* a probe is in progress */
     atomic_bool is_lost;         /* its worker process has ended */
-    bool needs_resume;           /* guarded by state_lock: it was not in service when it was lost */
+    bool needs_resume;           /* guarded by state_lock: not resumed by its return */
     atomic_bool is_readmitting;  /* a replacement of its worker process is being probed */
     atomic_bool is_renewing;     /* the thread of pool->readmission uses it */
     struct monitor_task return_task; /* ends a replacement that does not answer */
@@ -228,8 +229,9 @@ pool_status device_reserve_return(pool_device *device);
  * `reason`. POOL_ERR_BUSY if it is not lost, or was abandoned.
  */
 pool_status device_set_returned(pool_device *device, const char *reason);
-/* Whether it was being drained or was quarantined when it was lost. */
-bool device_needs_resume(const pool_device *device);
+/* pool_device_resume, unless it was being drained or was quarantined when it was lost, or has been
+ * quarantined by the user since. */
+pool_status device_resume_returned(pool_device *device);
 bool device_is_probing(const pool_device *device);
 
 /* Returns `status`; if its class is DEVICE, the device is marked unusable first. */

@@ -60,7 +60,7 @@ static pool_status renew(pool_device *device)
         return status;
     driver_work_end(&device->work); /* what had been enqueued has ended */
     atomic_store(&device->watch.is_stalled, 0);
-    device->watch.since_ns = 0;
+    atomic_store(&device->watch.since_ns, 0);
     status = device_leave(&scope, device_renew_resources(device));
     return status;
 }
@@ -111,11 +111,11 @@ static void put_into_service(pool_device *device, unsigned generation)
         return;
     }
     status = probe(device);
-    if (!status && !device_needs_resume(device))
-        status = pool_device_resume(device);
+    if (!status)
+        status = device_resume_returned(device);
     /* Here rather than by the listener, for whom the device would have been quarantined by its
      * user. */
-    else if (status && status != POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
+    else if (status != POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
         device_lose(device);
     if (status)
         base_log(POOL_LOG_WARN, "device %d (%s) is not in service again: %s",

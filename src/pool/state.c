@@ -201,16 +201,6 @@ pool_status device_set_returned(pool_device *device, const char *reason)
     return status;
 }
 
-bool device_needs_resume(const pool_device *device)
-{
-    bool needs_resume;
-
-    pthread_mutex_lock(&device->pool->state_lock);
-    needs_resume = device->needs_resume;
-    pthread_mutex_unlock(&device->pool->state_lock);
-    return needs_resume;
-}
-
 bool device_is_probing(const pool_device *device)
 {
     bool is_probing;
@@ -292,11 +282,16 @@ pool_status pool_device_quarantine(pool_device *device, const char *reason)
     if (!reason || !reason[0])
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_device_quarantine: reason must be a text that says why the device is suspected");
+    /* Also while the device returns into service, which does not resume it then. */
+    pthread_mutex_lock(&device->pool->state_lock);
+    if (device_accepts_calls(device))
+        device->needs_resume = true;
+    pthread_mutex_unlock(&device->pool->state_lock);
     return device_enter_quarantine(device, reason, &status) || status ? status
                                                                       : device_unusable(device);
 }
 
-pool_status pool_device_resume(pool_device *device)
+static pool_status resume(pool_device *device, bool is_return)
 {
     pool_status status = check_for_change("pool_device_resume", device);
     bool is_changed = false, needs_probe;
@@ -304,12 +299,18 @@ pool_status pool_device_resume(pool_device *device)
     if (status)
         return status;
     pthread_mutex_lock(&device->pool->state_lock);
+    if (is_return && device->needs_resume) {
+        pthread_mutex_unlock(&device->pool->state_lock);
+        return POOL_OK;
+    }
     needs_probe = atomic_load(&device->state) == POOL_DEVICE_QUARANTINED && !device->is_probed;
     if (!needs_probe && device_accepts_calls(device) &&
         atomic_load(&device->state) != POOL_DEVICE_READY) {
         status = set_state_locked(device, POOL_DEVICE_READY, "", true);
         is_changed = !status;
     }
+    if (is_changed)
+        device->needs_resume = false;
     pthread_mutex_unlock(&device->pool->state_lock);
     if (needs_probe)
         return base_fail(POOL_ERR_BUSY,
@@ -322,6 +323,16 @@ pool_status pool_device_resume(pool_device *device)
         device->properties.uuid);
     device_notify_state(device);
     return POOL_OK;
+}
+
+pool_status pool_device_resume(pool_device *device)
+{
+    return resume(device, false);
+}
+
+pool_status device_resume_returned(pool_device *device)
+{
+    return resume(device, true);
 }
 
 unsigned device_quarantines(const pool_device *device)

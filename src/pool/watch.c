@@ -67,10 +67,10 @@ static void watch_device(pool_device *device, uint64_t timeout_ns)
 {
     struct device_watch *watch = &device->watch;
     struct base_error_copy first;
-    uint64_t now, finished;
+    uint64_t now, finished, since_ns;
 
     if (!timeout_ns) { /* its leases are no longer overdue */
-        watch->since_ns = 0;
+        atomic_store(&watch->since_ns, 0);
         atomic_store(&watch->is_stalled, 0);
         return;
     }
@@ -87,14 +87,16 @@ static void watch_device(pool_device *device, uint64_t timeout_ns)
     }
     now = base_clock_ns();
     finished = driver_work_finished(&device->work);
+    since_ns = atomic_load(&watch->since_ns);
     if (!driver_work_load(&device->work).items) {
-        watch->since_ns = 0;
+        atomic_store(&watch->since_ns, 0);
         clear_stall(device);
-    } else if (!watch->since_ns || finished != watch->finished) {
-        watch->since_ns = base_clock_ns(); /* not `now`: the thread may have been delayed since */
+    } else if (!since_ns || finished != watch->finished) {
+        /* Not `now`: the thread may have been delayed since. */
+        atomic_store(&watch->since_ns, base_clock_ns());
         clear_stall(device);
-    } else if (now - watch->since_ns >= timeout_ns) {
-        report_stall(device, now - watch->since_ns);
+    } else if (now - since_ns >= timeout_ns) {
+        report_stall(device, now - since_ns);
     }
     watch->finished = finished;
 }
