@@ -30,8 +30,8 @@ static int is_driver_alive(const device_pool *pool)
     return code != POOL_CU_DEINITIALIZED && device_pool_is_usable(pool);
 }
 
-/* The thread that takes lost devices into service again has not returned in time: it still uses this
- * device, which is left as it is. */
+/* The thread that takes lost devices into service again has not returned in time: it still uses
+ * this device, which is left as it is. */
 static bool is_renewing(const pool_device *device)
 {
     return device->pool->is_leaked && atomic_load(&device->is_renewing);
@@ -116,8 +116,7 @@ void device_pool_stop(device_pool *pool)
         /* A context that has ended with its worker process is not released: the call names only the
          * device, and another pool may use the context of the successor. */
         if (driver_alive && !device_is_abandoned(&pool->devices[i]) &&
-            !is_renewing(&pool->devices[i]) &&
-            device_has_same_worker(&pool->devices[i]))
+            !is_renewing(&pool->devices[i]) && device_has_same_worker(&pool->devices[i]))
             device_context_release(&pool->devices[i]);
     }
     driver_unlisten(pool->driver, device_pool_fault, pool);

@@ -104,9 +104,10 @@ pool_status device_notify_unusable(pool_device *device, int is_first)
         notify_fault(device->pool, &fault, "unusable");
     }
     return base_fail_driver(
-        atomic_load(&device->is_lost) ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE, cause.error.driver_code,
-        cause.error.driver_name, cause.call, "device %d (%s) cannot be used: %s",
-        device->properties.ordinal, device->properties.uuid, reason.text);
+        atomic_load(&device->is_lost) ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
+        cause.error.driver_code, cause.error.driver_name, cause.call,
+        "device %d (%s) cannot be used: %s", device->properties.ordinal, device->properties.uuid,
+        reason.text);
 }
 
 pool_status device_mark_unusable(pool_device *device)

@@ -51,7 +51,7 @@ struct device_watch {
     uint64_t finished; /* driver_work_finished at the last check */
     /* When progress was seen last; 0: nothing was unfinished. Reset when a lost device returns. */
     atomic_uint_least64_t since_ns;
-    atomic_int overdue; /* leases on the device */
+    atomic_int overdue;                   /* leases on the device */
     atomic_uint_least64_t query_began_ns; /* the query that is in progress; 0: none */
     atomic_int is_stalled;
 };
@@ -78,18 +78,18 @@ struct pool_device {
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t pinned_threshold;   /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
-    struct device_reason reason; /* of the state; guarded by state_lock, as the next three */
-    unsigned quarantines;        /* how often it has entered that state */
-    bool is_probed;              /* a probe has succeeded since */
-    bool is_probing;             /* a probe is in progress */
-    atomic_bool is_lost;         /* its worker process has ended */
-    bool needs_resume;           /* guarded by state_lock: not resumed by its return */
-    atomic_bool is_readmitting;  /* a replacement of its worker process is being probed */
-    atomic_bool is_renewing;     /* the thread of pool->readmission uses it */
+    struct device_reason reason;     /* of the state; guarded by state_lock, as the next three */
+    unsigned quarantines;            /* how often it has entered that state */
+    bool is_probed;                  /* a probe has succeeded since */
+    bool is_probing;                 /* a probe is in progress */
+    atomic_bool is_lost;             /* its worker process has ended */
+    bool needs_resume;               /* guarded by state_lock: not resumed by its return */
+    atomic_bool is_readmitting;      /* a replacement of its worker process is being probed */
+    atomic_bool is_renewing;         /* the thread of pool->readmission uses it */
     struct monitor_task return_task; /* ends a replacement that does not answer */
-    atomic_uint worker_generation; /* of the worker process that has its context */
-    atomic_uint inside;          /* threads that have entered it; counted where it can be lost */
-    atomic_uint abandoned_as;    /* it was the n-th device of the pool to be abandoned; 0: never */
+    atomic_uint worker_generation;   /* of the worker process that has its context */
+    atomic_uint inside;       /* threads that have entered it; counted where it can be lost */
+    atomic_uint abandoned_as; /* it was the n-th device of the pool to be abandoned; 0: never */
 
     _Alignas(CACHE_LINE) struct device_account account;
     atomic_uint chosen;        /* times since the last sample of free memory */
@@ -127,9 +127,9 @@ struct device_pool {
     struct monitor_task watch_task;
     struct monitor *readmission; /* its thread takes lost devices into service again */
     struct monitor_task readmission_task;
-    atomic_bool is_ending; /* no other device is taken into service: the pool is being destroyed */
-    atomic_uint references;    /* pool_create's and pool_retain's; the last one destroys */
-    uint32_t slots;            /* of each device, for leases */
+    atomic_bool is_ending;  /* no other device is taken into service: the pool is being destroyed */
+    atomic_uint references; /* pool_create's and pool_retain's; the last one destroys */
+    uint32_t slots;         /* of each device, for leases */
     _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */
     const struct device_pool_extension_type *extension_type; /* constant once that is set */
     pthread_mutex_t extension_lock;                          /* one thread creates it */
@@ -317,7 +317,8 @@ void device_report_stall(pool_device *device, const struct driver_fault *fault);
 /* Notices the end of worker processes; no-op for a pool without them. */
 pool_status device_pool_start_isolation(device_pool *pool);
 void device_pool_stop_isolation(device_pool *pool);
-/* Takes lost devices into service again, as far as possible; no-op before device_pool_start_isolation. */
+/* Takes lost devices into service again, as far as possible; no-op before
+ * device_pool_start_isolation. */
 pool_status device_pool_start_readmission(device_pool *pool);
 /* The device is lost: its worker process has ended. */
 void device_lose(pool_device *device);

@@ -414,8 +414,7 @@ static void test_quarantined(void **state)
 /* A pool that ends while a device of it is lost leaves the successor's context to other pools. */
 static void test_other_pool_ends(void **state)
 {
-    const pool_params params = {
-        .struct_size = sizeof(params), .devices = "workers:sim:2,mem=1G"};
+    const pool_params params = {.struct_size = sizeof(params), .devices = "workers:sim:2,mem=1G"};
     device_pool *pool = create_pool(params.devices), *other = NULL;
     pool_device *device = device_at(pool, 1);
     unsigned generation = worker_of(1).generation;
@@ -540,9 +539,8 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_dies_again),
         cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
-        cmocka_unit_test(test_pinned_of_lost),
-        cmocka_unit_test(test_other_pool_ends), cmocka_unit_test(test_dies_in_create),
-        cmocka_unit_test(test_under_load)};
+        cmocka_unit_test(test_pinned_of_lost), cmocka_unit_test(test_other_pool_ends),
+        cmocka_unit_test(test_dies_in_create), cmocka_unit_test(test_under_load)};
 
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
     return cmocka_run_group_tests(tests, create_work, destroy_work);
