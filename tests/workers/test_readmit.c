@@ -381,7 +381,7 @@ static void test_pinned_of_lost(void **state)
     assert_ok(pool_stream_create(device, NULL, &stream)); /* keeps the device out of service */
     assert_ok(pool_memory_get_info(device, &before));
     kill_worker(1);
-    wait_for_loss(device);
+    wait_for_process(1, generation); /* the pool was notified of the loss before */
     assert_ok(pool_pinned_destroy(&pinned));
     assert_ok(pool_stream_destroy(&stream));
     wait_for_service(device, generation);
