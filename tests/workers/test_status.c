@@ -191,6 +191,7 @@ static void test_limits(void **state)
         getpriority(PRIO_PROCESS, (id_t)status_of(0).pid), getpriority(PRIO_PROCESS, 0));
     assert_ok(pool_destroy(&pool));
     setenv("DEVICEPOOL_WORKER_LIMITS", "core=inherit,files=300,nice=19", 1);
+    setenv("ASAN_OPTIONS", "disable_coredump=0", 1); /* AddressSanitizer sets the limit to 0 */
     open_pool("workers:sim:1,mem=512M");
     if (before.rlim_max == RLIM_INFINITY)
         assert_int_equal(limit_of(status_of(0).pid, "Max core file size"), 4096);
