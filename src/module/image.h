@@ -56,7 +56,7 @@ struct module_key {
 
 /*
  * The key of the source, independent of compiler and chip: SHA-256 over name, source, headers,
- * defines and sorted options, each with its length. Prebuilt PTX is found by it.
+ * defines and options in their order, each with its length. Prebuilt PTX is found by it.
  */
 pool_status module_text_key_of(const struct module_request *request, struct module_key *key);
 
